@@ -1,0 +1,33 @@
+/** Everything the audit trail can say that happened. */
+export type AuditKind =
+  | 'signed-up'
+  | 'login-refused'
+  | 'identity-linked'
+  | 'identity-unlinked'
+  | 'eligibility-lost'
+  | 'eligibility-regained'
+  | 'token-revoked'
+  | 'all-tokens-revoked'
+  | 'recheck-requested'
+  | 'account-disabled'
+  | 'account-enabled'
+  | 'account-deleted';
+
+/** Something that happened to an account. Never holds a token, a secret or a person's name. */
+export interface AuditEvent {
+  readonly kind: AuditKind;
+  /** `user`, `system`, `provider`, or `admin` for whoever used the command line. */
+  readonly actor: 'user' | 'system' | 'provider' | 'admin';
+  readonly accountId: string | null;
+  readonly provider?: string;
+  /** An error code, an eligibility reason, or the words an administrator gave. */
+  readonly reason?: string;
+  /** How many alike this one stands for; 1 when absent. */
+  readonly count?: number;
+}
+
+/** An event as it was stored; `at` in Unix milliseconds. */
+export interface StoredAuditEvent extends AuditEvent {
+  readonly id: string;
+  readonly at: number;
+}

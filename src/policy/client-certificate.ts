@@ -1,0 +1,196 @@
+import {
+  commonNamesOf,
+  isSameName,
+  parseDistinguishedName,
+  type DistinguishedName,
+} from './client-certificate-name.js';
+
+export type CertificateIdentitySource = 'san_email' | 'san_upn' | 'subject_cn' | 'fingerprint';
+
+/** What a certificate says, or what a proxy that is believed says of one. */
+export interface CertificateFacts {
+  /** Every rfc822Name of the subject alternative name, as it stands. */
+  readonly emails: readonly string[];
+  /** Every user principal name (otherName 1.3.6.1.4.1.311.20.2.3), as it stands. */
+  readonly upns: readonly string[];
+  readonly commonNames: readonly string[];
+  /** SHA-256 of the certificate, lower-case hex; null = not told. */
+  readonly fingerprint: string | null;
+  /** null = not told. */
+  readonly issuer: DistinguishedName | null;
+  /** Unix milliseconds; null = not told, the proxy judged it. */
+  readonly validity: { readonly notBefore: number; readonly notAfter: number } | null;
+  /** Object identifiers of the extended key usages; null = no restriction (RFC 5280, 4.2.1.12). */
+  readonly usages: readonly string[] | null;
+}
+
+export interface CertificateRules {
+  readonly identitySource: CertificateIdentitySource;
+  /** Lower-case domains that an e-mail or UPN may have, whole. Empty = any. */
+  readonly allowedEmailDomains: readonly string[];
+  /** Common names, or full names in the form of RFC 4514. Empty = any. */
+  readonly allowedIssuers: readonly string[];
+}
+
+export type CertificateRefusal =
+  | 'expired'
+  | 'not-yet-valid'
+  | 'wrong-usage'
+  | 'issuer-not-allowed'
+  | 'no-identity'
+  | 'empty-identity'
+  | 'control-characters'
+  | 'wildcard-identity'
+  | 'malformed-identity'
+  | 'domain-not-allowed'
+  | 'ambiguous-identity';
+
+export type CertificateVerdict =
+  | {
+      readonly isAllowed: true;
+      /** `<source>:<value>`: another source never names the same account. */
+      readonly subject: string;
+      /** The value, for people. */
+      readonly login: string;
+    }
+  | { readonly isAllowed: false; readonly reason: CertificateRefusal };
+
+export const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2';
+
+/** Who a verified certificate names, if that is somebody the operator lets in. */
+export function judgeClientCertificate(
+  facts: CertificateFacts,
+  rules: CertificateRules,
+  now: number,
+): CertificateVerdict {
+  const unfit = unfitness(facts, now);
+  if (unfit !== null) {
+    return refused(unfit);
+  }
+  if (!isIssuerAllowed(facts.issuer, rules.allowedIssuers)) {
+    return refused('issuer-not-allowed');
+  }
+  return identify(facts, rules);
+}
+
+function unfitness({ validity, usages }: CertificateFacts, now: number): CertificateRefusal | null {
+  if (validity !== null && now > validity.notAfter) {
+    return 'expired';
+  }
+  if (validity !== null && now < validity.notBefore) {
+    return 'not-yet-valid';
+  }
+  return usages === null || usages.includes(CLIENT_AUTHENTICATION) ? null : 'wrong-usage';
+}
+
+function isIssuerAllowed(issuer: DistinguishedName | null, allowed: readonly string[]): boolean {
+  if (allowed.length === 0) {
+    return true;
+  }
+  if (issuer === null) {
+    return false;
+  }
+  const [commonName, ...more] = commonNamesOf(issuer);
+  return allowed.some((entry) => {
+    if (!entry.includes('=')) {
+      return more.length === 0 && entry === commonName;
+    }
+    const name = parseDistinguishedName(entry);
+    return name !== null && isSameName(name, issuer);
+  });
+}
+
+/**
+ * One hostile value refuses the certificate, whatever else is in it: an issuer that lets such a one
+ * pass does not check what it signs.
+ */
+function identify(facts: CertificateFacts, rules: CertificateRules): CertificateVerdict {
+  const source = rules.identitySource;
+  const found = candidates(facts, source);
+  if (found.length === 0) {
+    return refused('no-identity');
+  }
+  const flaw = found.map((value) => flawOf(value, source)).find((reason) => reason !== null);
+  if (flaw !== undefined) {
+    return refused(flaw);
+  }
+  const values = [...new Set(found.map((value) => normalized(value, source)))];
+  const allowed = values.filter((value) => isDomainAllowed(value, source, rules));
+  const [login, ...others] = allowed;
+  if (login === undefined) {
+    return refused('domain-not-allowed');
+  }
+  return others.length > 0
+    ? refused('ambiguous-identity')
+    : { isAllowed: true, subject: `${source}:${login}`, login };
+}
+
+function candidates(facts: CertificateFacts, source: CertificateIdentitySource): readonly string[] {
+  switch (source) {
+    case 'san_email':
+      return facts.emails;
+    case 'san_upn':
+      return facts.upns;
+    case 'subject_cn':
+      return facts.commonNames;
+    case 'fingerprint':
+      return facts.fingerprint === null ? [] : [facts.fingerprint];
+  }
+}
+
+const isAddress = (source: CertificateIdentitySource): boolean =>
+  source === 'san_email' || source === 'san_upn';
+
+const HOST = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?`;
+const SHAPES: Readonly<Record<CertificateIdentitySource, RegExp>> = {
+  // No quoted local parts: nobody has them, and every reader splits them in another way.
+  san_email: /^[A-Za-z0-9.!#$%&'+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]+$/,
+  san_upn: /^[^\s"(),:;<>@[\\\]]{1,64}@[\p{L}\p{N}.-]+$/u,
+  subject_cn: /^\S(?:.*\S)?$/u,
+  fingerprint: /^[0-9a-f]{64}$/,
+};
+const DOMAIN = new RegExp(String.raw`@${HOST}(?:\.${HOST})*$`, 'u');
+const MAX_CHARACTERS = 320;
+
+function flawOf(value: string, source: CertificateIdentitySource): CertificateRefusal | null {
+  if (value.trim() === '') {
+    return 'empty-identity';
+  }
+  // Format characters hide text or turn its direction.
+  if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\ufffd]/u.test(value)) {
+    return 'control-characters';
+  }
+  if (value.includes('*')) {
+    return 'wildcard-identity';
+  }
+  const isWellFormed =
+    value.length <= MAX_CHARACTERS &&
+    SHAPES[source].test(value) &&
+    (!isAddress(source) || DOMAIN.test(value));
+  return isWellFormed ? null : 'malformed-identity';
+}
+
+/** Domains have no case. Local parts may have one, so they are left as the authority wrote them. */
+function normalized(value: string, source: CertificateIdentitySource): string {
+  const text = value.normalize('NFC');
+  if (!isAddress(source)) {
+    return text;
+  }
+  const at = text.lastIndexOf('@');
+  return text.slice(0, at) + text.slice(at).toLowerCase();
+}
+
+function isDomainAllowed(
+  value: string,
+  source: CertificateIdentitySource,
+  { allowedEmailDomains }: CertificateRules,
+): boolean {
+  const domain = value.slice(value.lastIndexOf('@') + 1);
+  return (
+    !isAddress(source) || allowedEmailDomains.length === 0 || allowedEmailDomains.includes(domain)
+  );
+}
+
+function refused(reason: CertificateRefusal): CertificateVerdict {
+  return { isAllowed: false, reason };
+}

@@ -1,0 +1,147 @@
+import { foldCase } from './fold-case.js';
+
+/** What a provider says about membership in one organisation. */
+export type Membership = 'active' | 'pending' | 'none' | 'unknown';
+
+/** What eligibility is judged on, as the provider told it. */
+export interface EligibilityFacts {
+  readonly login: string | null;
+  readonly email: string | null;
+  /** Whether the address may be believed: the provider verified it, or is trusted to have. */
+  readonly emailVerified: boolean;
+  /** null = the provider did not tell, or keeps them where they could not be read: not the same as none. */
+  readonly groups: readonly string[] | null;
+  /** Only organisations the rules ask about, in lower case; one that is absent was not asked about. */
+  readonly memberships: Readonly<Record<string, Membership>>;
+}
+
+/** Whom an operator lets in by one provider. Every list that is not empty must be met. */
+export interface EligibilityRules {
+  /** Subjects (when `matchSubjects`), logins and believed e-mail addresses. Empty = no restriction. */
+  readonly users: readonly string[];
+  readonly matchSubjects: boolean;
+  /** Whole domains of a believed e-mail address. Empty = no restriction. */
+  readonly emailDomains: readonly string[];
+  /** Groups of which one is needed. Empty = no restriction. */
+  readonly groupsAny: readonly string[];
+  /** Groups that are all needed. Empty = no restriction. */
+  readonly groupsAll: readonly string[];
+  /** Organisations, of which one (`any`) or every one (`all`) is needed. Empty = no restriction. */
+  readonly orgs: readonly string[];
+  readonly orgMatch: 'any' | 'all';
+}
+
+export interface EligibilityPerson {
+  readonly subject: string;
+  readonly facts: EligibilityFacts;
+}
+
+export type IneligibleReason =
+  | 'user_not_allowed'
+  | 'email_unverified'
+  | 'email_domain_not_allowed'
+  | 'groups_unavailable'
+  | 'group_missing'
+  | 'organization_membership_pending'
+  | 'organization_membership_missing';
+
+/** Unknown is not no: a provider that could not say is not one that said no. */
+export type EligibilityVerdict =
+  | { readonly status: 'eligible' }
+  | { readonly status: 'ineligible'; readonly reason: IneligibleReason }
+  | { readonly status: 'unknown'; readonly reason: 'organization_membership_unknown' };
+
+const ELIGIBLE: EligibilityVerdict = { status: 'eligible' };
+const MEMBERSHIP_UNKNOWN: EligibilityVerdict = {
+  status: 'unknown',
+  reason: 'organization_membership_unknown',
+};
+
+/**
+ * Whether the rules let the person in, compared without case. A definite no of one rule stands
+ * whatever another one could not find out; no rules at all let everybody in whom the provider knows.
+ */
+export function judgeEligibility(
+  rules: EligibilityRules,
+  person: EligibilityPerson,
+): EligibilityVerdict {
+  const verdicts = [
+    judgeUser(rules, person),
+    judgeEmailDomain(rules, person.facts),
+    judgeGroups(rules, person.facts),
+    judgeOrganizations(rules, person.facts),
+  ];
+  return (
+    verdicts.find(({ status }) => status === 'ineligible') ??
+    verdicts.find(({ status }) => status === 'unknown') ??
+    ELIGIBLE
+  );
+}
+
+function judgeUser(rules: EligibilityRules, { subject, facts }: EligibilityPerson) {
+  const names = [
+    facts.login,
+    facts.emailVerified ? facts.email : null,
+    rules.matchSubjects ? subject : null,
+  ];
+  const isListed = names.some((name) => name !== null && includes(rules.users, name));
+  return rules.users.length === 0 || isListed ? ELIGIBLE : ineligible('user_not_allowed');
+}
+
+function judgeEmailDomain(rules: EligibilityRules, facts: EligibilityFacts): EligibilityVerdict {
+  if (rules.emailDomains.length === 0) {
+    return ELIGIBLE;
+  }
+  if (facts.email !== null && !facts.emailVerified) {
+    return ineligible('email_unverified');
+  }
+  // Exactly one @ and nothing loose around it: "a@evil.example@acme.example" has no domain.
+  const domain = /^[^@\s]+@([^@\s]+)$/.exec(facts.email ?? '')?.[1];
+  return domain !== undefined && includes(rules.emailDomains, domain)
+    ? ELIGIBLE
+    : ineligible('email_domain_not_allowed');
+}
+
+function judgeGroups(rules: EligibilityRules, { groups }: EligibilityFacts): EligibilityVerdict {
+  const { groupsAny, groupsAll } = rules;
+  if (groupsAny.length === 0 && groupsAll.length === 0) {
+    return ELIGIBLE;
+  }
+  if (groups === null) {
+    return ineligible('groups_unavailable');
+  }
+  const hasOne = groupsAny.length === 0 || groupsAny.some((group) => includes(groups, group));
+  const hasAll = groupsAll.every((group) => includes(groups, group));
+  return hasOne && hasAll ? ELIGIBLE : ineligible('group_missing');
+}
+
+function judgeOrganizations(rules: EligibilityRules, facts: EligibilityFacts): EligibilityVerdict {
+  const found = rules.orgs.map((org) => membershipIn(facts, org));
+  const isMet = (membership: Membership) => membership === 'active';
+  if (rules.orgMatch === 'all' ? found.every(isMet) : found.length === 0 || found.some(isMet)) {
+    return ELIGIBLE;
+  }
+  const isRefused = (membership: Membership) => membership === 'none' || membership === 'pending';
+  if (rules.orgMatch === 'all' ? !found.some(isRefused) : found.includes('unknown')) {
+    return MEMBERSHIP_UNKNOWN;
+  }
+  return ineligible(
+    found.includes('pending')
+      ? 'organization_membership_pending'
+      : 'organization_membership_missing',
+  );
+}
+
+function membershipIn({ memberships }: EligibilityFacts, org: string): Membership {
+  const name = foldCase(org);
+  return Object.hasOwn(memberships, name) ? (memberships[name] ?? 'unknown') : 'unknown';
+}
+
+function includes(list: readonly string[], name: string): boolean {
+  const folded = foldCase(name);
+  return list.some((item) => foldCase(item) === folded);
+}
+
+function ineligible(reason: IneligibleReason): EligibilityVerdict {
+  return { status: 'ineligible', reason };
+}

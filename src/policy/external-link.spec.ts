@@ -1,0 +1,45 @@
+import { judgeLink, type LinkedIdentity } from './external-link.js';
+
+const request = { accountId: 'a', subject: 'alice', login: 'alice', checkedAt: 1000 };
+const linked: LinkedIdentity = {
+  accountId: 'a',
+  subject: 'alice',
+  login: 'alice',
+  status: 'eligible',
+  checkedAt: 500,
+};
+
+describe(judgeLink.name, () => {
+  it('links an identity that nobody has', () => {
+    expect(judgeLink(request, [])).toEqual({ kind: 'insert' });
+  });
+
+  it('refreshes the identity that the account has, and says when it looks different', () => {
+    expect(judgeLink(request, [linked])).toEqual({ kind: 'refresh', change: 'none' });
+    const renamed = { ...linked, login: 'alice-before' };
+    expect(judgeLink(request, [renamed])).toEqual({ kind: 'refresh', change: 'renamed' });
+    const unknown = { ...linked, status: 'unknown' as const };
+    expect(judgeLink(request, [unknown])).toEqual({ kind: 'refresh', change: 'regained' });
+  });
+
+  it.each<[string, LinkedIdentity[]]>([
+    ['the identity has another account', [{ ...linked, accountId: 'b' }]],
+    ['the account has another identity', [{ ...linked, subject: 'bob' }]],
+    [
+      'both',
+      [
+        { ...linked, accountId: 'b' },
+        { ...linked, subject: 'bob' },
+      ],
+    ],
+  ])('refuses when %s', (_, met) => {
+    expect(judgeLink(request, met)).toEqual({ kind: 'refuse', code: 'provider-already-linked' });
+  });
+
+  it('lets a no stand that is newer than the proof, and an older one not', () => {
+    const refused = { ...linked, status: 'ineligible' as const, checkedAt: 1001 };
+    expect(judgeLink(request, [refused])).toEqual({ kind: 'refuse', code: 'not-eligible' });
+    const regained = { ...refused, checkedAt: 1000 };
+    expect(judgeLink(request, [regained])).toEqual({ kind: 'refresh', change: 'regained' });
+  });
+});
