@@ -1,0 +1,144 @@
+import {
+  isAllowableScheme,
+  judgeReturnAddress,
+  returnAddressFor,
+} from '../policy/return-address.js';
+import type { ConfigurationReport } from './configuration-error.js';
+import type { VariableName, Values } from './env.js';
+import { RESERVED_PROVIDER_IDS } from './providers-file.js';
+import type { ProviderSettings } from './settings.js';
+
+/** Checks that need more than one variable. Each skips what was already found wrong by itself. */
+export function checkTogether(
+  values: Values,
+  providers: readonly ProviderSettings[],
+  report: ConfigurationReport,
+): void {
+  checkMasterSecret(values, report);
+  checkHttp(values, report);
+  checkProviderLists(values, report);
+  checkReturnAddress(values, providers, report);
+  checkAutoRedirect(values, report);
+}
+
+function checkMasterSecret(values: Values, report: ConfigurationReport): void {
+  const secret = values.SERVICE_MASTER_SECRET;
+  const named = ['SERVICE_MASTER_SECRET', 'SERVICE_MASTER_SECRET_FILE'].some((name) =>
+    report.has(name),
+  );
+  if (values.DATABASE_URL !== null && secret === null && !named) {
+    report.problem(
+      'SERVICE_MASTER_SECRET',
+      'is required with DATABASE_URL; make one with: openssl rand -base64 48',
+    );
+  }
+  if (secret !== null && values.SERVICE_MASTER_SECRET_PREVIOUS.includes(secret)) {
+    report.warn('SERVICE_MASTER_SECRET_PREVIOUS repeats the current SERVICE_MASTER_SECRET.');
+  }
+}
+
+function checkHttp(values: Values, report: ConfigurationReport): void {
+  const origins = values.SERVICE_CORS_ORIGINS;
+  if (origins.includes('*') && origins.length > 1) {
+    report.problem('SERVICE_CORS_ORIGINS', 'must be * alone, or a list of origins without *.');
+  }
+  if (values.SERVICE_PUBLIC_URL === null) {
+    return;
+  }
+  const url = new URL(values.SERVICE_PUBLIC_URL);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    report.problem('SERVICE_PUBLIC_URL', 'must not have a user name, query or fragment.');
+  }
+}
+
+/** `mtls` may be required; it is no OAuth provider, so it cannot stand in the other lists. */
+function checkProviderLists(values: Values, report: ConfigurationReport): void {
+  const lists: [VariableName, readonly string[], readonly string[]][] = [
+    ['AUTH_SIGNUP_PROVIDERS', values.AUTH_SIGNUP_PROVIDERS, RESERVED_PROVIDER_IDS],
+    [
+      'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS',
+      values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS,
+      RESERVED_PROVIDER_IDS,
+    ],
+    [
+      'AUTH_REQUIRED_LOGIN_PROVIDERS',
+      values.AUTH_REQUIRED_LOGIN_PROVIDERS,
+      RESERVED_PROVIDER_IDS.filter((id) => id !== 'mtls'),
+    ],
+  ];
+  for (const [name, ids, refused] of lists) {
+    const wrong = refused.filter((id) => ids.includes(id));
+    if (wrong.length > 0) {
+      report.problem(name, `must not name ${wrong.join(', ')}, which is not an identity provider.`);
+    }
+  }
+}
+
+function checkReturnAddress(
+  values: Values,
+  providers: readonly ProviderSettings[],
+  report: ConfigurationReport,
+): void {
+  const schemes = values.SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES;
+  const refused = schemes.filter((scheme) => !isAllowableScheme(scheme));
+  if (refused.length > 0) {
+    report.problem(
+      'SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES',
+      `must not name ${refused.join(', ')}: such an address is never safe to return to.`,
+    );
+  }
+  for (const name of ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'SERVICE_WEBAPP_URL'] as const) {
+    tellUnsafe(name, values[name], schemes, report);
+  }
+  if (providers[0] !== undefined) {
+    checkDefaultReturnAddress(values, providers[0], report);
+  }
+}
+
+/** The page this server hosts is where browsers return when neither of the two variables is set. */
+function checkDefaultReturnAddress(
+  values: Values,
+  provider: ProviderSettings,
+  report: ConfigurationReport,
+): void {
+  const own = ['SERVICE_WEBAPP_URL', 'SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'SERVICE_PUBLIC_URL'];
+  if (own.some((name) => report.has(name))) {
+    return;
+  }
+  const facts = {
+    returnUrlBase: values.SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE,
+    webappUrl: values.SERVICE_WEBAPP_URL,
+    publicUrl: values.SERVICE_PUBLIC_URL,
+  };
+  if (returnAddressFor(facts, provider.id) === null) {
+    report.problem(
+      'SERVICE_WEBAPP_URL',
+      'is needed with an identity provider: set it, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE or SERVICE_PUBLIC_URL.',
+    );
+  } else if (facts.returnUrlBase === null && facts.webappUrl === null) {
+    tellUnsafe('SERVICE_PUBLIC_URL', facts.publicUrl, [], report);
+  }
+}
+
+function tellUnsafe(
+  name: VariableName,
+  address: string | null,
+  schemes: readonly string[],
+  report: ConfigurationReport,
+): void {
+  const verdict = address === null ? null : judgeReturnAddress(address, schemes);
+  if (verdict !== null && !verdict.safe) {
+    report.problem(name, `is no safe address to return to after OAuth: it ${verdict.reason}.`);
+  }
+}
+
+function checkAutoRedirect(values: Values, report: ConfigurationReport): void {
+  const target = 'SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID';
+  if (
+    values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED &&
+    values[target] === null &&
+    !report.has(target)
+  ) {
+    report.problem(target, 'is missing although the automatic redirect is on.');
+  }
+}

@@ -1,0 +1,121 @@
+import { resolveSettings } from './resolve-settings.js';
+
+describe('resolveSettings with nothing set', () => {
+  it('gives the documented defaults', () => {
+    expect(resolveSettings({})).toEqual({
+      warnings: [],
+      findings: [],
+      settings: {
+        http: {
+          host: '0.0.0.0',
+          port: 3000,
+          publicUrl: null,
+          trustedProxies: [],
+          corsOrigins: ['*'],
+          bodyLimitBytes: 1_048_576,
+          requestTimeoutMs: 30_000,
+          shutdownGraceMs: 25_000,
+          shutdownSpreadMs: 10_000,
+          docsEnabled: true,
+          logLevel: 'info',
+        },
+        storage: {
+          databaseUrl: null,
+          dataDir: './data',
+          poolSize: 10,
+          connectTimeoutMs: 3000,
+          statementTimeoutMs: 5000,
+          lockTimeoutMs: 3000,
+          preparedStatements: true,
+          masterSecret: null,
+          masterSecretsPrevious: [],
+          redisUrl: null,
+        },
+        auth: {
+          anonymousSignupEnabled: true,
+          signupProviders: [],
+          requiredLoginProviders: [],
+          keyChallengeEnabled: true,
+          requireServerChallenge: false,
+          tokenTtlSeconds: 2_592_000,
+          accessCacheMs: 5000,
+          offboarding: {
+            enabled: false,
+            intervalSeconds: 86_400,
+            strict: false,
+            concurrency: 10,
+            checksPerSecond: 50,
+          },
+        },
+        rateLimits: { perIp: 1200, perAccount: 1200, loginPerIp: 120, handshakePerIp: 600 },
+        updates: {
+          transports: ['websocket'],
+          maxConnections: 20_000,
+          maxConnectionsPerAccount: 100,
+        },
+        encryption: {
+          storagePolicy: 'required_e2ee',
+          defaultAccountMode: 'e2ee',
+          allowAccountOptOut: false,
+          plainAccountSettingsAtRest: 'server_sealed',
+          plainAccountCredentialsAtRest: 'server_sealed',
+        },
+        keyless: {
+          accountsEnabled: false,
+          oauth: { enabled: false, providers: [], autoProvision: false },
+        },
+        mtls: {
+          enabled: false,
+          mode: 'forwarded',
+          autoProvision: false,
+          identitySource: 'san_email',
+          allowedEmailDomains: [],
+          allowedIssuers: [],
+          trustForwardedHeaders: false,
+          trustedProxies: [],
+          forwardedPreset: 'plain',
+          forwardedHeaders: {
+            email: 'x-service-client-cert-email',
+            upn: 'x-service-client-cert-upn',
+            subject: 'x-service-client-cert-subject',
+            fingerprint: 'x-service-client-cert-sha256',
+            issuer: 'x-service-client-cert-issuer',
+          },
+          verifyForwarded: false,
+          xfccElement: 'only',
+          custom: {
+            certificateHeader: null,
+            decoder: 'url-pem',
+            verifyHeader: null,
+            verifyValue: 'SUCCESS',
+          },
+          publicUrl: null,
+          returnToAllowPrefixes: [],
+          claimTtlSeconds: 60,
+          tlsPort: null,
+          tlsCertPath: null,
+          tlsKeyPath: null,
+          caPath: null,
+          crlPath: null,
+        },
+        oauthReturn: { webappUrl: null, returnUrlBase: null, allowedSchemes: [] },
+        ui: { autoRedirect: { enabled: false, providerId: null } },
+        metrics: { port: null, token: null },
+        audit: { retentionDays: 365 },
+        providers: [],
+      },
+    });
+  });
+
+  it('gives settings that nobody can change', () => {
+    const { settings } = resolveSettings({ SERVICE_CORS_ORIGINS: 'https://a.example' });
+    expect(Object.isFrozen(settings.auth.offboarding)).toBe(true);
+    expect(() => (settings.http.corsOrigins as string[]).push('x')).toThrow(TypeError);
+  });
+
+  it('takes an empty value as not set', () => {
+    expect(resolveSettings({ PORT: '', DATABASE_URL: '', AUTH_NONSENSE: '' })).toEqual(
+      resolveSettings({}),
+    );
+  });
+});

@@ -1,0 +1,190 @@
+import type { Variable } from './variable.js';
+
+/** Shape of a configured provider's id, in lists and in the providers file. */
+export const PROVIDER_ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+const PROVIDER_LIST = {
+  type: 'csv',
+  default: [],
+  pattern: PROVIDER_ID_PATTERN,
+  shape: 'a provider id (lower-case letters, digits, - and _)',
+  lowerCase: true,
+} as const;
+
+/** Who may sign up, log in and stay (specification, Policy variables). */
+export const AUTH_VARIABLES = {
+  AUTH_ANONYMOUS_SIGNUP_ENABLED: {
+    group: 'Sign-up and login',
+    type: 'boolean',
+    default: true,
+    doc: 'Lets anyone who reaches the server create an account with a new device key.',
+  },
+  AUTH_SIGNUP_PROVIDERS: {
+    ...PROVIDER_LIST,
+    group: 'Sign-up and login',
+    doc: 'Identity providers through which a keyed account can be created. Empty = none.',
+  },
+  AUTH_REQUIRED_LOGIN_PROVIDERS: {
+    ...PROVIDER_LIST,
+    group: 'Sign-up and login',
+    doc: 'Identities an account must have, and stay eligible for, to be served. Empty = none.',
+  },
+  AUTH_KEY_CHALLENGE_ENABLED: {
+    group: 'Sign-up and login',
+    type: 'boolean',
+    default: true,
+    doc: 'Offers login with a device key.',
+  },
+  AUTH_REQUIRE_SERVER_CHALLENGE: {
+    group: 'Sign-up and login',
+    type: 'boolean',
+    default: false,
+    doc: 'Accepts only a live challenge of this server, once. Older clients sign one of their own making.',
+  },
+  AUTH_TOKEN_TTL_SECONDS: {
+    group: 'Sign-up and login',
+    type: 'integer',
+    default: 2_592_000,
+    min: 60,
+    max: 31_536_000,
+    doc: 'Lifetime of an access token. The default is 30 days.',
+  },
+  AUTH_ACCESS_CACHE_SECONDS: {
+    group: 'Sign-up and login',
+    type: 'integer',
+    default: 5,
+    min: 0,
+    max: 60,
+    doc: 'How long the access facts of an account may be served from memory when no invalidation arrives.',
+  },
+  AUTH_OFFBOARDING_ENABLED: {
+    group: 'Offboarding',
+    type: 'boolean',
+    default: null,
+    defaultDoc: 'true with an organisation allowlist or OpenID Connect allow rules, else false',
+    doc: 'Re-checks the eligibility of linked identities periodically.',
+  },
+  AUTH_OFFBOARDING_INTERVAL_SECONDS: {
+    group: 'Offboarding',
+    type: 'integer',
+    default: 86_400,
+    min: 60,
+    max: 86_400,
+    clamp: true,
+    doc: 'Time between two checks of one identity; clamped to 60..86400.',
+  },
+  AUTH_OFFBOARDING_STRICT: {
+    group: 'Offboarding',
+    type: 'boolean',
+    default: false,
+    doc: 'Refuses an identity that could not be re-checked for a whole interval because its provider is down.',
+  },
+  AUTH_OFFBOARDING_CONCURRENCY: {
+    group: 'Offboarding',
+    type: 'integer',
+    default: 10,
+    min: 1,
+    max: 200,
+    doc: 'Re-checks that this process has under way at one provider at a time.',
+  },
+  AUTH_OFFBOARDING_CHECKS_PER_SECOND: {
+    group: 'Offboarding',
+    type: 'integer',
+    default: 50,
+    min: 0,
+    max: 10_000,
+    doc: 'Re-checks a second that this process begins at one provider. 0 = no limit.',
+  },
+  SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: {
+    group: 'Encryption',
+    type: 'enum',
+    default: 'required_e2ee',
+    values: ['required_e2ee', 'optional', 'plaintext_only'],
+    doc: 'Whether content must be, may be or must not be end-to-end encrypted. Older clients fail on plaintext_only.',
+  },
+  SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE: {
+    group: 'Encryption',
+    type: 'enum',
+    default: 'e2ee',
+    values: ['e2ee', 'plain'],
+    doc: 'Mode of new keyed accounts when the storage policy is optional.',
+  },
+  SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT: {
+    group: 'Encryption',
+    type: 'boolean',
+    default: false,
+    doc: 'Lets users switch an account between e2ee and plain when the storage policy is optional.',
+  },
+  SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_SETTINGS_AT_REST: {
+    group: 'Encryption',
+    type: 'enum',
+    default: 'server_sealed',
+    values: ['server_sealed', 'none'],
+    doc: 'How the settings of plain accounts are kept in the database.',
+  },
+  SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_CREDENTIALS_AT_REST: {
+    group: 'Encryption',
+    type: 'enum',
+    default: 'server_sealed',
+    values: ['server_sealed', 'none'],
+    doc: 'How the connected-service credentials of plain accounts are kept in the database.',
+  },
+  SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: {
+    group: 'Keyless accounts',
+    type: 'boolean',
+    default: false,
+    doc: 'Allows accounts without device keys. Needs the storage policy optional or plaintext_only.',
+  },
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: {
+    group: 'Keyless accounts',
+    type: 'boolean',
+    default: false,
+    doc: 'Allows login to a keyless account through an identity provider.',
+  },
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS: {
+    ...PROVIDER_LIST,
+    group: 'Keyless accounts',
+    doc: 'Identity providers allowed for keyless login. Empty = none.',
+  },
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION: {
+    group: 'Keyless accounts',
+    type: 'boolean',
+    default: false,
+    doc: 'Creates a keyless account at the first keyless login.',
+  },
+  SERVICE_WEBAPP_URL: {
+    group: 'OAuth return address',
+    type: 'url',
+    default: null,
+    doc: 'Web app to which the browser returns after OAuth, at `/oauth/<provider>`. Empty = the page this server hosts.',
+  },
+  SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: {
+    group: 'OAuth return address',
+    type: 'url',
+    default: null,
+    doc: 'Base of the return address; `/<provider>` is added. Wins over SERVICE_WEBAPP_URL; often a deep link.',
+  },
+  SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES: {
+    group: 'OAuth return address',
+    type: 'csv',
+    default: [],
+    pattern: /^[a-z][a-z0-9+.-]*$/,
+    shape: 'a scheme without ://, such as myapp',
+    lowerCase: true,
+    doc: 'Schemes a return address may have beyond https (and http on a loopback host).',
+  },
+  SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: {
+    group: 'Client hints',
+    type: 'boolean',
+    default: false,
+    doc: 'Tells clients to go straight to one provider instead of showing a choice.',
+  },
+  SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID: {
+    group: 'Client hints',
+    type: 'string',
+    default: null,
+    pattern: PROVIDER_ID_PATTERN,
+    shape: 'a provider id, or mtls',
+    doc: 'The provider (or mtls) for the automatic redirect.',
+  },
+} as const satisfies Record<string, Variable>;

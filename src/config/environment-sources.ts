@@ -1,0 +1,98 @@
+import { readdirSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import type { ConfigurationReport } from './configuration-error.js';
+import { SECRET_NAMES, VARIABLE_NAMES } from './env.js';
+import { readSmallFile } from './read-file.js';
+
+export type EnvironmentText = Readonly<Record<string, string | undefined>>;
+
+/** The same place from src and from dist. */
+export const PRESETS = new URL('../../config/presets/', import.meta.url);
+
+/** The names `SERVICE_PRESET` accepts. */
+export function presetNames(): string[] {
+  return readdirSync(PRESETS)
+    .filter((file) => file.endsWith('.env'))
+    .map((file) => file.slice(0, -'.env'.length))
+    .sort();
+}
+
+/**
+ * The text of every known variable that is set: explicit, from the file of a secret, or from the
+ * preset, in that order. An empty value counts as not set.
+ */
+export function gatherTexts(
+  environment: EnvironmentText,
+  report: ConfigurationReport,
+): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const name of VARIABLE_NAMES) {
+    keep(texts, name, ownText(environment, name));
+  }
+  for (const name of SECRET_NAMES) {
+    readSecretFile(environment, name, texts, report);
+  }
+  for (const [name, text] of presetTexts(texts.get('SERVICE_PRESET'), report)) {
+    if (!texts.has(name)) {
+      keep(texts, name, text);
+    }
+  }
+  return texts;
+}
+
+function readSecretFile(
+  environment: EnvironmentText,
+  name: string,
+  texts: Map<string, string>,
+  report: ConfigurationReport,
+): void {
+  const path = ownText(environment, `${name}_FILE`);
+  if (path === undefined || path === '') {
+    return;
+  }
+  if (texts.has(name)) {
+    report.problem(name, `and ${name}_FILE are both set; keep one of them.`);
+    return;
+  }
+  const file = readSmallFile(path);
+  if ('failure' in file) {
+    report.problem(`${name}_FILE`, `names a file that ${file.failure}.`);
+    return;
+  }
+  const text = file.text.replace(/\r?\n$/, '');
+  if (text === '') {
+    report.problem(`${name}_FILE`, 'names a file that is empty.');
+  }
+  keep(texts, name, text);
+}
+
+function presetTexts(
+  preset: string | undefined,
+  report: ConfigurationReport,
+): (readonly [string, string | undefined])[] {
+  if (preset === undefined) {
+    return [];
+  }
+  const names = presetNames();
+  if (!names.includes(preset)) {
+    report.problem('SERVICE_PRESET', `must be one of ${names.join(', ')}.`);
+    return [];
+  }
+  const file = readSmallFile(new URL(`${preset}.env`, PRESETS));
+  if ('failure' in file) {
+    report.problem('SERVICE_PRESET', `names a file that ${file.failure}.`);
+    return [];
+  }
+  return Object.entries(parseEnv(file.text));
+}
+
+/** Inherited names such as `constructor` are not variables. */
+function ownText(environment: EnvironmentText, name: string): string | undefined {
+  return Object.hasOwn(environment, name) ? environment[name] : undefined;
+}
+
+function keep(texts: Map<string, string>, name: string, text: string | undefined): void {
+  if (text !== undefined && text !== '') {
+    texts.set(name, text);
+  }
+}

@@ -1,0 +1,49 @@
+import { policyFacts } from './policy-facts.js';
+import { resolveSettings } from './resolve-settings.js';
+
+describe('policyFacts', () => {
+  it.each([
+    ['https://gate.example.com', true],
+    ['https://93.184.216.34', true],
+    ['https://[2606:2800:220:1::1]', true],
+    ['http://localhost:3000', false],
+    ['https://gate', false],
+    ['https://gate.corp.internal', false],
+    ['https://gate.local', false],
+    ['https://gate.tail1234.ts.net', false],
+    ['https://10.1.2.3', false],
+    ['https://172.31.0.1', false],
+    ['https://172.32.0.1', true],
+    ['https://192.168.1.1', false],
+    ['https://100.64.0.1', false],
+    ['https://100.128.0.1', true],
+    ['https://[fd00::1]', false],
+    ['https://[fe80::1]', false],
+  ])('says of %s that it is public: %s', (publicUrl, expected) => {
+    const { settings } = resolveSettings({ SERVICE_PUBLIC_URL: publicUrl });
+    expect(policyFacts(settings).publiclyAddressed).toBe(expected);
+  });
+
+  it.each([
+    ['SERVICE_TRUSTED_PROXIES', '10.0.0.0/8,0.0.0.0/0'],
+    ['SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES', '::/0'],
+  ])('sees in %s=%s that every peer is trusted', (name, text) => {
+    expect(resolveSettings({ [name]: text }).findings).toEqual([
+      expect.objectContaining({ severity: 'error', code: 'trusts-every-peer' }),
+    ]);
+  });
+
+  it('counts forwarded certificates as reachable only from a trusted proxy', () => {
+    const forwarded = {
+      SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
+      SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS: '1',
+    };
+    const nobody = resolveSettings(forwarded).settings;
+    const proxy = resolveSettings({
+      ...forwarded,
+      SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES: '10.0.0.1',
+    }).settings;
+    expect(policyFacts(nobody).mtls.reachable).toBe(false);
+    expect(policyFacts(proxy).mtls.reachable).toBe(true);
+  });
+});

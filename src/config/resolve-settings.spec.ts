@@ -1,0 +1,185 @@
+import { ConfigurationError, type ConfigurationProblem } from './configuration-error.js';
+import { resolveSettings } from './resolve-settings.js';
+
+const SECRET = 'a-master-secret-of-32-bytes-or-more!';
+
+function problemsOf(environment: Record<string, string>): readonly ConfigurationProblem[] {
+  try {
+    resolveSettings(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as ConfigurationError).problems;
+  }
+  return [];
+}
+
+describe('resolveSettings reads values', () => {
+  it.each(['true', '1', 'yes', 'on', 'TRUE', 'Yes', ' on '])('%j as true', (text) => {
+    const { settings } = resolveSettings({ AUTH_REQUIRE_SERVER_CHALLENGE: text });
+    expect(settings.auth.requireServerChallenge).toBe(true);
+  });
+
+  it.each(['false', '0', 'no', 'off', 'FALSE', 'No'])('%j as false', (text) => {
+    const { settings } = resolveSettings({ AUTH_ANONYMOUS_SIGNUP_ENABLED: text });
+    expect(settings.auth.anonymousSignupEnabled).toBe(false);
+  });
+
+  it('lists, with quotes around an item that holds a comma', () => {
+    const { settings } = resolveSettings({
+      AUTH_REQUIRED_LOGIN_PROVIDERS: ' Okta, ,mtls,okta ',
+      SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS: 'Acme CA,"CN=Root, O=Acme"',
+      SERVICE_TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1,fd00::/8',
+    });
+    expect(settings.auth.requiredLoginProviders).toEqual(['okta', 'mtls']);
+    expect(settings.mtls.allowedIssuers).toEqual(['Acme CA', 'CN=Root, O=Acme']);
+    expect(settings.http.trustedProxies).toEqual(['10.0.0.0/8', '127.0.0.1', 'fd00::/8']);
+  });
+
+  it('addresses without their trailing slash', () => {
+    const { settings } = resolveSettings({
+      SERVICE_PUBLIC_URL: 'https://gate.example.com/',
+      SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'myapp://',
+      SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES: 'myapp',
+    });
+    expect(settings.http.publicUrl).toBe('https://gate.example.com');
+    expect(settings.oauthReturn.returnUrlBase).toBe('myapp://');
+  });
+
+  it.each([
+    ['10', 60],
+    ['-5', 60],
+    ['999999999', 86_400],
+  ])('an offboarding interval of %s clamped to %i, with a warning', (text, seconds) => {
+    const { settings, warnings } = resolveSettings({ AUTH_OFFBOARDING_INTERVAL_SECONDS: text });
+    expect(settings.auth.offboarding.intervalSeconds).toBe(seconds);
+    expect(warnings).toEqual([expect.stringContaining('AUTH_OFFBOARDING_INTERVAL_SECONDS')]);
+  });
+
+  it('an external database with its master secrets', () => {
+    const { settings } = resolveSettings({
+      DATABASE_URL: 'postgres://u:p@db/gate',
+      SERVICE_MASTER_SECRET: SECRET,
+      SERVICE_MASTER_SECRET_PREVIOUS: `${SECRET}1,${SECRET}2`,
+    });
+    expect(settings.storage.masterSecret).toBe(SECRET);
+    expect(settings.storage.masterSecretsPrevious).toEqual([`${SECRET}1`, `${SECRET}2`]);
+  });
+});
+
+describe('resolveSettings refuses', () => {
+  it.each([
+    ['AUTH_ANONYMOUS_SIGNUP_ENABLED', 'maybe'],
+    ['AUTH_OFFBOARDING_ENABLED', '2'],
+    ['PORT', '65536'],
+    ['PORT', '3000.5'],
+    ['PORT', '0x10'],
+    ['AUTH_ACCESS_CACHE_SECONDS', '61'],
+    ['AUTH_OFFBOARDING_INTERVAL_SECONDS', 'daily'],
+    ['SERVICE_BODY_LIMIT_BYTES', '1'],
+    ['SERVICE_LOG_LEVEL', 'loud'],
+    ['SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY', 'plaintext'],
+    ['SERVICE_UPDATES_TRANSPORTS', 'websocket,carrier-pigeon'],
+    ['SERVICE_UPDATES_TRANSPORTS', ','],
+    ['SERVICE_TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['SERVICE_TRUSTED_PROXIES', '0.0.0.0/00'],
+    ['SERVICE_TRUSTED_PROXIES', 'proxy.example.com'],
+    ['SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES', '10.0.0.1/8/8'],
+    ['SERVICE_CORS_ORIGINS', 'https://app.example.com/path'],
+    ['SERVICE_CORS_ORIGINS', '*,https://app.example.com'],
+    ['SERVICE_PUBLIC_URL', 'gate.example.com'],
+    ['SERVICE_PUBLIC_URL', 'ftp://gate.example.com'],
+    ['SERVICE_PUBLIC_URL', 'https://u:p@gate.example.com'],
+    ['DATABASE_URL', 'mysql://db/gate'],
+    ['REDIS_URL', 'localhost:6379'],
+    ['HOST', 'not a host'],
+    ['SERVICE_MASTER_SECRET', 'too-short'],
+    ['SERVICE_MASTER_SECRET_PREVIOUS', `${SECRET},too-short`],
+    ['SERVICE_MASTER_SECRET_PREVIOUS', `"${SECRET}`],
+    ['AUTH_SIGNUP_PROVIDERS', 'an okta'],
+    ['AUTH_SIGNUP_PROVIDERS', 'mtls'],
+    ['AUTH_REQUIRED_LOGIN_PROVIDERS', 'key_challenge'],
+    ['SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS', 'anonymous'],
+    ['SERVICE_WEBAPP_URL', 'http://app.example.com'],
+    ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'javascript:alert(1)'],
+    ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'myapp://oauth'],
+    ['SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES', 'myapp,javascript'],
+    ['SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES', 'myapp://'],
+    ['SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS', 'CN=Root, O=Acme'],
+    ['SERVICE_FEATURE_AUTH_MTLS__FORWARDED_EMAIL_HEADER', 'x email'],
+    ['SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES', 'javascript://x'],
+    ['SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES', '/login'],
+    ['SERVICE_PRESET', 'no-such-preset'],
+    ['SERVICE_PRESET', '../presets/default'],
+    ['AUTH_PROVIDERS_CONFIG_JSON', '{'],
+    ['AUTH_GITHUB_APP_PRIVATE_KEY', 'no key'],
+  ])('%s=%s, once and by name', (name, text) => {
+    const problems = name.startsWith('AUTH_GITHUB_APP')
+      ? problemsOf({
+          [name]: text,
+          GITHUB_CLIENT_ID: 'id',
+          GITHUB_CLIENT_SECRET: 'secret',
+          SERVICE_PUBLIC_URL: 'https://gate.example.com',
+        })
+      : problemsOf({ [name]: text });
+    expect(problems.map(({ variable }) => variable)).toEqual([name]);
+    expect(problems[0]?.message).toMatch(/^(must|is|has) .+\.$|openssl rand/);
+  });
+
+  it('an external database without a master secret', () => {
+    expect(problemsOf({ DATABASE_URL: 'postgres://u:p@db/gate' })).toEqual([
+      { variable: 'SERVICE_MASTER_SECRET', message: expect.stringContaining('is required') },
+    ]);
+  });
+
+  it('a master secret that is too short once, not also as missing', () => {
+    const problems = problemsOf({
+      DATABASE_URL: 'postgres://u:p@db/gate',
+      SERVICE_MASTER_SECRET: 'short',
+    });
+    expect(problems.map(({ variable }) => variable)).toEqual(['SERVICE_MASTER_SECRET']);
+  });
+
+  it('an automatic redirect without a target', () => {
+    const [problem] = problemsOf({ SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1' });
+    expect(problem?.variable).toBe('SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID');
+  });
+
+  it('direct certificates without port, certificate, key and authorities', () => {
+    const problems = problemsOf({
+      SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
+      SERVICE_FEATURE_AUTH_MTLS__MODE: 'direct',
+    });
+    expect(problems.map(({ variable }) => variable.split('__')[1])).toEqual([
+      'TLS_PORT',
+      'TLS_CERT_PATH',
+      'TLS_KEY_PATH',
+      'CA_PATH',
+    ]);
+  });
+
+  it('the same port twice, and pass-through without authorities', () => {
+    const mtls = { SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1' };
+    const direct = problemsOf({
+      ...mtls,
+      SERVICE_FEATURE_AUTH_MTLS__MODE: 'direct',
+      SERVICE_FEATURE_AUTH_MTLS__TLS_PORT: '3000',
+      SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH: 'c',
+      SERVICE_FEATURE_AUTH_MTLS__TLS_KEY_PATH: 'k',
+      SERVICE_FEATURE_AUTH_MTLS__CA_PATH: 'a',
+    });
+    const passThrough = problemsOf({
+      ...mtls,
+      SERVICE_FEATURE_AUTH_MTLS__FORWARDED_PRESET: 'aws-alb-passthrough',
+    });
+    expect([...direct, ...passThrough].map(({ variable }) => variable)).toEqual([
+      'SERVICE_FEATURE_AUTH_MTLS__TLS_PORT',
+      'SERVICE_FEATURE_AUTH_MTLS__CA_PATH',
+    ]);
+  });
+
+  it('everything that is wrong at once, with the number of problems in its words', () => {
+    const environment = { PORT: 'x', SERVICE_LOG_LEVEL: 'x', AUTH_SIGNUP_PROVIDER: 'okta' };
+    expect(problemsOf(environment)).toHaveLength(3);
+    expect(() => resolveSettings(environment)).toThrow(/3 problems:\n {2}PORT: must be/);
+  });
+});

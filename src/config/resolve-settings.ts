@@ -1,0 +1,46 @@
+import { findLockouts, type LockoutFinding } from '../policy/lockout.js';
+import { buildSettings } from './build-settings.js';
+import { checkMtls } from './check-mtls.js';
+import { checkTogether } from './check-together.js';
+import { ConfigurationError, ConfigurationReport } from './configuration-error.js';
+import { deepFreeze } from './deep-freeze.js';
+import { gatherTexts, type EnvironmentText } from './environment-sources.js';
+import { readValues } from './environment-values.js';
+import { readGitHubProvider } from './github-provider.js';
+import { policyFacts } from './policy-facts.js';
+import { readOidcProviders } from './providers-file.js';
+import type { Settings } from './settings.js';
+import { checkUnknownNames } from './unknown-names.js';
+
+export interface ResolvedConfiguration {
+  readonly settings: Settings;
+  /** Sentences for the log: what was ignored or moved into its range. */
+  readonly warnings: readonly string[];
+  /** What the policy does that the operator may not have meant; never stops the start. */
+  readonly findings: readonly LockoutFinding[];
+}
+
+/**
+ * Resolves an environment into deep-frozen settings. Reads the files that variables name and
+ * nothing else: no network. Throws one {@link ConfigurationError} with all problems.
+ */
+export function resolveSettings(environment: EnvironmentText): ResolvedConfiguration {
+  const report = new ConfigurationReport();
+  const texts = gatherTexts(environment, report);
+  const values = readValues(texts, report);
+  checkUnknownNames(setNames(environment), report);
+  const github = readGitHubProvider(values, report);
+  const oidc = readOidcProviders(values, report);
+  const providers = github === null ? oidc : [github, ...oidc];
+  checkTogether(values, providers, report);
+  checkMtls(values, texts, report);
+  if (report.problems.length > 0) {
+    throw new ConfigurationError(report.problems, report.warnings);
+  }
+  const settings = deepFreeze(buildSettings(values, providers));
+  return { settings, warnings: report.warnings, findings: findLockouts(policyFacts(settings)) };
+}
+
+function setNames(environment: EnvironmentText): string[] {
+  return Object.keys(environment).filter((name) => (environment[name] ?? '') !== '');
+}
