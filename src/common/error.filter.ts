@@ -1,0 +1,100 @@
+import {
+  Catch,
+  HttpException,
+  Logger,
+  type ArgumentsHost,
+  type ExceptionFilter,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, ERRORS, type ErrorCode } from './errors.js';
+
+/** Codes for refusals that the framework makes before any of our code runs. */
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid-request',
+  404: 'not-found',
+  405: 'not-found',
+  408: 'invalid-request',
+  413: 'payload-too-large',
+  414: 'invalid-request',
+  415: 'unsupported-media-type',
+  429: 'rate-limited',
+  431: 'invalid-request',
+  503: 'unavailable',
+};
+
+/** The one place where a refusal becomes an HTTP answer. Whatever is unknown is `internal`. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Http');
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const refusal = toAppError(error);
+    this.log(refusal, error, request);
+    sendError(reply, refusal, request.id);
+  }
+
+  private log(refusal: AppError, error: unknown, request: FastifyRequest): void {
+    const { level, status } = ERRORS[refusal.code];
+    const facts = {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      status,
+      code: refusal.code,
+    };
+    if (level === 'error') {
+      this.logger.error({ msg: 'request failed', ...facts, error: describe(error) });
+    } else if (level === 'warn' && refusal.cause !== undefined) {
+      this.logger.warn({ msg: 'request refused', ...facts, cause: describe(refusal.cause) });
+    } else {
+      this.logger.debug({ msg: 'request refused', ...facts });
+    }
+  }
+}
+
+const refusalCodes = new WeakMap<object, ErrorCode>();
+
+/** The code a request was refused with; undefined when it was not. */
+export function refusalCodeOf(request: FastifyRequest): ErrorCode | undefined {
+  return refusalCodes.get(request);
+}
+
+/** Sends a refusal in the contract's shape. */
+export function sendError(reply: FastifyReply, refusal: AppError, requestId: string): void {
+  refusalCodes.set(reply.request, refusal.code);
+  const { retryAfterSeconds } = refusal;
+  if (retryAfterSeconds !== undefined) {
+    void reply.header('retry-after', String(retryAfterSeconds));
+  }
+  if (ERRORS[refusal.code].status === 401) {
+    void reply.header('www-authenticate', 'Bearer');
+  }
+  void reply
+    .status(ERRORS[refusal.code].status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .header('x-request-id', requestId)
+    .send(JSON.stringify(refusal.toBody(requestId)));
+}
+
+/** What the framework or a library refused, as one of our codes. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) {
+    return error;
+  }
+  const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
+  return new AppError(BY_STATUS[status] ?? 'internal', {}, { cause: error });
+}
+
+function statusOf(error: unknown): number {
+  const status: unknown =
+    error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+  return typeof status === 'number' ? status : 500;
+}
+
+/** Name, message and stack for the log; database errors carry their parameters elsewhere. */
+function describe(error: unknown): string | undefined {
+  return error instanceof Error ? (error.stack ?? error.message) : undefined;
+}

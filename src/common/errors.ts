@@ -1,0 +1,129 @@
+/** How loudly a refusal is logged: a client's mistake is not the operator's problem. */
+type ErrorLevel = 'debug' | 'warn' | 'error';
+
+interface ErrorRow {
+  readonly status: number;
+  /** For a person. `{name}` is replaced by the extra field of that name. */
+  readonly message: string;
+  readonly level: ErrorLevel;
+}
+
+const row = (status: number, message: string, level: ErrorLevel = 'debug'): ErrorRow => ({
+  status,
+  message,
+  level,
+});
+
+/** Every code this server can answer with: the contract's error table, once. */
+export const ERRORS = {
+  'invalid-request': row(400, 'The request is not valid.'),
+  'invalid-public-key': row(400, 'The public key is not a valid key.'),
+  'invalid-pending': row(400, 'This login has expired or was finished. Start it again.'),
+  'invalid-proof': row(400, 'This login was started by somebody else, or with another key.'),
+  'invalid-return-to': row(400, 'This server does not return to that address.'),
+  'content-mode-mismatch': row(400, 'The content is not of the kind that this account stores.'),
+  'plain-account-requires-settings-v2': row(
+    400,
+    'This account stores plain settings: use /v2/account/settings.',
+  ),
+  'oauth-not-configured': row(400, 'This server does not know where to return after {provider}.'),
+  'missing-token': row(401, 'Send a token: Authorization: Bearer <token>.'),
+  'invalid-token': row(401, 'The token is not valid. Log in again.'),
+  'token-expired': row(401, 'The token has expired. Log in again.'),
+  'token-revoked': row(401, 'The token has been revoked. Log in again.'),
+  'invalid-signature': row(401, 'The signature does not match the key and the challenge.'),
+  'challenge-required': row(401, 'Ask /v1/auth/challenge for a challenge and sign that.'),
+  'challenge-expired': row(401, 'The challenge has expired or was used. Ask for a new one.'),
+  'mtls-required': row(401, 'Show a client certificate that this server accepts.'),
+  'invalid-code': row(401, 'This code has expired or was used. Log in again.'),
+  'signup-disabled': row(403, 'This server does not accept new accounts with a device key alone.'),
+  'provider-required': row(403, 'Connect {provider} to continue.'),
+  'not-eligible': row(403, '{provider} does not confirm that you may use this server.'),
+  'account-disabled': row(403, 'This account has been disabled by an administrator.'),
+  'signup-provider-disabled': row(403, 'New accounts cannot be made through {provider} here.'),
+  'keyless-disabled': row(403, 'This server does not offer login without a device key here.'),
+  'e2ee-required': row(403, 'This server only has accounts with a device key.'),
+  'encrypted-writes-disabled': row(403, 'This server stores plain content only.'),
+  'plaintext-writes-disabled': row(403, 'This server stores encrypted content only.'),
+  'account-optout-disabled': row(403, 'This server does not let accounts change their encryption.'),
+  'origin-not-allowed': row(403, 'This origin may not connect to this server.'),
+  'key-challenge-disabled': row(403, 'Device-key login is switched off on this server.'),
+  'not-found': row(404, 'There is nothing here.'),
+  'unsupported-provider': row(404, 'This server has no such identity provider.'),
+  'provider-already-linked': row(
+    409,
+    'This {provider} identity, or another one, is linked already.',
+  ),
+  'restore-required': row(
+    409,
+    'This identity belongs to an account with a device key. Restore that account.',
+  ),
+  'migration-required': row(409, 'What is stored has to be migrated to the other mode first.'),
+  'payload-too-large': row(413, 'The request is larger than this server accepts.'),
+  'unsupported-media-type': row(415, 'Send JSON: Content-Type: application/json.'),
+  'rate-limited': row(429, 'Too many requests. Wait before you try again.'),
+  internal: row(500, 'Something went wrong on the server.', 'error'),
+  unavailable: row(503, 'The server cannot answer this right now. Try again shortly.', 'warn'),
+} satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** `ready`, or a word for what is the matter. */
+export type DependencyState = string;
+
+/** Fields that belong to a code, beside the ones every error has. */
+export interface ErrorExtras {
+  readonly provider?: string;
+  readonly details?: readonly { readonly path: string; readonly message: string }[];
+  readonly retryAfterSeconds?: number;
+  readonly dependencies?: Readonly<Record<string, DependencyState>>;
+}
+
+/** The one shape of every refusal, on HTTP and on the handshake (contract, Errors). */
+export interface ErrorBody {
+  readonly statusCode: number;
+  readonly code: ErrorCode;
+  readonly error: ErrorCode;
+  readonly message: string;
+  readonly provider?: string;
+  readonly details?: ErrorExtras['details'];
+  readonly dependencies?: ErrorExtras['dependencies'];
+  readonly requestId?: string;
+}
+
+/** A refusal: code first. Only the filter, the gateway and the CLI translate it. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+
+  constructor(
+    readonly code: ErrorCode,
+    readonly extras: ErrorExtras = {},
+    options?: ErrorOptions,
+  ) {
+    super(messageFor(code, extras), options);
+  }
+
+  /** Seconds for `Retry-After`: every 429 and 503 carries one. */
+  get retryAfterSeconds(): number | undefined {
+    const { status } = ERRORS[this.code];
+    return status === 429 || status === 503 ? (this.extras.retryAfterSeconds ?? 2) : undefined;
+  }
+
+  toBody(requestId?: string): ErrorBody {
+    const { provider, details, dependencies } = this.extras;
+    return {
+      statusCode: ERRORS[this.code].status,
+      code: this.code,
+      error: this.code,
+      message: this.message,
+      ...(provider !== undefined && { provider }),
+      ...(details !== undefined && { details }),
+      ...(dependencies !== undefined && { dependencies }),
+      ...(requestId !== undefined && { requestId }),
+    };
+  }
+}
+
+function messageFor(code: ErrorCode, extras: ErrorExtras): string {
+  return ERRORS[code].message.replace('{provider}', extras.provider ?? 'The identity provider');
+}
