@@ -1,0 +1,176 @@
+/** Frontend messages of the PostgreSQL protocol 3 (documentation, chapter "Message Formats"). */
+
+const STARTUP = 196608;
+const SSL_REQUEST = 80877103;
+const GSS_REQUEST = 80877104;
+const CANCEL_REQUEST = 80877102;
+
+/** Larger ones are refused, so that a broken length cannot make the process buffer for ever. */
+const MAX_FRAME_BYTES = 256 * 1024 * 1024;
+const MAX_OPENING_BYTES = 64 * 1024;
+
+export type Opening =
+  | { readonly kind: 'startup'; readonly bytes: Buffer }
+  | { readonly kind: 'encryption' }
+  | { readonly kind: 'cancel' };
+
+/** Cuts a byte stream into messages. Throws on a length or an opening that cannot be one. */
+export class FrameReader {
+  private chunks: Buffer[] = [];
+  private size = 0;
+
+  push(chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.size += chunk.length;
+  }
+
+  /** The untyped message a connection begins with, or null until it is complete. */
+  takeOpening(): Opening | null {
+    const head = this.peek(8);
+    if (!head) {
+      return null;
+    }
+    const length = head.readInt32BE(0);
+    if (length < 8 || length > MAX_OPENING_BYTES) {
+      throw new Error(`A connection began with a message of ${length} bytes`);
+    }
+    const bytes = this.take(length);
+    return bytes && openingOf(head.readInt32BE(4), bytes);
+  }
+
+  /** The next typed message, or null until it is complete. */
+  takeFrame(): Buffer | null {
+    const head = this.peek(5);
+    if (!head) {
+      return null;
+    }
+    const length = head.readInt32BE(1);
+    if (length < 4 || length > MAX_FRAME_BYTES) {
+      throw new Error(`A message claims to be ${length} bytes long`);
+    }
+    return this.take(length + 1);
+  }
+
+  private peek(length: number): Buffer | null {
+    if (this.size < length) {
+      return null;
+    }
+    return this.joined(length).subarray(0, length);
+  }
+
+  private take(length: number): Buffer | null {
+    if (this.size < length) {
+      return null;
+    }
+    const all = this.joined(length);
+    this.chunks[0] = all.subarray(length);
+    this.size -= length;
+    return all.subarray(0, length);
+  }
+
+  /** Joins only when the first chunk is too short: a large message is copied once, not per chunk. */
+  private joined(length: number): Buffer {
+    const first = this.chunks[0];
+    if (first && first.length >= length) {
+      return first;
+    }
+    const all = Buffer.concat(this.chunks);
+    this.chunks = [all];
+    return all;
+  }
+}
+
+function openingOf(code: number, bytes: Buffer): Opening {
+  switch (code) {
+    case STARTUP:
+      return { kind: 'startup', bytes };
+    case SSL_REQUEST:
+    case GSS_REQUEST:
+      return { kind: 'encryption' };
+    case CANCEL_REQUEST:
+      return { kind: 'cancel' };
+    default:
+      throw new Error(`A connection asked for the unknown protocol ${code}`);
+  }
+}
+
+/**
+ * Puts `prefix` before the name of the prepared statement a message speaks of, so that one
+ * session's names are its own. The unnamed statement stays unnamed.
+ *
+ * @returns the message to send, and the prefixed name when the message makes a statement
+ */
+export function withOwnStatementName(
+  frame: Buffer,
+  prefix: string,
+): { readonly frame: Buffer; readonly prepared?: string } {
+  const at = statementNameOffset(frame);
+  if (at === null || at >= frame.length || frame[at] === 0) {
+    return { frame };
+  }
+  const renamed = Buffer.concat([frame.subarray(0, at), Buffer.from(prefix), frame.subarray(at)]);
+  renamed.writeInt32BE(renamed.length - 1, 1);
+  if (frame[0] !== PARSE) {
+    return { frame: renamed };
+  }
+  return { frame: renamed, prepared: renamed.toString('utf8', at, renamed.indexOf(0, at)) };
+}
+
+const QUERY = 0x51;
+const PARSE = 0x50;
+const BIND = 0x42;
+const DESCRIBE = 0x44;
+const CLOSE = 0x43;
+const STATEMENT = 0x53;
+
+function statementNameOffset(frame: Buffer): number | null {
+  switch (frame[0]) {
+    case PARSE:
+      return 5;
+    case BIND:
+      return frame.indexOf(0, 5) + 1;
+    case DESCRIBE:
+    case CLOSE:
+      return frame[5] === STATEMENT ? 6 : null;
+    default:
+      return null;
+  }
+}
+
+const COPY_IN = /\bcopy\b[^;]*\bfrom\s+stdin\b/i;
+const REFUSE_COPY_IN =
+  "DO $$BEGIN RAISE EXCEPTION 'COPY FROM STDIN is not possible with the embedded database' " +
+  "USING ERRCODE = 'feature_not_supported'; END$$";
+
+/** The backend ends when it has to wait for input: a statement that would make it is replaced. */
+export function withoutCopyIn(frame: Buffer): Buffer {
+  const at = sqlOffset(frame);
+  const sqlEnd = at === null ? -1 : frame.indexOf(0, at);
+  if (at === null || sqlEnd < 0 || !COPY_IN.test(frame.toString('latin1', at, sqlEnd))) {
+    return frame;
+  }
+  const parts = [frame.subarray(0, at), Buffer.from(REFUSE_COPY_IN), frame.subarray(sqlEnd)];
+  const replaced = Buffer.concat(parts);
+  replaced.writeInt32BE(replaced.length - 1, 1);
+  return replaced;
+}
+
+function sqlOffset(frame: Buffer): number | null {
+  if (frame[0] === QUERY) {
+    return 5;
+  }
+  return frame[0] === PARSE ? frame.indexOf(0, 5) + 1 : null;
+}
+
+/** Close (statement `name`) for each name, then Sync. */
+export function closeStatements(names: Iterable<string>): Buffer {
+  const closes = [...names].map((name) => {
+    const frame = Buffer.alloc(7 + Buffer.byteLength(name));
+    frame.write('C', 0);
+    frame.writeInt32BE(frame.length - 1, 1);
+    frame.write('S', 5);
+    frame.write(name, 6);
+    return frame;
+  });
+  return Buffer.concat([...closes, Buffer.from([0x53, 0, 0, 0, 4])]);
+}

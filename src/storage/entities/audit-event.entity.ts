@@ -1,0 +1,36 @@
+import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+
+/** What happened to accounts and who did it. Append-only: the database refuses updates. */
+@Entity('audit_event')
+@Index('audit_event_at_idx', ['at'])
+export class AuditEventEntity {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'ALWAYS',
+    primaryKeyConstraintName: 'audit_event_pkey',
+  })
+  id!: string;
+
+  @Column('timestamptz')
+  at!: Date;
+
+  @Column('text')
+  kind!: string;
+
+  @Column('text')
+  actor!: string;
+
+  /** No foreign key: what happened outlives the account. */
+  @Column('uuid', { name: 'account_id', nullable: true })
+  accountId!: string | null;
+
+  @Column('text', { nullable: true })
+  provider!: string | null;
+
+  @Column('text', { nullable: true })
+  reason!: string | null;
+
+  /** How many alike this row stands for. */
+  @Column('integer', { default: 1 })
+  count!: number;
+}

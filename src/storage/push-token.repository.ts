@@ -1,0 +1,94 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database, type Query } from './database.js';
+import { nextUpdateSeq } from './update-seq.js';
+
+export interface PushToken {
+  readonly id: string;
+  readonly token: string;
+  readonly clientServerUrl: string | null;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** More than this and the token unused longest gives way (contract, Push tokens). */
+const MAX_PER_ACCOUNT = 100;
+
+@Injectable()
+export class PushTokenRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Newest first. */
+  async list(accountId: string): Promise<PushToken[]> {
+    const rows = await this.database.query<PushTokenRow>(
+      `SELECT "id", "token", "client_server_url", "created_at", "updated_at"
+       FROM "push_token" WHERE "account_id" = $1 ORDER BY "updated_at" DESC, "id"`,
+      [accountId],
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      token: row.token,
+      clientServerUrl: row.client_server_url,
+      createdAt: row.created_at.getTime(),
+      updatedAt: row.updated_at.getTime(),
+    }));
+  }
+
+  /** @returns the `seq` of the update to send; null when the account is gone */
+  save(
+    accountId: string,
+    token: string,
+    clientServerUrl: string | null,
+    now: Date,
+  ): Promise<number | null> {
+    return this.database.transaction(async (query) => {
+      const seq = await nextUpdateSeq(query, accountId);
+      if (seq === null) {
+        return null;
+      }
+      await query(
+        `INSERT INTO "push_token"
+           ("id", "account_id", "token", "token_hash", "client_server_url", "created_at", "updated_at")
+         VALUES ($1, $2, $3, $4, $5, $6, $6)
+         ON CONFLICT ("account_id", "token_hash") DO UPDATE
+         SET "client_server_url" = EXCLUDED."client_server_url", "updated_at" = EXCLUDED."updated_at"`,
+        [randomUUID(), accountId, token, hashOf(token), clientServerUrl, now],
+      );
+      await dropBeyondBound(query, accountId);
+      return seq;
+    });
+  }
+
+  /** @returns the `seq` of the update to send; null when there was nothing to remove */
+  remove(accountId: string, token: string): Promise<number | null> {
+    return this.database.transaction(async (query) => {
+      const removed = await query(
+        `DELETE FROM "push_token" WHERE "account_id" = $1 AND "token_hash" = $2 RETURNING "id"`,
+        [accountId, hashOf(token)],
+      );
+      return removed.length === 0 ? null : nextUpdateSeq(query, accountId);
+    });
+  }
+}
+
+interface PushTokenRow {
+  readonly id: string;
+  readonly token: string;
+  readonly client_server_url: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function dropBeyondBound(query: Query, accountId: string): Promise<unknown> {
+  return query(
+    `DELETE FROM "push_token" WHERE "id" IN (
+       SELECT "id" FROM "push_token" WHERE "account_id" = $1
+       ORDER BY "updated_at" DESC, "id" OFFSET $2)`,
+    [accountId, MAX_PER_ACCOUNT],
+  );
+}
