@@ -1,0 +1,64 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import type { DependencyState } from '../common/errors.js';
+import { Database } from '../storage/database.js';
+import { REDIS, type RedisConnections } from '../storage/redis-connections.js';
+import { StorageLifecycle } from '../storage/storage-lifecycle.js';
+
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly dependencies: Readonly<Record<string, DependencyState>>;
+}
+
+/** A probe's answer is good for this long: probes of many kinds make one statement. */
+const FRESH_MS = 500;
+
+@Injectable()
+export class HealthService {
+  private isDraining = false;
+  private probe: { readonly startedAt: number; readonly state: Promise<string> } | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly storage: StorageLifecycle,
+    private readonly clock: Clock,
+    @Inject(REDIS) private readonly redis: RedisConnections | null,
+  ) {}
+
+  /** From now on the process wants no more requests, and says so. */
+  startDraining(): void {
+    this.isDraining = true;
+  }
+
+  /** Redis away is told but does not make the server unready: it can serve without. */
+  async readiness(): Promise<Readiness> {
+    const database = await this.databaseState();
+    const isReady = database === 'ready' && !this.isDraining;
+    return {
+      isReady,
+      dependencies: {
+        server: this.isDraining ? 'draining' : 'ready',
+        database,
+        ...(this.redis && { redis: this.redis.isReady ? 'ready' : 'away' }),
+      },
+    };
+  }
+
+  private databaseState(): Promise<string> {
+    const now = this.clock.now();
+    if (this.probe === null || now - this.probe.startedAt >= FRESH_MS) {
+      this.probe = { startedAt: now, state: this.askDatabase() };
+    }
+    return this.probe.state;
+  }
+
+  private async askDatabase(): Promise<string> {
+    if (this.storage.state !== 'ready') {
+      return this.storage.state;
+    }
+    return this.database.query('SELECT 1').then(
+      () => 'ready',
+      () => 'away',
+    );
+  }
+}

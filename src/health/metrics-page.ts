@@ -1,0 +1,129 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import { AuthService } from '../auth/auth.service.js';
+import { bearerTokenFrom } from '../auth/bearer-token.js';
+import { sendError } from '../common/error.filter.js';
+import { AppError } from '../common/errors.js';
+import { SETTINGS, type Settings } from '../config/settings.js';
+import { Metrics } from '../metrics/metrics.js';
+import { Database } from '../storage/database.js';
+import { LiveConnections } from '../updates/live-connections.js';
+
+const PATH = '/metrics';
+
+/** Serves the metrics: on a port of its own, or beside the API to whoever has the token, or not. */
+@Injectable()
+export class MetricsPage implements OnApplicationShutdown {
+  private readonly logger = new Logger(MetricsPage.name);
+  private ownServer: Server | null = null;
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly auth: AuthService,
+    private readonly database: Database,
+    private readonly connections: LiveConnections,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** Call it before the server listens. */
+  async serve(server: FastifyInstance): Promise<void> {
+    const { port, token } = this.settings.metrics;
+    if (port === null && token === null) {
+      return;
+    }
+    this.observe();
+    this.measureRequests(server);
+    if (port !== null) {
+      await this.listen(port);
+      return;
+    }
+    server.get(PATH, async (request, reply) => {
+      if (!this.isAllowed(request.headers.authorization)) {
+        sendError(reply, new AppError('invalid-token'), request.id);
+        return reply;
+      }
+      const page = await this.metrics.registry.metrics();
+      return reply.type(this.metrics.registry.contentType).send(page);
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.ownServer !== null) {
+      this.ownServer.closeAllConnections();
+      this.ownServer.close();
+      await once(this.ownServer, 'close');
+    }
+  }
+
+  private async listen(port: number): Promise<void> {
+    const server = createServer((request, response) => {
+      const isKnown = request.url === PATH && request.method === 'GET';
+      if (!isKnown || !this.isAllowed(request.headers.authorization)) {
+        response.writeHead(isKnown ? 401 : 404).end();
+        return;
+      }
+      this.metrics.registry.metrics().then(
+        (page) =>
+          response.writeHead(200, { 'content-type': this.metrics.registry.contentType }).end(page),
+        () => response.writeHead(500).end(),
+      );
+    });
+    server.listen(port, this.settings.http.host);
+    await once(server, 'listening');
+    this.ownServer = server;
+    const address = server.address();
+    const actual = typeof address === 'object' ? address?.port : port;
+    this.logger.log(`Metrics on port ${actual}`);
+  }
+
+  /** Hashes first, so that neither content nor length shows in the time it takes. */
+  private isAllowed(header: string | undefined): boolean {
+    const { token } = this.settings.metrics;
+    return token === null || timingSafeEqual(digest(bearerTokenFrom(header) ?? ''), digest(token));
+  }
+
+  private measureRequests(server: FastifyInstance): void {
+    server.addHook('onResponse', (request, reply, done) => {
+      const { method, url } = request.routeOptions;
+      this.metrics.requests.observe(
+        {
+          method: Array.isArray(method) ? 'many' : (method ?? 'none'),
+          route: url ?? 'none',
+          status: reply.statusCode,
+        },
+        reply.elapsedTime / 1000,
+      );
+      done();
+    });
+  }
+
+  private observe(): void {
+    const { metrics, auth, database, connections } = this;
+    metrics.observeCounts(
+      'auth_access_cache_total',
+      'Authenticated requests answered from the access cache, or not.',
+      'result',
+      () => ({ hit: auth.cacheUse.hits, miss: auth.cacheUse.misses }),
+    );
+    metrics.observe(
+      'live_connections',
+      'Live connections of this process.',
+      () => connections.total,
+    );
+    const pool = { total: 'held', idle: 'idle', waiting: 'waited for' } as const;
+    for (const [state, words] of Object.entries(pool)) {
+      metrics.observe(
+        `database_pool_${state}`,
+        `Database connections ${words} by this process.`,
+        () => database.poolUse()[state as keyof typeof pool],
+      );
+    }
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

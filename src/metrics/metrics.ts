@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Seconds: from a warm request to one that waited for an upstream. */
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Seconds: from a push signal to a backlog of hours. */
+const REVOCATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 1800, 7200, 86_400];
+
+/**
+ * Every instrument of this process. Label values come from tables of ours, never from a request: a
+ * stranger cannot make the page grow.
+ */
+@Injectable()
+export class Metrics {
+  readonly registry = new Registry();
+
+  readonly logins = new Counter({
+    name: 'auth_login_total',
+    help: 'Logins, by method, outcome (ok, refused) and the code of a refusal.',
+    labelNames: ['method', 'outcome', 'reason'] as const,
+    registers: [this.registry],
+  });
+
+  readonly eligibilityChecks = new Counter({
+    name: 'eligibility_checks_total',
+    help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, lost_lease).',
+    labelNames: ['provider', 'outcome'] as const,
+    registers: [this.registry],
+  });
+
+  readonly revocation = new Histogram({
+    name: 'revocation_seconds',
+    help: 'From the moment an identity was due (a push signal makes it due) to the announcement that it lost access.',
+    buckets: REVOCATION_BUCKETS,
+    registers: [this.registry],
+  });
+
+  readonly requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'HTTP requests, by method, route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: REQUEST_BUCKETS,
+    registers: [this.registry],
+  });
+
+  /** Adds counters that are kept elsewhere, where counting has to cost nothing. */
+  observeCounts(name: string, help: string, label: string, read: () => Record<string, number>) {
+    new Counter({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [value, count] of Object.entries(read())) {
+          this.inc({ [label]: value }, count);
+        }
+      },
+    });
+  }
+
+  /** Adds a gauge that is read when the page is; what cannot be read is NaN. */
+  observe(name: string, help: string, read: () => number | null | Promise<number | null>): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      async collect() {
+        const value = await Promise.resolve(read()).catch(() => null);
+        this.set(value ?? NaN);
+      },
+    });
+  }
+}
