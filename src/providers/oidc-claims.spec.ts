@@ -1,0 +1,68 @@
+import { factsOf, mergeClaims, type ClaimSettings } from './oidc-claims.js';
+
+const SETTINGS: ClaimSettings = {
+  claims: { login: 'preferred_username', email: 'email', groups: 'https://acme.example/groups' },
+  emailVerification: 'required',
+};
+
+describe(factsOf, () => {
+  it('reads the claims that the operator named', () => {
+    const claims = {
+      preferred_username: 'alice',
+      email: 'a@acme.example',
+      email_verified: true,
+      'https://acme.example/groups': ['staff', 7, null],
+    };
+    expect(factsOf(claims, SETTINGS)).toEqual({
+      login: 'alice',
+      email: 'a@acme.example',
+      emailVerified: true,
+      groups: ['staff'],
+      memberships: {},
+    });
+  });
+
+  it('tells no groups from groups that are absent or elsewhere', () => {
+    const groupsOf = (claims: object) => factsOf({ ...claims }, SETTINGS).groups;
+    expect(groupsOf({ 'https://acme.example/groups': [] })).toEqual([]);
+    expect(groupsOf({ 'https://acme.example/groups': 'staff' })).toEqual(['staff']);
+    expect(groupsOf({})).toBeNull();
+    expect(groupsOf({ hasgroups: true })).toBeNull();
+    expect(groupsOf({ _claim_names: { 'https://acme.example/groups': 'src1' } })).toBeNull();
+  });
+
+  it.each([
+    [true, true, true],
+    ['true', true, true],
+    [false, false, true],
+    ['yes', false, true],
+    [1, false, true],
+    [undefined, false, true],
+  ])(
+    'believes an address with email_verified %j: %s, by a trusted issuer: %s',
+    (flag, own, trusted) => {
+      const claims = { email: 'a@acme.example', email_verified: flag };
+      expect(factsOf(claims, SETTINGS).emailVerified).toBe(own);
+      const settings = { ...SETTINGS, emailVerification: 'trustedIssuer' as const };
+      expect(factsOf(claims, settings).emailVerified).toBe(trusted);
+    },
+  );
+
+  it('does not read what every object has', () => {
+    const claims = { login: 'constructor', email: '__proto__', groups: 'toString' };
+    const facts = factsOf({}, { ...SETTINGS, claims });
+    expect(facts).toMatchObject({ login: null, email: null, groups: null });
+  });
+});
+
+describe(mergeClaims, () => {
+  it('prefers userinfo, but does not let its address borrow the word of the ID token', () => {
+    const idToken = { sub: 's', email: 'old@acme.example', email_verified: true, a: 1 };
+    expect(mergeClaims(idToken, { sub: 's', a: 2 }, 'email')).toEqual({ ...idToken, a: 2 });
+    expect(mergeClaims(idToken, { sub: 's', email: 'new@acme.example' }, 'email')).toEqual({
+      ...idToken,
+      email: 'new@acme.example',
+      email_verified: false,
+    });
+  });
+});

@@ -1,0 +1,54 @@
+import type { OidcProviderSettings } from '../config/settings.js';
+import type { EligibilityFacts } from '../policy/eligibility.js';
+import type { Claims } from './oidc-client.js';
+
+export type ClaimSettings = Pick<OidcProviderSettings, 'claims' | 'emailVerification'>;
+
+/**
+ * ID token and userinfo as one: userinfo is fresher and wins. An address and the word that it is
+ * verified stay together, or userinfo's address would borrow the ID token's word.
+ */
+export function mergeClaims(idToken: Claims, userInfo: Claims, emailClaim: string): Claims {
+  const merged = { ...idToken, ...userInfo };
+  if (Object.hasOwn(userInfo, emailClaim) && !Object.hasOwn(userInfo, 'email_verified')) {
+    return { ...merged, email_verified: false };
+  }
+  return merged;
+}
+
+/** What the claims say, under the names the operator gave. Groups that are not there are null. */
+export function factsOf(claims: Claims, settings: ClaimSettings): EligibilityFacts {
+  const verified = own(claims, 'email_verified');
+  return {
+    login: textOf(own(claims, settings.claims.login)),
+    email: textOf(own(claims, settings.claims.email)),
+    // Some providers write the flag as a text.
+    emailVerified:
+      settings.emailVerification === 'trustedIssuer' || verified === true || verified === 'true',
+    groups: groupsIn(claims, settings.claims.groups),
+    memberships: {},
+  };
+}
+
+/**
+ * The groups of a claim; null when it is absent. A claim that is only announced (`_claim_names`, as
+ * Microsoft Entra ID does beyond 200 groups) is absent, and the address that comes with it is never
+ * asked: whoever could choose it would choose what this server calls.
+ */
+function groupsIn(claims: Claims, name: string): readonly string[] | null {
+  const value = own(claims, name);
+  if (typeof value === 'string') {
+    return [value];
+  }
+  return Array.isArray(value)
+    ? value.filter((group): group is string => typeof group === 'string')
+    : null;
+}
+
+function own(claims: Claims, name: string): unknown {
+  return Object.hasOwn(claims, name) ? claims[name] : undefined;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

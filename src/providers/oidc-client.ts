@@ -1,0 +1,168 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  customFetch,
+  fetchUserInfo,
+  refreshTokenGrant,
+  type CustomFetch,
+  type ServerMetadata,
+  type TokenEndpointResponse,
+} from 'openid-client';
+import type { OidcProviderSettings } from '../config/settings.js';
+import type { AuthorizationRequest } from './identity-provider.js';
+import type { OidcDiscovery } from './oidc-discovery.js';
+import type { IdTokens } from './oidc-id-token.js';
+import type { UpstreamHttp } from './upstream-http.js';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What the token endpoint gave, verified. */
+export interface OidcTokens {
+  /** null when a refresh came without an ID token, which OpenID Connect Core 12.2 allows. */
+  readonly claims: Claims | null;
+  readonly accessToken: string;
+  readonly refreshToken: string | null;
+}
+
+export interface RefreshAnswer {
+  /** The refresh token to use from now on; null when the one that was sent stays. */
+  readonly replacement: string | null;
+  /** The verified tokens. @throws an error of openid-client or jose, ProviderError, UpstreamError */
+  readonly tokens: () => Promise<OidcTokens>;
+}
+
+/** Speaks the protocol with one provider through openid-client. */
+export class OidcClient {
+  constructor(
+    private readonly settings: OidcProviderSettings,
+    private readonly http: UpstreamHttp,
+    private readonly discovery: OidcDiscovery,
+    private readonly idTokens: IdTokens,
+  ) {}
+
+  /** @param extra parameters beyond those of the protocol. @throws UpstreamError */
+  async authorizationUrl(request: AuthorizationRequest, extra: object): Promise<URL> {
+    const configuration = this.configuration(await this.discovery.metadata());
+    return buildAuthorizationUrl(configuration, {
+      ...extra,
+      redirect_uri: new URL(request.redirectUri).href,
+      scope: this.settings.scopes.join(' '),
+      state: request.state,
+      nonce: request.nonce,
+      code_challenge: await calculatePKCECodeChallenge(request.codeVerifier),
+      code_challenge_method: 'S256',
+    });
+  }
+
+  /**
+   * Checks `state`, `iss` (RFC 9207) and `nonce`, and trades the code for verified tokens.
+   * @throws an error of openid-client or jose, ProviderError, UpstreamError
+   */
+  async exchangeCode(callback: URL, request: AuthorizationRequest): Promise<OidcTokens> {
+    const metadata = await this.discovery.metadata();
+    // Behind a proxy the callback arrives under another host than the one that was registered.
+    const returned = new URL(request.redirectUri);
+    returned.search = callback.search;
+    const answer = await authorizationCodeGrant(this.configuration(metadata), returned, {
+      pkceCodeVerifier: request.codeVerifier,
+      expectedState: request.state,
+      expectedNonce: request.nonce,
+      idTokenExpected: true,
+    });
+    return this.verified(answer, metadata);
+  }
+
+  /**
+   * Trades a refresh token for new tokens. What the answer holds is told apart from what it is worth:
+   * whoever asked stores the token that takes the place of the spent one first, then verifies.
+   */
+  async refresh(refreshToken: string): Promise<RefreshAnswer> {
+    let replaced: string | null = null;
+    const keep = (token: string | null) => (replaced = token === refreshToken ? null : token);
+    const [asked] = await Promise.allSettled([this.requestRefresh(refreshToken, keep)]);
+    const tokens = async () => {
+      if (asked.status === 'rejected') {
+        throw asked.reason;
+      }
+      return this.verified(asked.value.answer, asked.value.metadata);
+    };
+    return { replacement: replaced, tokens };
+  }
+
+  /** The userinfo claims of that subject; null when the provider has no such endpoint. */
+  async userInfo(
+    accessToken: string,
+    subject: string,
+    signal?: AbortSignal,
+  ): Promise<Claims | null> {
+    const metadata = await this.discovery.metadata();
+    if (metadata.userinfo_endpoint === undefined) {
+      return null;
+    }
+    const configuration = this.configuration(metadata, (url, init) =>
+      this.http.fetch(url, { ...init, signal }),
+    );
+    return fetchUserInfo(configuration, accessToken, subject);
+  }
+
+  private async requestRefresh(refreshToken: string, keep: (token: string | null) => void) {
+    const metadata = await this.discovery.metadata();
+    const configuration = this.configuration(metadata, async (url, init) => {
+      const response = await this.http.fetch(url, init);
+      // Read here, because openid-client returns nothing of an answer with an invalid ID token.
+      keep(await refreshTokenIn(response.clone()));
+      return response;
+    });
+    return { metadata, answer: await refreshTokenGrant(configuration, refreshToken) };
+  }
+
+  private async verified(
+    answer: TokenEndpointResponse,
+    metadata: ServerMetadata,
+  ): Promise<OidcTokens> {
+    const { id_token: idToken, access_token: accessToken, refresh_token: refreshToken } = answer;
+    return {
+      claims:
+        idToken === undefined ? null : await this.idTokens.verify(idToken, accessToken, metadata),
+      accessToken,
+      refreshToken: refreshToken ?? null,
+    };
+  }
+
+  /** Made for each operation: openid-client keeps the way to fetch, and nothing else, in it. */
+  private configuration(
+    metadata: ServerMetadata,
+    fetch: CustomFetch = (url, init) => this.http.fetch(url, init),
+  ): Configuration {
+    const { clientId, clientSecret, httpTimeoutSeconds } = this.settings;
+    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const authentication = methods.includes('client_secret_basic')
+      ? ClientSecretBasic(clientSecret)
+      : ClientSecretPost(clientSecret);
+    const configuration = new Configuration(metadata, clientId, undefined, authentication);
+    configuration.timeout = httpTimeoutSeconds;
+    configuration[customFetch] = fetch;
+    if (new URL(metadata.issuer).protocol === 'http:') {
+      allowInsecureRequests(configuration);
+    }
+    return configuration;
+  }
+}
+
+async function refreshTokenIn(response: Response): Promise<string | null> {
+  if (!response.ok) {
+    return null;
+  }
+  try {
+    const body = (await response.json()) as { readonly refresh_token?: unknown } | null;
+    return typeof body?.refresh_token === 'string' ? body.refresh_token : null;
+  } catch {
+    // Not JSON: openid-client says what is wrong with it.
+    return null;
+  }
+}
