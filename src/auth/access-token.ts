@@ -1,0 +1,105 @@
+import { createHmac, createSecretKey, randomUUID, type KeyObject } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { errors, jwtVerify } from 'jose';
+import { Clock } from '../common/clock.js';
+import { AppError } from '../common/errors.js';
+import { SETTINGS, type Settings } from '../config/settings.js';
+import { normalizeBase64 } from '../policy/base64.js';
+import { MasterKeys } from '../storage/master-keys.js';
+
+/** What a genuine token says. Whether it is still good is another question. */
+export interface TokenClaims {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly epoch: number;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+const ALGORITHM = 'HS256';
+/** Keeps every other JWT (an ID token, a logout token) from being a bearer token (RFC 8725, 3.11). */
+const TYPE = 'at+jwt';
+const ISSUER = 'gatehouse';
+const MAX_LENGTH = 1024;
+
+interface SigningKey {
+  readonly key: KeyObject;
+  /** The encoded JOSE header of the tokens it signs. */
+  readonly header: string;
+}
+
+/** Makes and verifies bearer tokens: one algorithm, one key per master secret. */
+@Injectable()
+export class AccessTokens {
+  private readonly keys: ReadonlyMap<string, KeyObject>;
+  private readonly current: SigningKey;
+
+  constructor(
+    masterKeys: MasterKeys,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {
+    const keys = masterKeys.allKeys('access-token');
+    this.keys = new Map(keys.map(({ id, bytes }) => [id, createSecretKey(bytes)]));
+    const { id } = masterKeys.currentKey('access-token');
+    this.current = {
+      key: this.keyOf(id),
+      header: encode({ alg: ALGORITHM, typ: TYPE, kid: id }),
+    };
+  }
+
+  /**
+   * A new token of this account (JWS compact serialization, RFC 7515, 7.1). It lives
+   * `AUTH_TOKEN_TTL_SECONDS`. Signed in place: handing so little work to another thread costs
+   * more than the work.
+   */
+  issue(accountId: string, epoch: number): string {
+    const iat = Math.floor(this.clock.now() / 1000);
+    const exp = iat + this.settings.auth.tokenTtlSeconds;
+    const claims = { iss: ISSUER, sub: accountId, jti: randomUUID(), iat, exp, epoch };
+    const signed = `${this.current.header}.${encode(claims)}`;
+    const signature = createHmac('sha256', this.current.key).update(signed).digest('base64url');
+    return `${signed}.${signature}`;
+  }
+
+  /** @throws AppError `invalid-token` or `token-expired` */
+  async verify(token: string): Promise<TokenClaims> {
+    if (token.length > MAX_LENGTH || !token.split('.').every(isCanonicalSegment)) {
+      throw new AppError('invalid-token');
+    }
+    try {
+      const { payload } = await jwtVerify<{ epoch: number }>(
+        token,
+        (header) => this.keyOf(header.kid),
+        {
+          algorithms: [ALGORITHM],
+          typ: TYPE,
+          issuer: ISSUER,
+          requiredClaims: ['sub', 'jti', 'exp', 'epoch'],
+          currentDate: new Date(this.clock.now()),
+        },
+      );
+      const { sub = '', jti = '', exp = 0, epoch } = payload;
+      return { accountId: sub, tokenId: jti, epoch, expiresAt: exp * 1000 };
+    } catch (error) {
+      throw new AppError(error instanceof errors.JWTExpired ? 'token-expired' : 'invalid-token');
+    }
+  }
+
+  private keyOf(keyId: string | undefined): KeyObject {
+    const key = this.keys.get(keyId ?? '');
+    if (key === undefined) {
+      throw new AppError('invalid-token');
+    }
+    return key;
+  }
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+/** One token has one spelling: otherwise a revoked one could come back in another. */
+function isCanonicalSegment(segment: string): boolean {
+  return normalizeBase64(segment, 1, MAX_LENGTH) === segment;
+}

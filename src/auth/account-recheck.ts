@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import { SETTINGS, type Settings } from '../config/settings.js';
+import type { AuditEvent } from '../policy/audit-event.js';
+import { judgeEligibility, type EligibilityFacts } from '../policy/eligibility.js';
+import {
+  applyRecheck,
+  changeBetween,
+  type EligibilityRecord,
+  type RecheckVerdict,
+} from '../policy/offboarding.js';
+import type { Recheck } from '../providers/identity-provider.js';
+import { ProviderRegistry } from '../providers/provider-registry.js';
+import { IdentityDueRepository, type LeasedIdentity } from '../storage/identity-due.repository.js';
+import { BrokenSealError } from '../storage/sealed-box.js';
+import { RecheckEffects } from './account-recheck-effects.js';
+
+/**
+ * Pauses between tries to store a rotated refresh token, in milliseconds: the old one is spent, so
+ * giving up early would put the person out.
+ */
+const SAVE_RETRIES_MS = [100, 500, 2000, 5000];
+
+export interface RecheckOutcome {
+  readonly kind: RecheckVerdict['kind'] | 'lost_lease';
+  /** The provider asks to be left alone for that long. */
+  readonly retryAfterMs?: number;
+}
+
+/** Re-checks one leased identity: asks its provider, judges, stores, and tells who must know. */
+@Injectable()
+export class AccountRecheck {
+  constructor(
+    private readonly providers: ProviderRegistry,
+    private readonly identities: IdentityDueRepository,
+    private readonly effects: RecheckEffects,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** @throws AppError `unavailable`: nothing is stored, and the lease runs out */
+  async recheck(identity: LeasedIdentity, signal: AbortSignal): Promise<RecheckOutcome> {
+    const answer = await this.ask(identity, signal);
+    const verdict = this.judge(identity, answer);
+    const now = this.clock.now();
+    const rules = this.settings.auth.offboarding;
+    const record = applyRecheck(identity.record, verdict, rules, now, Math.random());
+    const event = eventFor(identity, record);
+    const facts = factsOf(answer);
+    const stored = await this.identities.store(identity, { record, facts, event }, new Date(now));
+    if (stored === null) {
+      return { kind: 'lost_lease' };
+    }
+    if (event !== null) {
+      this.effects.announce(identity, event, stored.seq);
+    }
+    return verdict.kind === 'unknown'
+      ? { kind: 'unknown', ...(verdict.retryAfterMs && { retryAfterMs: verdict.retryAfterMs }) }
+      : { kind: verdict.kind };
+  }
+
+  private async ask(identity: LeasedIdentity, signal: AbortSignal): Promise<Recheck> {
+    const provider = this.providers.get(identity.provider);
+    if (provider === undefined) {
+      return { outcome: 'unknown', reason: 'provider_not_configured' };
+    }
+    try {
+      const { subject, login } = identity;
+      const credentials = this.identities.openCredentials(identity);
+      const saveCredentials = (renewed: string): Promise<void> => this.save(identity, renewed);
+      return await provider.recheck({ subject, login, credentials, saveCredentials }, signal);
+    } catch (error) {
+      if (error instanceof BrokenSealError) {
+        return { outcome: 'unknown', reason: 'credentials_unreadable' };
+      }
+      throw error;
+    }
+  }
+
+  /** A lost lease is no failure: the newer login that took it has newer credentials as well. */
+  private async save(identity: LeasedIdentity, renewed: string): Promise<void> {
+    for (const pauseMs of SAVE_RETRIES_MS) {
+      try {
+        await this.identities.saveCredentials(identity, renewed);
+        return;
+      } catch {
+        await sleep(pauseMs);
+      }
+    }
+    await this.identities.saveCredentials(identity, renewed);
+  }
+
+  private judge({ provider, subject }: LeasedIdentity, answer: Recheck): RecheckVerdict {
+    switch (answer.outcome) {
+      case 'gone':
+        return { kind: 'ineligible', reason: answer.reason };
+      case 'unknown': {
+        const { reason, retryAfterMs } = answer;
+        return { kind: 'unknown', reason, ...(retryAfterMs && { retryAfterMs }) };
+      }
+      case 'profile': {
+        if (answer.profile.subject !== subject) {
+          return { kind: 'unknown', reason: 'subject_mismatch' };
+        }
+        const verdict = judgeEligibility(this.providers.rules(provider), answer.profile);
+        return verdict.status === 'eligible'
+          ? { kind: 'eligible' }
+          : { kind: verdict.status, reason: verdict.reason };
+      }
+    }
+  }
+}
+
+function factsOf(answer: Recheck): EligibilityFacts | null {
+  return answer.outcome === 'profile' ? answer.profile.facts : null;
+}
+
+/** The trace of a change of access; null when there was none. */
+function eventFor(identity: LeasedIdentity, after: EligibilityRecord): AuditEvent | null {
+  const change = changeBetween(identity.record, after);
+  if (change === 'none') {
+    return null;
+  }
+  return {
+    kind: change === 'lost' ? 'eligibility-lost' : 'eligibility-regained',
+    actor: 'provider',
+    accountId: identity.accountId,
+    provider: identity.provider,
+    ...(after.reason !== null && { reason: after.reason }),
+  };
+}

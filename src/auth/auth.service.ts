@@ -1,0 +1,145 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import { AppError } from '../common/errors.js';
+import { SETTINGS, type Settings } from '../config/settings.js';
+import { judgeToken, type AccessFacts } from '../policy/access.js';
+import { judgeRequiredProviders } from '../policy/required-providers.js';
+import { AccountRepository } from '../storage/account.repository.js';
+import { LiveAccessRepository } from '../storage/live-access.repository.js';
+import { AccessCache } from './access-cache.js';
+import { AccessChanges } from './access-changes.js';
+import { AccessTokens, type TokenClaims } from './access-token.js';
+
+/** A token that was let in. */
+export interface Access {
+  readonly accountId: string;
+  readonly tokenId: string;
+  /** The account's epoch when the token was made. */
+  readonly epoch: number;
+  /** When the token ends, Unix milliseconds. */
+  readonly expiresAt: number;
+  /** From then on, Unix milliseconds, what the required providers allow is judged anew. */
+  readonly holdsUntil: number;
+  /** Why the required providers keep this account out for now; null when they do not. */
+  readonly providerRefusal: AppError | null;
+}
+
+/** What storage says now about a token that was let in earlier. */
+export interface Standing {
+  readonly verdict: Access | AppError;
+  /** The account's newest update; null when the account is gone. */
+  readonly updateSeq: number | null;
+}
+
+/** About 500 bytes each. */
+const MAX_CACHED_TOKENS = 50_000;
+
+/**
+ * The one authentication function, for HTTP and for the handshake alike: signature, account
+ * epoch, disabled, required providers, eligibility, in that order.
+ */
+@Injectable()
+export class AuthService {
+  /** Requests answered from the cache, and not. */
+  readonly cacheUse = { hits: 0, misses: 0 };
+  private readonly cache: AccessCache<Access | AppError>;
+
+  constructor(
+    private readonly tokens: AccessTokens,
+    private readonly accounts: AccountRepository,
+    private readonly liveAccess: LiveAccessRepository,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    changes: AccessChanges,
+  ) {
+    this.cache = new AccessCache({
+      maxEntries: MAX_CACHED_TOKENS,
+      ttlMs: settings.auth.accessCacheMs,
+    });
+    changes.onChange(({ accountId }) => this.cache.invalidate(accountId));
+  }
+
+  /**
+   * Lets a bearer token in. Answers at once, without a promise, when the token is warm.
+   *
+   * @throws AppError (or rejects with it) `missing-token`, `invalid-token`, `token-expired`,
+   *   `token-revoked`, `account-disabled`, `unavailable`
+   */
+  authenticate(token: string | undefined): Access | Promise<Access> {
+    if (token === undefined || token === '') {
+      throw new AppError('missing-token');
+    }
+    const known = this.cache.peek(token);
+    if (known === undefined || !this.stillHolds(known)) {
+      this.cacheUse.misses += 1;
+      return this.authenticateCold(token);
+    }
+    this.cacheUse.hits += 1;
+    return this.admit(known);
+  }
+
+  /**
+   * Judges tokens that were let in earlier against storage, never the cache, by one statement: call
+   * it with a bounded number of them.
+   *
+   * @returns in the order of `accesses`
+   * @throws AppError `unavailable`
+   */
+  async judgeAgain(accesses: readonly Access[]): Promise<Standing[]> {
+    const needsIdentities = this.settings.auth.requiredLoginProviders.length > 0;
+    const facts = await this.liveAccess.factsOf(accesses, needsIdentities);
+    return accesses.map((access) => {
+      const found = facts.get(access.tokenId);
+      return {
+        verdict: this.judge(access, found?.access ?? null),
+        updateSeq: found?.updateSeq ?? null,
+      };
+    });
+  }
+
+  private async authenticateCold(token: string): Promise<Access> {
+    const claims = await this.tokens.verify(token);
+    const { accountId, tokenId } = claims;
+    const load = async (): Promise<Access | AppError> =>
+      this.judge(claims, await this.accounts.accessFacts(accountId, tokenId));
+    return this.admit(await this.cache.load(accountId, token, load));
+  }
+
+  /** A strict deployment stops trusting answers as time goes by, without anything being stored. */
+  private stillHolds(verdict: Access | AppError): boolean {
+    return verdict instanceof AppError || verdict.holdsUntil > this.clock.now();
+  }
+
+  private admit(verdict: Access | AppError): Access {
+    if (verdict instanceof AppError) {
+      throw verdict;
+    }
+    if (verdict.expiresAt <= this.clock.now()) {
+      throw new AppError('token-expired');
+    }
+    return verdict;
+  }
+
+  private judge(claims: TokenClaims, facts: AccessFacts | null): Access | AppError {
+    const { accountId, tokenId, epoch, expiresAt } = claims;
+    const decision = judgeToken(epoch, facts);
+    if (!decision.isAllowed) {
+      return new AppError(decision.code);
+    }
+    const { requiredLoginProviders, offboarding } = this.settings.auth;
+    const providers = judgeRequiredProviders(
+      requiredLoginProviders,
+      facts?.identities ?? [],
+      offboarding,
+      this.clock.now(),
+    );
+    const access = { accountId, tokenId, epoch, expiresAt };
+    return providers.isAllowed
+      ? { ...access, holdsUntil: providers.until, providerRefusal: null }
+      : {
+          ...access,
+          holdsUntil: Infinity,
+          providerRefusal: new AppError(providers.code, { provider: providers.provider }),
+        };
+  }
+}

@@ -1,0 +1,63 @@
+import { Body, Controller, Delete, Get, Header, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
+import type { Access } from '../auth.service.js';
+import { Caller, OpenToAnyToken } from '../route-access.js';
+import { ConnectService } from './connect.service.js';
+import { ExternalStartService } from './external-start.service.js';
+import { ConnectFinalizeDto, StartAnswerDto, StartDto, toPort } from './external.dto.js';
+import { IdentityLinks } from './identity-links.js';
+
+@ApiTags('external providers')
+@Controller('v1/connect/external/:provider')
+@OpenToAnyToken()
+export class ConnectController {
+  constructor(
+    private readonly starts: ExternalStartService,
+    private readonly connects: ConnectService,
+    private readonly links: IdentityLinks,
+  ) {}
+
+  /** Begins linking an identity to this account: the address to open, for 10 minutes. */
+  @Get('params')
+  @Header('cache-control', 'no-store')
+  @Answers(StartAnswerDto)
+  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
+  @Refuses('oauth-not-configured', 'unsupported-provider', 'unavailable')
+  async start(
+    @Caller() { accountId }: Access,
+    @Param('provider') provider: string,
+    @Query() { loopbackPort }: StartDto,
+  ): Promise<StartAnswerDto> {
+    const url = await this.starts.startConnect(provider, accountId, toPort(loopbackPort));
+    return { url: url.href };
+  }
+
+  /** Links the identity that the return address brought. */
+  @Post('finalize')
+  @Answers(SuccessDto)
+  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
+  @Refuses('invalid-request', 'invalid-pending', 'not-eligible', 'provider-already-linked')
+  @Refuses('unavailable')
+  async finalize(
+    @Caller() { accountId }: Access,
+    @Param('provider') provider: string,
+    @Body() { pending }: ConnectFinalizeDto,
+  ): Promise<SuccessDto> {
+    await this.connects.finish(accountId, provider, pending);
+    return { success: true };
+  }
+
+  /** Unlinks, linked or not. Where the provider is required, access ends at once, everywhere. */
+  @Delete()
+  @Answers(SuccessDto)
+  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
+  @Refuses('invalid-request', 'unsupported-provider', 'unavailable')
+  async unlink(
+    @Caller() { accountId }: Access,
+    @Param('provider') provider: string,
+  ): Promise<SuccessDto> {
+    await this.links.unlink(accountId, provider);
+    return { success: true };
+  }
+}

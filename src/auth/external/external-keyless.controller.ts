@@ -1,0 +1,27 @@
+import { Body, Controller, Param, Post, UseGuards } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Answers, Refuses } from '../../common/route-docs.js';
+import type { Login } from '../account-access.js';
+import { LoginAnswerDto } from '../device-key/device-key.dto.js';
+import { LoginRateGuard } from '../login-rate.guard.js';
+import { Public } from '../route-access.js';
+import { ExternalKeylessService } from './external-keyless.service.js';
+import { FinalizeKeylessDto } from './external-keyless.dto.js';
+
+@ApiTags('external providers')
+@Controller('v1/auth/external/:provider')
+@Public()
+@UseGuards(LoginRateGuard)
+export class ExternalKeylessController {
+  constructor(private readonly logins: ExternalKeylessService) {}
+
+  /** Finishes a login without a device key: logs in, or makes an account that the server can read. */
+  @Post('finalize-keyless')
+  @Answers(LoginAnswerDto)
+  @Refuses('invalid-request', 'invalid-pending', 'invalid-proof', 'account-disabled')
+  @Refuses('keyless-disabled', 'e2ee-required', 'signup-provider-disabled', 'not-eligible')
+  @Refuses('restore-required', 'unsupported-provider', 'rate-limited', 'unavailable')
+  finalize(@Param('provider') provider: string, @Body() body: FinalizeKeylessDto): Promise<Login> {
+    return this.logins.finish(provider, body);
+  }
+}

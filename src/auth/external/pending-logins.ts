@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { AppError } from '../../common/errors.js';
+import { Database, type Query } from '../../storage/database.js';
+import { ExternalFlowRepository } from '../../storage/external-flow.repository.js';
+import type { PendingContents } from './external-contents.js';
+
+/** Identities that were proven and wait for their client. */
+@Injectable()
+export class PendingLogins {
+  constructor(
+    private readonly database: Database,
+    private readonly flows: ExternalFlowRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Takes a pending login in the transaction that uses it: of any number of calls one succeeds, and
+   * whoever is refused, or fails for a while, has not used it up.
+   *
+   * @throws AppError `invalid-pending`, and whatever `work` throws
+   */
+  use<Result>(
+    provider: string,
+    pending: string,
+    work: (query: Query, contents: PendingContents) => Promise<Result>,
+  ): Promise<Result> {
+    return this.database.transaction(async (query) => {
+      const now = new Date(this.clock.now());
+      const contents = await this.flows.take<PendingContents>(
+        'external-pending',
+        pending,
+        now,
+        query,
+      );
+      if (contents?.provider !== provider) {
+        throw new AppError('invalid-pending');
+      }
+      return work(query, contents);
+    });
+  }
+
+  /** Gives one up, known or not. */
+  drop(pending: string): Promise<void> {
+    return this.flows.drop(pending);
+  }
+}

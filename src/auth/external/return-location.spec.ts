@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { returnLocation } from './return-location.js';
+
+const ADDRESSES = [
+  'https://app.example/oauth/okta',
+  'http://127.0.0.1:3000/app/oauth/okta',
+  'acme://okta',
+  'acme:/oauth/okta',
+  'https://app.example/base%20path/okta',
+];
+
+describe(returnLocation.name, () => {
+  it.each(ADDRESSES)('adds the answer to %s and changes nothing else', (address) => {
+    const location = returnLocation(address, { flow: 'auth', pending: 'p', mode: 'keyed' });
+    expect(location).toBe(`${address}?flow=auth&pending=p&mode=keyed`);
+  });
+
+  it('stays at its address and in one header line, whatever the values are', () => {
+    const hostile = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('//evil.example', '\r\nset-cookie: a=b', '@evil.example', '#x', '&error=no'),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...ADDRESSES), hostile, (address, value) => {
+        const location = returnLocation(address, { flow: 'auth', error: value });
+        expect(location).toMatch(/^[\x21-\x7e]+$/);
+        expect(location.startsWith(`${address}?flow=auth&error=`)).toBe(true);
+        expect([...new URL(location).searchParams.keys()]).toEqual(['flow', 'error']);
+        expect(new URL(location).hash).toBe('');
+      }),
+    );
+  });
+});

@@ -1,0 +1,36 @@
+import type { Settings } from '../../config/settings.js';
+import type { AuthMode } from '../../policy/auth-methods.js';
+import { returnAddressFor } from '../../policy/return-address.js';
+import type { AccountMode, StoragePolicy } from '../../policy/storage-policy.js';
+
+/** What the client is told at the return address (contract, External providers). */
+export interface ReturnQuery {
+  readonly flow: 'auth' | 'connect';
+  readonly error?: string;
+  readonly pending?: string;
+  readonly mode?: AuthMode;
+  readonly storagePolicy?: StoragePolicy;
+  readonly accountMode?: AccountMode;
+  readonly provisioning?: 'required';
+  readonly provisioningModes?: string;
+}
+
+/** Where browsers return for this provider, as the operator set it; null when nobody did. */
+export function returnAddressOf({ http, oauthReturn }: Settings, provider: string): string | null {
+  return returnAddressFor({ ...oauthReturn, publicUrl: http.publicUrl }, provider);
+}
+
+/**
+ * Where the browser of somebody returns who waits on their own machine (RFC 8252, 7.3). Only that
+ * machine hears of the answer, which is worth nothing without the proof or key of the client.
+ */
+export function loopbackAddress(port: number, provider: string): string {
+  return `http://127.0.0.1:${port}/oauth/${provider}`;
+}
+
+/** The address with the answer. No text of a request takes part: it is no open redirector. */
+export function returnLocation(address: string, query: ReturnQuery): string {
+  const url = new URL(address);
+  url.search = new URLSearchParams({ ...query }).toString();
+  return url.href;
+}

@@ -1,0 +1,82 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  Post,
+  Query,
+  Redirect,
+  Req,
+  UseGuards,
+} from '@nestjs/common';
+import { ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Answers, Refuses } from '../../common/route-docs.js';
+import type { Login } from '../account-access.js';
+import { LoginAnswerDto } from '../device-key/device-key.dto.js';
+import { LoginRateGuard } from '../login-rate.guard.js';
+import { Public } from '../route-access.js';
+import { CertificateLogin } from './certificate-login.service.js';
+import { ClaimDto } from './mtls.dto.js';
+
+interface Redirection {
+  readonly url: string;
+  readonly statusCode: 302;
+}
+
+const RETURN_TO = {
+  name: 'returnTo',
+  description: 'Where the browser goes then; the operator lists what is allowed.',
+} as const;
+
+@ApiTags('client certificates')
+@Controller('v1/auth/mtls')
+@Public()
+@UseGuards(LoginRateGuard)
+export class MtlsController {
+  constructor(private readonly logins: CertificateLogin) {}
+
+  /** Login with the client certificate of this connection. */
+  @Post()
+  @Answers(LoginAnswerDto)
+  @Refuses('mtls-required', 'not-eligible', 'e2ee-required', 'keyless-disabled')
+  @Refuses('signup-provider-disabled', 'account-disabled', 'restore-required', 'not-found')
+  @Refuses('rate-limited', 'unavailable')
+  logIn(@Req() { raw }: FastifyRequest): Promise<Login> {
+    return this.logins.logIn(raw);
+  }
+
+  /** Begins a login in a browser: goes on to where it is asked for a certificate. */
+  @Get('start')
+  @Header('cache-control', 'no-store')
+  @Redirect()
+  @ApiQuery(RETURN_TO)
+  @ApiResponse({ status: 302, description: 'To `complete`.' })
+  @Refuses('invalid-return-to', 'not-found', 'rate-limited')
+  start(@Query('returnTo') returnTo: unknown): Redirection {
+    return { url: this.logins.start(returnTo), statusCode: 302 };
+  }
+
+  /** Ends a login in a browser: back to the return address. */
+  @Get('complete')
+  @Header('cache-control', 'no-store')
+  @Redirect()
+  @ApiQuery(RETURN_TO)
+  @ApiResponse({ status: 302, description: 'To `returnTo`, with `code` or `error`.' })
+  @Refuses('invalid-return-to', 'not-found', 'rate-limited', 'unavailable')
+  async complete(
+    @Req() { raw }: FastifyRequest,
+    @Query('returnTo') returnTo: unknown,
+  ): Promise<Redirection> {
+    return { url: await this.logins.complete(raw, returnTo), statusCode: 302 };
+  }
+
+  /** Takes the token that a code stands for, once. */
+  @Post('claim')
+  @Answers(LoginAnswerDto)
+  @Refuses('invalid-request', 'invalid-code', 'e2ee-required', 'keyless-disabled')
+  @Refuses('account-disabled', 'restore-required', 'not-found', 'rate-limited', 'unavailable')
+  claim(@Body() { code }: ClaimDto): Promise<Login> {
+    return this.logins.claim(code);
+  }
+}

@@ -1,0 +1,60 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { ERRORS, type ErrorCode } from '../common/errors.js';
+import { OPERATOR_CHANNEL, REDIS, type RedisConnections } from '../storage/redis-connections.js';
+import { AccessChanges, type AccessChange } from './access-changes.js';
+import { DueIdentities } from './due-identities.js';
+
+/** Hears of changes that an administrator makes from the command line, over Redis. */
+@Injectable()
+export class OperatorChanges implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('Operator');
+  private stop: (() => void) | null = null;
+
+  constructor(
+    private readonly changes: AccessChanges,
+    private readonly due: DueIdentities,
+    @Inject(REDIS) private readonly redis: RedisConnections | null,
+  ) {}
+
+  onModuleInit(): void {
+    this.stop = this.redis?.subscribe(OPERATOR_CHANNEL, (text) => this.receive(text)) ?? null;
+  }
+
+  onApplicationShutdown(): void {
+    this.stop?.();
+  }
+
+  private receive(text: string): void {
+    const change = changeIn(text);
+    if (change === 'due') {
+      this.due.announce();
+    } else if (change !== null) {
+      // Every replica hears it: telling the others would tell them twice.
+      this.changes.receive(change);
+      this.logger.log({ msg: 'access changed by an administrator', accountId: change.accountId });
+    }
+  }
+}
+
+/** Anything else on the channel is ignored. */
+function changeIn(text: string): AccessChange | 'due' | null {
+  try {
+    const { accountId, closes, isDue } = JSON.parse(text) as Record<string, unknown>;
+    if (isDue === true) {
+      return 'due';
+    }
+    if (typeof accountId !== 'string') {
+      return null;
+    }
+    const isCode = typeof closes === 'string' && Object.hasOwn(ERRORS, closes);
+    return { accountId, ...(isCode && { closes: closes as ErrorCode }) };
+  } catch {
+    return null;
+  }
+}

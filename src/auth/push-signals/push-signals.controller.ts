@@ -1,0 +1,49 @@
+import { Body, Controller, Header, Headers, HttpCode, Param, Post } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
+import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
+import { Public } from '../route-access.js';
+import { GitHubWebhookService } from './github-webhook.service.js';
+import { PushSignalsService } from './push-signals.service.js';
+
+const FORM = 'application/x-www-form-urlencoded';
+const JSON_TEXT = 'application/json';
+
+@ApiTags('provider signals')
+@Controller('v1/auth')
+@Public()
+export class PushSignalsController {
+  constructor(
+    private readonly signals: PushSignalsService,
+    private readonly github: GitHubWebhookService,
+  ) {}
+
+  /** A provider says that somebody's session ended (OpenID Connect Back-Channel Logout 1.0). */
+  @Post('backchannel-logout/:provider')
+  @RouteConfig({ textBody: FORM })
+  @ApiConsumes(FORM)
+  @ApiBody({ schema: { type: 'object', properties: { logout_token: { type: 'string' } } } })
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @Refuses('invalid-request', 'not-found', 'unsupported-media-type', 'unavailable')
+  async logOut(@Param('provider') provider: string, @Body() form: string): Promise<void> {
+    await this.signals.logOut(provider, form);
+  }
+
+  /** GitHub says that somebody may have left an organisation, a team or the app. */
+  @Post('providers/github/webhook')
+  @RouteConfig({ textBody: JSON_TEXT })
+  @ApiConsumes(JSON_TEXT)
+  @ApiBody({ schema: { type: 'object' } })
+  @Answers(SuccessDto)
+  @Refuses('invalid-request', 'invalid-signature', 'not-found', 'unsupported-media-type')
+  @Refuses('unavailable')
+  async webhook(
+    @Headers('x-github-event') event: string | undefined,
+    @Headers('x-hub-signature-256') signature: string | undefined,
+    @Body() body: string,
+  ): Promise<SuccessDto> {
+    await this.github.receive(event ?? '', signature ?? '', body);
+    return { success: true };
+  }
+}

@@ -1,0 +1,66 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../common/errors.js';
+import { SETTINGS, type RateLimitSettings, type Settings } from '../config/settings.js';
+
+type Limited = keyof Omit<RateLimitSettings, 'perIp'>;
+
+type Check = ReturnType<FastifyInstance['createRateLimit']>;
+
+const WINDOW_MS = 60_000;
+
+/**
+ * Counts per account, per login address and per handshake address. The counts live in the store
+ * of `@fastify/rate-limit`: memory, or Redis where several replicas share it. A store that cannot
+ * answer limits nobody.
+ */
+@Injectable()
+export class RateLimits {
+  private readonly checks = new Map<Limited, Check>();
+
+  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+
+  /** Takes the store from the server, where the plugin is registered. */
+  bind(server: FastifyInstance): void {
+    for (const name of ['perAccount', 'loginPerIp', 'handshakePerIp'] as const) {
+      const max = this.settings.rateLimits[name];
+      if (max > 0) {
+        this.checks.set(
+          name,
+          server.createRateLimit({
+            max,
+            timeWindow: WINDOW_MS,
+            keyGenerator: (subject) => `${name}:${(subject as unknown as Subject).key}`,
+          }),
+        );
+      }
+    }
+  }
+
+  /**
+   * Counts one act of `key`.
+   *
+   * @throws AppError `rate-limited`
+   */
+  async count(name: Limited, key: string): Promise<void> {
+    const check = this.checks.get(name);
+    if (check === undefined) {
+      return;
+    }
+    const subject: Subject = { key, routeOptions: { config: {} } };
+    const limit = await check(subject as unknown as FastifyRequest);
+    if (!limit.isAllowed && limit.isExceeded) {
+      throw new AppError('rate-limited', { retryAfterSeconds: limit.ttlInSeconds });
+    }
+  }
+
+  isLimited(name: Limited): boolean {
+    return this.checks.has(name);
+  }
+}
+
+/** The part of a request that the plugin reads: what is counted need not be an HTTP request. */
+interface Subject {
+  readonly key: string;
+  readonly routeOptions: { readonly config: object };
+}
