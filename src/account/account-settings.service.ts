@@ -1,0 +1,111 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AppError } from '../common/errors.js';
+import { SETTINGS, type Settings } from '../config/settings.js';
+import { judgeContentWrite, type Content } from '../policy/content.js';
+import {
+  AccountSettingsRepository,
+  type AccountSettings,
+  type ContentOwner,
+} from '../storage/account-settings.repository.js';
+import { UpdatesPublisher } from '../updates/updates.publisher.js';
+import { checkSize, contentLimitOf } from './content-limit.js';
+
+/** What a write came to; `current` is what stands there instead. */
+export type SettingsOutcome =
+  | { readonly isWritten: true; readonly version: number }
+  | { readonly isWritten: false; readonly current: AccountSettings };
+
+/** The settings document of an account, with versions (contract, Account, settings, credentials). */
+@Injectable()
+export class AccountSettingsService {
+  constructor(
+    private readonly repository: AccountSettingsRepository,
+    private readonly updates: UpdatesPublisher,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** @throws AppError `token-revoked` when the account is gone */
+  async read(accountId: string): Promise<AccountSettings> {
+    return found(await this.repository.find(accountId));
+  }
+
+  /**
+   * For clients that know encrypted settings only.
+   *
+   * @throws AppError `plain-account-requires-settings-v2` and what {@link read} throws
+   */
+  async readEncrypted(accountId: string): Promise<AccountSettings> {
+    const settings = await this.read(accountId);
+    refusePlain(settings);
+    return settings;
+  }
+
+  /** @throws AppError `plain-account-requires-settings-v2` and what {@link write} throws */
+  async writeEncrypted(
+    accountId: string,
+    text: string | null,
+    expectedVersion: number,
+  ): Promise<SettingsOutcome> {
+    const owner = found(await this.repository.owner(accountId));
+    refusePlain(owner);
+    const content = text === null ? null : ({ t: 'encrypted', c: text } as const);
+    return this.writeFor(owner, accountId, content, expectedVersion);
+  }
+
+  /**
+   * Writes where the version is still the expected one. null empties the document.
+   *
+   * @throws AppError `encrypted-writes-disabled`, `plaintext-writes-disabled`,
+   *   `content-mode-mismatch`, `payload-too-large`, `token-revoked`
+   */
+  async write(
+    accountId: string,
+    content: Content | null,
+    expectedVersion: number,
+  ): Promise<SettingsOutcome> {
+    const owner = found(await this.repository.owner(accountId));
+    return this.writeFor(owner, accountId, content, expectedVersion);
+  }
+
+  private async writeFor(
+    owner: ContentOwner,
+    accountId: string,
+    content: Content | null,
+    expectedVersion: number,
+  ): Promise<SettingsOutcome> {
+    this.check(owner, content);
+    const written = await this.repository.write(accountId, content, expectedVersion);
+    if (written === null) {
+      const current = await this.read(accountId);
+      // The mode may have changed since the owner was asked.
+      this.check(current, content);
+      return { isWritten: false, current };
+    }
+    this.updates.publish(accountId, written.seq, { t: 'account-settings-changed' });
+    return { isWritten: true, version: written.version };
+  }
+
+  private check({ mode }: Pick<ContentOwner, 'mode'>, content: Content | null): void {
+    if (content === null) {
+      return;
+    }
+    const decision = judgeContentWrite(this.settings.encryption.storagePolicy, mode, content);
+    if (!decision.isAllowed) {
+      throw new AppError(decision.code);
+    }
+    checkSize(content, contentLimitOf(this.settings));
+  }
+}
+
+function found<Found>(value: Found | null): Found {
+  if (value === null) {
+    throw new AppError('token-revoked');
+  }
+  return value;
+}
+
+function refusePlain({ mode }: Pick<ContentOwner, 'mode'>): void {
+  if (mode === 'plain') {
+    throw new AppError('plain-account-requires-settings-v2');
+  }
+}

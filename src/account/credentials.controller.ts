@@ -1,0 +1,59 @@
+import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import type { Access } from '../auth/auth.service.js';
+import { Caller } from '../auth/route-access.js';
+import { Answers, Refuses, SuccessDto } from '../common/route-docs.js';
+import { CredentialDto, CredentialListDto, PutCredentialDto } from './credentials.dto.js';
+import { CredentialsService } from './credentials.service.js';
+
+@ApiTags('account')
+@ApiBearerAuth()
+@Controller('v1/account/credentials')
+export class CredentialsController {
+  constructor(private readonly credentials: CredentialsService) {}
+
+  /** Credentials of connected services. */
+  @Get()
+  @Answers(CredentialListDto)
+  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
+  async list(@Caller() { accountId }: Access): Promise<CredentialListDto> {
+    return { credentials: await this.credentials.list(accountId) };
+  }
+
+  /** Those of one service. */
+  @Get(':service')
+  @Answers(CredentialDto)
+  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
+  @Refuses('invalid-request', 'not-found')
+  find(@Caller() { accountId }: Access, @Param('service') service: string): Promise<CredentialDto> {
+    return this.credentials.find(accountId, service);
+  }
+
+  /** Keeps them in place of what was there. At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`. */
+  @Put(':service')
+  @Answers(SuccessDto)
+  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
+  @Refuses('invalid-request', 'content-mode-mismatch', 'encrypted-writes-disabled')
+  @Refuses('plaintext-writes-disabled', 'payload-too-large')
+  async put(
+    @Caller() { accountId }: Access,
+    @Param('service') service: string,
+    @Body() { content }: PutCredentialDto,
+  ): Promise<SuccessDto> {
+    await this.credentials.put(accountId, service, content);
+    return { success: true };
+  }
+
+  /** Removes them, known or not. */
+  @Delete(':service')
+  @Answers(SuccessDto)
+  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
+  @Refuses('invalid-request')
+  async remove(
+    @Caller() { accountId }: Access,
+    @Param('service') service: string,
+  ): Promise<SuccessDto> {
+    await this.credentials.remove(accountId, service);
+    return { success: true };
+  }
+}

@@ -1,0 +1,68 @@
+import { Body, Controller, Get, Patch, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import type { Access } from '../auth/auth.service.js';
+import { Caller } from '../auth/route-access.js';
+import { Answers, Refuses } from '../common/route-docs.js';
+import {
+  ChangeEncryptionDto,
+  EncryptionDto,
+  MigratedDto,
+  MigrateEncryptionDto,
+} from './encryption.dto.js';
+import { EncryptionService } from './encryption.service.js';
+import { MigrationService } from './migration.service.js';
+
+@ApiTags('account')
+@ApiBearerAuth()
+@Controller('v1/account/encryption')
+export class EncryptionController {
+  constructor(
+    private readonly encryption: EncryptionService,
+    private readonly migrations: MigrationService,
+  ) {}
+
+  /** How this account's content is encrypted. */
+  @Get()
+  @Answers(EncryptionDto)
+  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
+  read(@Caller() { accountId }: Access): Promise<EncryptionDto> {
+    return this.encryption.read(accountId);
+  }
+
+  /** Changes it, while nothing is stored. */
+  @Patch()
+  @Answers(EncryptionDto)
+  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
+  @Refuses('invalid-request', 'account-optout-disabled', 'migration-required')
+  change(
+    @Caller() { accountId }: Access,
+    @Body() { mode }: ChangeEncryptionDto,
+  ): Promise<EncryptionDto> {
+    return this.encryption.change(accountId, mode);
+  }
+
+  /** Changes it with all that is stored: everything at once, or nothing. */
+  @Post('migrate')
+  @Answers(MigratedDto)
+  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
+  @Refuses('invalid-request', 'content-mode-mismatch', 'account-optout-disabled')
+  @Refuses('encrypted-writes-disabled', 'plaintext-writes-disabled', 'migration-required')
+  @Refuses('payload-too-large')
+  async migrate(
+    @Caller() { accountId }: Access,
+    @Body() request: MigrateEncryptionDto,
+  ): Promise<MigratedDto> {
+    const outcome = await this.migrations.migrate(accountId, request);
+    if (outcome.isDone) {
+      const { settingsVersion, updatedAt } = outcome;
+      return { success: true, mode: request.toMode, settingsVersion, updatedAt };
+    }
+    const { content, version } = outcome.current;
+    return {
+      success: false,
+      error: 'version-mismatch',
+      currentVersion: version,
+      currentContent: content,
+    };
+  }
+}
