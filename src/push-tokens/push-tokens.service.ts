@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import { AppError } from '../common/errors.js';
+import { PushTokenRepository, type PushToken } from '../storage/push-token.repository.js';
+import { UpdatesPublisher } from '../updates/updates.publisher.js';
+
+/** Keeps an account's push tokens. It never sends a push: the sender fetches them. */
+@Injectable()
+export class PushTokensService {
+  constructor(
+    private readonly pushTokens: PushTokenRepository,
+    private readonly updates: UpdatesPublisher,
+    private readonly clock: Clock,
+  ) {}
+
+  list(accountId: string): Promise<PushToken[]> {
+    return this.pushTokens.list(accountId);
+  }
+
+  async save(accountId: string, token: string, clientServerUrl: string | null): Promise<void> {
+    const now = new Date(this.clock.now());
+    const seq = await this.pushTokens.save(accountId, token, clientServerUrl, now);
+    if (seq === null) {
+      throw new AppError('token-revoked');
+    }
+    this.updates.publish(accountId, seq, { t: 'push-tokens-changed' });
+  }
+
+  async remove(accountId: string, token: string): Promise<void> {
+    const seq = await this.pushTokens.remove(accountId, token);
+    if (seq !== null) {
+      this.updates.publish(accountId, seq, { t: 'push-tokens-changed' });
+    }
+  }
+}
