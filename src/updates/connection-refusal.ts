@@ -1,0 +1,15 @@
+import type { AppError, ErrorBody } from '../common/errors.js';
+
+/** A refusal on a live connection, where there is no header to say when to come again. */
+export interface ConnectionRefusal extends ErrorBody {
+  readonly retryAfterSeconds?: number;
+}
+
+/** The error shape as `closing` and `connect_error` carry it. */
+export function bodyOnConnection(refusal: AppError, requestId?: string): ConnectionRefusal {
+  const { retryAfterSeconds } = refusal;
+  return {
+    ...refusal.toBody(requestId),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}

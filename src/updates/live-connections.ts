@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { AccessChange } from '../auth/access-changes.js';
+import { UpdatePositions } from '../auth/update-positions.js';
+import { Clock } from '../common/clock.js';
+import { AppError } from '../common/errors.js';
+import { bodyOnConnection } from './connection-refusal.js';
+import { closeForRestart } from './connection-transport.js';
+import type { Update, UpdatesServer, UpdatesSocket } from './updates.events.js';
+
+const EXPIRY_CHECK_MS = 10_000;
+/** Clients of a server that stops come back by then: the waves have spread them already. */
+export const RETRY_AFTER_DRAIN_SECONDS = 1;
+const WAVE_MS = 100;
+/** Few connections are closed in less time than there is. */
+const MS_PER_CONNECTION = 5;
+
+const roomOf = (accountId: string): string => `account:${accountId}`;
+
+/** The connections of this process: who is connected, and how a connection ends. */
+@Injectable()
+export class LiveConnections {
+  private server: UpdatesServer | null = null;
+  private draining = false;
+
+  constructor(
+    private readonly positions: UpdatePositions,
+    private readonly clock: Clock,
+  ) {}
+
+  bind(server: UpdatesServer): void {
+    this.server = server;
+  }
+
+  get total(): number {
+    return this.server?.engine.clientsCount ?? 0;
+  }
+
+  /** Whether this process stops, and takes no new connections. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  all(): UpdatesSocket[] {
+    return [...(this.server?.of('/').sockets.values() ?? [])];
+  }
+
+  countOf(accountId: string): number {
+    return this.server?.of('/').adapter.rooms.get(roomOf(accountId))?.size ?? 0;
+  }
+
+  /** Counts the connection and lets it hear of updates; leaves with the connection. */
+  join(socket: UpdatesSocket): void {
+    socket.onAnyOutgoing((_event, message: { readonly seq?: number }) => {
+      socket.data.toldSeq = Math.max(socket.data.toldSeq, message.seq ?? 0);
+    });
+    void socket.join(roomOf(socket.data.access.accountId));
+  }
+
+  /**
+   * Tells a client that has joined where its account stands: nothing can fall between the two.
+   *
+   * @throws AppError `token-revoked` when the account is gone, `unavailable`
+   */
+  async welcome(socket: UpdatesSocket): Promise<void> {
+    const { accountId } = socket.data.access;
+    socket.emit('hello', { accountId, seq: await this.positions.of(accountId) });
+  }
+
+  /**
+   * Tells a client of updates that should have reached it long ago: those that were stored when
+   * storage was asked the time before.
+   *
+   * @param storedSeq the account's newest update now
+   */
+  catchUp(socket: UpdatesSocket, storedSeq: number): void {
+    const { access, toldSeq, storedSeq: seq } = socket.data;
+    if (seq > toldSeq) {
+      socket.emit('hello', { accountId: access.accountId, seq });
+    }
+    socket.data.storedSeq = storedSeq;
+  }
+
+  /** Ends one connection, telling the client why. */
+  close(socket: UpdatesSocket, reason: AppError): void {
+    socket.emit('closing', bodyOnConnection(reason));
+    socket.disconnect(true);
+  }
+
+  /** Sends an update to the account's clients on every replica. */
+  broadcast(accountId: string, update: Update): void {
+    this.server?.to(roomOf(accountId)).emit('update', update);
+  }
+
+  /** Closes the connections that an access change concerns. */
+  apply({ accountId, tokenId, closes, provider }: AccessChange): void {
+    if (closes === undefined) {
+      return;
+    }
+    for (const socket of this.socketsOf(accountId)) {
+      if (tokenId === undefined || socket.data.access.tokenId === tokenId) {
+        this.close(socket, new AppError(closes, provider === undefined ? {} : { provider }));
+      }
+    }
+  }
+
+  @Interval(EXPIRY_CHECK_MS)
+  closeExpired(): void {
+    const now = this.clock.now();
+    for (const socket of this.all()) {
+      if (socket.data.access.expiresAt <= now) {
+        this.close(socket, new AppError('token-expired'));
+      }
+    }
+  }
+
+  /**
+   * Says goodbye to everybody because this process stops, in waves, so that those who come back do
+   * not all come at once.
+   *
+   * @param spreadMs the longest it may take
+   */
+  async drain(spreadMs: number): Promise<void> {
+    this.draining = true;
+    const goodbye = new AppError('unavailable', { retryAfterSeconds: RETRY_AFTER_DRAIN_SECONDS });
+    const sockets = this.all();
+    const waves = Math.ceil(Math.min(spreadMs, sockets.length * MS_PER_CONNECTION) / WAVE_MS);
+    const size = Math.ceil(sockets.length / Math.max(waves, 1));
+    for (let start = 0; start < sockets.length; start += size) {
+      await (start > 0 && sleep(WAVE_MS));
+      for (const socket of sockets.slice(start, start + size)) {
+        socket.emit('closing', bodyOnConnection(goodbye));
+        closeForRestart(socket);
+      }
+    }
+  }
+
+  private socketsOf(accountId: string): UpdatesSocket[] {
+    const namespace = this.server?.of('/');
+    const ids = namespace?.adapter.rooms.get(roomOf(accountId)) ?? [];
+    return [...ids].flatMap((id) => namespace?.sockets.get(id) ?? []);
+  }
+}

@@ -1,0 +1,77 @@
+import { Inject, Logger } from '@nestjs/common';
+import { WebSocketGateway, type OnGatewayConnection, type OnGatewayInit } from '@nestjs/websockets';
+import { toAppError } from '../common/error.filter.js';
+import { tracing } from '../common/trace.js';
+import { requestIdFrom } from '../common/request-id.js';
+import { SETTINGS, type Settings } from '../config/settings.js';
+import { AccessChanges, type AccessChange } from '../auth/access-changes.js';
+import { Handshake } from './handshake.js';
+import { bodyOnConnection } from './connection-refusal.js';
+import { LiveConnections } from './live-connections.js';
+import type { UpdatesServer, UpdatesSocket } from './updates.events.js';
+
+const HANDSHAKE = { name: 'handshake /v1/updates', kind: 'server', attributes: {} } as const;
+
+/**
+ * The live side of an account. A connection exists only behind the same authentication and
+ * eligibility as a request, and ends with them.
+ */
+@WebSocketGateway()
+export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayConnection {
+  private readonly logger = new Logger(UpdatesGateway.name);
+
+  constructor(
+    private readonly handshake: Handshake,
+    private readonly connections: LiveConnections,
+    private readonly changes: AccessChanges,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  afterInit(server: UpdatesServer): void {
+    this.connections.bind(server);
+    server.use((socket, next) => {
+      this.admit(socket).then(
+        () => next(),
+        (error: unknown) => next(this.toConnectError(error, socket)),
+      );
+    });
+    this.changes.onChange((change) => this.connections.apply(change));
+    if (this.settings.storage.redisUrl !== null) {
+      this.changes.onAnnounce((change) => server.serverSideEmit('access-changed', change));
+      server.on('access-changed', (change: AccessChange) => this.changes.receive(change));
+    }
+  }
+
+  async handleConnection(socket: UpdatesSocket): Promise<void> {
+    socket.on('ping', (...args) => {
+      const answer = args.at(-1);
+      if (typeof answer === 'function') {
+        (answer as (pong: object) => void)({});
+      }
+    });
+    try {
+      await this.handshake.confirm(socket);
+      await this.connections.welcome(socket);
+    } catch (error) {
+      this.connections.close(socket, toAppError(error));
+    }
+  }
+
+  private admit(socket: UpdatesSocket): Promise<void> {
+    const admit = (): Promise<void> => this.handshake.admit(socket);
+    return tracing()?.run(HANDSHAKE, admit) ?? admit();
+  }
+
+  /** `message` is the code, `data` the error shape (contract, Updates). */
+  private toConnectError(error: unknown, socket: UpdatesSocket): Error {
+    const refusal = toAppError(error);
+    const requestId = requestIdFrom(socket.handshake.headers['x-request-id']);
+    const facts = { msg: 'handshake refused', code: refusal.code, requestId };
+    if (refusal.code === 'internal') {
+      this.logger.error({ ...facts, error: error instanceof Error ? error.stack : undefined });
+    } else {
+      this.logger.debug(facts);
+    }
+    return Object.assign(new Error(refusal.code), { data: bodyOnConnection(refusal, requestId) });
+  }
+}
