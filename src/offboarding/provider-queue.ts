@@ -1,0 +1,177 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RecheckOutcome } from '../auth/account-recheck.js';
+import type { LeasedIdentity } from '../storage/identity-due.repository.js';
+
+/** Longer than a check may take, so that a living worker never loses a lease. */
+export const LEASE_MS = 180_000;
+const CHECK_LIMIT_MS = 140_000;
+/** A leased identity whose turn comes later than this is given back. */
+const START_WITHIN_MS = 30_000;
+const BATCH = 50;
+
+/** Unanswered checks in a row, with the provider asking to be left alone, that pause its queue. */
+const REFUSALS_TO_PAUSE = 5;
+/** The pause may be about some identities only, so it is short; each waits for its own time too. */
+const LONGEST_PAUSE_MS = 15_000;
+
+/** What a queue does its work with; times are those of a clock that never jumps. */
+export interface QueueWork {
+  readonly lease: (limit: number) => Promise<LeasedIdentity[]>;
+  readonly release: (identities: readonly LeasedIdentity[]) => Promise<void>;
+  readonly recheck: (identity: LeasedIdentity, signal: AbortSignal) => Promise<RecheckOutcome>;
+}
+
+export interface QueueLimits {
+  readonly concurrency: number;
+  /** 0 = no limit. */
+  readonly checksPerSecond: number;
+}
+
+interface Waiting {
+  readonly identity: LeasedIdentity;
+  readonly startBefore: number;
+}
+
+/**
+ * The identities of one provider that are due. A queue has its own workers, so that a slow provider
+ * delays nobody else's identities.
+ */
+export class ProviderQueue {
+  private readonly workers = new Set<Promise<void>>();
+  private readonly underWay = new Set<AbortController>();
+  private waiting: Waiting[] = [];
+  private unused: LeasedIdentity[] = [];
+  private refill: Promise<void> | null = null;
+  private isExhausted = false;
+  private refusals = 0;
+  private pausedUntil = 0;
+  private nextSlotAt = 0;
+
+  constructor(
+    private readonly work: QueueWork,
+    private readonly limits: QueueLimits,
+    private readonly stop: AbortSignal,
+  ) {
+    stop.addEventListener('abort', () => this.underWay.forEach((check) => check.abort()));
+  }
+
+  /**
+   * Checks what is due until nothing is. Called while that goes on, it looks again at once with the
+   * workers that have nothing to do: one check that hangs does not hold up what became due since.
+   */
+  async drain(): Promise<void> {
+    this.isExhausted = false;
+    while (this.workers.size < this.limits.concurrency && !this.mustRest()) {
+      const worker = this.checkAll().finally(() => this.workers.delete(worker));
+      this.workers.add(worker);
+    }
+    const ended = await Promise.allSettled(this.workers);
+    const failed = ended.find((end) => end.status === 'rejected');
+    if (failed !== undefined) {
+      throw failed.reason;
+    }
+  }
+
+  private async checkAll(): Promise<void> {
+    try {
+      for (let next = await this.take(); next !== null; next = await this.take()) {
+        await this.check(next);
+      }
+    } catch (error) {
+      // Storage is away: nothing can be kept, so nothing more is asked.
+      this.isExhausted = true;
+      this.setAside();
+      throw error;
+    } finally {
+      await this.giveBack();
+    }
+  }
+
+  private async take(): Promise<LeasedIdentity | null> {
+    for (;;) {
+      if (this.mustRest()) {
+        this.setAside();
+        return null;
+      }
+      const next = this.waiting.shift();
+      if (next !== undefined) {
+        if (await this.hasTurn(next.startBefore)) {
+          return next.identity;
+        }
+        this.unused.push(next.identity);
+      } else if (this.isExhausted) {
+        return null;
+      } else {
+        this.refill ??= this.leaseMore().finally(() => {
+          this.refill = null;
+        });
+        await this.refill;
+      }
+    }
+  }
+
+  private async leaseMore(): Promise<void> {
+    const startBefore = performance.now() + START_WITHIN_MS;
+    const limit = Math.max(BATCH, this.limits.concurrency);
+    const leased = await this.work.lease(limit);
+    this.waiting.push(...leased.map((identity) => ({ identity, startBefore })));
+    this.isExhausted = leased.length < limit;
+  }
+
+  /** Waits for a place in the rate that the provider is asked at. */
+  private async hasTurn(startBefore: number): Promise<boolean> {
+    const now = performance.now();
+    const { checksPerSecond } = this.limits;
+    if (checksPerSecond > 0) {
+      const slot = Math.max(this.nextSlotAt, now);
+      if (slot > startBefore) {
+        return false;
+      }
+      this.nextSlotAt = slot + 1000 / checksPerSecond;
+      if (slot > now) {
+        await sleep(slot - now, undefined, { signal: this.stop }).catch(() => undefined);
+      }
+    }
+    return performance.now() <= startBefore && !this.mustRest();
+  }
+
+  private async check(identity: LeasedIdentity): Promise<void> {
+    const { kind, retryAfterMs = 0 } = await this.limited(identity);
+    this.refusals = kind === 'unknown' && retryAfterMs > 0 ? this.refusals + 1 : 0;
+    if (this.refusals >= REFUSALS_TO_PAUSE) {
+      this.pausedUntil = performance.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+    }
+  }
+
+  /** Not AbortSignal.any and .timeout: they outlive the check, by minutes and tens of thousands. */
+  private async limited(identity: LeasedIdentity): Promise<RecheckOutcome> {
+    const check = new AbortController();
+    const timer = setTimeout(() => check.abort(), CHECK_LIMIT_MS);
+    this.underWay.add(check);
+    try {
+      return await this.work.recheck(identity, check.signal);
+    } finally {
+      clearTimeout(timer);
+      this.underWay.delete(check);
+    }
+  }
+
+  private mustRest(): boolean {
+    return this.stop.aborted || performance.now() < this.pausedUntil;
+  }
+
+  private setAside(): void {
+    this.unused.push(...this.waiting.map(({ identity }) => identity));
+    this.waiting = [];
+  }
+
+  private async giveBack(): Promise<void> {
+    const given = this.unused;
+    this.unused = [];
+    if (given.length > 0) {
+      // Should it fail, the leases run out by themselves.
+      await this.work.release(given).catch(() => undefined);
+    }
+  }
+}
