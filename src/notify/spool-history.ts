@@ -1,0 +1,106 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecord } from '../client/problem.js';
+import { Slots } from './slots.js';
+import { readSpoolEntry, type SpoolEntry } from './spool-entry.js';
+import {
+  makeOwnDirectory,
+  namesIn,
+  readIfThere,
+  removeLeftovers,
+  writeWhole,
+} from './spool-files.js';
+import { keyOf } from './spool-name.js';
+
+/** Why an entry needs no further try. `dropped` = it was given up before it failed for good. */
+export interface Ending {
+  readonly state: 'sent' | 'failed' | 'dropped';
+  /** What happened, for programs; null when it was sent. */
+  readonly code: string | null;
+  /** The same for a person. */
+  readonly detail?: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+export interface EndedEntry {
+  readonly entry: SpoolEntry;
+  readonly ending: Ending;
+}
+
+const NAME = /^(?<at>\d{1,16})\.(?<key>[\da-f]{32})\.json$/;
+/** Far below what a process may have open. */
+const FILES_AT_ONCE = 64;
+const KEPT_MS = 7 * 24 * 60 * 60_000;
+
+interface HistoryName {
+  readonly file: string;
+  readonly key: string;
+  readonly at: number;
+}
+
+/** The ended entries of a spool, so that somebody can see later what became of them. */
+export class SpoolHistory {
+  private readonly slots = new Slots(FILES_AT_ONCE);
+
+  constructor(
+    private readonly directory: string,
+    private readonly limit: number,
+  ) {}
+
+  /** Keeps an ended entry. To lose it in a power cut would lose no delivery. */
+  async keep(entry: SpoolEntry, ending: Ending): Promise<void> {
+    await makeOwnDirectory(this.directory);
+    const name = `${ending.at}.${keyOf(entry.id)}.json`;
+    await writeWhole(this.directory, name, JSON.stringify({ entry, ending }), false);
+  }
+
+  /** Forgets the oldest where there are too many, and all of more than a week ago. */
+  async tidy(now: number): Promise<void> {
+    const names = await this.names();
+    const surplus = names.length - this.limit;
+    const old = names.filter(({ at }, index) => index < surplus || at < now - KEPT_MS);
+    await Promise.all(old.map(({ file }) => this.remove(file)));
+    await removeLeftovers(this.directory, now);
+  }
+
+  /** Oldest first. */
+  async names(): Promise<readonly HistoryName[]> {
+    const found = (await namesIn(this.directory)).flatMap((file) => {
+      const groups = NAME.exec(file)?.groups;
+      return groups === undefined
+        ? []
+        : [{ file, key: groups['key'] ?? '', at: Number(groups['at']) }];
+    });
+    return found.sort((one, other) => one.at - other.at);
+  }
+
+  /** Newest first; damaged files are left out. */
+  async entries(): Promise<readonly EndedEntry[]> {
+    const read = (await this.names()).map(({ file }) => this.slots.run(() => this.read(file)));
+    return (await Promise.all(read)).filter((ended) => ended !== null).reverse();
+  }
+
+  async forget(id: string): Promise<void> {
+    const gone = (await this.names()).filter(({ key }) => key === keyOf(id));
+    await Promise.all(gone.map(({ file }) => this.remove(file)));
+  }
+
+  private remove(file: string): Promise<void> {
+    return rm(join(this.directory, file), { force: true });
+  }
+
+  private async read(file: string): Promise<EndedEntry | null> {
+    try {
+      const text = await readIfThere(join(this.directory, file));
+      const value: unknown = JSON.parse(text ?? 'null');
+      if (!isRecord(value) || !isRecord(value['ending'])) {
+        return null;
+      }
+      const entry = readSpoolEntry(value['entry']);
+      return entry === null ? null : { entry, ending: value['ending'] as unknown as Ending };
+    } catch {
+      return null;
+    }
+  }
+}
