@@ -1,0 +1,137 @@
+import type { AuthMethod } from '../policy/auth-methods.js';
+import type { Content } from '../policy/content.js';
+import type { AccountMode, StoragePolicy } from '../policy/storage-policy.js';
+import type { components } from './api-types.js';
+import { readAuthMethods } from './auth-methods-reader.js';
+import { isRecord } from './problem.js';
+
+type Schemas = components['schemas'];
+
+/** `GET /v1/features`, the part that clients decide by (contract, Discovery). */
+export interface ServerFeatures {
+  readonly capabilities: {
+    readonly auth: {
+      readonly methods: readonly AuthMethod[];
+      readonly login?: {
+        readonly requiredProviders?: readonly string[];
+        readonly serverChallenge?: 'optional' | 'required';
+      };
+      readonly providers?: Readonly<Record<string, { readonly displayName: string }>>;
+    };
+    readonly encryption?: {
+      readonly storagePolicy: StoragePolicy;
+      readonly defaultAccountMode: AccountMode;
+    };
+    readonly server?: { readonly version: string; readonly apiVersions: readonly string[] };
+  };
+}
+
+export type Challenge = Readonly<Schemas['ChallengeDto']>;
+export type SignedLogin = Readonly<Schemas['DeviceKeyLoginDto']>;
+export type LoginAnswer = Readonly<Omit<Schemas['LoginAnswerDto'], 'success'>>;
+export type AccountProfile = Readonly<Schemas['AccountProfileDto']>;
+export type SavedPushToken = Readonly<Schemas['PushTokenDto']>;
+export type Encryption = Readonly<Schemas['EncryptionDto']>;
+
+export type DeviceRequestState =
+  | { readonly state: 'requested'; readonly expiresAt: number }
+  | { readonly state: 'authorized'; readonly token: string; readonly response: string };
+
+export interface StoredSettings {
+  /** null before the first write. */
+  readonly content: Content | null;
+  /** Send it back as `expectedVersion`. */
+  readonly version: number;
+}
+
+export interface StoredCredential {
+  readonly service: string;
+  readonly content: Content;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+}
+
+/** Not written where somebody else was faster: merge into what is there and write again. */
+export type SettingsWrite =
+  | { readonly success: true; readonly version: number }
+  | {
+      readonly success: false;
+      readonly error: 'version-mismatch';
+      readonly currentVersion: number;
+      readonly currentContent: Content | null;
+    };
+
+/** What `/v1/updates` sends (contract, Updates). */
+export interface AccountUpdate {
+  readonly id: string;
+  /** Grows by one per account: a gap means that something was missed. */
+  readonly seq: number;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly body: { readonly t: string };
+}
+
+export function isFeatures(value: unknown): value is ServerFeatures {
+  const capabilities = isRecord(value) ? value['capabilities'] : null;
+  const auth = isRecord(capabilities) ? capabilities['auth'] : null;
+  return isRecord(auth) && (Array.isArray(auth['methods']) || isRecord(auth['signup']));
+}
+
+/** The document with `methods` read, from an older server's `signup.methods` where it has none. */
+export function withMethods(features: ServerFeatures): ServerFeatures {
+  const { capabilities } = features;
+  const auth = { ...capabilities.auth, methods: readAuthMethods(capabilities.auth) };
+  return { ...features, capabilities: { ...capabilities, auth } };
+}
+
+export function isChallenge(value: unknown): value is Challenge {
+  return isRecord(value) && typeof value['challenge'] === 'string';
+}
+
+export function isLoginAnswer(value: unknown): value is LoginAnswer {
+  return (
+    isRecord(value) && typeof value['token'] === 'string' && typeof value['accountId'] === 'string'
+  );
+}
+
+export function isDeviceRequestState(value: unknown): value is DeviceRequestState {
+  return isRecord(value) && (value['state'] === 'requested' || value['state'] === 'authorized');
+}
+
+export function isProfile(value: unknown): value is AccountProfile {
+  return isRecord(value) && typeof value['id'] === 'string' && Array.isArray(value['identities']);
+}
+
+export function isTokenList(value: unknown): value is { readonly tokens: SavedPushToken[] } {
+  return isRecord(value) && Array.isArray(value['tokens']) && value['tokens'].every(isRecord);
+}
+
+export function isSuccess(value: unknown): value is { readonly success: true } {
+  return isRecord(value) && value['success'] === true;
+}
+
+export function isAddress(value: unknown): value is { readonly url: string } {
+  return isRecord(value) && typeof value['url'] === 'string';
+}
+
+export function isStoredSettings(value: unknown): value is StoredSettings {
+  return isRecord(value) && typeof value['version'] === 'number';
+}
+
+export function isSettingsWrite(value: unknown): value is SettingsWrite {
+  return isRecord(value) && typeof value['success'] === 'boolean';
+}
+
+export function isEncryption(value: unknown): value is Encryption {
+  return isRecord(value) && (value['mode'] === 'e2ee' || value['mode'] === 'plain');
+}
+
+export function isCredential(value: unknown): value is StoredCredential {
+  return isRecord(value) && typeof value['service'] === 'string' && isRecord(value['content']);
+}
+
+export function isCredentialList(
+  value: unknown,
+): value is { readonly credentials: readonly StoredCredential[] } {
+  return isRecord(value) && Array.isArray(value['credentials']);
+}

@@ -1,0 +1,134 @@
+import {
+  isChallenge,
+  isDeviceRequestState,
+  isFeatures,
+  isLoginAnswer,
+  isProfile,
+  isSuccess,
+  isTokenList,
+  withMethods,
+  type AccountProfile,
+  type Challenge,
+  type DeviceRequestState,
+  type LoginAnswer,
+  type SavedPushToken,
+  type ServerFeatures,
+  type SignedLogin,
+} from './api-client-answers.js';
+import type { TransportOptions } from './api-client-transport.js';
+import { CredentialRoutes, EncryptionRoutes, SettingsRoutes } from './account-routes.js';
+import { isAnswerOf, Routes, type AnswerOf, type RequestOf, type Route } from './api-routes.js';
+import { CertificateRoutes } from './certificate-routes.js';
+import type { DeviceKey } from './device-key.js';
+import { ConnectRoutes, ExternalLoginRoutes } from './external-routes.js';
+
+/**
+ * The routes of one server, for one account where a token is given. Needs `fetch` and nothing of
+ * Node. Every method rejects with GatehouseProblem when the server refuses and with
+ * ServerUnreachable when it does not answer.
+ */
+export class GatehouseClient {
+  readonly external: ExternalLoginRoutes;
+  readonly connect: ConnectRoutes;
+  readonly certificate: CertificateRoutes;
+  readonly settings: SettingsRoutes;
+  readonly encryption: EncryptionRoutes;
+  readonly credentials: CredentialRoutes;
+  private readonly routes: Routes;
+
+  constructor(private readonly options: TransportOptions) {
+    this.routes = new Routes(options);
+    this.external = new ExternalLoginRoutes(this.routes, () => this.challenge());
+    this.connect = new ConnectRoutes(this.routes);
+    this.certificate = new CertificateRoutes(this.routes, options.serverUrl);
+    this.settings = new SettingsRoutes(this.routes);
+    this.encryption = new EncryptionRoutes(this.routes);
+    this.credentials = new CredentialRoutes(this.routes);
+  }
+
+  /** The same server, for the account of `token`. */
+  withToken(token: string): GatehouseClient {
+    return new GatehouseClient({ ...this.options, token });
+  }
+
+  /**
+   * Any route by its name, `GET /v1/push-tokens` say, with what it takes checked by the compiler.
+   * For what has no method of its own here.
+   */
+  request<One extends Route>(route: One, request: RequestOf<One>): Promise<AnswerOf<One>> {
+    return this.routes.send(route, request, isAnswerOf<One>);
+  }
+
+  /** What this server offers: ask it first, do not guess. */
+  async features(): Promise<ServerFeatures> {
+    return withMethods(await this.routes.send('GET /v1/features', {}, isFeatures));
+  }
+
+  challenge(): Promise<Challenge> {
+    return this.routes.send('POST /v1/auth/challenge', {}, isChallenge);
+  }
+
+  /** Logs in with a challenge of the server's, making the account where sign-up is open. */
+  async logIn(key: DeviceKey): Promise<LoginAnswer> {
+    const { challenge } = await this.challenge();
+    const signature = await key.sign(challenge);
+    return this.logInSigned({ publicKey: key.publicKey, challenge, signature });
+  }
+
+  /** The same for a key whose secret is elsewhere, in a hardware store say. */
+  logInSigned(body: SignedLogin): Promise<LoginAnswer> {
+    return this.routes.send('POST /v1/auth', { body }, isLoginAnswer);
+  }
+
+  /** Revokes this client's token. */
+  async logOut(): Promise<void> {
+    await this.routes.send('POST /v1/auth/logout', {}, isSuccess);
+  }
+
+  /** Revokes every token of the account. */
+  async logOutEverywhere(): Promise<void> {
+    await this.routes.send('POST /v1/auth/logout-everywhere', {}, isSuccess);
+  }
+
+  /**
+   * A new device asks for its account; ask again until it is authorized.
+   *
+   * @param publicKey a throw-away X25519 key, 32 bytes in base64
+   */
+  requestAccount(publicKey: string): Promise<DeviceRequestState> {
+    const request = { body: { publicKey } };
+    return this.routes.send('POST /v1/auth/account/request', request, isDeviceRequestState);
+  }
+
+  /** An old device answers: `response` is the account's secret, sealed to the new device's key. */
+  async answerAccountRequest(publicKey: string, response: string): Promise<void> {
+    const request = { body: { publicKey, response } };
+    await this.routes.send('POST /v1/auth/account/response', request, isSuccess);
+  }
+
+  profile(): Promise<AccountProfile> {
+    return this.routes.send('GET /v1/account/profile', {}, isProfile);
+  }
+
+  /** Ends the account: everything that hangs on it is removed, and its tokens are revoked. */
+  async removeAccount(): Promise<void> {
+    await this.routes.send('DELETE /v1/account', {}, isSuccess);
+  }
+
+  /** Newest first. */
+  async pushTokens(): Promise<readonly SavedPushToken[]> {
+    const answer = await this.routes.send('GET /v1/push-tokens', {}, isTokenList);
+    return answer.tokens;
+  }
+
+  /** @param clientServerUrl the address at which the app with this token reaches the server */
+  async savePushToken(token: string, clientServerUrl?: string): Promise<void> {
+    const body = { token, ...(clientServerUrl !== undefined && { clientServerUrl }) };
+    await this.routes.send('POST /v1/push-tokens', { body }, isSuccess);
+  }
+
+  /** Succeeds whether the server knew the token or not. */
+  async removePushToken(token: string): Promise<void> {
+    await this.routes.send('DELETE /v1/push-tokens/{token}', { path: { token } }, isSuccess);
+  }
+}

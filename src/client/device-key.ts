@@ -1,0 +1,72 @@
+const ALGORITHM = 'Ed25519';
+
+/** A device key as it is kept: an Ed25519 JWK (RFC 8037), both parts unpadded base64url. */
+export interface DeviceKeyJwk {
+  readonly kty: 'OKP';
+  readonly crv: typeof ALGORITHM;
+  /** The raw public key. */
+  readonly x: string;
+  /** The secret: whoever has it has the account. */
+  readonly d: string;
+}
+
+type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+/** The key an account hangs on. Made with Web Crypto, so it is the same in Node and in browsers. */
+export class DeviceKey {
+  private constructor(
+    private readonly jwk: DeviceKeyJwk,
+    private readonly key: SigningKey,
+  ) {}
+
+  static async generate(): Promise<DeviceKey> {
+    const pair = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+    if (!('privateKey' in pair)) {
+      throw new Error('This platform does not make Ed25519 key pairs');
+    }
+    const { x = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey);
+    return new DeviceKey({ kty: 'OKP', crv: ALGORITHM, x, d }, pair.privateKey);
+  }
+
+  /** Rejects when the two parts are not an Ed25519 key. */
+  static async fromJwk(jwk: DeviceKeyJwk): Promise<DeviceKey> {
+    const { kty, crv, x, d } = jwk;
+    const key = await crypto.subtle.importKey('jwk', { kty, crv, x, d }, ALGORITHM, false, [
+      'sign',
+    ]);
+    return new DeviceKey({ kty, crv, x, d }, key);
+  }
+
+  /** The raw 32 bytes in base64url, as `POST /v1/auth` takes them. */
+  get publicKey(): string {
+    return this.jwk.x;
+  }
+
+  /** Holds the secret: store it where only its owner can read. */
+  toJwk(): DeviceKeyJwk {
+    return this.jwk;
+  }
+
+  /**
+   * Signs the bytes that a challenge stands for.
+   *
+   * @param challenge base64, standard or url-safe
+   * @returns the 64-byte signature in base64url
+   */
+  async sign(challenge: string): Promise<string> {
+    const signature = await crypto.subtle.sign(ALGORITHM, this.key, bytesOf(challenge));
+    return base64UrlOf(new Uint8Array(signature));
+  }
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+function base64UrlOf(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
