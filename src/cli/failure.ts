@@ -1,0 +1,72 @@
+import { GatehouseProblem, ServerUnreachable } from '../client/problem.js';
+import { ConfigurationError } from '../config/configuration-error.js';
+import { CliError } from './cli-error.js';
+import { EXIT } from './exit-codes.js';
+
+/** How a command ended that did not succeed; the only thing a person or a script gets to see. */
+export interface Failure {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly details?: GatehouseProblem['details'];
+  readonly retryAfterSeconds?: number | undefined;
+  readonly problems?: ConfigurationError['problems'];
+}
+
+/** Turns whatever was thrown into words and an exit code. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof CliError) {
+    return { ...error.facts, message: error.message };
+  }
+  if (error instanceof GatehouseProblem) {
+    return refusal(error);
+  }
+  if (error instanceof ServerUnreachable) {
+    const hint = 'Check the address, and that the server runs.';
+    return { exitCode: EXIT.unreachable, code: 'unreachable', message: error.message, hint };
+  }
+  if (error instanceof ConfigurationError) {
+    const hint = 'All variables are explained in docs/configuration.md.';
+    const { message, problems } = error;
+    return { exitCode: EXIT.configuration, code: 'configuration', message, hint, problems };
+  }
+  return unknownFailure(error);
+}
+
+const TOKEN_CODES = ['missing-token', 'invalid-token', 'token-expired', 'token-revoked'];
+
+const HINTS: Readonly<Record<string, string>> = {
+  'signup-disabled':
+    'Show who you are at an identity provider (gatehouse login --provider <id>), or ask its operator.',
+  'provider-required': 'Connect it with a client that can, then try again.',
+  'account-disabled': 'Ask the operator of the server.',
+};
+
+function refusal(problem: GatehouseProblem): Failure {
+  const { code, message, status, requestId, provider, details, retryAfterSeconds } = problem;
+  const facts = { code, message, status, requestId, provider, details, retryAfterSeconds };
+  if (TOKEN_CODES.includes(code)) {
+    return { ...facts, exitCode: EXIT.notLoggedIn, hint: 'Run: gatehouse login' };
+  }
+  const wait = retryAfterSeconds === undefined ? 'later' : `in ${retryAfterSeconds} seconds`;
+  return {
+    ...facts,
+    exitCode: status >= 500 ? EXIT.unreachable : EXIT.refused,
+    hint: problem.isTemporary ? `Try again ${wait}.` : HINTS[code],
+  };
+}
+
+/** Only the message: a stack helps nobody who runs a command. */
+function unknownFailure(error: unknown): Failure {
+  if (error instanceof Error && 'path' in error && 'code' in error) {
+    const message = `Cannot use ${String(error.path)} (${String(error.code)}).`;
+    const hint = 'Check that it exists, that it is yours, and that there is space.';
+    return { exitCode: EXIT.configuration, code: 'file', message, hint };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { exitCode: EXIT.refused, code: 'failed', message };
+}
