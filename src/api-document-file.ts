@@ -1,0 +1,26 @@
+import type { GeneratedFile } from './config/generated-files.js';
+import { resolveSettings } from './config/resolve-settings.js';
+import { buildApiDocument } from './api-document.js';
+import { createApp } from './create-app.js';
+
+/** Nothing connects before the application is initialised, which never happens here. */
+const ENVIRONMENT = {
+  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+  SERVICE_MASTER_SECRET: 'only-there-to-be-accepted-as-a-secret',
+  SERVICE_LOG_LEVEL: 'error',
+  SERVICE_DOCS_ENABLED: 'false',
+};
+
+/** docs/openapi.json as it should be: the document of the routes under the default settings. */
+export async function apiDocumentFile(): Promise<GeneratedFile> {
+  const app = await createApp(resolveSettings(ENVIRONMENT).settings);
+  try {
+    const document = buildApiDocument(app);
+    return {
+      location: new URL('../docs/openapi.json', import.meta.url),
+      text: `${JSON.stringify(document, null, 2)}\n`,
+    };
+  } finally {
+    await app.close();
+  }
+}

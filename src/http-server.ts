@@ -1,0 +1,134 @@
+import type { IncomingMessage } from 'node:http';
+import cors from '@fastify/cors';
+import proxyAddress from '@fastify/proxy-addr';
+import rateLimit from '@fastify/rate-limit';
+import { fastify, type FastifyInstance } from 'fastify';
+import { sendError, toAppError } from './common/error.filter.js';
+import { AppError } from './common/errors.js';
+import { requestIdFrom } from './common/request-id.js';
+import { securityHeaders } from './common/security-headers.js';
+import type { Settings } from './config/settings.js';
+import type { RedisConnections } from './storage/redis-connections.js';
+
+/** Push tokens travel in the path, percent-encoded. */
+const MAX_PATH_PARAMETER_LENGTH = 8192;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Longer than the idle time-outs of common load balancers, so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** How often Node looks for connections that are over their time. */
+const CONNECTION_CHECK_MS = 5000;
+/** Keep-alive connections beside the live ones. */
+const SPARE_CONNECTIONS = 10_000;
+const RATE_WINDOW_MS = 60_000;
+const MAX_COUNTED_ADDRESSES = 50_000;
+
+/** The HTTP server with its bounds; what it serves is added later. */
+export function createHttpServer({ http, updates }: Settings): FastifyInstance {
+  const server = fastify({
+    bodyLimit: http.bodyLimitBytes,
+    requestTimeout: http.requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // A request that has come this far is served, whatever else is closing.
+    return503OnClosing: false,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    },
+    trustProxy: proxyAddress.compile([...http.trustedProxies]),
+    genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
+    frameworkErrors: (error, request, reply) => sendError(reply, toAppError(error), request.id),
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable) {
+        socket.end(rawRefusal(String(error.code)));
+      }
+    },
+  });
+  server.server.maxConnections = updates.maxConnections + SPARE_CONNECTIONS;
+  return server;
+}
+
+/** What every answer carries, and what every body must be. */
+export async function addCommonHooks(server: FastifyInstance, { http }: Settings): Promise<void> {
+  const headers = securityHeaders();
+  server.addHook('onRequest', (request, reply, done) => {
+    void reply.headers(headers).header('x-request-id', request.id);
+    done();
+  });
+  await server.register(cors, {
+    origin: http.corsOrigins.includes('*') ? '*' : [...http.corsOrigins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    // An OPTIONS that is no preflight is answered like one: the library's refusal has another shape.
+    strictPreflight: false,
+    exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
+    maxAge: 600,
+  });
+  acceptJsonOnly(server);
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The one media type whose body this route takes as it arrived, as text. */
+    readonly textBody?: string;
+  }
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+function acceptJsonOnly(server: FastifyInstance): void {
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(FORM, { parseAs: 'string' }, (request, body, done) => {
+    const isWanted = request.routeOptions.config.textBody === FORM;
+    done(isWanted ? null : new AppError('unsupported-media-type'), body);
+  });
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const { textBody } = request.routeOptions.config;
+    if (textBody !== undefined) {
+      const isWanted = textBody === 'application/json';
+      done(isWanted ? null : new AppError('unsupported-media-type'), body);
+      return;
+    }
+    // Clients name the type even where they send nothing.
+    if (body === '') {
+      done(null, {});
+      return;
+    }
+    void parse(request, body as string, done);
+  });
+}
+
+/** Limits each address, in memory or over all replicas; {@link RateLimits} counts the rest. */
+export async function limitRates(
+  server: FastifyInstance,
+  { rateLimits }: Settings,
+  redis: RedisConnections | null,
+): Promise<void> {
+  await server.register(rateLimit, {
+    global: rateLimits.perIp > 0,
+    max: rateLimits.perIp,
+    timeWindow: RATE_WINDOW_MS,
+    cache: MAX_COUNTED_ADDRESSES,
+    nameSpace: 'gatehouse:rate:',
+    skipOnError: true,
+    ...(redis && { redis: redis.commands }),
+    errorResponseBuilder: (_request, { ttl }) =>
+      new AppError('rate-limited', { retryAfterSeconds: Math.ceil(ttl / 1000) }),
+  });
+}
+
+const STATUS_LINES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** The answer to bytes that are not HTTP: there is no request to reply to. */
+function rawRefusal(nodeCode: string): string {
+  const statusLine = STATUS_LINES[nodeCode] ?? '400 Bad Request';
+  const refusal = new AppError('invalid-request').toBody(requestIdFrom(undefined));
+  const body = JSON.stringify({ ...refusal, statusCode: Number.parseInt(statusLine, 10) });
+  return (
+    `HTTP/1.1 ${statusLine}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+}

@@ -1,0 +1,80 @@
+import { Logger } from '@nestjs/common';
+import { TlsListener } from './auth/mtls/tls-listener.js';
+import { readEnvironment } from './config/config.module.js';
+import { ConfigurationError } from './config/configuration-error.js';
+import { resolveSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
+import { tracesWanted, type TracesWanted } from './config/tracing-environment.js';
+import { createApp } from './create-app.js';
+import { DrainService } from './health/drain.service.js';
+
+/** `EX_CONFIG` of sysexits.h: something the operator has to correct. */
+const EXIT_CONFIGURATION = 78;
+
+try {
+  const environment = readEnvironment();
+  await serve(resolveSettings(environment), tracesWanted(environment));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(error instanceof ConfigurationError ? EXIT_CONFIGURATION : 1);
+}
+
+async function serve(
+  { settings, warnings, findings }: ResolvedConfiguration,
+  traces: TracesWanted,
+): Promise<void> {
+  const stopTracing = traces.isOn ? await startTraces() : null;
+  const app = await createApp(settings);
+  const logger = new Logger('Gatehouse');
+  for (const warning of traces.warning === null ? warnings : [...warnings, traces.warning]) {
+    logger.warn(warning);
+  }
+  for (const { severity, message } of findings) {
+    logger[severity === 'error' ? 'error' : 'warn'](message);
+  }
+  if (settings.storage.databaseUrl === null) {
+    logger.warn(
+      `No DATABASE_URL: using the embedded database under ${settings.storage.dataDir}. ` +
+        'It is for trying out, for one person and for tests.',
+    );
+  }
+  const stop = async (): Promise<void> => {
+    await app.get(DrainService).drain();
+    await app.close();
+    await stopTracing?.();
+  };
+  drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
+  await app.listen(settings.http.port, settings.http.host);
+  await app.get(TlsListener).listen();
+  logger.log(`Listening on ${await app.getUrl()}`);
+}
+
+/** A server without traces never loads what writes them. */
+async function startTraces(): Promise<() => Promise<void>> {
+  const { startTracing } = await import('./tracing/start-tracing.js');
+  return startTracing();
+}
+
+/** The first signal drains; the second, of either kind, ends the process at once. */
+function drainOnSignal(stop: () => Promise<void>, graceMs: number, logger: Logger): void {
+  let isDraining = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (isDraining) {
+      process.exit(1);
+    }
+    isDraining = true;
+    logger.log(`${signal}: draining`);
+    setTimeout(() => {
+      logger.warn('Not everything was finished within SERVICE_SHUTDOWN_GRACE_SECONDS.');
+      process.exit(1);
+    }, graceMs).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
