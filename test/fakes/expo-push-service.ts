@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+
+export interface ReceivedMessage {
+  readonly to: string;
+  readonly title?: string;
+  readonly body?: string;
+  readonly ttl?: number;
+  readonly collapseId?: string;
+  readonly tag?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+
+interface Problem {
+  readonly error: string;
+  readonly expoPushToken?: string;
+}
+
+/** How one request goes wrong, whatever it asks. */
+export type PushFault =
+  | { readonly kind: 'status'; readonly status: number; readonly code?: string }
+  | { readonly kind: 'accept-then-504' }
+  | { readonly kind: 'accept-then-cut' }
+  | { readonly kind: 'fewer-tickets' }
+  | { readonly kind: 'no-tickets' }
+  | { readonly kind: 'portal' }
+  | { readonly kind: 'silence' };
+
+const API = '/--/api/v2/push';
+const MAX_MESSAGE_BYTES = 4096;
+const REQUEST_MESSAGES: Readonly<Record<string, string>> = {
+  TOO_MANY_REQUESTS: 'Request rate limit exceeded.',
+  UNAUTHORIZED: 'Insufficient permissions to send push notifications.',
+};
+
+/** The push service as its documentation describes it, on a loopback port. */
+export class FakePushService {
+  /** Messages that were accepted, in order; what was accepted twice is here twice. */
+  readonly accepted: ReceivedMessage[] = [];
+  /** Sizes of the requests to send. */
+  readonly batches: number[] = [];
+  /** Sizes of the requests for receipts. */
+  readonly receiptBatches: number[] = [];
+  /** One for each of the next requests; then all is well again. */
+  readonly faults: PushFault[] = [];
+  /** By token: what its ticket complains of. */
+  readonly ticketProblems = new Map<string, Problem>();
+  /** By token: what its receipt complains of; null = not ready. */
+  readonly receiptProblems = new Map<string, Problem | null>();
+  /** By token; every other belongs to `@acme/app`. */
+  readonly projects = new Map<string, string>();
+  accessToken: string | null = null;
+  private readonly tokenOfReceipt = new Map<string, string>();
+  private readonly server = createServer((request, response) => {
+    void this.answer(request, response);
+  });
+
+  static async start(): Promise<FakePushService> {
+    const service = new FakePushService();
+    await new Promise<void>((done) => service.server.listen(0, '127.0.0.1', done));
+    return service;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  close(): Promise<void> {
+    return new Promise((done) => {
+      this.server.close(() => done());
+      this.server.closeAllConnections();
+    });
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body: unknown = await readJson(request);
+    const fault = this.faults.shift();
+    if (request.url === `${API}/send` && Array.isArray(body)) {
+      this.batches.push(body.length);
+      this.send(request, response, body as ReceivedMessage[], fault);
+    } else if (request.url === `${API}/getReceipts`) {
+      this.receipts(response, (body as { ids: string[] }).ids, fault);
+    } else {
+      reply(response, 404, { errors: [{ code: 'NOT_FOUND', message: 'Not found' }] });
+    }
+  }
+
+  private send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    messages: readonly ReceivedMessage[],
+    fault: PushFault | undefined,
+  ): void {
+    if (fault !== undefined && !fault.kind.startsWith('accept') && fault.kind !== 'fewer-tickets') {
+      this.misbehave(response, fault);
+      return;
+    }
+    if (this.accessToken !== null && !isBearer(request, this.accessToken)) {
+      refuse(response, 401, 'UNAUTHORIZED');
+    } else if (messages.length > 100) {
+      refuse(response, 400, 'PUSH_TOO_MANY_NOTIFICATIONS');
+    } else if (this.refusesMixture(response, messages)) {
+      return;
+    } else {
+      this.accept(response, messages, fault);
+    }
+  }
+
+  private accept(
+    response: ServerResponse,
+    messages: readonly ReceivedMessage[],
+    fault: PushFault | undefined,
+  ): void {
+    const tickets = messages.map((message) => this.ticketFor(message));
+    if (fault?.kind === 'accept-then-504') {
+      reply(response, 504, 'upstream request timeout');
+    } else if (fault?.kind === 'accept-then-cut') {
+      response.destroy();
+    } else {
+      reply(response, 200, { data: fault === undefined ? tickets : tickets.slice(1) });
+    }
+  }
+
+  private ticketFor(message: ReceivedMessage): object {
+    const problem = this.ticketProblems.get(message.to);
+    if (problem !== undefined) {
+      return problemOf(problem);
+    }
+    if (Buffer.byteLength(JSON.stringify(message)) > MAX_MESSAGE_BYTES) {
+      return problemOf({ error: 'MessageTooBig' });
+    }
+    this.accepted.push(message);
+    const id = randomUUID();
+    this.tokenOfReceipt.set(id, message.to);
+    return { status: 'ok', id };
+  }
+
+  private refusesMixture(response: ServerResponse, messages: readonly ReceivedMessage[]): boolean {
+    const details: Record<string, string[]> = {};
+    for (const { to } of messages) {
+      (details[this.projects.get(to) ?? '@acme/app'] ??= []).push(to);
+    }
+    const isMixed = Object.keys(details).length > 1;
+    if (isMixed) {
+      refuse(response, 400, 'PUSH_TOO_MANY_EXPERIENCE_IDS', details);
+    }
+    return isMixed;
+  }
+
+  private receipts(response: ServerResponse, ids: readonly string[], fault?: PushFault): void {
+    this.receiptBatches.push(ids.length);
+    if (fault !== undefined) {
+      this.misbehave(response, fault);
+      return;
+    }
+    const data: Record<string, object> = {};
+    for (const id of ids) {
+      const token = this.tokenOfReceipt.get(id);
+      const problem = this.receiptProblems.get(token ?? '');
+      if (token !== undefined && problem !== null) {
+        data[id] = problem === undefined ? { status: 'ok' } : problemOf(problem);
+      }
+    }
+    reply(response, 200, { data });
+  }
+
+  private misbehave(response: ServerResponse, fault: PushFault): void {
+    if (fault.kind === 'status') {
+      const { status, code } = fault;
+      return code === undefined ? reply(response, status, 'oops') : refuse(response, status, code);
+    }
+    if (fault.kind === 'portal') {
+      reply(response, 200, '<html>Sign in to the hotel network</html>');
+    } else if (fault.kind === 'no-tickets') {
+      reply(response, 200, {});
+    }
+  }
+}
+
+function problemOf({ error, expoPushToken }: Problem): object {
+  const details = { error, ...(expoPushToken !== undefined && { expoPushToken }) };
+  return { status: 'error', message: `It went wrong: ${error}`, details };
+}
+
+function refuse(response: ServerResponse, status: number, code: string, details?: object): void {
+  const error = { code, message: REQUEST_MESSAGES[code] ?? code, ...(details && { details }) };
+  reply(response, status, { errors: [error] });
+}
+
+function reply(response: ServerResponse, status: number, body: object | string): void {
+  const type = typeof body === 'string' ? 'text/html' : 'application/json';
+  response.writeHead(status, { 'content-type': type });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function isBearer(request: IncomingMessage, token: string): boolean {
+  return request.headers.authorization === `Bearer ${token}`;
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) {
+    chunks.push(chunk as Buffer);
+  }
+  const bytes = Buffer.concat(chunks);
+  const isZipped = request.headers['content-encoding'] === 'gzip';
+  return JSON.parse((isZipped ? gunzipSync(bytes) : bytes).toString());
+}

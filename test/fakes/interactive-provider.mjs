@@ -1,0 +1,51 @@
+/**
+ * A real OpenID Provider (`oidc-provider`) in a process of its own.
+ * Arguments: port, client id, client secret, redirect addresses.
+ * Everybody is in engineering, but for those whose login begins with `out-`, and for those of whom a
+ * line of JSON on standard input says otherwise: {"login": "anna", "groups": []}.
+ */
+import { createInterface } from 'node:readline';
+import { Provider } from 'oidc-provider';
+
+const [port, clientId, clientSecret, ...redirectUris] = process.argv.slice(2);
+
+const groupsOf = new Map();
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { login, groups } = JSON.parse(line);
+  groupsOf.set(login, groups);
+  process.stdout.write('known\n');
+});
+
+const provider = new Provider(`http://127.0.0.1:${port}`, {
+  clients: [
+    {
+      client_id: clientId,
+      client_secret: clientSecret,
+      redirect_uris: redirectUris,
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    },
+  ],
+  scopes: ['openid', 'offline_access', 'groups'],
+  claims: {
+    openid: ['sub'],
+    profile: ['preferred_username'],
+    email: ['email', 'email_verified'],
+    groups: ['groups'],
+  },
+  issueRefreshToken: () => true,
+  pkce: { required: () => true },
+  features: { devInteractions: { enabled: true } },
+  findAccount: (_context, sub) => ({
+    accountId: sub,
+    claims: () => ({
+      sub,
+      preferred_username: sub,
+      email: `${sub}@acme.example`,
+      email_verified: true,
+      groups: groupsOf.get(sub) ?? (sub.startsWith('out-') ? ['sales'] : ['engineering']),
+    }),
+  }),
+});
+
+provider.listen(Number(port), '127.0.0.1', () => process.stdout.write('ready\n'));

@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface LocalRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+}
+
+export interface LocalServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** What goes wrong with an answer, whatever was asked. */
+export type Fault =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not-found'
+  | 'redirect'
+  | 'rate-limited'
+  | 'server-error'
+  | 'html'
+  | 'silence'
+  | 'slow-body'
+  | 'huge-body';
+
+export type Answer = { readonly status: number; readonly json?: unknown } & {
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+const FAULT_ANSWERS: Partial<Record<Fault, Answer>> = {
+  unauthorized: { status: 401, json: { message: 'Bad credentials' } },
+  forbidden: { status: 403, json: { message: 'Resource not accessible' } },
+  'not-found': { status: 404, json: { message: 'Not Found' } },
+  redirect: { status: 302, headers: { location: '/somewhere-else' } },
+  'server-error': { status: 500, json: { message: 'Oops' } },
+};
+
+/** A real HTTP server on a free loopback port. The handler may answer, or name a fault. */
+export async function startLocalServer(
+  handle: (request: LocalRequest) => Promise<Answer | Fault> | Answer | Fault,
+): Promise<LocalServer> {
+  const server = createServer((incoming, outgoing) => {
+    receive(incoming)
+      .then(handle)
+      .then((answer) => send(outgoing, answer))
+      .catch((error: unknown) => send(outgoing, { status: 599, json: { error: String(error) } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function receive(incoming: IncomingMessage): Promise<LocalRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) {
+    chunks.push(chunk as Buffer);
+  }
+  return {
+    method: incoming.method ?? 'GET',
+    url: new URL(incoming.url ?? '/', `http://${incoming.headers.host}`),
+    headers: incoming.headers as Record<string, string | undefined>,
+    body: Buffer.concat(chunks).toString(),
+  };
+}
+
+function send(outgoing: ServerResponse, answer: Answer | Fault): void {
+  if (typeof answer === 'string') {
+    sendFault(outgoing, answer);
+    return;
+  }
+  outgoing.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+  outgoing.end(answer.json === undefined ? undefined : JSON.stringify(answer.json));
+}
+
+function sendFault(outgoing: ServerResponse, fault: Fault): void {
+  const canned = FAULT_ANSWERS[fault];
+  if (canned !== undefined) {
+    send(outgoing, canned);
+  } else if (fault === 'rate-limited') {
+    const reset = Math.ceil(Date.now() / 1000) + 120;
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) };
+    send(outgoing, { status: 403, headers, json: { message: 'API rate limit exceeded' } });
+  } else if (fault === 'html') {
+    outgoing.writeHead(200, { 'content-type': 'text/html' });
+    outgoing.end('<html><body>Sign in to the hotel network</body></html>');
+  } else if (fault === 'slow-body') {
+    // One byte, then nothing: only a limit on the whole answer ends this.
+    outgoing.writeHead(200, { 'content-type': 'application/json' });
+    outgoing.write('{');
+  } else if (fault === 'huge-body') {
+    outgoing.writeHead(200, { 'content-type': 'application/json' });
+    outgoing.end(JSON.stringify({ padding: 'x'.repeat(2 * 1024 * 1024) }));
+  }
+}

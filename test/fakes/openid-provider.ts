@@ -1,0 +1,243 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWK } from 'jose';
+import {
+  startLocalServer,
+  type Answer,
+  type Fault,
+  type LocalRequest,
+  type LocalServer,
+} from './local-server.js';
+
+export const CLIENT = { id: 'gatehouse', secret: 'a client secret with : and %' };
+
+type Json = Record<string, unknown>;
+
+/** One thing that the provider does otherwise; everything else stays as it should be. */
+export interface Breakage {
+  readonly discovery?: (document: Json) => Json;
+  readonly callback?: (parameters: URLSearchParams) => void;
+  readonly claims?: (claims: Json) => Json;
+  readonly header?: (header: { alg: string; kid?: string }) => object;
+  readonly signature?: 'none' | 'hs256' | 'foreign-key' | 'flipped';
+  readonly userInfo?: (claims: Json) => Json;
+  readonly tokenAnswer?: (answer: Json) => Json;
+  /** Just before the ID token is signed. */
+  readonly beforeSigning?: (provider: FakeOpenIdProvider) => Promise<void>;
+  /** Claims are broken at refresh only. */
+  readonly onRefreshOnly?: true;
+}
+
+interface Key {
+  readonly kid: string;
+  readonly alg: string;
+  readonly privateKey: CryptoKey;
+  readonly jwk: JWK;
+}
+
+async function makeKey(alg: string): Promise<Key> {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  const kid = randomBytes(6).toString('hex');
+  return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+}
+
+/** RSA keys are slow to make: every provider begins with the same one. */
+const firstKey = makeKey('RS256');
+
+interface Grant {
+  readonly nonce: string | null;
+  readonly challenge: string | null;
+}
+
+/** A whole OpenID provider for one person at a time, which breaks what it is told to break. */
+export class FakeOpenIdProvider {
+  breakage: Breakage = {};
+  /** By path; answered in place of anything else. */
+  readonly faults = new Map<string, Fault>();
+  readonly asked: string[] = [];
+  person: Json = { sub: 'person-1', preferred_username: 'alice', email: 'alice@acme.example' };
+  isRevoked = false;
+  /** Those that are worth something, the newest first. */
+  readonly refreshTokens: string[] = [];
+  private readonly codes = new Map<string, Grant>();
+  private keys: Key[] = [];
+  private server!: LocalServer;
+
+  static async start(): Promise<FakeOpenIdProvider> {
+    const provider = new FakeOpenIdProvider();
+    provider.server = await startLocalServer((request) => provider.answer(request));
+    provider.keys = [await firstKey];
+    return provider;
+  }
+
+  get issuer(): string {
+    return this.server.url;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  /** @param keepOld publishes the former keys as well */
+  async rotateKeys(alg = 'RS256', keepOld = false): Promise<void> {
+    this.keys = [await makeKey(alg), ...(keepOld ? this.keys : [])];
+  }
+
+  /** What a browser does with the authorization address: the person agrees and is sent back. */
+  async authorize(url: URL): Promise<URL> {
+    const response = await fetch(url, { redirect: 'manual' });
+    return new URL(response.headers.get('location') ?? '');
+  }
+
+  private answer(request: LocalRequest): Promise<Answer | Fault> | Answer | Fault {
+    const { pathname } = request.url;
+    this.asked.push(pathname);
+    const fault = this.faults.get(pathname);
+    if (fault !== undefined) {
+      return fault;
+    }
+    switch (pathname) {
+      case '/.well-known/openid-configuration':
+        return { status: 200, json: this.discovery() };
+      case '/jwks':
+        return { status: 200, json: { keys: this.keys.map(({ jwk }) => jwk) } };
+      case '/authorize':
+        return this.authorization(request.url.searchParams);
+      case '/token':
+        return this.token(request);
+      case '/userinfo':
+        return this.userInfo(request);
+      default:
+        return { status: 404, json: { error: 'not_found' } };
+    }
+  }
+
+  private discovery(): Json {
+    const document = {
+      issuer: this.issuer,
+      authorization_endpoint: `${this.issuer}/authorize`,
+      token_endpoint: `${this.issuer}/token`,
+      userinfo_endpoint: `${this.issuer}/userinfo`,
+      jwks_uri: `${this.issuer}/jwks`,
+      id_token_signing_alg_values_supported: ['RS256', 'ES256', 'HS256', 'none'],
+      authorization_response_iss_parameter_supported: true,
+    };
+    return this.breakage.discovery?.(document) ?? document;
+  }
+
+  private authorization(parameters: URLSearchParams): Answer {
+    const code = randomBytes(9).toString('base64url');
+    const isPkce = parameters.get('code_challenge_method') === 'S256';
+    this.codes.set(code, {
+      nonce: parameters.get('nonce'),
+      challenge: isPkce ? parameters.get('code_challenge') : null,
+    });
+    const location = new URL(parameters.get('redirect_uri') ?? '');
+    location.searchParams.set('code', code);
+    location.searchParams.set('state', parameters.get('state') ?? '');
+    location.searchParams.set('iss', this.issuer);
+    this.breakage.callback?.(location.searchParams);
+    return { status: 302, headers: { location: location.href } };
+  }
+
+  private async token(request: LocalRequest): Promise<Answer> {
+    const parameters = new URLSearchParams(request.body);
+    if (!isClient(request.headers['authorization'])) {
+      return { status: 400, json: { error: 'invalid_client' } };
+    }
+    const isRefresh = parameters.get('grant_type') === 'refresh_token';
+    const grant = isRefresh ? this.spendRefreshToken(parameters) : this.spendCode(parameters);
+    if (grant === null || this.isRevoked) {
+      return { status: 400, json: { error: 'invalid_grant' } };
+    }
+    const refreshToken = randomBytes(9).toString('base64url');
+    this.refreshTokens.unshift(refreshToken);
+    const answer = {
+      access_token: 'an-access-token',
+      token_type: 'Bearer',
+      expires_in: 300,
+      refresh_token: refreshToken,
+      id_token: await this.idToken(grant.nonce, isRefresh),
+    };
+    return { status: 200, json: this.breakage.tokenAnswer?.(answer) ?? answer };
+  }
+
+  private spendCode(parameters: URLSearchParams): Grant | null {
+    const code = parameters.get('code') ?? '';
+    const grant = this.codes.get(code) ?? null;
+    this.codes.delete(code);
+    const verifier = parameters.get('code_verifier') ?? '';
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    return grant?.challenge === challenge ? grant : null;
+  }
+
+  /** Refresh tokens rotate: each is worth something once. */
+  private spendRefreshToken(parameters: URLSearchParams): Grant | null {
+    const at = this.refreshTokens.indexOf(parameters.get('refresh_token') ?? '');
+    if (at >= 0) {
+      this.refreshTokens.splice(at, 1);
+    }
+    return at >= 0 ? { nonce: null, challenge: null } : null;
+  }
+
+  private userInfo(request: LocalRequest): Answer {
+    if (request.headers['authorization'] !== 'Bearer an-access-token') {
+      return { status: 401 };
+    }
+    return { status: 200, json: this.breakage.userInfo?.(this.person) ?? this.person };
+  }
+
+  private async idToken(nonce: string | null, isRefresh: boolean): Promise<string> {
+    await this.breakage.beforeSigning?.(this);
+    const now = Math.floor(Date.now() / 1000);
+    const proper: Json = {
+      ...this.person,
+      iss: this.issuer,
+      aud: CLIENT.id,
+      iat: now,
+      exp: now + 300,
+      ...(nonce !== null && { nonce }),
+    };
+    const isBroken = isRefresh || this.breakage.onRefreshOnly !== true;
+    const claims = isBroken ? (this.breakage.claims?.(proper) ?? proper) : proper;
+    return this.sign(claims);
+  }
+
+  private async sign(claims: Json): Promise<string> {
+    const [key] = this.keys;
+    if (key === undefined) {
+      throw new Error('no key');
+    }
+    const proper = { alg: key.alg, kid: key.kid };
+    const header = (this.breakage.header?.(proper) ?? proper) as typeof proper;
+    switch (this.breakage.signature) {
+      case 'none':
+        return new UnsecuredJWT(claims).encode();
+      case 'hs256': {
+        const secret = new TextEncoder().encode(CLIENT.secret.padEnd(32, '.'));
+        return new SignJWT(claims).setProtectedHeader({ ...header, alg: 'HS256' }).sign(secret);
+      }
+      case 'foreign-key': {
+        const { privateKey } = await generateKeyPair(key.alg);
+        return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+      }
+      case 'flipped': {
+        const token = await new SignJWT(claims).setProtectedHeader(header).sign(key.privateKey);
+        const at = token.lastIndexOf('.') + 5;
+        return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
+      }
+      case undefined:
+        return new SignJWT(claims)
+          .setProtectedHeader(header)
+          .sign(key.privateKey, { crit: { 'x-unknown': true } });
+    }
+  }
+}
+
+/** RFC 6749, 2.3.1: both parts are form-encoded before they are joined. */
+function isClient(authorization: string | undefined): boolean {
+  const basic = Buffer.from((authorization ?? '').replace(/^Basic /, ''), 'base64').toString();
+  const [id, secret] = basic
+    .split(':')
+    .map((part) => decodeURIComponent(part.replaceAll('+', ' ')));
+  return id === CLIENT.id && secret === CLIENT.secret;
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
+import {
+  startLocalServer,
+  type Answer,
+  type LocalRequest,
+  type LocalServer,
+} from './local-server.js';
+
+export const PEOPLE_CLIENT = { id: 'gatehouse', secret: 'a-secret-of-the-people-provider' };
+const KEY_ID = 'people-key';
+
+/** Claims and header to sign in place of the proper ones. */
+export interface LogoutTokenChanges {
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly header?: Readonly<Record<string, unknown>>;
+  /** Signs with a key that the provider does not publish. */
+  readonly isForged?: boolean;
+}
+
+/**
+ * An OpenID provider that only refreshes, for any number of people at once. A refresh token is
+ * `<sub>.<n>`: it rotates, and a spent one is refused like a stolen one.
+ */
+export class PeopleProvider {
+  /** Groups of those who are still known here. */
+  readonly groups = new Map<string, readonly string[]>();
+  /** How often each was asked about. */
+  readonly checks = new Map<string, number>();
+  /** While it is down it answers 503 to everything but its description. */
+  isDown = false;
+  delayMs = 0;
+  private readonly newest = new Map<string, number>();
+  private server!: LocalServer;
+  private privateKey!: CryptoKey;
+  private jwk!: JWK;
+
+  static async start(): Promise<PeopleProvider> {
+    const provider = new PeopleProvider();
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+    provider.privateKey = privateKey;
+    provider.jwk = { ...(await exportJWK(publicKey)), kid: KEY_ID, alg: 'ES256', use: 'sig' };
+    provider.server = await startLocalServer((request) => provider.answer(request));
+    return provider;
+  }
+
+  get issuer(): string {
+    return this.server.url;
+  }
+
+  /** One entry of AUTH_PROVIDERS_CONFIG_JSON: who is in `staff` is eligible. */
+  get entry(): object {
+    return {
+      id: 'people',
+      type: 'oidc',
+      issuer: this.issuer,
+      clientId: PEOPLE_CLIENT.id,
+      clientSecret: PEOPLE_CLIENT.secret,
+      storeRefreshToken: true,
+      httpTimeoutSeconds: 2,
+      allow: { groupsAny: ['staff'] },
+    };
+  }
+
+  get totalChecks(): number {
+    return [...this.checks.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  /** A member of staff, with the refresh token that a login would have left. */
+  add(sub: string): string {
+    this.groups.set(sub, ['staff']);
+    return `${sub}.0`;
+  }
+
+  async logoutToken(sub: string, changes: LogoutTokenChanges = {}): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: this.issuer,
+      aud: PEOPLE_CLIENT.id,
+      sub,
+      iat: now,
+      exp: now + 120,
+      jti: randomUUID(),
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+      ...changes.claims,
+    };
+    const header = { alg: 'ES256', kid: KEY_ID, typ: 'logout+jwt', ...changes.header };
+    const key = changes.isForged ? (await generateKeyPair('ES256')).privateKey : this.privateKey;
+    return new SignJWT(JSON.parse(JSON.stringify(claims)) as Record<string, unknown>)
+      .setProtectedHeader(JSON.parse(JSON.stringify(header)) as { alg: string })
+      .sign(key);
+  }
+
+  private async answer({ url, body }: LocalRequest): Promise<Answer> {
+    switch (url.pathname) {
+      case '/.well-known/openid-configuration':
+        return { status: 200, json: this.description() };
+      case '/jwks':
+        return { status: 200, json: { keys: [this.jwk] } };
+      case '/token':
+        return this.refresh(new URLSearchParams(body).get('refresh_token') ?? '');
+      default:
+        return { status: 404 };
+    }
+  }
+
+  private async refresh(token: string): Promise<Answer> {
+    await sleep(this.delayMs);
+    const [sub = '', count] = token.split('.');
+    this.checks.set(sub, (this.checks.get(sub) ?? 0) + 1);
+    if (this.isDown) {
+      return { status: 503 };
+    }
+    const groups = this.groups.get(sub);
+    if (groups === undefined || Number(count) !== (this.newest.get(sub) ?? 0)) {
+      return { status: 400, json: { error: 'invalid_grant' } };
+    }
+    this.newest.set(sub, Number(count) + 1);
+    const idToken = await new SignJWT({ preferred_username: sub, groups })
+      .setProtectedHeader({ alg: 'ES256', kid: KEY_ID })
+      .setIssuer(this.issuer)
+      .setAudience(PEOPLE_CLIENT.id)
+      .setSubject(sub)
+      .setIssuedAt()
+      .setExpirationTime('5m')
+      .sign(this.privateKey);
+    return {
+      status: 200,
+      json: {
+        access_token: 'an-access-token',
+        token_type: 'Bearer',
+        expires_in: 300,
+        refresh_token: `${sub}.${Number(count) + 1}`,
+        id_token: idToken,
+      },
+    };
+  }
+
+  private description(): object {
+    return {
+      issuer: this.issuer,
+      authorization_endpoint: `${this.issuer}/authorize`,
+      token_endpoint: `${this.issuer}/token`,
+      jwks_uri: `${this.issuer}/jwks`,
+      id_token_signing_alg_values_supported: ['ES256'],
+    };
+  }
+}

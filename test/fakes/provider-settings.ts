@@ -1,0 +1,84 @@
+import type { GitHubProviderSettings, OidcProviderSettings } from '../../src/config/settings.js';
+import type {
+  AuthorizationRequest,
+  RecheckSubject,
+} from '../../src/providers/identity-provider.js';
+import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '../../src/providers/upstream-http.js';
+import { CLIENT } from './openid-provider.js';
+
+export const REDIRECT_URI = 'https://gatehouse.example/v1/oauth/provider/callback';
+
+/** Short enough to see a time-out happen, long enough for a busy machine. */
+export const QUICK_LIMITS: UpstreamLimits = { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 1_000 };
+
+export function oidcSettings(
+  issuer: string,
+  given: Partial<OidcProviderSettings> = {},
+): OidcProviderSettings {
+  return {
+    type: 'oidc',
+    id: 'corp',
+    displayName: 'Corp',
+    issuer,
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    redirectUrl: REDIRECT_URI,
+    scopes: ['openid', 'profile', 'email'],
+    httpTimeoutSeconds: 1,
+    claims: { login: 'preferred_username', email: 'email', groups: 'groups' },
+    allow: { usersAllowlist: [], emailDomains: [], groupsAny: [], groupsAll: [] },
+    fetchUserInfo: false,
+    storeRefreshToken: true,
+    emailVerification: 'required',
+    entra: { graph: false, graphUrl: null },
+    ui: { iconHint: null, buttonColor: null },
+    ...given,
+  };
+}
+
+export function gitHubSettings(
+  url: string,
+  given: Partial<GitHubProviderSettings> = {},
+): GitHubProviderSettings {
+  return {
+    type: 'github',
+    id: 'github',
+    displayName: 'GitHub',
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    redirectUrl: REDIRECT_URI,
+    baseUrl: url,
+    apiUrl: `${url}/api/v3`,
+    allowedUsers: [],
+    allowedOrgs: ['acme'],
+    orgMatch: 'any',
+    orgMembershipSource: 'oauth_user_token',
+    webhookSecret: null,
+    app: null,
+    ui: { iconHint: 'github', buttonColor: null },
+    ...given,
+  };
+}
+
+export function authorizationRequest(): AuthorizationRequest {
+  return {
+    redirectUri: REDIRECT_URI,
+    state: 'a-state-that-nobody-guesses',
+    nonce: 'a-nonce-that-nobody-guesses',
+    codeVerifier: 'a-verifier-that-is-at-least-forty-three-characters',
+  };
+}
+
+/** A subject as the offboarding job hands it over, with what was saved. */
+export function recheckSubject(
+  given: Partial<RecheckSubject> & { readonly subject: string },
+): RecheckSubject & { readonly saved: string[] } {
+  const saved: string[] = [];
+  return {
+    login: null,
+    credentials: null,
+    saveCredentials: (credentials) => Promise.resolve(void saved.push(credentials)),
+    ...given,
+    saved,
+  };
+}

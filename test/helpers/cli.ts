@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const WAIT_LIMIT_MS = 20_000;
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that goes on until it is ended. */
+export interface RunningCli {
+  readonly child: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves when `isDone` is true, rejects when the command ends before or it takes too long. */
+  until(isDone: () => boolean): Promise<void>;
+  readonly exited: Promise<CliResult>;
+}
+
+/** One user's machine: a home directory of its own, and no other variables than PATH. */
+export interface CliUser {
+  readonly home: string;
+  /** $XDG_CONFIG_HOME/gatehouse */
+  readonly configDirectory: string;
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CliResult>;
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): RunningCli;
+  remove(): Promise<void>;
+}
+
+export async function createCliUser(): Promise<CliUser> {
+  const home = await mkdtemp(join(tmpdir(), 'gatehouse-home-'));
+  const config = join(home, 'config');
+  const own = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: config };
+  const start: CliUser['start'] = (args, env = {}) => startCli(args, { ...own, ...env });
+  return {
+    home,
+    configDirectory: join(config, 'gatehouse'),
+    start,
+    run: (args, env) => start(args, env).exited,
+    remove: () => rm(home, { recursive: true, force: true }),
+  };
+}
+
+function startCli(args: readonly string[], env: Readonly<Record<string, string>>): RunningCli {
+  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const text = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk: Buffer) => (text[name] += chunk.toString()));
+  }
+  const killOnExit = (): void => void child.kill('SIGKILL');
+  process.once('exit', killOnExit);
+  const exited = once(child, 'close').then(([code]: unknown[]): CliResult => {
+    process.removeListener('exit', killOnExit);
+    return { code: code as number | null, ...text };
+  });
+  const until = async (isDone: () => boolean): Promise<void> => {
+    const deadline = Date.now() + WAIT_LIMIT_MS;
+    while (!isDone()) {
+      if (child.exitCode !== null || Date.now() > deadline) {
+        throw new Error(`It did not come to that: ${text.stdout}${text.stderr}`);
+      }
+      await sleep(20);
+    }
+  };
+  return { child, stdout: () => text.stdout, stderr: () => text.stderr, until, exited };
+}

@@ -1,0 +1,142 @@
+import {
+  io,
+  Manager,
+  type ManagerOptions,
+  type Socket,
+  type SocketOptions,
+} from 'socket.io-client';
+import type { Json, Target } from './client.js';
+
+const WAIT_MS = 5000;
+const PATH = '/v1/updates';
+
+/** A refused handshake, as the client library reports it. */
+export interface Refusal extends Error {
+  readonly data?: Json;
+}
+
+/** A live connection at /v1/updates. */
+export interface LiveClient {
+  readonly socket: Socket;
+  /** The next event of that name, from the first one that ever came. */
+  next(event: string): Promise<Json>;
+  /** Events of that name that came and nobody took. */
+  waiting(event: string): number;
+  /** Why the connection ended; pending while it lives. */
+  readonly disconnected: Promise<string>;
+  close(): void;
+}
+
+type Options = Partial<ManagerOptions & SocketOptions>;
+
+/** Connects, or rejects with what `connect_error` brought ({@link Refusal}). */
+export async function connect(
+  target: Target,
+  auth: Json,
+  options: Options = {},
+): Promise<LiveClient> {
+  const socket = io(target.url, {
+    path: PATH,
+    transports: ['websocket'],
+    reconnection: false,
+    forceNew: true,
+    timeout: WAIT_MS,
+    auth,
+    ...options,
+  });
+  const queue = new EventQueue(socket);
+  const disconnected = new Promise<string>((done) => socket.once('disconnect', done));
+  await new Promise<void>((done, fail) => {
+    socket.once('connect', done);
+    socket.once('connect_error', (error) => {
+      socket.close();
+      fail(error);
+    });
+  });
+  return {
+    socket,
+    next: (event) => queue.next(event),
+    waiting: (event) => queue.waiting(event),
+    disconnected,
+    close: () => void socket.close(),
+  };
+}
+
+/** The refusal of a handshake that must fail. */
+export async function refusedConnect(
+  target: Target,
+  auth: Json,
+  options: Options = {},
+): Promise<Refusal> {
+  const outcome = await connect(target, auth, options).catch((error: unknown) => error as Refusal);
+  if (!(outcome instanceof Error)) {
+    outcome.close();
+    throw new Error('The handshake was let in');
+  }
+  return outcome;
+}
+
+/** A transport that has not sent the CONNECT packet: frames go in and out as they are. */
+export interface RawConnection {
+  send(frame: string): void;
+  readonly frames: readonly string[];
+  readonly closed: Promise<unknown>;
+  close(): void;
+}
+
+export async function openTransport({ url }: Target): Promise<RawConnection> {
+  const manager = new Manager(url, {
+    path: PATH,
+    transports: ['websocket'],
+    reconnection: false,
+    autoConnect: false,
+  });
+  await new Promise<void>((done, fail) => {
+    manager.open((error) => (error === undefined ? done() : fail(error)));
+  });
+  const { engine } = manager;
+  const frames: string[] = [];
+  engine.on('data', (data: string) => void frames.push(data));
+  return {
+    send: (frame) => void engine.write(frame),
+    frames,
+    closed: new Promise((done) => engine.on('close', done)),
+    close: () => void engine.close(),
+  };
+}
+
+class EventQueue {
+  private readonly events: { name: string; payload: Json }[] = [];
+  private readonly waiters = new Set<() => void>();
+
+  constructor(socket: Socket) {
+    socket.onAny((name: string, payload: Json) => {
+      this.events.push({ name, payload });
+      this.waiters.forEach((wake) => wake());
+    });
+  }
+
+  waiting(name: string): number {
+    return this.events.filter((event) => event.name === name).length;
+  }
+
+  next(name: string): Promise<Json> {
+    return new Promise((resolve, reject) => {
+      const take = (): void => {
+        const index = this.events.findIndex((event) => event.name === name);
+        const [event] = index === -1 ? [] : this.events.splice(index, 1);
+        if (event !== undefined) {
+          clearTimeout(timer);
+          this.waiters.delete(take);
+          resolve(event.payload);
+        }
+      };
+      const timer = setTimeout(() => {
+        this.waiters.delete(take);
+        reject(new Error(`No ${name} came within ${WAIT_MS} ms`));
+      }, WAIT_MS);
+      this.waiters.add(take);
+      take();
+    });
+  }
+}

@@ -1,0 +1,159 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface Answer<Body = Json> {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The parsed body; null when there is none. */
+  readonly body: Body;
+  readonly text: string;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  /** Sent as JSON; a string or bytes are sent as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Whoever listens at an address. */
+export interface Target {
+  readonly url: string;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+
+/** One HTTP call. `path` goes out as it is: nothing normalises it. */
+export async function call<Body = Json>(
+  { url }: Target,
+  method: string,
+  path: string,
+  { token, body, headers }: CallOptions = {},
+): Promise<Answer<Body>> {
+  const { hostname, port } = new URL(url);
+  const bytes = body === undefined ? undefined : toBytes(body);
+  const sent = request({
+    agent,
+    hostname,
+    port,
+    method,
+    path,
+    headers: {
+      ...(bytes && { 'content-type': 'application/json', 'content-length': bytes.length }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+  });
+  sent.end(bytes);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const text = await readText(answer);
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    body: parse(text) as Body,
+    text,
+  };
+}
+
+function toBytes(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) {
+    return body;
+  }
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+async function readText(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** A client's Ed25519 key pair. */
+export interface DeviceKey {
+  /** The raw 32 bytes. */
+  readonly raw: Buffer;
+  readonly publicKey: string;
+  sign(challenge: Buffer): Buffer;
+}
+
+export function makeDeviceKey(): DeviceKey {
+  return deviceKeyOf(generateKeyPairSync('ed25519').privateKey);
+}
+
+function deviceKeyOf(privateKey: KeyObject): DeviceKey {
+  const raw = Buffer.from(privateKey.export({ format: 'jwk' }).x ?? '', 'base64url');
+  return {
+    raw,
+    publicKey: raw.toString('base64'),
+    sign: (challenge) => sign(null, challenge, privateKey),
+  };
+}
+
+export interface LoginBody {
+  readonly publicKey: string;
+  readonly challenge: string;
+  readonly signature: string;
+}
+
+/** The body of `POST /v1/auth`, with a challenge of the client's own making by default. */
+export function loginBody(key: DeviceKey, challenge: Buffer = randomBytes(32)): LoginBody {
+  return {
+    publicKey: key.publicKey,
+    challenge: challenge.toString('base64'),
+    signature: key.sign(challenge).toString('base64'),
+  };
+}
+
+export interface Login {
+  readonly success: boolean;
+  readonly token: string;
+  readonly accountId: string;
+  readonly created: boolean;
+}
+
+/** Logs in with a device key, a fresh one by default. Fails unless the server says yes. */
+export async function logIn(target: Target, key: DeviceKey = makeDeviceKey()): Promise<Login> {
+  const { status, body, text } = await call<Login>(target, 'POST', '/v1/auth', {
+    body: loginBody(key),
+  });
+  if (status !== 200) {
+    throw new Error(`Login was answered ${status}: ${text}`);
+  }
+  return body;
+}
+
+/** The parts of a refusal that programs read. */
+export function refusalOf({ status, body }: Answer): { status: number; code: unknown } {
+  return { status, code: body['code'] };
+}
+
+const ID = /^[\w.-]{1,128}$/;
+
+/** Fails unless the answer is a refusal in the contract's one shape. */
+export function expectErrorShape({ status, headers, body, text }: Answer): void {
+  expect(headers['content-type']).toMatch(/^application\/json/);
+  expect(body).toMatchObject({
+    statusCode: status,
+    code: expect.stringMatching(/^[a-z-]+$/),
+    error: body?.['code'],
+    message: expect.stringMatching(/./),
+    requestId: expect.stringMatching(ID),
+  });
+  if (status === 429 || status === 503) {
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  }
+  expect(text).not.toMatch(/node_modules|at \w+ \(|select |insert |error:/i);
+}

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+// Jest loads this file with require(), which does not find a .ts file under a .js name.
+import { startPostgres, startRedis } from './services.ts';
+
+type Cleanup = () => Promise<void> | void;
+
+/** What the teardown ends, latest first. */
+export const cleanups: Cleanup[] = [];
+
+/**
+ * Builds `dist` (not with GATEHOUSE_TEST_SKIP_BUILD=1) and prepares the database of this run:
+ * GATEHOUSE_TEST_DATABASE=postgres gives TEST_DATABASE_URL and TEST_REDIS_URL, anything else
+ * TEST_EMBEDDED_TEMPLATE, a migrated data directory to copy.
+ */
+export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
+  if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {
+    runNode(rootDir, 'node_modules/@nestjs/cli/bin/nest.js', 'build');
+  }
+  try {
+    await (process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres'
+      ? startServices()
+      : prepareTemplate(rootDir));
+  } catch (error) {
+    // Jest does not run the teardown after a setup that failed.
+    await cleanUp();
+    throw error;
+  }
+}
+
+export async function cleanUp(): Promise<void> {
+  for (let next = cleanups.pop(); next; next = cleanups.pop()) {
+    await next();
+  }
+}
+
+async function startServices(): Promise<void> {
+  const postgres = await startPostgres({ durable: false });
+  cleanups.push(() => postgres.stop());
+  const redis = await startRedis();
+  cleanups.push(() => redis.stop());
+  process.env['TEST_DATABASE_URL'] = postgres.url;
+  process.env['TEST_REDIS_URL'] = redis.url;
+}
+
+function prepareTemplate(rootDir: string): void {
+  const template = mkdtempSync(join(tmpdir(), 'gatehouse-template-'));
+  cleanups.push(() => rmSync(template, { recursive: true, force: true }));
+  runNode(rootDir, 'test/helpers/prepare-template.mjs', template);
+  process.env['TEST_EMBEDDED_TEMPLATE'] = template;
+}
+
+function runNode(rootDir: string, ...args: string[]): void {
+  execFileSync(process.execPath, args, {
+    cwd: rootDir,
+    env: { ...process.env, NODE_OPTIONS: '' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}

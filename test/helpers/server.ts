@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createStore, type Store } from './server-store.js';
+
+export { IS_POSTGRES } from './server-store.js';
+
+const DIST = process.env['GATEHOUSE_TEST_DIST'] ?? 'dist';
+const MAIN = fileURLToPath(new URL(`../../${DIST}/main.js`, import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const START_LIMIT_MS = 30_000;
+const KEPT_LOG_CHARACTERS = 1_000_000;
+
+/** Tests ask more often than anybody would: only the specs about limits have some. */
+const TEST_ENVIRONMENT = {
+  PORT: '0',
+  HOST: '127.0.0.1',
+  SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE: '0',
+  SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE: '0',
+  AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: '0',
+  SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE: '0',
+};
+
+export interface ServerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Data to run on; it stays when the server stops. Default: fresh, and removed with the server. */
+  readonly store?: Store;
+  /** False resolves as soon as the server listens. Default true. */
+  readonly untilReady?: boolean;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The built server, running in a process of its own. */
+export interface Server {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** null with the embedded database. */
+  readonly databaseUrl: string | null;
+  /** Everything the process wrote, newest megabyte. */
+  logs(): string;
+  /** How the process ended; pending while it runs. */
+  readonly exited: Promise<Exit>;
+  /** Sends the signal and waits until the process is gone. */
+  kill(signal: NodeJS.Signals): Promise<Exit>;
+  /** Ends the process if it runs and starts another on the same data and port. */
+  restart(): Promise<Server>;
+  /** Ends the process, and removes the data unless it was given. */
+  stop(): Promise<void>;
+}
+
+/** Starts a server. The process never outlives this one. */
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
+  const store = options.store ?? (await createStore());
+  try {
+    return await launch({ ...options, store }, options.store === undefined);
+  } catch (error) {
+    await (options.store === undefined && store.drop());
+    throw error;
+  }
+}
+
+async function launch(
+  options: ServerOptions & { readonly store: Store },
+  ownsStore: boolean,
+): Promise<Server> {
+  const { store } = options;
+  const running = run({ ...TEST_ENVIRONMENT, ...store.env, ...options.env });
+  const port = await running.failing(listeningPort(running));
+  const url = `http://127.0.0.1:${port}`;
+  if (options.untilReady !== false) {
+    await running.failing(untilReady(url, running));
+  }
+  return {
+    url,
+    port,
+    pid: running.child.pid ?? 0,
+    databaseUrl: store.databaseUrl,
+    logs: running.logs,
+    exited: running.exited,
+    kill: running.kill,
+    restart: async () => {
+      await running.kill('SIGKILL');
+      return launch({ ...options, env: { ...options.env, PORT: String(port) } }, ownsStore);
+    },
+    stop: async () => {
+      await running.kill('SIGKILL');
+      await (ownsStore && store.drop());
+    },
+  };
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly exited: Promise<Exit>;
+  logs(): string;
+  kill(signal: NodeJS.Signals): Promise<Exit>;
+  /** What `work` gives; kills the process when it fails. */
+  failing<Value>(work: Promise<Value>): Promise<Value>;
+}
+
+function run(env: Readonly<Record<string, string>>): Running {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-KEPT_LOG_CHARACTERS);
+    });
+  }
+  const killOnExit = (): void => void child.kill('SIGKILL');
+  process.once('exit', killOnExit);
+  const exited = once(child, 'close').then(([code, signal]: unknown[]): Exit => {
+    process.removeListener('exit', killOnExit);
+    return { code: code as number | null, signal: signal as NodeJS.Signals | null };
+  });
+  const kill = (signal: NodeJS.Signals): Promise<Exit> => {
+    child.kill('SIGCONT');
+    child.kill(signal);
+    return exited;
+  };
+  const failing = <Value>(work: Promise<Value>): Promise<Value> =>
+    work.catch(async (cause: unknown) => {
+      await kill('SIGKILL');
+      throw new Error(`The server did not start: ${output}`, { cause });
+    });
+  return { child, exited, logs: () => output, kill, failing };
+}
+
+function listeningPort(running: Running): Promise<number> {
+  return poll(running, () => {
+    const port = /Listening on http:\/\/[^"]*:(\d+)/.exec(running.logs())?.[1];
+    return Promise.resolve(port === undefined ? undefined : Number(port));
+  });
+}
+
+async function untilReady(url: string, running: Running): Promise<void> {
+  await poll(running, () =>
+    // Where a proxy is trusted, this does not use up a limit that the test is about.
+    fetch(`${url}/readyz`, { headers: { 'x-forwarded-for': '192.0.2.1' } }).then(
+      ({ ok }) => ok || undefined,
+      () => undefined,
+    ),
+  );
+}
+
+async function poll<Value>(
+  { child }: Running,
+  probe: () => Promise<Value | undefined>,
+): Promise<Value> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  while (Date.now() < deadline && child.exitCode === null && child.signalCode === null) {
+    const value = await probe();
+    if (value !== undefined) {
+      return value;
+    }
+    await sleep(20);
+  }
+  throw new Error('It ended, or took too long');
+}

@@ -1,0 +1,163 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { Client } from 'pg';
+import { freePort, type Service, startService } from './service-process.ts';
+
+export type { Service } from './service-process.ts';
+
+export interface PostgresOptions {
+  /** False makes it faster and unfit for tests that kill it. Default true. */
+  readonly durable?: boolean;
+  /** Further `postgres -c` settings. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+/**
+ * Starts a private PostgreSQL cluster on a free port of 127.0.0.1. `url` points at its database
+ * `postgres`; every connection is trusted. Started by root, it runs as the user `postgres`.
+ */
+export async function startPostgres(options: PostgresOptions = {}): Promise<Service> {
+  const bin = postgresBinaries();
+  const owner = process.getuid?.() === 0 ? systemUser('postgres') : {};
+  const home = privateDirectory('gatehouse-pg-', owner);
+  const data = join(home, 'data');
+  execFileSync(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...owner, cwd: home, stdio: 'pipe' },
+  );
+  const port = await freePort();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: home,
+    max_connections: 200,
+    ...(options.durable === false ? { fsync: 'off', synchronous_commit: 'off' } : {}),
+    ...options.settings,
+  };
+  return startService({
+    file: join(bin, 'postgres'),
+    args: ['-D', data, ...Object.entries(settings).flatMap(([key, v]) => ['-c', `${key}=${v}`])],
+    url,
+    home,
+    ...owner,
+    stopSignal: 'SIGINT',
+    probe: () => runSql(url, 'select 1'),
+  });
+}
+
+export interface RedisOptions {
+  /** Further `redis-server --name value` settings. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+/** Starts a private Redis, kept in memory only, on a free port of 127.0.0.1. */
+export async function startRedis(options: RedisOptions = {}): Promise<Service> {
+  const file = findExecutable('redis-server', pathDirectories(), 'redis-server');
+  const home = privateDirectory('gatehouse-redis-', {});
+  const port = await freePort();
+  const settings = { bind: '127.0.0.1', port, dir: home, save: '', ...options.settings };
+  return startService({
+    file,
+    args: Object.entries(settings).flatMap(([key, value]) => [`--${key}`, `${value}`]),
+    url: `redis://127.0.0.1:${port}`,
+    home,
+    stopSignal: 'SIGTERM',
+    probe: () => ping(port),
+  });
+}
+
+export interface TestDatabase {
+  readonly url: string;
+  /** Cuts every connection to the database and drops it. */
+  drop(): Promise<void>;
+}
+
+/** Makes a fresh, empty database on the server of `url`. */
+export async function createDatabase(
+  url: string,
+  name = `test_${randomBytes(6).toString('hex')}`,
+): Promise<TestDatabase> {
+  const identifier = `"${name.replaceAll('"', '""')}"`;
+  await runSql(url, `create database ${identifier}`);
+  const own = new URL(url);
+  own.pathname = `/${encodeURIComponent(name)}`;
+  return {
+    url: own.href,
+    drop: () => runSql(url, `drop database if exists ${identifier} with (force)`),
+  };
+}
+
+async function runSql(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function ping(port: number): Promise<void> {
+  return new Promise((done, fail) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));
+    socket.on('error', fail);
+    socket.once('data', (answer: Buffer) => {
+      socket.destroy();
+      if (answer.toString().startsWith('+PONG')) {
+        done();
+      } else {
+        fail(new Error(answer.toString()));
+      }
+    });
+    socket.write('PING\r\n');
+  });
+}
+
+function postgresBinaries(): string {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root) ? readdirSync(root) : [];
+  const newestFirst = versions.sort((a, b) => Number(b) - Number(a));
+  const directories = [...newestFirst.map((v) => join(root, v, 'bin')), ...pathDirectories()];
+  return join(findExecutable('initdb', directories, 'postgresql'), '..');
+}
+
+function findExecutable(name: string, directories: readonly string[], debian: string): string {
+  const found = directories.map((directory) => join(directory, name)).find((f) => existsSync(f));
+  if (!found) {
+    throw new Error(
+      `These tests need ${name}, which is not installed. On Debian: apt-get install ${debian}`,
+    );
+  }
+  return found;
+}
+
+function pathDirectories(): string[] {
+  return (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '');
+}
+
+interface Owner {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+function systemUser(name: string): Owner {
+  const id = (flag: string): number =>
+    Number(execFileSync('id', [flag, name], { stdio: 'pipe' }).toString());
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+function privateDirectory(prefix: string, { uid, gid }: Owner): string {
+  const path = mkdtempSync(join(tmpdir(), prefix));
+  if (uid !== undefined && gid !== undefined) {
+    chownSync(path, uid, gid);
+  }
+  return path;
+}

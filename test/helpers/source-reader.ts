@@ -1,0 +1,100 @@
+import ts from 'typescript';
+
+export interface Import {
+  /** The module as written. */
+  readonly from: string;
+  /** Nothing is left of it at run time. */
+  readonly isTypeOnly: boolean;
+  readonly names: readonly string[];
+}
+
+/** Every module that TypeScript text imports or re-exports, `import()` and type imports included. */
+export function importsIn(text: string): Import[] {
+  const found: Import[] = [];
+  visit(text, (node) => {
+    const from = moduleOf(node);
+    if (from !== null) {
+      found.push({ from, isTypeOnly: isTypeOnly(node), names: namesOf(node) });
+    }
+  });
+  return found;
+}
+
+/** The identifiers of TypeScript text, its `object.property` pairs, and `new Date()`. */
+export function wordsIn(text: string): ReadonlySet<string> {
+  const words = new Set<string>();
+  visit(text, (node) => {
+    if (ts.isIdentifier(node)) {
+      words.add(node.text);
+    } else if (ts.isPropertyAccessExpression(node)) {
+      words.add(`${node.expression.getText()}.${node.name.text}`);
+    } else if (ts.isElementAccessExpression(node) && ts.isStringLiteral(node.argumentExpression)) {
+      words.add(`${node.expression.getText()}.${node.argumentExpression.text}`);
+    } else if (ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name)) {
+      for (const { name, propertyName } of node.name.elements) {
+        words.add(`${node.initializer?.getText()}.${(propertyName ?? name).getText()}`);
+      }
+    } else if (ts.isNewExpression(node) && !node.arguments?.length) {
+      words.add(`new ${node.expression.getText()}()`);
+    }
+  });
+  return words;
+}
+
+function moduleOf(node: ts.Node): string | null {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
+    return textOf(node.moduleSpecifier);
+  }
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+    return textOf(node.argument.literal);
+  }
+  if (ts.isCallExpression(node)) {
+    const called = node.expression;
+    const isRequire = ts.isIdentifier(called) && called.text === 'require';
+    if (isRequire || called.kind === ts.SyntaxKind.ImportKeyword) {
+      return textOf(node.arguments[0]);
+    }
+  }
+  return null;
+}
+
+function isTypeOnly(node: ts.Node): boolean {
+  if (ts.isImportTypeNode(node)) {
+    return true;
+  }
+  if (ts.isExportDeclaration(node)) {
+    return node.isTypeOnly;
+  }
+  if (!ts.isImportDeclaration(node) || !node.importClause) {
+    return false;
+  }
+  const { phaseModifier, name, namedBindings } = node.importClause;
+  if (phaseModifier === ts.SyntaxKind.TypeKeyword) {
+    return true;
+  }
+  return (
+    !name &&
+    namedBindings !== undefined &&
+    ts.isNamedImports(namedBindings) &&
+    namedBindings.elements.every((element) => element.isTypeOnly)
+  );
+}
+
+function namesOf(node: ts.Node): string[] {
+  const bindings = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : undefined;
+  return bindings && ts.isNamedImports(bindings)
+    ? bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+    : [];
+}
+
+function textOf(node: ts.Node | undefined): string | null {
+  return node && ts.isStringLiteralLike(node) ? node.text : null;
+}
+
+function visit(text: string, look: (node: ts.Node) => void): void {
+  const walk = (node: ts.Node): void => {
+    look(node);
+    ts.forEachChild(node, walk);
+  };
+  walk(ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true));
+}
