@@ -1,0 +1,205 @@
+import { Clock } from '../../src/common/clock.js';
+import type { GitHubProviderSettings } from '../../src/config/settings.js';
+import { judgeEligibility } from '../../src/policy/eligibility.js';
+import { GitHubProvider } from '../../src/providers/github.provider.js';
+import type { Exchange, Recheck } from '../../src/providers/identity-provider.js';
+import { rulesOf } from '../../src/config/eligibility-rules.js';
+import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, type FakePerson } from '../fakes/github.js';
+import {
+  authorizationRequest,
+  gitHubSettings,
+  QUICK_LIMITS,
+  recheckSubject,
+} from '../fakes/provider-settings.js';
+
+const BY_APP: Partial<GitHubProviderSettings> = {
+  orgMembershipSource: 'github_app',
+  app: { id: APP_ID, privateKey: APP_PRIVATE_KEY, installationIdByOrg: {} },
+};
+
+class MovableClock extends Clock {
+  aheadMs = 0;
+
+  override now(): number {
+    return Date.now() + this.aheadMs;
+  }
+}
+
+describe(GitHubProvider, () => {
+  let gitHub: FakeGitHub;
+  let alice: FakePerson;
+  let clock: MovableClock;
+
+  beforeEach(async () => {
+    gitHub = await FakeGitHub.start();
+    alice = gitHub.add({ id: 1, login: 'alice', orgs: { acme: 'active' } });
+    gitHub.browser = alice;
+    clock = new MovableClock();
+  });
+
+  afterEach(() => gitHub.close());
+
+  const providerWith = (given: Partial<GitHubProviderSettings> = {}): GitHubProvider =>
+    new GitHubProvider(gitHubSettings(gitHub.url, given), clock, QUICK_LIMITS);
+
+  async function logIn(provider: GitHubProvider): Promise<Exchange> {
+    const request = authorizationRequest();
+    const url = await provider.authorizationUrl(request);
+    return provider.exchange(await gitHub.authorize(url), request);
+  }
+
+  async function recheck(provider: GitHubProvider, { profile, credentials }: Exchange) {
+    const subject = recheckSubject({ subject: profile.subject, login: 'alice', credentials });
+    const answer = await provider.recheck(subject, new AbortController().signal);
+    return { answer, saved: subject.saved };
+  }
+
+  function verdictOf(answer: Recheck, given: Partial<GitHubProviderSettings> = {}): string {
+    const rules = rulesOf(gitHubSettings(gitHub.url, given));
+    return answer.outcome === 'profile'
+      ? judgeEligibility(rules, answer.profile).status
+      : answer.outcome;
+  }
+
+  it.each([
+    ['the token of the user', {}],
+    ['a GitHub App', BY_APP],
+  ])('goes by the numeric id when a login changes, with %s', async (_name, given) => {
+    const provider = providerWith(given);
+    const exchange = await logIn(provider);
+    expect(exchange.profile.subject).toBe('1');
+    alice.login = 'alice-renamed';
+    const { answer } = await recheck(provider, exchange);
+    expect(answer).toMatchObject({ profile: { subject: '1', facts: { login: 'alice-renamed' } } });
+    expect(verdictOf(answer)).toBe('eligible');
+  });
+
+  it('does not let the membership of whoever re-registered a login count', async () => {
+    const provider = providerWith(BY_APP);
+    const exchange = await logIn(provider);
+    alice.login = 'alice-renamed';
+    delete alice.orgs['acme'];
+    gitHub.add({ id: 2, login: 'alice', orgs: { acme: 'active' } });
+    expect(verdictOf((await recheck(provider, exchange)).answer)).toBe('ineligible');
+    gitHub.people.shift();
+    expect((await recheck(provider, exchange)).answer).toMatchObject({ outcome: 'gone' });
+  });
+
+  it('does not take a membership for its own when the login changed hands between two calls', async () => {
+    const provider = providerWith(BY_APP);
+    const exchange = await logIn(provider);
+    gitHub.people.unshift({ id: 2, login: 'alice', orgs: { acme: 'active' } });
+    expect(verdictOf((await recheck(provider, exchange)).answer)).toBe('unknown');
+  });
+
+  it('keeps no token of the person where an app reads the memberships, and asks for no scope', async () => {
+    const byApp = providerWith(BY_APP);
+    expect((await logIn(byApp)).credentials).toBeNull();
+    const url = await byApp.authorizationUrl(authorizationRequest());
+    expect(url.searchParams.has('scope')).toBe(false);
+    const byPerson = await providerWith().authorizationUrl(authorizationRequest());
+    expect(byPerson.searchParams.get('scope')).toBe('read:org');
+  });
+
+  it('says when to ask again after a rate limit', async () => {
+    const provider = providerWith();
+    const exchange = await logIn(provider);
+    gitHub.faults.set('*', 'rate-limited');
+    const { answer } = await recheck(provider, exchange);
+    expect(answer).toMatchObject({ outcome: 'unknown', reason: 'rate_limited' });
+    expect('retryAfterMs' in answer && answer.retryAfterMs).toBeGreaterThan(60_000);
+  });
+
+  it('takes a refused token for revoked only when GitHub confirms it to the application', async () => {
+    const provider = providerWith();
+    const exchange = await logIn(provider);
+    gitHub.faults.set('/user', 'unauthorized');
+    expect((await recheck(provider, exchange)).answer).toEqual({
+      outcome: 'unknown',
+      reason: 'token_refused',
+    });
+    gitHub.faults.clear();
+    gitHub.userTokens.clear();
+    expect((await recheck(provider, exchange)).answer).toEqual({
+      outcome: 'gone',
+      reason: 'token_revoked',
+    });
+  });
+
+  it('renews an expiring token once, and saves the new one', async () => {
+    gitHub.userTokenLifetime = 600;
+    const provider = providerWith();
+    const exchange = await logIn(provider);
+    expect((await recheck(provider, exchange)).saved).toEqual([]);
+    clock.aheadMs = 595_000;
+    const { answer, saved } = await recheck(provider, exchange);
+    expect(verdictOf(answer)).toBe('eligible');
+    expect(saved).toHaveLength(1);
+    const renewed = { ...exchange, credentials: saved[0] ?? null };
+    gitHub.refreshTokens.clear();
+    clock.aheadMs = 0;
+    expect((await recheck(provider, renewed)).answer).toMatchObject({ outcome: 'profile' });
+    expect(
+      (await recheck(provider, { ...renewed, credentials: expired(saved[0]) })).answer,
+    ).toEqual({ outcome: 'gone', reason: 'bad_refresh_token' });
+  });
+
+  it('lets a failure to save the new token through', async () => {
+    gitHub.userTokenLifetime = 1;
+    const provider = providerWith();
+    const { credentials } = await logIn(provider);
+    const saveCredentials = () => Promise.reject(new Error('storage is down'));
+    const subject = recheckSubject({ subject: '1', credentials, saveCredentials });
+    await expect(provider.recheck(subject, new AbortController().signal)).rejects.toThrow(
+      'storage is down',
+    );
+  });
+
+  it('reuses the token of an installation, asks for it once at a time, and renews it', async () => {
+    const provider = providerWith(BY_APP);
+    const exchange = await logIn(provider);
+    await Promise.all(Array.from({ length: 5 }, () => recheck(provider, exchange)));
+    const minted = () => gitHub.asked.filter((path) => path.endsWith('/access_tokens')).length;
+    expect(minted()).toBe(1);
+    gitHub.installationTokenLifetimeMs = 4 * 60_000;
+    await recheck(providerWith(BY_APP), exchange);
+    // Of its two questions the second one finds a token that is nearly over.
+    expect(minted()).toBe(3);
+  });
+
+  it('does not know when the app is not installed, or installed elsewhere', async () => {
+    const exchange = await logIn(providerWith(BY_APP));
+    gitHub.installedIn = 'other';
+    const { answer } = await recheck(providerWith(BY_APP), exchange);
+    expect(answer).toMatchObject({ outcome: 'unknown' });
+    const elsewhere = {
+      ...BY_APP,
+      allowedOrgs: ['other'],
+      app: { id: APP_ID, privateKey: APP_PRIVATE_KEY, installationIdByOrg: { other: '99' } },
+    };
+    const other = await recheck(providerWith(elsewhere), exchange);
+    expect(other.answer).toMatchObject({ outcome: 'unknown' });
+  });
+
+  it('asks for no more organisations than it needs', async () => {
+    const given = { allowedOrgs: ['acme', 'other'] };
+    const { answer } = await recheck(providerWith(given), await logIn(providerWith(given)));
+    expect(verdictOf(answer, given)).toBe('eligible');
+    expect(gitHub.asked.join()).not.toContain('orgs/other');
+    const all = { ...given, orgMatch: 'all' as const };
+    const strict = await recheck(providerWith(all), await logIn(providerWith(all)));
+    expect(verdictOf(strict.answer, all)).toBe('ineligible');
+  });
+
+  it('re-checks by the token of the person where no organisation is asked for', async () => {
+    const given = { ...BY_APP, allowedOrgs: [], allowedUsers: ['alice'] };
+    const provider = providerWith(given);
+    const exchange = await logIn(provider);
+    alice.login = 'mallory';
+    expect(verdictOf((await recheck(provider, exchange)).answer, given)).toBe('ineligible');
+  });
+});
+
+function expired(credentials: string | undefined): string {
+  return JSON.stringify({ ...(JSON.parse(credentials ?? '') as object), expiresAt: 1 });
+}

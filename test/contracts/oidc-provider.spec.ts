@@ -1,0 +1,70 @@
+import { Clock } from '../../src/common/clock.js';
+import { judgeEligibility } from '../../src/policy/eligibility.js';
+import { OidcProvider } from '../../src/providers/oidc.provider.js';
+import { rulesOf } from '../../src/config/eligibility-rules.js';
+import { OidcProviderProcess } from '../fakes/oidc-provider.js';
+import {
+  authorizationRequest,
+  oidcSettings,
+  QUICK_LIMITS,
+  recheckSubject,
+  REDIRECT_URI,
+} from '../fakes/provider-settings.js';
+
+const ALICE = {
+  sub: 'alice',
+  preferred_username: 'alice',
+  email: 'alice@acme.example',
+  email_verified: true,
+};
+
+describe('OidcProvider with the certified oidc-provider', () => {
+  let op: OidcProviderProcess;
+
+  beforeAll(async () => {
+    op = await OidcProviderProcess.start(REDIRECT_URI);
+  }, 30_000);
+
+  afterAll(() => op.stop());
+
+  it('logs in, follows groups at re-checks with rotating refresh tokens, and notices removal', async () => {
+    const settings = oidcSettings(op.issuer, {
+      httpTimeoutSeconds: 10,
+      scopes: ['openid', 'profile', 'email', 'offline_access'],
+      allow: {
+        usersAllowlist: [],
+        emailDomains: ['acme.example'],
+        groupsAny: ['engineering'],
+        groupsAll: [],
+      },
+    });
+    const limits = { ...QUICK_LIMITS, timeoutMs: 10_000 };
+    const provider = new OidcProvider(settings, new Clock(), limits);
+    const rules = rulesOf(settings);
+    await op.setAccount({ ...ALICE, groups: ['engineering'] });
+
+    const request = authorizationRequest();
+    const url = await provider.authorizationUrl(request);
+    const returned = await op.logIn(url, 'alice');
+    expect(returned.href.startsWith(REDIRECT_URI)).toBe(true);
+    const { profile, credentials } = await provider.exchange(returned, request);
+    expect(profile).toMatchObject({ subject: 'alice', facts: { email: 'alice@acme.example' } });
+    expect(judgeEligibility(rules, profile)).toEqual({ status: 'eligible' });
+
+    let kept = credentials;
+    const recheck = async () => {
+      const subject = recheckSubject({ subject: 'alice', credentials: kept });
+      const answer = await provider.recheck(subject, new AbortController().signal);
+      kept = subject.saved[0] ?? kept;
+      return answer.outcome === 'profile' ? judgeEligibility(rules, answer.profile) : answer;
+    };
+    expect(await recheck()).toEqual({ status: 'eligible' });
+    expect(kept).not.toBe(credentials);
+    await op.setAccount({ ...ALICE, groups: ['sales'] });
+    expect(await recheck()).toEqual({ status: 'ineligible', reason: 'group_missing' });
+    await op.setAccount({ ...ALICE, groups: ['engineering'] });
+    expect(await recheck()).toEqual({ status: 'eligible' });
+    await op.removeAccount('alice');
+    expect(await recheck()).toEqual({ outcome: 'gone', reason: 'invalid_grant' });
+  }, 30_000);
+});

@@ -1,0 +1,267 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect as openSocket, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { call, expectErrorShape, logIn, type Login } from '../helpers/client.js';
+import { connect, type LiveClient, refusedConnect } from '../helpers/client-live.js';
+import { type Server, startServer } from '../helpers/server.js';
+
+const MEGABYTE = 1024 * 1024;
+/** Far above what garbage collection leaves lying about, far below what is sent. */
+const FLAT_BYTES = 120 * MEGABYTE;
+const SLOW_LIMIT_MS = 20_000;
+
+let server: Server;
+let login: Login;
+let bystander: LiveClient;
+let residentBefore: number;
+
+beforeAll(async () => {
+  server = await startServer({
+    env: {
+      SERVICE_REQUEST_TIMEOUT_SECONDS: '12',
+      SERVICE_UPDATES_TRANSPORTS: 'websocket,polling',
+      SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE: '200',
+      SERVICE_CORS_ORIGINS: 'https://app.example',
+      SERVICE_TRUSTED_PROXIES: '127.0.0.1',
+    },
+  });
+  login = await logIn(server);
+  bystander = await connect(server, { token: login.token });
+  residentBefore = residentBytes();
+}, 40_000);
+
+afterAll(async () => {
+  bystander.close();
+  await server.stop();
+});
+
+afterEach(async () => {
+  expect(await bystander.socket.timeout(5000).emitWithAck('ping')).toEqual({});
+  expect((await call(server, 'GET', '/v1/push-tokens', login)).status).toBe(200);
+});
+
+function residentBytes(): number {
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
+}
+
+interface Raw {
+  readonly socket: Socket;
+  answer(): string;
+  readonly closed: Promise<unknown>;
+}
+
+function raw(...chunks: readonly (string | Buffer)[]): Raw {
+  const socket = openSocket(server.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer = (answer + chunk.toString()).slice(-20_000)));
+  socket.on('error', () => undefined);
+  const closed = new Promise((done) => socket.once('close', done));
+  chunks.forEach((chunk) => socket.write(chunk));
+  return { socket, answer: () => answer, closed };
+}
+
+const withinLimit = (work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([work, sleep(SLOW_LIMIT_MS, 'too long', { ref: false })]);
+
+const POST =
+  'POST /v1/auth HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: keep-alive\r\n';
+
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  call(server, 'POST', '/v1/push-tokens', { ...login, body, headers });
+
+describe('slow clients', () => {
+  it.each([
+    ['headers', 'GET /v1/features HTTP/1.1\r\nhost: x\r\nx-slow: '],
+    ['bodies', `${POST}content-length: 5000\r\n\r\n{`],
+  ])(
+    'that send %s a byte at a time are cut off, all 200 of them',
+    async (_what, beginning) => {
+      const slow = Array.from({ length: 200 }, () => raw(beginning));
+      const dripping = setInterval(
+        () => slow.forEach(({ socket }) => socket.writable && socket.write('x')),
+        1000,
+      );
+      await sleep(500);
+      const started = Date.now();
+      expect((await call(server, 'GET', '/v1/push-tokens', login)).status).toBe(200);
+      expect(Date.now() - started).toBeLessThan(2000);
+      const outcome = await withinLimit(Promise.all(slow.map(({ closed }) => closed)));
+      clearInterval(dripping);
+      expect(outcome).not.toBe('too long');
+      expect(slow.map(({ answer }) => answer().slice(0, 12))).toEqual(
+        slow.map(() => 'HTTP/1.1 408'),
+      );
+    },
+    SLOW_LIMIT_MS * 2,
+  );
+});
+
+describe('large requests', () => {
+  it.each([
+    ['an address of 1 MB', `GET /${'x'.repeat(MEGABYTE)} HTTP/1.1\r\nhost: x\r\n\r\n`],
+    [
+      '10,000 headers',
+      `GET / HTTP/1.1\r\nhost: x\r\n${Array.from({ length: 10_000 }, (_v, i) => `x-${i}: y\r\n`).join('')}\r\n`,
+    ],
+  ])('%s is refused', async (_what, bytes) => {
+    const { answer, closed } = raw(bytes);
+    await withinLimit(closed);
+    expect(answer()).toMatch(/^HTTP\/1.1 (414|431) /);
+  });
+
+  it('a body without end is cut off at the limit', async () => {
+    const { socket, answer, closed } = raw(`${POST}transfer-encoding: chunked\r\n\r\n`);
+    const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
+    let sent = 0;
+    for (; sent < 2000 && socket.writable; sent += 1) {
+      if (!socket.write(chunk)) {
+        await Promise.race([once(socket, 'drain').catch(() => undefined), closed]);
+      }
+    }
+    socket.destroy();
+    expect(sent).toBeLessThan(2000);
+    // Whoever goes on sending may have the connection reset before the answer is read.
+    expect(answer()).toMatch(/^(?:HTTP\/1.1 413 |$)/);
+  }, 30_000);
+
+  it('a compressed body is not unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(50 * MEGABYTE));
+    const answer = await post(bomb, { 'content-encoding': 'gzip' });
+    expect([400, 415]).toContain(answer.status);
+    expectErrorShape(answer);
+  });
+});
+
+describe('JSON', () => {
+  const deep = (open: string, close: string): string =>
+    `{"token":${open.repeat(100_000)}1${close.repeat(100_000)}}`;
+
+  it.each([
+    ['100,000 arrays in each other', deep('[', ']')],
+    ['100,000 objects in each other', deep('{"a":', '}')],
+    ['a token made of 100,000 keys', `{"token":{${keys(60_000)}}}`],
+    ['__proto__', '{"token":"x","__proto__":{"polluted":true}}'],
+    ['constructor.prototype', '{"token":"x","constructor":{"prototype":{"polluted":true}}}'],
+    ['a byte order mark in the middle', '{"token":\ufeff"x"}'],
+  ])('%s is refused', async (_what, body) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer);
+  });
+
+  it('with 60,000 keys that nobody asked for is no burden', async () => {
+    expect((await post(`{"token":"x",${keys(60_000)}}`)).status).toBe(200);
+  });
+
+  function keys(count: number): string {
+    return Array.from({ length: count }, (_value, index) => `"k${index}":1`).join();
+  }
+});
+
+describe('smuggling', () => {
+  const inner = 'GET /v1/push-tokens/smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
+
+  it.each([
+    [
+      'length and chunks',
+      `${POST}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      'chunks and length',
+      `${POST}transfer-encoding: chunked\r\ncontent-length: 4\r\n\r\n0\r\n\r\n`,
+    ],
+    ['two codings', `${POST}transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+    ['a coding nobody knows', `${POST}transfer-encoding: xchunked\r\n\r\n0\r\n\r\n`],
+    ['a name with a space', `${POST}transfer-encoding : chunked\r\n\r\n0\r\n\r\n`],
+    ['two lengths', `${POST}content-length: 0\r\ncontent-length: 60\r\n\r\n`],
+    ['a length with a sign', `${POST}content-length: +0\r\n\r\n`],
+    ['a chunk of no size', `${POST}transfer-encoding: chunked\r\n\r\nzz\r\n\r\n`],
+    [
+      'a chunk longer than it says',
+      `${POST}transfer-encoding: chunked\r\n\r\n1\r\nxx\r\n0\r\n\r\n`,
+    ],
+    ['a folded header', `GET / HTTP/1.1\r\nhost: x\r\nx-a: b\r\n c: d\r\n\r\n`],
+    ['a bare line feed', `GET / HTTP/1.1\nhost: x\ncontent-length: 0\n\n`],
+  ])('by %s is refused, and the connection closed', async (_how, bytes) => {
+    const { answer, closed } = raw(bytes, inner);
+    expect(await withinLimit(closed)).not.toBe('too long');
+    expect(answer()).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer().match(/^HTTP\/1.1 /gm)).toHaveLength(1);
+  });
+});
+
+describe('live connections', () => {
+  it('from a foreign page are refused on both transports', async () => {
+    for (const transport of ['websocket', 'polling']) {
+      const refusal = await refusedConnect(
+        server,
+        { token: login.token },
+        {
+          transports: [transport],
+          extraHeaders: { origin: 'https://evil.example' },
+        },
+      );
+      expect(refusal).toBeInstanceOf(Error);
+    }
+  });
+
+  it('are made by a server whose Engine.IO has the fix of GHSA-r635-g3xr-vw7x', () => {
+    const file = join(import.meta.dirname, '../../node_modules/engine.io/package.json');
+    const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+    const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+    expect(major * 1e6 + minor * 1e3 + patch).toBeGreaterThanOrEqual(6_006_007);
+  });
+
+  it('take no bytes over polling', async () => {
+    const path = '/v1/updates/?EIO=4&transport=polling';
+    const opened = await call(server, 'GET', path);
+    const { sid } = JSON.parse(opened.text.slice(1)) as { sid: string };
+    const answer = await call(server, 'POST', `${path}&sid=${sid}`, {
+      body: Buffer.alloc(1000, 0xff),
+      headers: { 'content-type': 'application/octet-stream' },
+    });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+  });
+
+  it('carry nothing larger than 16 KiB over polling either', async () => {
+    const path = '/v1/updates/?EIO=4&transport=polling';
+    const { sid } = JSON.parse((await call(server, 'GET', path)).text.slice(1)) as { sid: string };
+    const answer = await call(server, 'POST', `${path}&sid=${sid}`, {
+      body: `4${'x'.repeat(20_000)}`,
+      headers: { 'content-type': 'text/plain' },
+    }).catch(() => ({ status: 413 }));
+    expect(answer.status).toBe(413);
+  });
+
+  it('without a good token are refused before the database, and beyond the limit at once', async () => {
+    const flood = Array.from({ length: 400 }, (_value, index) =>
+      refusedConnect(server, index % 2 === 0 ? {} : { token: 'a.b.c' }, {
+        extraHeaders: { 'x-forwarded-for': '203.0.113.9' },
+      }),
+    );
+    const codes = (await Promise.all(flood)).map(({ message }) => message);
+    const count = (code: string): number => codes.filter((one) => one === code).length;
+    expect(count('missing-token') + count('invalid-token')).toBe(200);
+    expect(count('rate-limited')).toBe(200);
+    const other = await connect(
+      server,
+      { token: login.token },
+      {
+        extraHeaders: { 'x-forwarded-for': '203.0.113.10' },
+      },
+    );
+    other.close();
+  }, 60_000);
+});
+
+describe('after all that the process', () => {
+  it('has no more memory than before, and no prototype of anything has changed', async () => {
+    expect(residentBytes() - residentBefore).toBeLessThan(FLAT_BYTES);
+    expect((await call(server, 'GET', '/readyz')).body).not.toHaveProperty('polluted');
+    expect(server.logs()).not.toMatch(/unhandled|uncaught|polluted/i);
+  });
+});

@@ -1,0 +1,55 @@
+import { call, logIn, makeDeviceKey, refusalOf } from '../helpers/client.js';
+import { connect } from '../helpers/client-live.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { AccountCalls, OPTIONAL_PLAIN, plain } from './account-calls.js';
+
+describe('an account', () => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = await startServer({ env: OPTIONAL_PLAIN });
+  }, 40_000);
+
+  afterAll(() => server.stop());
+
+  it('ends with all that hangs on it: tokens, live connections, content', async () => {
+    const key = makeDeviceKey();
+    const { token, accountId } = await logIn(server, key);
+    const other = await logIn(server, key);
+    const account = new AccountCalls(server, token);
+    await account.writeSettingsV2(plain('mine'), 0);
+    await account.putCredential('github', plain('mine'));
+    await call(server, 'POST', '/v1/push-tokens', { token, body: { token: 'x' } });
+    const live = await connect(server, { token: other.token });
+
+    const { status, body } = await account.removeAccount();
+    expect({ status, body }).toEqual({ status: 200, body: { success: true } });
+    expect(await live.next('closing')).toMatchObject({ code: 'token-revoked' });
+    await live.disconnected;
+    for (const gone of [token, other.token]) {
+      const refused = refusalOf(await call(server, 'GET', '/v1/push-tokens', { token: gone }));
+      expect(refused).toEqual({ status: 401, code: 'token-revoked' });
+    }
+
+    const again = await logIn(server, key);
+    expect(again.created).toBe(true);
+    expect(again.accountId).not.toBe(accountId);
+    const fresh = new AccountCalls(server, again.token);
+    expect((await fresh.settingsV2()).body).toEqual({ content: null, version: 0 });
+    expect((await fresh.credentials()).body).toEqual({ credentials: [] });
+  });
+
+  it('ends once, and nobody else with it', async () => {
+    const [one, two] = [await logIn(server), await logIn(server)];
+    const endings = await Promise.all(
+      Array.from({ length: 10 }, () => new AccountCalls(server, one.token).removeAccount()),
+    );
+    for (const { status } of endings) {
+      expect([200, 401]).toContain(status);
+    }
+    expect(endings.some(({ status }) => status === 200)).toBe(true);
+    expect((await new AccountCalls(server, two.token).settingsV2()).status).toBe(200);
+    const trail = server.logs().match(/"kind":"account-deleted"[^\n]*/g) ?? [];
+    expect(trail.filter((line) => line.includes(one.accountId))).toHaveLength(1);
+  });
+});

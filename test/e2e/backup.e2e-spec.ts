@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  call,
+  type DeviceKey,
+  logIn,
+  type Login,
+  makeDeviceKey,
+  refusalOf,
+} from '../helpers/client.js';
+import { connect } from '../helpers/client-live.js';
+import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const BINARIES = '/usr/lib/postgresql';
+
+const run = promisify(execFile);
+let work: string;
+
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), 'gatehouse-backup-'));
+  const command = join(work, 'gatehouse');
+  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/dist/cli/main.js" "$@"\n`);
+  chmodSync(command, 0o755);
+});
+
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** The commands of the page that stand under this heading, in order. */
+function commandsUnder(heading: string): string[] {
+  const page = readFileSync(join(ROOT, 'docs/backup-and-restore.md'), 'utf8');
+  const section = page.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
+  return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+}
+
+async function follow(commands: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const versions = existsSync(BINARIES) ? readdirSync(BINARIES) : [];
+  const path = [work, ...versions.map((one) => join(BINARIES, one, 'bin')), process.env['PATH']];
+  await run('/bin/sh', ['-euc', commands], {
+    cwd: work,
+    env: { PATH: path.join(':'), HOME: work, ...env },
+  });
+}
+
+interface World {
+  readonly key: DeviceKey;
+  readonly login: Login;
+  readonly loggedOut: Login;
+  readonly content: unknown;
+}
+
+const settings = (server: Server, token: string) =>
+  call(server, 'GET', '/v2/account/settings', { token });
+
+async function populate(server: Server): Promise<World> {
+  const key = makeDeviceKey();
+  const [login, loggedOut] = [await logIn(server, key), await logIn(server, key)];
+  await call(server, 'POST', '/v1/auth/logout', loggedOut);
+  await call(server, 'POST', '/v1/push-tokens', { ...login, body: { token: 'before' } });
+  const body = { content: { t: 'encrypted', c: 'c2VjcmV0' }, expectedVersion: 0 };
+  const written = await call(server, 'POST', '/v2/account/settings', { ...login, body });
+  expect(written.body).toMatchObject({ success: true });
+  return { key, login, loggedOut, content: (await settings(server, login.token)).body };
+}
+
+async function expectRestored(server: Server, world: World): Promise<void> {
+  const { key, login, loggedOut } = world;
+  const tokens = await call(server, 'GET', '/v1/push-tokens', login);
+  expect(tokens.body['tokens']).toMatchObject([{ token: 'before' }]);
+  expect((await settings(server, login.token)).body).toEqual(world.content);
+  expect(refusalOf(await call(server, 'GET', '/v1/push-tokens', loggedOut))).toEqual({
+    status: 401,
+    code: 'token-revoked',
+  });
+  expect(await logIn(server, key)).toMatchObject({ accountId: login.accountId, created: false });
+  const live = await connect(server, { token: login.token });
+  expect(await live.next('hello')).toMatchObject({ seq: 2 });
+  live.close();
+}
+
+const onPostgres = IS_POSTGRES ? describe : describe.skip;
+onPostgres('the page on PostgreSQL', () => {
+  it('brings back what was there, and only that', async () => {
+    const server = await startServer();
+    const world = await populate(server);
+    const [dump = '', create = '', migrate = ''] = [
+      ...commandsUnder('PostgreSQL').slice(0, 1),
+      ...commandsUnder('PostgreSQL').slice(1),
+    ];
+    const restored = new URL(server.databaseUrl ?? '');
+    restored.pathname = '/gatehouse_restored';
+    const secret = 'a-master-secret-that-only-tests-know-0123456789';
+    const env = {
+      DATABASE_URL: server.databaseUrl ?? '',
+      RESTORED_DATABASE_URL: restored.href,
+      SERVICE_MASTER_SECRET: secret,
+    };
+    await follow(dump, env);
+    await call(server, 'POST', '/v1/push-tokens', { ...world.login, body: { token: 'after' } });
+    const late = await logIn(server);
+    await follow(create, env);
+    await follow(migrate, env);
+
+    const startOn = (masterSecret: string): Promise<Server> =>
+      startServer({
+        store: {
+          databaseUrl: restored.href,
+          env: { DATABASE_URL: restored.href, SERVICE_MASTER_SECRET: masterSecret },
+          drop: () => Promise.resolve(),
+        },
+      });
+    const again = await startOn(secret);
+    await expectRestored(again, world);
+    expect((await call(again, 'GET', '/v1/push-tokens', late)).body['code']).toBe('token-revoked');
+    await again.stop();
+
+    const keyless = await startOn('another-secret-that-the-backup-never-saw-0123456789');
+    const refused = await call(keyless, 'GET', '/v1/push-tokens', world.login);
+    expect(refusalOf(refused)).toEqual({ status: 401, code: 'invalid-token' });
+    expect(await logIn(keyless, world.key)).toMatchObject({ created: false });
+    await keyless.stop();
+    await follow('dropdb --maintenance-db="$DATABASE_URL" gatehouse_restored', env);
+    await server.stop();
+  }, 120_000);
+});
+
+const onEmbedded = IS_POSTGRES ? describe.skip : describe;
+onEmbedded('the page on the embedded database', () => {
+  it('brings back what was there, the master secret included', async () => {
+    const directory = join(work, 'data');
+    const storeAt = (path: string) => ({
+      databaseUrl: null,
+      env: { SERVICE_DATA_DIR: path },
+      drop: () => Promise.resolve(),
+    });
+    const server = await startServer({ store: storeAt(directory) });
+    const world = await populate(server);
+    await server.kill('SIGTERM');
+    const env = { SERVICE_DATA_DIR: directory, RESTORED_DATA_DIR: join(work, 'restored') };
+    for (const commands of commandsUnder('The embedded database')) {
+      await follow(commands, env);
+    }
+    const again = await startServer({ store: storeAt(env.RESTORED_DATA_DIR) });
+    await expectRestored(again, world);
+    await again.stop();
+  }, 120_000);
+});

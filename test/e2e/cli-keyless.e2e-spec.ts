@@ -1,0 +1,193 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { certificateDirectory, TestAuthority } from '../fakes/certificates.js';
+import { ServerStore } from '../../src/cli/server-store.js';
+import { createCliUser, type CliUser } from '../helpers/cli.js';
+import { refusalOf } from '../helpers/client.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { AccountCalls, encrypted, plain } from './account-calls.js';
+import { Browser } from './external-browser.js';
+import { startWorld, type World } from './external-world.js';
+
+const ADDRESS = /^ {2}(http\S+)$/m;
+
+/** What a person does: reads the address in the terminal, opens it, logs in, comes back. */
+async function logIn(world: World, user: CliUser, person: string, ...flags: string[]) {
+  const { url } = world.server;
+  const cli = user.start(['login', '--json', '--server', url, '--provider', 'okta', ...flags]);
+  await cli.until(() => ADDRESS.test(cli.stderr()));
+  const [, address = ''] = ADDRESS.exec(cli.stderr()) ?? [];
+  const browser = new Browser({ login: person, password: 'any password' });
+  let at = await browser.visit(address, 'http://127.0.0.1:');
+  while (at.pathname !== '/oauth/okta') {
+    at = await browser.visit(at, 'http://127.0.0.1:');
+  }
+  await fetch(at);
+  return cli.exited;
+}
+
+interface Stored {
+  readonly accountId: string;
+  readonly created: boolean;
+}
+
+const answerOf = ({
+  code,
+  stdout,
+  stderr,
+}: {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}) => {
+  if (code !== 0) {
+    throw new Error(stderr);
+  }
+  return JSON.parse(stdout) as Stored;
+};
+
+describe.each([
+  { preset: 'enterprise-keyless-only', signup: '', mismatch: 'encrypted-writes-disabled' },
+  { preset: 'enterprise-optional-encryption', signup: 'okta', mismatch: 'content-mode-mismatch' },
+])('the preset $preset, from the command line', ({ preset, signup, mismatch }) => {
+  let world: World;
+  let user: CliUser;
+
+  beforeAll(async () => {
+    world = await startWorld({ env: { SERVICE_PRESET: preset, AUTH_SIGNUP_PROVIDERS: signup } });
+  }, 60_000);
+
+  afterAll(() => world.stop());
+
+  beforeEach(async () => {
+    user = await createCliUser();
+  });
+
+  afterEach(() => user.remove());
+
+  it('logs in without a device key, makes the account once, and is let in everywhere', async () => {
+    const first = answerOf(await logIn(world, user, 'anna', '--keyless'));
+    expect(first.created).toBe(true);
+    const again = answerOf(await logIn(world, user, 'anna', '--keyless'));
+    expect(again).toMatchObject({ created: false, accountId: first.accountId });
+    const who = await user.run(['whoami', '--json']);
+    expect(JSON.parse(who.stdout)).toMatchObject({ keyMode: 'keyless', encryptionMode: 'plain' });
+    expect((await user.run(['tokens', 'add', 'push-token'])).code).toBe(0);
+    expect((await user.run(['tokens', 'list'])).stdout).toContain('push-token');
+  }, 60_000);
+
+  it('stores plain content, sealed by the server, and no other', async () => {
+    answerOf(await logIn(world, user, 'carl', '--keyless'));
+    const store = new ServerStore({ XDG_CONFIG_HOME: join(user.configDirectory, '..') });
+    const session = await store.session(world.server.url);
+    const account = new AccountCalls(world.server, session?.token ?? '');
+    const written = await account.writeSettingsV2(plain({ theme: 'dark' }), 0);
+    expect(written.body).toEqual({ success: true, version: 1 });
+    expect((await account.putCredential('github', plain('token'))).status).toBe(200);
+    const refused = await account.writeSettingsV2(encrypted('eA=='), 1);
+    expect(refusalOf(refused).code).toBe(mismatch);
+  }, 60_000);
+
+  it('lets a person with a device key in only where such accounts are', async () => {
+    const { code, stdout } = await logIn(world, user, 'bert');
+    if (signup === '') {
+      expect(code).toBe(1);
+      return;
+    }
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ created: true });
+    const refused = await logIn(world, user, 'bert', '--keyless');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('restore-required');
+  }, 60_000);
+
+  it('is closed to a device key alone, and to whom the provider does not let in', async () => {
+    const alone = await user.run(['login', '--server', world.server.url]);
+    expect(alone.code).toBe(1);
+    const out = await logIn(world, user, 'out-emil', '--keyless');
+    expect(out.code).toBe(1);
+    expect(out.stderr).toContain('not-eligible');
+  }, 60_000);
+});
+
+describe('gatehouse login --certificate', () => {
+  const directory = certificateDirectory();
+  const root = TestAuthority.root(directory.path, 'Acme Root');
+  const host = root.issue({ subject: '/CN=gate', names: ['IP:127.0.0.1'], usage: 'serverAuth' });
+  const alice = root.issue({ names: ['email:alice@corp.example'] });
+  const stranger = root.issue({ names: ['email:mallory@elsewhere.example'] });
+  const file = (name: string, text: string): string => {
+    const path = join(directory.path, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  let server: Server;
+  let user: CliUser;
+
+  beforeAll(async () => {
+    server = await startServer({
+      env: {
+        SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'plaintext_only',
+        SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: '1',
+        AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false',
+        AUTH_REQUIRED_LOGIN_PROVIDERS: 'mtls',
+        SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
+        SERVICE_FEATURE_AUTH_MTLS__MODE: 'direct',
+        SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION: '1',
+        SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS: 'corp.example',
+        SERVICE_FEATURE_AUTH_MTLS__TLS_PORT: '0',
+        SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH: file('tls.crt', host.cert),
+        SERVICE_FEATURE_AUTH_MTLS__TLS_KEY_PATH: file('tls.key', host.key),
+        SERVICE_FEATURE_AUTH_MTLS__CA_PATH: file('ca.crt', root.cert),
+      },
+    });
+    user = await createCliUser();
+  }, 60_000);
+
+  afterAll(async () => {
+    await server.stop();
+    await user.remove();
+    directory.remove();
+  });
+
+  const flags = (own: { readonly cert: string; readonly key: string }): string[] => {
+    const port = /certificates on https:[^"]*:(\d+)/.exec(server.logs())?.[1] ?? '';
+    return [
+      ...['login', '--json', '--server', server.url],
+      ...['--certificate-url', `https://127.0.0.1:${port}`, '--ca', join(directory.path, 'ca.crt')],
+      ...['--certificate', file('own.crt', own.cert), '--key', file('own.key', own.key)],
+    ];
+  };
+
+  it('makes the account of the certificate once, and is let in everywhere', async () => {
+    const first = answerOf(await user.run(flags(alice)));
+    expect(first.created).toBe(true);
+    const again = answerOf(await user.run(flags(alice)));
+    expect(again).toMatchObject({ created: false, accountId: first.accountId });
+    const who = await user.run(['whoami', '--json']);
+    expect(JSON.parse(who.stdout)).toMatchObject({
+      keyMode: 'keyless',
+      identities: [{ provider: 'mtls', login: 'alice@corp.example' }],
+    });
+    const session = await user.run(['tokens', 'list']);
+    expect(session.code).toBe(0);
+  }, 60_000);
+
+  it('says what the server says of a certificate that it does not let in', async () => {
+    const { code, stderr } = await user.run(flags(stranger));
+    expect(code).toBe(1);
+    expect(stderr).toContain('not-eligible');
+  }, 30_000);
+
+  it('needs both files, readable, and an address that asks for certificates', async () => {
+    const cases = [
+      ['login', '--server', server.url, '--certificate', join(directory.path, 'ca.crt')],
+      ['login', '--server', server.url, '--key', join(directory.path, 'tls.key')],
+      [...flags(alice).slice(0, -1), join(directory.path, 'missing.key')],
+      ['login', '--server', server.url, '--certificate', 'x', '--key', 'y'],
+    ];
+    for (const args of cases) {
+      expect((await user.run(args)).code).toBe(2);
+    }
+  }, 60_000);
+});

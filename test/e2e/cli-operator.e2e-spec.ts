@@ -1,0 +1,167 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CliUser, createCliUser } from '../helpers/cli.js';
+import { createStore, IS_POSTGRES } from '../helpers/server-store.js';
+import { createDatabase } from '../helpers/services.js';
+import { freePort } from '../helpers/service-process.js';
+
+const SECRET = 'a-master-secret-that-only-tests-know-0123456789';
+
+let user: CliUser;
+
+beforeEach(async () => {
+  user = await createCliUser();
+});
+
+afterEach(() => user.remove());
+
+const environmentFile = async (...lines: string[]): Promise<string> => {
+  const path = join(user.home, 'other.env');
+  await writeFile(path, lines.join('\n'));
+  return path;
+};
+
+describe('gatehouse config check', () => {
+  it('says in words what the policy means', async () => {
+    const { code, stdout } = await user.run(['config', 'check']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Anyone who can reach this server can create an account.');
+  });
+
+  it('lists every problem and warning at once, and ends with 78', async () => {
+    const env = {
+      PORT: 'many',
+      SERVICE_MASTER_SECRET: 'short',
+      AUTH_ANONYMOUS_SIGNUP_ENABLD: '1',
+      AUTH_OFFBOARDING_INTERVAL_SECONDS: '5',
+    };
+    const { code, stdout } = await user.run(['config', 'check', '--json'], env);
+    expect(code).toBe(78);
+    const answer = JSON.parse(stdout) as { problems: { variable: string }[]; warnings: string[] };
+    expect(answer).toMatchObject({ ok: false, policy: [] });
+    expect(answer.problems.map(({ variable }) => variable).sort()).toEqual([
+      'AUTH_ANONYMOUS_SIGNUP_ENABLD',
+      'PORT',
+      'SERVICE_MASTER_SECRET',
+    ]);
+    expect(answer.warnings).toEqual([expect.stringContaining('60 is used')]);
+    const inWords = await user.run(['config', 'check'], env);
+    expect(inWords.code).toBe(78);
+    expect(inWords.stdout).toContain('did you mean AUTH_ANONYMOUS_SIGNUP_ENABLED?');
+    expect(`${stdout}${inWords.stdout}`).not.toContain('short,');
+  });
+
+  it('tells what locks people out and is valid nevertheless', async () => {
+    const env = { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' };
+    const { code, stdout } = await user.run(['config', 'check', '--json'], env);
+    expect(code).toBe(0);
+    const { findings } = JSON.parse(stdout) as {
+      findings: { severity: string; message: string }[];
+    };
+    expect(findings[0]).toMatchObject({ severity: 'error' });
+    expect((await user.run(['config', 'check'], env)).stdout).toContain(findings[0]?.message);
+  });
+
+  it('judges a file without looking at the variables of this shell', async () => {
+    const file = await environmentFile('AUTH_ANONYMOUS_SIGNUP_ENABLED=false');
+    const args = ['config', 'check', '--file', file];
+    const { code, stdout } = await user.run(args, { PORT: 'many' });
+    expect(code).toBe(0);
+    expect(stdout).toContain('A new device key is refused: anonymous sign-up is off.');
+  });
+});
+
+describe('gatehouse config print', () => {
+  it('shows every value with its source, and of secrets only that they are set', async () => {
+    const secretFile = join(user.home, 'secret');
+    await writeFile(secretFile, SECRET);
+    const env = {
+      PORT: '4000',
+      DATABASE_URL: 'postgres://gate:hush-hush@127.0.0.1/gate',
+      SERVICE_MASTER_SECRET_FILE: secretFile,
+      SERVICE_PRESET: 'default',
+    };
+    const { code, stdout } = await user.run(['config', 'print', '--json'], env);
+    expect(code).toBe(0);
+    const { variables } = JSON.parse(stdout) as { variables: Record<string, object> };
+    expect(variables).toMatchObject({
+      PORT: { value: 4000, source: 'environment' },
+      HOST: { value: '0.0.0.0', source: 'default' },
+      DATABASE_URL: { value: 'set', source: 'environment' },
+      REDIS_URL: { value: 'not set', source: 'default' },
+      SERVICE_MASTER_SECRET: { value: 'set', source: 'file' },
+      AUTH_ANONYMOUS_SIGNUP_ENABLED: { value: true, source: 'preset' },
+      AUTH_OFFBOARDING_ENABLED: { value: false, source: 'default' },
+    });
+    const inWords = await user.run(['config', 'print'], env);
+    expect(inWords.stdout).toContain('PORT=4000  (environment)\n');
+    expect(`${stdout}${inWords.stdout}`).not.toMatch(/hush-hush|only-tests-know/);
+  });
+
+  it('ends with 78 when there is nothing in effect', async () => {
+    const { code, stdout, stderr } = await user.run(['config', 'print', '--json'], {
+      PORT: 'many',
+    });
+    expect([code, stdout]).toEqual([78, '']);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'configuration', problems: [{ variable: 'PORT' }] },
+    });
+  });
+});
+
+describe('gatehouse migrate', () => {
+  it('leaves the embedded database to the server', async () => {
+    const { code, stdout } = await user.run(['migrate']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('migrated whenever the server starts');
+  });
+
+  it('ends with 4 when the database is away, without its password', async () => {
+    const url = `postgres://gate:hush-hush@127.0.0.1:${await freePort()}/gate`;
+    const env = { DATABASE_URL: url, SERVICE_MASTER_SECRET: SECRET };
+    for (const args of [['migrate'], ['migrate', '--check']]) {
+      const { code, stderr } = await user.run(args, env);
+      expect(code).toBe(4);
+      expect(stderr).toContain('ECONNREFUSED');
+      expect(stderr).not.toContain('hush-hush');
+    }
+  });
+
+  (IS_POSTGRES ? it : it.skip)('plans, checks and runs what is pending, once', async () => {
+    const { url, drop } = await createDatabase(process.env['TEST_DATABASE_URL'] ?? '');
+    const env = { DATABASE_URL: url, SERVICE_MASTER_SECRET: SECRET };
+    const migrate = async (
+      ...args: string[]
+    ): Promise<[number | null, Record<string, string[]>]> => {
+      const { code, stdout } = await user.run(['migrate', '--json', ...args], env);
+      return [code, JSON.parse(stdout) as Record<string, string[]>];
+    };
+    const [planCode, { pending = [] }] = await migrate('--plan');
+    expect(planCode).toBe(0);
+    expect(pending.length).toBeGreaterThan(0);
+    expect(await migrate('--check')).toMatchObject([3, { pending }]);
+    expect(await migrate()).toMatchObject([0, { ran: pending }]);
+    expect(await migrate()).toMatchObject([0, { ran: [] }]);
+    expect(await migrate('--check')).toMatchObject([0, { pending: [] }]);
+    await drop();
+  });
+});
+
+describe('gatehouse serve', () => {
+  it('runs the server until it is told to stop', async () => {
+    const store = await createStore();
+    const serve = user.start(['serve'], { ...store.env, HOST: '127.0.0.1', PORT: '0' });
+    await serve.until(() => serve.stdout().includes('Listening on'));
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(serve.stdout())?.[0] ?? '';
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    serve.child.kill('SIGTERM');
+    expect((await serve.exited).code).toBe(0);
+    await store.drop();
+  });
+
+  it('does not start on a wrong configuration', async () => {
+    const { code, stderr } = await user.run(['serve'], { PORT: 'many' });
+    expect(code).toBe(78);
+    expect(stderr).toContain('PORT: must be a whole number');
+  });
+});

@@ -1,0 +1,213 @@
+import { cp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { call } from '../helpers/client.js';
+import { type CliUser, createCliUser } from '../helpers/cli.js';
+import { type Server, startServer } from '../helpers/server.js';
+
+let server: Server;
+let user: CliUser;
+
+beforeAll(async () => {
+  server = await startServer();
+}, 40_000);
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  user = await createCliUser();
+});
+
+afterEach(() => user.remove());
+
+/** Runs a command that succeeds, and gives the JSON objects it prints. */
+const json = async <Answer>(...args: string[]): Promise<Answer> => {
+  const result = await user.run([...args, '--json']);
+  expect(result).toMatchObject({ code: 0, stderr: '' });
+  return JSON.parse(result.stdout) as Answer;
+};
+
+const logIn = () =>
+  json<{ accountId: string; created: boolean; server: string }>('login', '--server', server.url);
+
+const filesUnder = async (directory: string): Promise<Record<string, string>> => {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const paths = [directory, ...entries.map(({ parentPath, name }) => join(parentPath, name))];
+  const rows = paths.map(async (path) => [path, ((await stat(path)).mode & 0o777).toString(8)]);
+  return Object.fromEntries(await Promise.all(rows)) as Record<string, string>;
+};
+
+const storedFile = async (name: string): Promise<Record<string, string>> => {
+  const paths = Object.keys(await filesUnder(user.configDirectory));
+  const path = paths.find((candidate) => candidate.endsWith(`/${name}`)) ?? '';
+  return JSON.parse(await readFile(path, 'utf8')) as Record<string, string>;
+};
+
+describe('gatehouse login', () => {
+  it('makes an account once and finds it again with the same device key', async () => {
+    const first = await logIn();
+    const key = await storedFile('device-key.json');
+    const second = await logIn();
+    expect(first.created).toBe(true);
+    expect(second).toEqual({ server: server.url, accountId: first.accountId, created: false });
+    expect(await storedFile('device-key.json')).toEqual(key);
+  });
+
+  it('keeps key and session where nobody else can read them, and nothing half-written', async () => {
+    await logIn();
+    const modes = await filesUnder(user.configDirectory);
+    const names = Object.keys(modes).filter((path) => path.endsWith('.json'));
+    expect(names.map((path) => path.split('/').at(-1)).sort()).toEqual([
+      'device-key.json',
+      'last-server.json',
+      'session.json',
+    ]);
+    for (const [path, mode] of Object.entries(modes)) {
+      expect([path, mode]).toEqual([path, names.includes(path) ? '600' : '700']);
+    }
+  });
+
+  it('makes one key, and so one account, when it runs several times at once', async () => {
+    const logins = await Promise.all(Array.from({ length: 4 }, () => logIn()));
+    expect(new Set(logins.map(({ accountId }) => accountId)).size).toBe(1);
+  });
+
+  it('says in words what it did', async () => {
+    const { stdout } = await user.run(['login', '--server', `${server.url}/`]);
+    expect(stdout).toMatch(/^Created the account [\w-]+ on http:\/\/127[^ ]+ and logged in\.\n$/);
+  });
+
+  it('keeps servers apart: the last login is the default, --server and the variable override', async () => {
+    const { accountId } = await logIn();
+    const other = `http://localhost:${server.port}`;
+    const second = await json<{ accountId: string }>('login', '--server', other);
+    expect(second.accountId).not.toBe(accountId);
+    expect(await json('whoami')).toMatchObject({ server: other, id: second.accountId });
+    expect(await json('whoami', '--server', server.url)).toMatchObject({ id: accountId });
+    const byVariable = await user.run(['whoami', '--json'], { GATEHOUSE_SERVER: server.url });
+    expect(JSON.parse(byVariable.stdout)).toMatchObject({ id: accountId });
+  });
+});
+
+describe('gatehouse whoami', () => {
+  it('shows the account as the server sees it', async () => {
+    const { accountId } = await logIn();
+    expect(await json('whoami')).toMatchObject({ id: accountId, keyMode: 'keyed', identities: [] });
+    const { code, stdout } = await user.run(['whoami']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(accountId);
+    expect(stdout).toContain('device key');
+  });
+
+  it('loads nothing of the server and nothing for live updates', async () => {
+    await logIn();
+    const coverage = join(user.home, 'coverage');
+    await user.run(['whoami'], { NODE_V8_COVERAGE: coverage });
+    const [file = ''] = await readdir(coverage);
+    const { result } = JSON.parse(await readFile(join(coverage, file), 'utf8')) as {
+      result: { url: string }[];
+    };
+    const loaded = result.map(({ url }) => url);
+    expect(loaded.filter((url) => url.includes('/cli/commands/'))).toEqual([
+      expect.stringContaining('whoami.command.js'),
+    ]);
+    const heavy = /@nestjs|typeorm|socket\.io|\/fastify|class-validator|dist\/(storage|main)/;
+    expect(loaded.filter((url) => heavy.test(url))).toEqual([]);
+  });
+});
+
+describe('gatehouse tokens', () => {
+  it('adds, lists and removes', async () => {
+    await logIn();
+    expect(await json('tokens', 'add', 'first/one?')).toEqual({ token: 'first/one?', saved: true });
+    const address = 'https://gate.example.org';
+    await json('tokens', 'add', 'second', '--client-server-url', address);
+    expect(await json('tokens', 'list')).toMatchObject({
+      tokens: [
+        { token: 'second', clientServerUrl: address },
+        { token: 'first/one?', clientServerUrl: null },
+      ],
+    });
+    await json('tokens', 'remove', 'first/one?');
+    const { stdout } = await user.run(['tokens', 'list']);
+    expect(stdout).toMatch(/^[\dT:.-]+Z {2}second {2}https:\/\/gate\.example\.org\n$/);
+  });
+
+  it('says which token the server refuses, and why', async () => {
+    await logIn();
+    const { code, stderr } = await user.run(['tokens', 'add', '']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/token: .*1 to 1024 printable characters\n {2}\(request [\w-]+\)\n$/);
+  });
+});
+
+describe('gatehouse watch', () => {
+  it('prints each update as a JSON line and ends well when it is interrupted', async () => {
+    await logIn();
+    const watch = user.start(['watch', '--json']);
+    await watch.until(() => watch.stderr().includes('Connected'));
+    await json('tokens', 'add', 'one');
+    await json('tokens', 'add', 'two');
+    await watch.until(() => watch.stdout().split('\n').length > 2);
+    watch.child.kill('SIGINT');
+    const { code, stdout } = await watch.exited;
+    const updates = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(code).toBe(0);
+    expect(updates).toMatchObject([
+      { seq: 1, body: { t: 'push-tokens-changed' } },
+      { seq: 2, body: { t: 'push-tokens-changed' } },
+    ]);
+  });
+
+  it('ends with 3 when its session is revoked', async () => {
+    await logIn();
+    const watch = user.start(['watch']);
+    await watch.until(() => watch.stderr().includes('Connected'));
+    await json('logout');
+    const { code, stderr } = await watch.exited;
+    expect(code).toBe(3);
+    expect(stderr).toContain('Run: gatehouse login');
+  });
+
+  it('connects again when the server comes back', async () => {
+    await logIn();
+    const watch = user.start(['watch']);
+    await watch.until(() => watch.stderr().includes('Connected'));
+    server = await server.restart();
+    await watch.until(() => watch.stderr().split('Connected').length > 2);
+    await json('tokens', 'add', 'after the restart');
+    await watch.until(() => watch.stdout().includes('push-tokens-changed'));
+    watch.child.kill('SIGTERM');
+    expect(await watch.exited).toMatchObject({ code: 0 });
+  }, 40_000);
+});
+
+describe('gatehouse logout', () => {
+  it('revokes the token, forgets it and keeps the device key', async () => {
+    const { accountId } = await logIn();
+    const { token = '' } = await storedFile('session.json');
+    await json('logout');
+    const { body } = await call<{ code: string }>(server, 'GET', '/v1/account/profile', { token });
+    expect(body.code).toBe('token-revoked');
+    const paths = Object.keys(await filesUnder(user.configDirectory));
+    expect(paths.filter((path) => path.endsWith('session.json'))).toEqual([]);
+    expect(await user.run(['whoami'])).toMatchObject({ code: 3, stdout: '' });
+    expect(await logIn()).toMatchObject({ accountId, created: false });
+  });
+
+  it('everywhere ends the sessions of other machines too', async () => {
+    await logIn();
+    const other = await createCliUser();
+    await rm(other.configDirectory, { recursive: true, force: true });
+    await cp(user.configDirectory, other.configDirectory, { recursive: true });
+    await other.run(['login', '--server', server.url]);
+    expect(await json('logout', '--everywhere')).toMatchObject({ everywhere: true });
+    const { code, stderr } = await other.run(['whoami', '--json']);
+    expect(code).toBe(3);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'token-revoked', status: 401 } });
+    expect(await other.run(['logout'])).toMatchObject({ code: 0 });
+    await other.remove();
+  });
+});

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Server as SocketServer } from 'socket.io';
+import { closeAll, listen } from '../helpers/client-heard.js';
+
+describe('what a server asks for when it closes or refuses', () => {
+  const problem = (statusCode: number, code: string, retryAfterSeconds?: number) => ({
+    ...{ statusCode, code, error: code, message: code },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+  let http: HttpServer;
+  let sockets: SocketServer;
+  let handshakes: number;
+  let serverUrl: string;
+
+  beforeEach(async () => {
+    handshakes = 0;
+    http = createServer();
+    sockets = new SocketServer(http, { path: '/base/v1/updates' });
+    http.listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    serverUrl = `http://127.0.0.1:${(http.address() as AddressInfo).port}/base`;
+  });
+
+  afterEach(async () => {
+    closeAll();
+    await sockets.close();
+  });
+
+  /** What the server does at each handshake, in turn; the last one from then on. */
+  function script(...steps: ((live: { emit(name: string, fact: object): void }) => void)[]): void {
+    sockets.on('connection', (socket) => {
+      steps[Math.min(handshakes, steps.length) - 1]?.(socket);
+    });
+    sockets.use((_socket, next) => {
+      handshakes += 1;
+      next();
+    });
+  }
+
+  const hello = { accountId: 'a', seq: 0 };
+
+  it('waits at least as long as `closing` says, and comes back', async () => {
+    script(
+      (live) => {
+        live.emit('hello', hello);
+        live.emit('closing', problem(503, 'unavailable', 1));
+        sockets.disconnectSockets(true);
+      },
+      (live) => live.emit('hello', hello),
+    );
+    const heard = listen({ serverUrl, token: 't' });
+    const [reason, delay] = (await heard.next('waiting')) as [{ code: string }, number];
+    expect(reason.code).toBe('unavailable');
+    expect(delay).toBeGreaterThanOrEqual(1000);
+    expect(delay).toBeLessThanOrEqual(1500);
+    await heard.next('connected');
+    await heard.next('connected');
+    expect(handshakes).toBe(2);
+  });
+
+  it('comes back after a refusal that passes', async () => {
+    sockets.use((_socket, next) => {
+      handshakes += 1;
+      const data = problem(429, 'rate-limited', 0);
+      next(handshakes < 3 ? Object.assign(new Error('rate-limited'), { data }) : undefined);
+    });
+    sockets.on('connection', (socket) => socket.emit('hello', hello));
+    const heard = listen({ serverUrl, token: 't' });
+    expect(await heard.next('connected')).toEqual(hello);
+    expect(heard.events.map(([name]) => name)).toEqual(['waiting', 'waiting', 'connected']);
+  });
+
+  it.each([
+    [401, 'token-expired'],
+    [401, 'token-revoked'],
+    [403, 'provider-required'],
+    [403, 'not-eligible'],
+    [403, 'account-disabled'],
+  ])('stops where `closing` says %i %s', async (statusCode, code) => {
+    script((live) => {
+      live.emit('closing', problem(statusCode, code));
+      sockets.disconnectSockets(true);
+    });
+    const heard = listen({ serverUrl, token: 't' });
+    expect(await heard.next('stopped')).toMatchObject({ status: statusCode, code });
+    expect(handshakes).toBe(1);
+  });
+
+  it('reports one missing update once, and none that were only overtaken', async () => {
+    script((live) => {
+      live.emit('hello', hello);
+      for (const seq of [2, 1, 3, 6, 5]) {
+        live.emit('update', { id: `u${seq}`, seq, createdAt: 0, body: { t: 'x' } });
+      }
+    });
+    const heard = listen({ serverUrl, token: 't' });
+    expect(await heard.next('gap')).toEqual({ from: 4, to: 4, isReset: false });
+    expect(heard.events.filter(([name]) => name === 'update')).toHaveLength(5);
+    expect(heard.connection.position).toBe(6);
+  });
+
+  it('is not shaken by events of another shape', async () => {
+    script((live) => {
+      live.emit('hello', { accountId: 'a', seq: -1 });
+      live.emit('update', { seq: '1', body: {} });
+      live.emit('update', { seq: 1, body: null });
+      live.emit('hello', hello);
+    });
+    const heard = listen({ serverUrl, token: 't' });
+    await heard.next('connected');
+    expect(heard.events).toHaveLength(1);
+  });
+});

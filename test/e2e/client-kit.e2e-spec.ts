@@ -1,0 +1,135 @@
+import {
+  authChoices,
+  DeviceKey,
+  GatehouseClient,
+  type UpdateScope,
+} from '../../src/client/index.js';
+import { closeAll, listen } from '../helpers/client-heard.js';
+import { type Server, startServer } from '../helpers/server.js';
+
+let server: Server;
+let client: GatehouseClient;
+let key: DeviceKey;
+let token: string;
+let accountId: string;
+
+beforeAll(async () => {
+  server = await startServer();
+}, 40_000);
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  key = await DeviceKey.generate();
+  ({ token, accountId } = await new GatehouseClient({ serverUrl: server.url }).logIn(key));
+  client = new GatehouseClient({ serverUrl: server.url, token });
+});
+
+afterEach(closeAll);
+
+describe('connectUpdates against a server', () => {
+  it.each<UpdateScope>([
+    {},
+    { clientType: 'session-scoped', sessionId: 's1' },
+    { clientType: 'machine-scoped', machineId: 'm1' },
+  ])('hears of every change as %j', async (scope) => {
+    const heard = listen({ serverUrl: server.url, token }, scope);
+    expect(await heard.next('connected')).toEqual({ accountId, seq: 0 });
+    await client.savePushToken('one');
+    await client.removePushToken('one');
+    for (const seq of [1, 2]) {
+      expect(await heard.next('update')).toMatchObject({ seq, body: { t: 'push-tokens-changed' } });
+    }
+    expect(heard.connection.position).toBe(2);
+    expect(await heard.connection.isAlive(2000)).toBe(true);
+    expect(heard.events.map(([name]) => name)).toEqual(['connected', 'update', 'update']);
+  });
+
+  it('says which updates came while it was away', async () => {
+    const first = listen({ serverUrl: server.url, token });
+    await first.next('connected');
+    await client.savePushToken('one');
+    await first.next('update');
+    const lastSeq = first.connection.position ?? -1;
+    first.connection.close();
+    await client.savePushToken('two');
+    await client.savePushToken('three');
+    const second = listen({ serverUrl: server.url, token, lastSeq });
+    expect(await second.next('gap')).toEqual({ from: 2, to: 3, isReset: false });
+    expect(second.connection.position).toBe(3);
+    expect(first.events.map(([name]) => name)).toEqual(['connected', 'update']);
+  });
+
+  it('says nothing of a gap where nothing happened', async () => {
+    await client.savePushToken('one');
+    const heard = listen({ serverUrl: server.url, token, lastSeq: 1 });
+    await heard.next('connected');
+    await client.savePushToken('two');
+    await heard.next('update');
+    expect(heard.events.map(([name]) => name)).toEqual(['connected', 'update']);
+  });
+
+  it('notices an account that counts from an earlier point', async () => {
+    const heard = listen({ serverUrl: server.url, token, lastSeq: 40 });
+    expect(await heard.next('gap')).toEqual({ from: 1, to: 0, isReset: true });
+  });
+
+  it('stops when the token is revoked, and connects no more', async () => {
+    const heard = listen({ serverUrl: server.url, token });
+    await heard.next('connected');
+    await client.logOut();
+    expect(await heard.next('stopped')).toMatchObject({ status: 401, code: 'token-revoked' });
+    expect(heard.events.map(([name]) => name)).toEqual(['connected', 'stopped']);
+    expect(await heard.connection.isAlive(50)).toBe(false);
+  });
+
+  it('stops at a handshake that will never pass', async () => {
+    const heard = listen({ serverUrl: server.url, token: 'nonsense' });
+    expect(await heard.next('stopped')).toMatchObject({ status: 401, code: 'invalid-token' });
+    expect(heard.events).toHaveLength(1);
+  });
+
+  it('waits where nobody listens', async () => {
+    const heard = listen({ serverUrl: 'http://127.0.0.1:1', token });
+    const [problem, delay] = (await heard.next('waiting')) as [unknown, number];
+    expect(problem).toBeNull();
+    expect(delay).toBeGreaterThanOrEqual(500);
+  });
+});
+
+describe('a server that ends and comes back', () => {
+  it('is found again, and everything is either heard or reported as missed', async () => {
+    const heard = listen({ serverUrl: server.url, token });
+    await heard.next('connected');
+    await Promise.all([server.kill('SIGTERM'), heard.next('waiting')]);
+    expect(heard.events.at(-1)).toEqual([
+      'waiting',
+      [expect.objectContaining({ code: 'unavailable' }), expect.any(Number)],
+    ]);
+    server = await server.restart();
+    client = new GatehouseClient({ serverUrl: server.url, token });
+    await client.savePushToken('maybe while it was away');
+    await heard.next('connected');
+    await client.savePushToken('now');
+    const known = (): number[] =>
+      heard.events.flatMap(([name, fact]) => {
+        const { seq, from, to } = fact as Readonly<Record<string, number | undefined>>;
+        const numbers = name === 'connected' ? [] : [seq, from, to];
+        return numbers.filter((number) => number !== undefined);
+      });
+    while (!known().includes(2)) {
+      await heard.next('update');
+    }
+    expect(new Set(known())).toEqual(new Set([1, 2]));
+    expect(heard.connection.position).toBe(2);
+  }, 40_000);
+});
+
+describe('login through the choices a server advertises', () => {
+  it('agrees with what the server then does', async () => {
+    const { deviceKey, providers } = authChoices(await client.features());
+    expect(deviceKey).toEqual({ canLogIn: true, canSignUp: true });
+    expect(providers).toEqual([]);
+    expect(await client.logIn(key)).toMatchObject({ accountId, created: false });
+  });
+});

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { call, logIn, makeDeviceKey } from '../helpers/client.js';
+import { connect, type LiveClient } from '../helpers/client-live.js';
+import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
+import { createStore, type Store } from '../helpers/server-store.js';
+import { type Service, startRedis } from '../helpers/services.js';
+
+const CACHE_MS = 2000;
+/** Of a crowded machine. */
+const MARGIN_MS = 2000;
+const LIMIT_MS = 30_000;
+
+let redis: Service;
+let store: Store;
+let a: Server;
+let b: Server;
+const open: LiveClient[] = [];
+
+const several = IS_POSTGRES ? describe : describe.skip;
+
+async function live(server: Server, token: string): Promise<LiveClient> {
+  const client = await connect(server, { token });
+  open.push(client);
+  await client.next('hello');
+  return client;
+}
+
+const statusAt = async (server: Server, token: string): Promise<number> =>
+  (await call(server, 'GET', '/v1/push-tokens', { token })).status;
+
+const save = (server: Server, token: string, name: string) =>
+  call(server, 'POST', '/v1/push-tokens', { token, body: { token: name } });
+
+const redisAt = async (server: Server): Promise<unknown> =>
+  ((await call(server, 'GET', '/readyz')).body['dependencies'] as Record<string, unknown>)['redis'];
+
+async function until(what: string, probe: () => Promise<boolean>): Promise<number> {
+  const started = Date.now();
+  while (!(await probe())) {
+    if (Date.now() - started > LIMIT_MS) {
+      throw new Error(`It never happened: ${what}`);
+    }
+    await sleep(50);
+  }
+  return Date.now() - started;
+}
+
+/** Whether an update that is made at one comes to a client of the other. */
+async function hear(from: Server, to: Server): Promise<boolean> {
+  const { token } = await logIn(from);
+  const client = await live(to, token);
+  await save(from, token, 'x');
+  await sleep(200);
+  const hasHeard = client.waiting('update') > 0;
+  client.close();
+  return hasHeard;
+}
+
+async function untilTheyHearEachOther(): Promise<void> {
+  await until('a hears b', () => hear(b, a));
+  await until('b hears a', () => hear(a, b));
+}
+
+several('two replicas (PostgreSQL only: the embedded database is for one)', () => {
+  beforeAll(async () => {
+    [redis, store] = await Promise.all([startRedis(), createStore()]);
+    const env = { REDIS_URL: redis.url, AUTH_ACCESS_CACHE_SECONDS: String(CACHE_MS / 1000) };
+    [a, b] = await Promise.all([startServer({ store, env }), startServer({ store, env })]);
+    await untilTheyHearEachOther();
+  }, 60_000);
+
+  afterEach(() => open.splice(0).forEach((client) => client.close()));
+
+  afterAll(async () => {
+    await Promise.all([a.stop(), b.stop()]);
+    await Promise.all([redis.stop(), store.drop()]);
+  });
+
+  describe.each(['SIGKILL', 'SIGSTOP'] as const)('whose Redis is gone by %s', (signal) => {
+    beforeAll(async () => {
+      await redis.kill(signal);
+      const noticed = async () => (await redisAt(a)) === 'away' && (await redisAt(b)) === 'away';
+      await Promise.all([
+        until('both notice it', noticed),
+        // Only a request shows that a Redis that hangs is gone.
+        logIn(a),
+        logIn(b),
+      ]);
+    }, 60_000);
+
+    afterAll(async () => {
+      await (signal === 'SIGKILL' ? redis.restart() : redis.kill('SIGCONT'));
+      await untilTheyHearEachOther();
+    }, 60_000);
+
+    it('are ready, alive, and serve logins, requests and live connections', async () => {
+      for (const server of [a, b]) {
+        expect((await call(server, 'GET', '/readyz')).status).toBe(200);
+        expect((await call(server, 'GET', '/livez')).status).toBe(200);
+        const { token } = await logIn(server);
+        const client = await live(server, token);
+        await save(server, token, 'x');
+        expect(await client.next('update')).toMatchObject({ seq: 1 });
+      }
+    });
+
+    it.each(['logout', 'logout-everywhere'])(
+      'take a %s on one at the other within the cache lifetime: requests and connections',
+      async (route) => {
+        const { token } = await logIn(a);
+        const leaving = await live(b, token);
+        const staying = await live(b, (await logIn(a)).token);
+        expect(await statusAt(b, token)).toBe(200);
+        const started = Date.now();
+        await call(a, 'POST', `/v1/auth/${route}`, { token });
+        expect(await leaving.next('closing')).toMatchObject({ code: 'token-revoked' });
+        await leaving.disconnected;
+        expect(Date.now() - started).toBeLessThan(CACHE_MS + MARGIN_MS);
+        await until('requests are refused', async () => (await statusAt(b, token)) === 401);
+        expect(Date.now() - started).toBeLessThan(CACHE_MS + MARGIN_MS);
+        expect(await staying.socket.timeout(2000).emitWithAck('ping')).toEqual({});
+      },
+    );
+
+    it('tell clients of the other what they missed', async () => {
+      const { token } = await logIn(a);
+      const client = await live(b, token);
+      await save(a, token, 'x');
+      await save(a, token, 'y');
+      const hello = await until('a second hello', () =>
+        Promise.resolve(client.waiting('hello') > 0),
+      );
+      expect(hello).toBeLessThan(2 * CACHE_MS + MARGIN_MS);
+      expect(await client.next('hello')).toMatchObject({ seq: 2 });
+      await sleep(2 * CACHE_MS);
+      expect(client.waiting('hello')).toBe(0);
+    }, 20_000);
+
+    it('answer at once, after the first requests have found out', async () => {
+      const { token } = await logIn(a);
+      await statusAt(a, token);
+      const started = Date.now();
+      for (let count = 0; count < 20; count += 1) {
+        await statusAt(a, token);
+      }
+      expect((Date.now() - started) / 20).toBeLessThan(100);
+    });
+  });
+
+  it('hear each other again, and keep the connections they had', async () => {
+    const { token } = await logIn(a);
+    const clients = [await live(a, token), await live(b, token)];
+    await redis.kill('SIGKILL');
+    await until('both notice it', async () => (await redisAt(a)) === 'away');
+    await redis.restart();
+    await until('both are back', async () => (await redisAt(b)) === 'ready');
+    await untilTheyHearEachOther();
+    await save(a, token, 'x');
+    for (const client of clients) {
+      expect(client.socket.connected).toBe(true);
+      expect(await client.next('update')).toMatchObject({ seq: 1 });
+    }
+  }, 60_000);
+
+  it('close connections of an account that the database says is disabled', async () => {
+    const { token, accountId } = await logIn(a);
+    const client = await live(b, token);
+    const database = new Client({ connectionString: store.databaseUrl ?? '' });
+    await database.connect();
+    const started = Date.now();
+    await database.query('UPDATE account SET disabled_at = now() WHERE id = $1', [accountId]);
+    expect(await client.next('closing')).toMatchObject({ code: 'account-disabled' });
+    expect(Date.now() - started).toBeLessThan(CACHE_MS + MARGIN_MS);
+    await database.end();
+  });
+
+  it('start while Redis is away, and find it when it comes', async () => {
+    await redis.kill('SIGKILL');
+    const key = makeDeviceKey();
+    a = await a.restart();
+    expect(await redisAt(a)).toBe('away');
+    await logIn(a, key);
+    await redis.restart();
+    await until('it is found', async () => (await redisAt(a)) === 'ready');
+    await untilTheyHearEachOther();
+  }, 60_000);
+
+  it('have complained once each time, and lost nothing else', () => {
+    for (const server of [a, b]) {
+      expect(server.logs()).not.toMatch(/unhandled|uncaught|MaxListeners/i);
+      const complaints = server.logs().match(/Redis is not available/g) ?? [];
+      expect(complaints.length).toBeLessThanOrEqual(5);
+    }
+  });
+});

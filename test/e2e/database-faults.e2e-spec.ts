@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import {
+  call,
+  expectErrorShape,
+  logIn,
+  loginBody,
+  makeDeviceKey,
+  type Answer,
+} from '../helpers/client.js';
+import { createPostgresStore, IS_POSTGRES, type Store } from '../helpers/server-store.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { startPostgres, type Service } from '../helpers/services.js';
+
+/** Far above what the pool's and statement's time-outs add up to below. */
+const BOUND_MS = 8_000;
+const TIMEOUTS = {
+  SERVICE_DATABASE_CONNECT_TIMEOUT_MS: '1000',
+  SERVICE_DATABASE_STATEMENT_TIMEOUT_MS: '1000',
+  SERVICE_DATABASE_LOCK_TIMEOUT_MS: '500',
+};
+
+const onPostgres = IS_POSTGRES ? describe : describe.skip;
+
+onPostgres('a database that fails under load (PostgreSQL only: it is killed and stopped)', () => {
+  let postgres: Service;
+  let store: Store;
+  let server: Server;
+
+  beforeAll(async () => {
+    postgres = await startPostgres({ durable: true });
+    store = await createPostgresStore(postgres.url);
+    server = await startServer({ store, env: TIMEOUTS });
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop();
+    await postgres.stop();
+  });
+
+  it('loses no acknowledged sign-up when it is killed, and is 503 until it is back', async () => {
+    const load = new SignUps(server);
+    await load.until(() => load.acknowledged.size >= 100);
+    await postgres.kill('SIGKILL');
+    await load.until(() => load.refused >= 20);
+    await postgres.restart();
+    const before = load.acknowledged.size;
+    await load.until(() => load.acknowledged.size >= before + 50);
+    await load.stop();
+    expect(load.surprises).toEqual([]);
+    expect(load.slowestMs).toBeLessThan(BOUND_MS);
+    await expectAllThere(server, load.acknowledged);
+  }, 90_000);
+
+  it('answers 503 in a bounded time while it hangs, and lets nobody in by mistake', async () => {
+    const session = await logIn(server);
+    await call(server, 'POST', '/v1/auth/logout-everywhere', { token: session.token });
+    const load = new SignUps(server);
+    await load.until(() => load.acknowledged.size >= 50);
+    await postgres.kill('SIGSTOP');
+    await sleep(3_000);
+    const revoked = await call(server, 'GET', '/v1/account/profile', { token: session.token });
+    expect([401, 503]).toContain(revoked.status);
+    await load.until(() => load.refused >= 20);
+    await postgres.kill('SIGCONT');
+    const before = load.acknowledged.size;
+    await load.until(() => load.acknowledged.size >= before + 50);
+    await load.stop();
+    expect(load.surprises).toEqual([]);
+    expect(load.slowestMs).toBeLessThan(BOUND_MS);
+    await expectAllThere(server, load.acknowledged);
+  }, 90_000);
+
+  it('is waited for by a server that starts without it', async () => {
+    await postgres.kill('SIGKILL');
+    const early = await startServer({ store, env: TIMEOUTS, untilReady: false });
+    try {
+      const notYet = await call(early, 'GET', '/readyz');
+      expect(notYet.status).toBe(503);
+      expectErrorShape(notYet);
+      expect((await call(early, 'GET', '/livez')).status).toBe(200);
+      expect((await call(early, 'GET', '/v1/features')).status).toBe(200);
+      await postgres.restart();
+      const deadline = Date.now() + BOUND_MS;
+      while ((await call(early, 'GET', '/readyz')).status !== 200) {
+        expect(Date.now()).toBeLessThan(deadline);
+        await sleep(100);
+      }
+      expect((await logIn(early)).created).toBe(true);
+    } finally {
+      await early.kill('SIGTERM');
+    }
+  }, 60_000);
+});
+
+/** Eight clients that sign up one new key after another, and keep what came of it. */
+class SignUps {
+  /** Account ids. */
+  readonly acknowledged = new Set<string>();
+  /** Answers that are neither a success nor a decent 503. */
+  readonly surprises: string[] = [];
+  refused = 0;
+  slowestMs = 0;
+  private isStopped = false;
+  private readonly clients: Promise<void>[];
+
+  constructor(private readonly server: Server) {
+    this.clients = Array.from({ length: 8 }, () => this.run());
+  }
+
+  async until(isDone: () => boolean): Promise<void> {
+    const deadline = Date.now() + 30_000;
+    while (!isDone()) {
+      if (Date.now() > deadline) {
+        throw new Error(`It did not come to that: ${this.surprises.join('; ')}`);
+      }
+      await sleep(20);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await Promise.all(this.clients);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopped) {
+      const body = loginBody(makeDeviceKey());
+      const startedAt = Date.now();
+      const answer = await call(this.server, 'POST', '/v1/auth', { body });
+      this.slowestMs = Math.max(this.slowestMs, Date.now() - startedAt);
+      this.judge(answer);
+    }
+  }
+
+  private judge(answer: Answer): void {
+    if (answer.status === 200) {
+      this.acknowledged.add(String(answer.body['accountId']));
+    } else if (answer.status === 503 && Number(answer.headers['retry-after']) > 0) {
+      this.refused += 1;
+    } else {
+      this.surprises.push(`${answer.status} ${answer.text}`);
+    }
+  }
+}
+
+async function expectAllThere(server: Server, acknowledged: ReadonlySet<string>): Promise<void> {
+  const client = new Client({ connectionString: server.databaseUrl ?? '' });
+  await client.connect();
+  const { rows } = await client.query<{ id: string }>('SELECT "id" FROM "account"');
+  await client.end();
+  const stored = new Set(rows.map(({ id }) => id));
+  expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+}

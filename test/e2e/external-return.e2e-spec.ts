@@ -1,0 +1,225 @@
+import { call, makeDeviceKey, refusalOf, type Answer } from '../helpers/client.js';
+import { startServer, type Server } from '../helpers/server.js';
+import {
+  begin,
+  beginConnect,
+  callbackOf,
+  comeBack,
+  finalize,
+  hashOf,
+  loginThrough,
+  params,
+  RETURN_BASE,
+  startWorld,
+  type World,
+} from './external-world.js';
+
+let world: World;
+let server: Server;
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = world.server;
+}, 60_000);
+afterAll(() => world.stop());
+
+/** The redirect back to the client, which has to be at the operator's address and nowhere else. */
+function returned({ status, headers }: Answer, provider = 'okta'): Record<string, string> {
+  expect(status).toBe(302);
+  const location = String(headers.location);
+  expect(location).toMatch(/^[\x21-\x7e]+$/);
+  const url = new URL(location);
+  expect(`${url.origin}${url.pathname}${url.hash}`).toBe(`${RETURN_BASE}/${provider}`);
+  return Object.fromEntries(url.searchParams);
+}
+
+const callback = (query: string, headers?: Record<string, string>, provider = 'okta') =>
+  call(server, 'GET', `/v1/oauth/${provider}/callback${query}`, { headers });
+
+const stateOf = (url: string): string => new URL(url).searchParams.get('state') ?? '';
+
+const INVALID_STATE = { flow: 'auth', error: 'invalid_state' };
+
+describe('the return of the browser', () => {
+  it.each([
+    '',
+    '?',
+    '?code=x',
+    '?state=',
+    '?state=x&code=y',
+    `?state=${'a'.repeat(43)}&code=y`,
+    `?state=${'a'.repeat(5000)}`,
+    '?state=%00',
+    '?state[]=x',
+    '?state=%ff%fe',
+    '?error=access_denied',
+    '?error=<script>alert(1)</script>&error_description=//evil.example',
+    '?return=https://evil.example&redirect_uri=https://evil.example&returnTo=//evil.example',
+    '?state=x%0d%0aset-cookie:a=b',
+    '?state=//evil.example&iss=https://evil.example',
+    '?%',
+    '?#https://evil.example',
+  ])('is at its own address with invalid_state for %j', async (query) => {
+    expect(returned(await callback(query))).toEqual(INVALID_STATE);
+  });
+
+  it.each<Record<string, string>>([
+    { host: 'evil.example' },
+    { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'javascript' },
+    { forwarded: 'host=evil.example;proto=https' },
+    { 'x-original-url': '//evil.example', 'x-rewrite-url': '//evil.example' },
+    { referer: 'https://evil.example', origin: 'https://evil.example' },
+  ])('does not depend on what the browser says: %j', async (headers) => {
+    expect(returned(await callback('?state=x&code=y', headers))).toEqual(INVALID_STATE);
+    const { url } = await begin(server);
+    const at = await callbackOf(server, url, 'anna');
+    const answer = await call(server, 'GET', at.pathname + at.search, { headers });
+    expect(returned(answer)).toMatchObject({ pending: expect.any(String) });
+  });
+
+  it('says so when the person or the provider refuses', async () => {
+    const { url } = await begin(server);
+    const iss = encodeURIComponent(world.oidc.issuer);
+    const answer = await callback(`?error=access_denied&state=${stateOf(url)}&iss=${iss}`);
+    expect(returned(answer)).toEqual({ flow: 'auth', error: 'access_denied' });
+  });
+
+  it.each<[string, (query: URLSearchParams) => void]>([
+    ['a code nobody gave out', (query) => query.set('code', 'forged')],
+    ['no code', (query) => query.delete('code')],
+    ['the issuer of somebody else', (query) => query.set('iss', 'https://evil.example')],
+    ['no issuer, where the provider sends one', (query) => query.delete('iss')],
+    ['an error of the provider', (query) => query.set('error', 'server_error')],
+  ])('is an upstream error with %s, and uses the state up', async (_, change) => {
+    const { url } = await begin(server);
+    const at = await callbackOf(server, url, 'berta');
+    const good = at.search;
+    change(at.searchParams);
+    expect(returned(await callback(at.search))).toEqual({ flow: 'auth', error: 'upstream_error' });
+    expect(returned(await callback(good))).toEqual(INVALID_STATE);
+  });
+
+  it('ends a flow whose state comes back from another provider', async () => {
+    const { url } = await begin(server);
+    const at = await callbackOf(server, url, 'clara');
+    expect(returned(await callback(at.search, {}, 'acme'), 'acme')).toEqual(INVALID_STATE);
+    expect(returned(await callback(at.search))).toEqual(INVALID_STATE);
+  });
+
+  it('is refused with two states', async () => {
+    const [one, two] = [await begin(server), await begin(server)];
+    const query = `?state=${stateOf(one.url)}&state=${stateOf(two.url)}&code=x`;
+    expect(returned(await callback(query))).toEqual(INVALID_STATE);
+  });
+
+  it('works once', async () => {
+    const { url } = await begin(server);
+    const at = await callbackOf(server, url, 'dora');
+    expect(returned(await callback(at.search))).toHaveProperty('pending');
+    expect(returned(await callback(at.search))).toEqual(INVALID_STATE);
+  });
+
+  it('is not cached, and tells the next page nothing', async () => {
+    const { headers } = await callback('?state=x');
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+    });
+  });
+
+  it('tells who is not eligible, and keeps no pending login', async () => {
+    const { url } = await begin(server);
+    expect(await comeBack(url, 'out-emma')).toEqual({ flow: 'auth', error: 'not_eligible' });
+  });
+
+  it('says which flow it was', async () => {
+    const { body } = await loginThrough(server, 'frida', makeDeviceKey());
+    const back = await comeBack(await beginConnect(server, body.token), 'frida');
+    expect(back).toEqual({
+      flow: 'connect',
+      pending: expect.any(String),
+      mode: 'keyed',
+      storagePolicy: 'required_e2ee',
+      accountMode: 'e2ee',
+    });
+    const refused = await comeBack(await beginConnect(server, body.token), 'out-frida');
+    expect(refused).toEqual({ flow: 'connect', error: 'not_eligible' });
+    const fresh = await comeBack(await beginConnect(server, body.token, 'acme'), 'frida');
+    expect(fresh).not.toHaveProperty('provisioning');
+  });
+});
+
+describe('a provider that is away', () => {
+  it('is unavailable, alone, and comes back by itself', async () => {
+    const { url } = await begin(server);
+    const at = await callbackOf(server, url, 'gerda');
+    await world.oidc.stop();
+    expect(returned(await callback(at.search))).toEqual({ flow: 'auth', error: 'upstream_error' });
+    const cold = await world.restart();
+    const answer = await params(cold, 'okta', { proofHash: hashOf('p') });
+    expect(refusalOf(answer)).toEqual({ status: 503, code: 'unavailable' });
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await call(cold, 'GET', '/readyz')).status).toBe(200);
+    expect((await call(cold, 'POST', '/v1/auth/challenge', { body: {} })).status).toBe(200);
+    await world.oidc.start();
+    await expect(untilBegun(cold)).resolves.toContain(world.oidc.issuer);
+  }, 60_000);
+
+  async function untilBegun(target: Server): Promise<string> {
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      const { status, body } = await params(target, 'okta', { proofHash: hashOf('p') });
+      if (status === 200) {
+        return String(body['url']);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    throw new Error('The provider did not come back');
+  }
+});
+
+const KEYLESS = {
+  SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional',
+  SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: '1',
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: '1',
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS: 'okta',
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION: '1',
+};
+
+describe('a policy that changed while the browser was away', () => {
+  it.each([
+    ['keyless_disabled', { ...KEYLESS, SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: '0' }],
+    ['e2ee_required', {}],
+  ])(
+    'is the one that counts: %s',
+    async (error, env) => {
+      const changing = await startWorld({ env: KEYLESS });
+      try {
+        const proof = 'a proof';
+        const query = { mode: 'keyless', proofHash: hashOf(proof) };
+        const open = await params(changing.server, 'okta', query);
+        const both = await comeBack(String(open.body['url']), 'hanna');
+        expect(both).toMatchObject({ mode: 'keyless', provisioningModes: 'plain,e2ee' });
+        const answer = await finalize(changing.server, both['pending'], makeDeviceKey(), { proof });
+        expect(answer.body).toMatchObject({ created: true });
+
+        const second = await params(changing.server, 'okta', query);
+        const at = await callbackOf(changing.server, String(second.body['url']), 'ida');
+        const { store } = changing;
+        await changing.server.kill('SIGTERM');
+        const next = await startServer({ store, env: { ...changing.env, ...offOf(env) } });
+        const back = await call(next, 'GET', at.pathname + at.search);
+        expect(returned(back)).toEqual({ flow: 'auth', error });
+        await next.stop();
+      } finally {
+        await changing.stop();
+      }
+    },
+    60_000,
+  );
+});
+
+/** Variables of the first server that the second one is started without. */
+function offOf(env: Record<string, string>): Record<string, string> {
+  const names = Object.keys(KEYLESS) as (keyof typeof KEYLESS)[];
+  return Object.fromEntries(names.map((name) => [name, env[name] ?? '']));
+}

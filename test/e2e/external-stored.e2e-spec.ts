@@ -1,0 +1,81 @@
+import { Client } from 'pg';
+import { makeDeviceKey, refusalOf } from '../helpers/client.js';
+import { IS_POSTGRES, type Server } from '../helpers/server.js';
+import {
+  begin,
+  comeBack,
+  finalize,
+  hashOf,
+  loginThrough,
+  startWorld,
+  type World,
+} from './external-world.js';
+
+let world: World;
+let server: Server;
+
+const withSql = IS_POSTGRES ? describe : describe.skip;
+withSql('what is stored of a login (needs SQL: PostgreSQL only)', () => {
+  let client: Client;
+  beforeAll(async () => {
+    world = await startWorld();
+    server = world.server;
+    client = new Client({ connectionString: server.databaseUrl ?? '' });
+    await client.connect();
+  }, 60_000);
+  afterAll(async () => {
+    await client.end();
+    await world.stop();
+  });
+
+  it('tells who reads it nothing', async () => {
+    const { url, proof } = await begin(server);
+    const state = new URL(url).searchParams.get('state') ?? '';
+    const { rows: flows } = await client.query<object>('SELECT * FROM external_flow');
+    const { pending = '' } = await comeBack(url, 'karla');
+    const { rows: pendings } = await client.query<object>('SELECT * FROM external_pending');
+    expect(flows.length * pendings.length).toBeGreaterThan(0);
+    const text = [...flows, ...pendings].map((row) => Object.values(row).map(String).join());
+    for (const secret of [state, pending, proof, hashOf(proof), 'karla', 'okta']) {
+      expect(text.join()).not.toContain(secret);
+    }
+  });
+
+  it('means nothing after 10 minutes', async () => {
+    const { url, proof } = await begin(server);
+    await client.query(`UPDATE external_flow SET expires_at = now() - interval '1 ms'`);
+    expect(await comeBack(url, 'lena')).toEqual({ flow: 'auth', error: 'invalid_state' });
+    const second = await begin(server);
+    const { pending } = await comeBack(second.url, 'lena');
+    const { rows } = await client.query<{ minutes: string }>(
+      `SELECT extract(epoch FROM max(expires_at) - now()) / 60 AS minutes FROM external_pending`,
+    );
+    expect(Number(rows[0]?.minutes)).toBeCloseTo(10, 0);
+    await client.query(`UPDATE external_pending SET expires_at = now() - interval '1 ms'`);
+    const late = await finalize(server, pending, makeDeviceKey(), { proof });
+    expect(refusalOf(late)).toEqual({ status: 400, code: 'invalid-pending' });
+  });
+
+  it('cannot be moved to another row', async () => {
+    const mine = await begin(server);
+    const { pending } = await comeBack(mine.url, 'mona');
+    const other = await begin(server);
+    const { pending: bought } = await comeBack(other.url, 'nora');
+    const hash = (secret = '') => Buffer.from(hashOf(secret), 'hex');
+    await client.query(
+      `UPDATE external_pending SET contents =
+         (SELECT contents FROM external_pending WHERE pending_hash = $1) WHERE pending_hash = $2`,
+      [hash(bought), hash(pending)],
+    );
+    const answer = await finalize(server, pending, makeDeviceKey(), mine);
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-pending' });
+  });
+
+  it('leaves no account behind where the identity is somebody else’s', async () => {
+    await loginThrough(server, 'olga', makeDeviceKey());
+    const key = makeDeviceKey();
+    expect((await loginThrough(server, 'olga', key)).status).toBe(409);
+    const { rows } = await client.query('SELECT 1 FROM account WHERE public_key = $1', [key.raw]);
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { makeDeviceKey, refusalOf } from '../helpers/client.js';
+import { connect } from '../helpers/client-live.js';
+import type { Server } from '../helpers/server.js';
+import { AccountCalls, encrypted, plain } from './account-calls.js';
+import {
+  comeBack,
+  connectThrough,
+  finalize,
+  hashOf,
+  loginThrough,
+  params,
+  startWorld,
+  unlink,
+  type World,
+} from './external-world.js';
+import { finish, keylessLogin, OPTIONAL, pendingOf } from './keyless-calls.js';
+
+describe('logins without a device key, the policy optional', () => {
+  let world: World;
+  let server: Server;
+
+  beforeAll(async () => {
+    world = await startWorld({ env: OPTIONAL });
+    server = world.server;
+  }, 60_000);
+
+  afterAll(() => world.stop());
+
+  it('make an account at the first, whose content is plain, and find it again', async () => {
+    const { proof, back } = await pendingOf(server, 'anna');
+    expect(back).toMatchObject({
+      flow: 'auth',
+      mode: 'keyless',
+      storagePolicy: 'optional',
+      provisioning: 'required',
+      provisioningModes: 'plain,e2ee',
+    });
+    const first = await finish(server, { pending: back['pending'], proof });
+    expect(first).toMatchObject({ status: 200, body: { success: true, created: true } });
+    const account = new AccountCalls(server, String(first.body['token']));
+    expect((await account.profile()).body).toMatchObject({
+      id: first.body['accountId'],
+      keyMode: 'keyless',
+      encryptionMode: 'plain',
+      identities: [{ provider: 'okta', login: 'anna', eligibility: { status: 'eligible' } }],
+    });
+    expect((await account.writeSettingsV2(plain('seen'), 0)).body).toMatchObject({ success: true });
+
+    const second = await pendingOf(server, 'anna');
+    expect(second.back).toMatchObject({ accountMode: 'plain' });
+    expect(second.back).not.toHaveProperty('provisioning');
+    const again = await finish(server, { pending: second.back['pending'], proof: second.proof });
+    expect(again.body).toMatchObject({ created: false, accountId: first.body['accountId'] });
+    const there = new AccountCalls(server, String(again.body['token']));
+    expect((await there.settingsV2()).body['content']).toEqual(plain('seen'));
+  });
+
+  it('are chosen on the way back: a login begun with a key may end without one', async () => {
+    const { proof, back } = await pendingOf(server, 'chooser', 'okta', 'keyed');
+    expect(back['provisioningModes']).toBe('plain,e2ee');
+    const answer = await finish(server, { pending: back['pending'], proof });
+    expect(answer.body).toMatchObject({ success: true, created: true });
+  });
+
+  it('do not open an account that has a device key: 409, and the login can still go on', async () => {
+    const key = makeDeviceKey();
+    const keyed = await loginThrough(server, 'bert', key);
+    expect(keyed.status).toBe(200);
+    const { proof, back } = await pendingOf(server, 'bert');
+    expect(back).toMatchObject({ accountMode: 'e2ee' });
+    const refused = await finish(server, { pending: back['pending'], proof });
+    expect(refusalOf(refused)).toEqual({ status: 409, code: 'restore-required' });
+    const restored = await finalize(server, back['pending'], key, { proof });
+    expect(restored.body).toMatchObject({ accountId: keyed.body.accountId, created: false });
+  });
+
+  it('need the proof, and one login is finished once', async () => {
+    const { proof, back } = await pendingOf(server, 'cleo');
+    const { pending } = back;
+    const wrong = randomBytes(24).toString('base64url');
+    expect(refusalOf(await finish(server, { pending, proof: wrong })).code).toBe('invalid-proof');
+    expect(refusalOf(await finish(server, { pending })).code).toBe('invalid-request');
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => finish(server, { pending, proof })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-pending' });
+    }
+  });
+
+  it('need a proof, not a key, to be finished', async () => {
+    const { publicKey } = makeDeviceKey();
+    const refused = await params(server, 'okta', { mode: 'keyless', publicKey });
+    expect(refusalOf(refused)).toEqual({ status: 400, code: 'invalid-request' });
+    const { body } = await params(server, 'okta', { mode: 'keyed', publicKey });
+    const { pending } = await comeBack(String(body['url']), 'dora');
+    const finished = await finish(server, { pending, proof: 'anything' });
+    expect(refusalOf(finished)).toEqual({ status: 400, code: 'invalid-proof' });
+  });
+
+  it('are refused to who is not eligible, and to a provider that is not listed', async () => {
+    const { back } = await pendingOf(server, 'out-emil');
+    expect(back).toEqual({ flow: 'auth', error: 'not_eligible' });
+    const unlisted = await params(server, 'acme', { mode: 'keyless', proofHash: hashOf('x') });
+    expect(refusalOf(unlisted)).toEqual({ status: 403, code: 'keyless-disabled' });
+    expect(unlisted.body['provider']).toBe('acme');
+    const { proof, back: keyed } = await pendingOf(server, 'frida', 'acme', 'keyed');
+    const finished = await finish(server, { pending: keyed['pending'], proof }, 'acme');
+    expect(refusalOf(finished)).toEqual({ status: 403, code: 'keyless-disabled' });
+  });
+
+  it('of one person, a hundred first ones at once, make one account and all succeed', async () => {
+    const begun = await Promise.all(Array.from({ length: 100 }, () => pendingOf(server, 'many')));
+    const answers = await Promise.all(
+      begun.map(({ proof, back }) => finish(server, { pending: back['pending'], proof })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body['accountId'])).size).toBe(1);
+    expect(new Set(answers.map(({ body }) => body['token'])).size).toBe(100);
+    expect(answers.filter(({ body }) => body['created'] === true)).toHaveLength(1);
+    const { token } = answers[0]?.body ?? {};
+    const { body } = await new AccountCalls(server, String(token)).profile();
+    expect(body['identities']).toHaveLength(1);
+  }, 60_000);
+
+  it('leave the person a way in: the last identity that opens the account stays', async () => {
+    const { body } = await keylessLogin(server, 'gina');
+    const token = String(body['token']);
+    const refused = await unlink(server, token);
+    expect(refusalOf(refused)).toEqual({ status: 400, code: 'invalid-request' });
+    expect(JSON.stringify(refused.body['details'])).toContain('Nothing else opens this account');
+    // Acme is linked then, and opens nothing: it is no keyless provider.
+    expect((await connectThrough(server, 'gina', token, 'acme')).status).toBe(200);
+    expect(refusalOf(await unlink(server, token)).status).toBe(400);
+    expect((await unlink(server, token, 'acme')).status).toBe(200);
+    const profile = await new AccountCalls(server, token).profile();
+    expect(profile.body['identities']).toMatchObject([{ provider: 'okta' }]);
+  });
+
+  it('make accounts that stay plain: there is no key to encrypt with', async () => {
+    const { body } = await keylessLogin(server, 'hans');
+    const account = new AccountCalls(server, String(body['token']));
+    expect(refusalOf(await account.changeMode('e2ee'))).toEqual({
+      status: 400,
+      code: 'invalid-request',
+    });
+    const migrated = await account.migrate({
+      toMode: 'e2ee',
+      expectedSettingsVersion: 0,
+      settings: encrypted('eA=='),
+      credentials: [],
+    });
+    expect(refusalOf(migrated)).toEqual({ status: 400, code: 'invalid-request' });
+  });
+
+  it('tell live clients when the person comes back under another name, or regains access', async () => {
+    const { body } = await keylessLogin(server, 'ida');
+    const live = await connect(server, { token: String(body['token']) });
+    await live.next('hello');
+    await keylessLogin(server, 'ida');
+    await world.oidc.setGroups('ida', []);
+    expect((await pendingOf(server, 'ida')).back['error']).toBe('not_eligible');
+    await world.oidc.setGroups('ida', ['engineering']);
+    expect((await keylessLogin(server, 'ida')).status).toBe(200);
+    for (const seq of [1, 2]) {
+      const update = await live.next('update');
+      expect(update).toMatchObject({ seq, body: { t: 'identities-changed' } });
+    }
+    expect(live.waiting('update')).toBe(0);
+    live.close();
+  });
+
+  it('find nothing of an account that was ended, and make a new one', async () => {
+    const first = await keylessLogin(server, 'jana');
+    await new AccountCalls(server, String(first.body['token'])).removeAccount();
+    const second = await keylessLogin(server, 'jana');
+    expect(second.body['created']).toBe(true);
+    expect(second.body['accountId']).not.toBe(first.body['accountId']);
+  });
+});

@@ -1,0 +1,103 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  certificateDirectory,
+  selfSigned,
+  TestAuthority,
+  type IssuedCertificate,
+} from '../fakes/certificates.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { callFrom, mtlsEnv, PROXY, urlPem } from './mtls-world.js';
+
+const directory = certificateDirectory();
+const root = TestAuthority.root(directory.path, 'Acme Root');
+const issuing = root.intermediate('Acme Issuing CA');
+const crlPath = join(directory.path, 'crl.pem');
+const names = ['email:alice@corp.example'];
+const revoked = issuing.issue({ names });
+issuing.revoke(revoked);
+writeFileSync(crlPath, root.revocationList() + issuing.revocationList());
+
+describe('certificates that the proxy did not verify', () => {
+  const own = { FORWARDED_PRESET: 'aws-alb-passthrough', CA_PATH: root.certPath };
+  let server: Server;
+  let revoking: Server;
+
+  beforeAll(async () => {
+    server = await startServer({ env: mtlsEnv(own) });
+    revoking = await startServer({ env: mtlsEnv({ ...own, CRL_PATH: crlPath }) });
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([server.stop(), revoking.stop()]);
+    directory.remove();
+  });
+
+  const logIn = (...chain: readonly IssuedCertificate[]) => logInTo(server, chain);
+  const logInTo = (target: Server, chain: readonly IssuedCertificate[]) =>
+    callFrom(PROXY, target, [
+      ['x-amzn-mtls-clientcert', urlPem(chain.map(({ cert }) => cert).join(''))],
+    ]);
+
+  it('count when a chain leads to an authority of this server', async () => {
+    expect((await logIn(issuing.issue({ names }), issuing)).status).toBe(200);
+    expect((await logIn(root.issue({ names }))).status).toBe(200);
+    // In any order behind the leaf, with the root among them.
+    expect((await logIn(issuing.issue({ names }), root, issuing)).status).toBe(200);
+  });
+
+  it('count through as many authorities as the upper one allows', async () => {
+    expect((await logIn(...deeper(1))).status).toBe(200);
+    expect((await logIn(...deeper(0))).status).toBe(401);
+  });
+
+  it('do not count when they are revoked, or nobody knows whether they are', async () => {
+    expect((await logInTo(revoking, [issuing.issue({ names }), issuing])).status).toBe(200);
+    expect((await logInTo(revoking, [revoked, issuing])).status).toBe(401);
+    expect((await logIn(revoked, issuing)).status).toBe(200);
+    const unlisted = root.intermediate('Unlisted');
+    expect((await logInTo(revoking, [unlisted.issue({ names }), unlisted])).status).toBe(401);
+    expect((await logIn(unlisted.issue({ names }), unlisted)).status).toBe(200);
+  });
+
+  const deeper = (pathLength: number): IssuedCertificate[] => {
+    const middle = root.intermediate('Middle', pathLength);
+    const below = middle.intermediate('Below');
+    return [below.issue({ names }), below, middle];
+  };
+  const constrained = (): IssuedCertificate[] => {
+    const extensions = [
+      'basicConstraints=critical,CA:TRUE',
+      'keyUsage=critical,keyCertSign,cRLSign',
+      'nameConstraints=critical,permitted;email:other.example',
+    ];
+    const request = { subject: '/CN=Constrained', usage: null, extensions };
+    const authority = TestAuthority.under(root, request);
+    return [authority.issue({ names }), authority];
+  };
+
+  it.each([
+    ['self-signed', () => [selfSigned(directory.path, 'self', names.join())]],
+    ['without their intermediate', () => [issuing.issue({ names })]],
+    [
+      'of another root of the same name',
+      () => {
+        const other = TestAuthority.root(join(directory.path, 'Acme-Acme-Root'), 'Acme Root');
+        return [other.issue({ names }), other];
+      },
+    ],
+    [
+      'below one that is no authority',
+      () => {
+        const person = root.issue({ names, extensions: ['basicConstraints=critical,CA:FALSE'] });
+        return [TestAuthority.of(person, directory.path).issue({ names }), person];
+      },
+    ],
+    ['under constraints of names', constrained],
+    [
+      'of too many',
+      () => [issuing.issue({ names }), ...Array<IssuedCertificate>(10).fill(issuing)],
+    ],
+  ])('do not when they are %s', async (_, make) => {
+    expect(await logIn(...make())).toMatchObject({ status: 401, body: { code: 'mtls-required' } });
+  });
+});

@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { readlinkSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type TLSSocket } from 'node:tls';
+import type { IssuedCertificate } from '../fakes/certificates.js';
+import {
+  alice,
+  bob,
+  chained,
+  directory,
+  files,
+  issuing,
+  publish,
+  revocationLists,
+  root,
+  startDirect,
+  START_LIMIT_MS,
+  volume,
+  type DirectServer,
+} from './mtls-direct-world.js';
+import { auditOf } from './mtls-world.js';
+
+describe('a connection in mode direct', () => {
+  let direct: DirectServer;
+  const mallory = issuing.issue({ names: ['email:mallory@corp.example'] });
+  const { post, logIn } = {
+    post: (...how: Parameters<DirectServer['post']>) => direct.post(...how),
+    logIn: (own: IssuedCertificate) => direct.logIn(own),
+  };
+
+  beforeAll(async () => {
+    direct = await startDirect();
+  }, START_LIMIT_MS);
+  afterAll(async () => {
+    await direct.server.stop();
+    directory.remove();
+  });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'gives a resumed session of %s the identity it began with',
+    async (version) => {
+      const [alices, bobs] = [await logIn(alice), await logIn(bob)];
+      const options = { maxVersion: version, keepAlive: false, maxCachedSessions: 0 };
+      const begin = async (own: IssuedCertificate): Promise<Buffer> => {
+        const agent = new Agent(options);
+        const session = new Promise<Buffer>((done) => {
+          agent.on('keylog', () => undefined);
+          const sent = request({
+            ...urlParts(),
+            ...chained(own),
+            ca: root.cert,
+            agent,
+            path: '/livez',
+          });
+          sent.on('socket', (socket) => socket.once('session', done));
+          sent.on('response', (answer) => answer.resume());
+          sent.end();
+        });
+        return session;
+      };
+      const resume = async (session: Buffer, own: IssuedCertificate) => {
+        const sent = request({
+          ...urlParts(),
+          ...chained(own),
+          ca: root.cert,
+          agent: new Agent(options),
+          ...({ session } as object),
+          method: 'POST',
+          path: '/v1/auth/mtls',
+        });
+        sent.end();
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+        let text = '';
+        answer.setEncoding('utf8');
+        for await (const chunk of answer as AsyncIterable<string>) {
+          text += chunk;
+        }
+        const { accountId } = JSON.parse(text) as { accountId: string };
+        return { isReused: (answer.socket as TLSSocket).isSessionReused(), accountId };
+      };
+      const session = await begin(alice);
+      // Whatever certificate the client would show now: the session is Alice's.
+      expect(await resume(session, bob)).toEqual({
+        isReused: true,
+        accountId: alices.body['accountId'],
+      });
+      expect(await resume(await begin(bob), alice)).toEqual({
+        isReused: true,
+        accountId: bobs.body['accountId'],
+      });
+    },
+  );
+
+  function urlParts(): { hostname: string; port: string } {
+    const { hostname, port } = new URL(direct.url);
+    return { hostname, port };
+  }
+
+  it('uses changed files at once, and keeps the connections that are open', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const kept = { alice: new Agent({ keepAlive: true }), mallory: agent };
+    expect((await post({ ...chained(mallory), agent: kept.mallory })).status).toBe(200);
+    const before = await post({ ...chained(alice), agent: kept.alice });
+    const port = portOf(kept.alice);
+
+    issuing.revoke(mallory);
+    const renewed = root.issue({
+      subject: '/CN=new',
+      names: ['IP:127.0.0.1'],
+      usage: 'serverAuth',
+    });
+    publish(
+      { ...files, 'tls.crt': renewed.cert, 'tls.key': renewed.key, 'crl.pem': revocationLists() },
+      'v2',
+    );
+    await until(() => direct.server.logs().includes('have changed and are in use'));
+
+    await expect(logIn(mallory)).rejects.toThrow();
+    const after = await post({ ...chained(alice), agent: kept.alice });
+    expect(after.body['accountId']).toBe(before.body['accountId']);
+    expect(portOf(kept.alice)).toBe(port);
+    // The connection is open still, but the certificate behind it is worth nothing any more.
+    expect(await post({ ...chained(mallory), agent: kept.mallory })).toMatchObject({ status: 401 });
+    expect(await commonNameOfServer()).toBe('new');
+    Object.values(kept).forEach((one) => one.destroy());
+  });
+
+  it('goes on with the old files when the new ones make no sense', async () => {
+    publish({ ...files, 'tls.key': alice.key }, 'v3');
+    await until(() => direct.server.logs().includes('are not used'));
+    expect(readlinkSync(join(volume, '..data'))).toContain('v3');
+    expect((await logIn(alice)).status).toBe(200);
+    expect(await commonNameOfServer()).toBe('new');
+  });
+
+  it('counts who came with a certificate that is worth nothing any more', async () => {
+    expect(await auditOf(direct.server)).toMatchObject({ 'not-trusted': 1 });
+  });
+
+  function portOf(agent: Agent): number | undefined {
+    return Object.values(agent.freeSockets)[0]?.[0]?.localPort;
+  }
+
+  async function commonNameOfServer(): Promise<string | undefined> {
+    const { port } = new URL(direct.url);
+    const socket = connect({
+      ...chained(alice),
+      host: '127.0.0.1',
+      port: Number(port),
+      ca: root.cert,
+    });
+    await once(socket, 'secureConnect');
+    const { subject } = socket.getPeerCertificate();
+    socket.destroy();
+    return String(subject.CN);
+  }
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!isSo()) {
+    if (Date.now() > deadline) {
+      throw new Error('It did not come to that');
+    }
+    await sleep(50);
+  }
+}

@@ -1,0 +1,244 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { certificateDirectory, selfSigned, TestAuthority } from '../fakes/certificates.js';
+import { createCliUser } from '../helpers/cli.js';
+import type { Json } from '../helpers/client.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { freePort, startService, type Service } from '../helpers/service-process.js';
+import { FORWARDED, mtlsEnv, spellingsOf, type RawHeaders } from './mtls-world.js';
+
+const SHIPPED = join(import.meta.dirname, '../../docker/proxies');
+const HOST = 'gate.example.org';
+
+interface Proxy {
+  readonly binary: string;
+  readonly debian: string;
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly args: (config: string, home: string) => string[];
+  /** What a distribution's own configuration has around the shipped file. */
+  readonly around?: (config: string, home: string) => string;
+}
+
+const CUSTOM = { FORWARDED_PRESET: 'custom', CUSTOM_CERTIFICATE_HEADER: 'X-Client-Cert' };
+const APACHE_MODULES = 'mpm_event authz_core ssl socache_shmcb headers macro proxy proxy_http';
+
+const PROXIES: Readonly<Record<string, Proxy>> = {
+  nginx: {
+    binary: '/usr/sbin/nginx',
+    debian: 'nginx',
+    file: 'nginx.conf',
+    env: { FORWARDED_PRESET: 'ingress-nginx' },
+    args: (config, home) => [
+      ...['-c', config, '-p', home, '-e', 'stderr'],
+      ...['-g', `daemon off; pid ${home}/pid;`],
+    ],
+  },
+  haproxy: {
+    binary: '/usr/sbin/haproxy',
+    debian: 'haproxy',
+    file: 'haproxy.cfg',
+    env: { FORWARDED_PRESET: 'haproxy' },
+    args: (config) => ['-db', '-f', config],
+  },
+  apache: {
+    binary: '/usr/sbin/apache2',
+    debian: 'apache2',
+    file: 'apache.conf',
+    env: {
+      ...CUSTOM,
+      CUSTOM_DECODER: 'pem-spaces',
+      CUSTOM_VERIFY_HEADER: 'X-Client-Cert-Verify',
+    },
+    args: (config) => ['-DFOREGROUND', '-f', config],
+    around: (config, home) =>
+      [
+        ...APACHE_MODULES.split(' ').map(
+          (name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`,
+        ),
+        `ServerName ${HOST}`,
+        `ServerRoot ${home}`,
+        `DefaultRuntimeDir ${home}`,
+        `PidFile ${home}/pid`,
+        `ErrorLog ${home}/error.log`,
+        'User nobody',
+        'Group nogroup',
+        config,
+      ].join('\n'),
+  },
+  caddy: {
+    binary: '/usr/bin/caddy',
+    debian: 'caddy',
+    file: 'Caddyfile',
+    env: { ...CUSTOM, CUSTOM_DECODER: 'base64-der' },
+    args: (config) => ['run', '--adapter', 'caddyfile', '--config', config],
+  },
+};
+
+const directory = certificateDirectory();
+const root = TestAuthority.root(directory.path, 'Acme Root');
+const issuing = root.intermediate('Acme Issuing CA');
+const host = root.issue({ subject: `/CN=${HOST}`, names: [`DNS:${HOST}`], usage: 'serverAuth' });
+const subject = '/O=Acme, s.r.o./CN=Jiří "Novák"; admin,CN=root';
+const alice = root.issue({ subject, names: ['email:alice@corp.example'] });
+const mallory = root.issue({ names: ['email:mallory@corp.example'] });
+const stranger = selfSigned(directory.path, 'stranger', 'email:alice@corp.example');
+
+afterAll(() => directory.remove());
+
+const missing = Object.values(PROXIES).filter(({ binary }) => !existsSync(binary));
+if (missing.length > 0 && process.env['CI'] !== 'true') {
+  const packages = missing.map(({ debian }) => debian).join(' ');
+  console.warn(`NOT RUN: tests behind real proxies. On Debian: apt-get install ${packages}`);
+}
+
+for (const [name, proxy] of Object.entries(PROXIES)) {
+  const isRun = existsSync(proxy.binary) || process.env['CI'] === 'true';
+  (isRun ? describe : describe.skip)(`behind ${name}`, () => {
+    let server: Server;
+    let running: Service;
+    let ports: { readonly open: number; readonly certificates: number };
+
+    beforeAll(async () => {
+      const env = mtlsEnv({ ...proxy.env, TRUSTED_PROXIES: '127.0.0.1' });
+      server = await startServer({ env });
+      ports = { open: await freePort(), certificates: await freePort() };
+      running = await startProxy(proxy, ports, server.port);
+    }, 60_000);
+    afterAll(async () => {
+      await running.stop();
+      await server.stop();
+    });
+
+    const send = (headers: RawHeaders, own?: typeof alice, port = ports.certificates) =>
+      call(port, headers, own);
+
+    it('logs in with a certificate, by what is in it', async () => {
+      const first = await send([], alice);
+      expect(first).toMatchObject({ status: 200, body: { created: true } });
+      const again = await send([], alice);
+      expect(again.body['accountId']).toBe(first.body['accountId']);
+      const others = await send([], mallory);
+      expect(others.body['accountId']).not.toBe(first.body['accountId']);
+    });
+
+    it('logs nobody in without one, or with one of nobody', async () => {
+      expect(await send([])).toMatchObject({ status: 401, body: { code: 'mtls-required' } });
+      expect(await send([], undefined, ports.open)).toMatchObject({ status: 401 });
+      const refused = await send([], stranger).catch(() => ({ status: 'refused', body: {} }));
+      expect(refused.status).not.toBe(200);
+      expect(refused.body).not.toHaveProperty('token');
+    });
+
+    it('lets nobody forge a certificate, at neither host', async () => {
+      const alices = (await send([], alice)).body['accountId'];
+      for (const headersOf of Object.values(FORWARDED)) {
+        const headers: RawHeaders = [
+          ...headersOf(alice, issuing),
+          ['X-Client-Cert', alice.der.toString('base64')],
+          ['X-Client-Cert-Verify', 'SUCCESS'],
+        ];
+        for (let spelling = 0; spelling < 12; spelling += 1) {
+          const forged = headers.map(
+            ([header, value]) => [spellingsOf(header)[spelling] ?? '', value] as const,
+          );
+          for (const port of Object.values(ports)) {
+            const answer = await send(forged, undefined, port);
+            const told = { forged: forged[0]?.[0], port, status: answer.status };
+            expect([400, 401].map((status) => ({ ...told, status }))).toContainEqual(told);
+            expect(answer.body).not.toHaveProperty('token');
+          }
+          const own = await send(forged, mallory);
+          expect(own.body['accountId']).not.toBe(alices);
+        }
+      }
+    }, 60_000);
+
+    it('passes the doctor', async () => {
+      const user = await createCliUser();
+      try {
+        for (const port of Object.values(ports)) {
+          const url = `https://${HOST}:${port}`;
+          const { code, stdout, stderr } = await user.run(
+            ['doctor', 'mtls', '--public-url', url, '--connect-to', '127.0.0.1', '--json'],
+            { NODE_EXTRA_CA_CERTS: root.certPath },
+          );
+          expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+          expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+        }
+      } finally {
+        await user.remove();
+      }
+    }, 60_000);
+  });
+}
+
+async function startProxy(
+  proxy: Proxy,
+  ports: { readonly open: number; readonly certificates: number },
+  upstream: number,
+): Promise<Service> {
+  const home = join(directory.path, proxy.debian);
+  mkdirSync(join(home, 'tls'), { recursive: true });
+  const files = {
+    'tls.crt': host.cert,
+    'tls.key': host.key,
+    'tls.pem': host.cert + host.key,
+    'client-ca.pem': root.cert,
+  };
+  for (const [file, text] of Object.entries(files)) {
+    writeFileSync(join(home, 'tls', file), text);
+  }
+  const shipped = readFileSync(join(SHIPPED, proxy.file), 'utf8')
+    .replaceAll('/etc/gatehouse/tls', join(home, 'tls'))
+    .replaceAll('gatehouse:3000', `127.0.0.1:${upstream}`)
+    .replace(/\b8443\b/g, String(ports.certificates))
+    .replace(/\b443\b/g, String(ports.open));
+  const config = join(home, proxy.file);
+  writeFileSync(config, proxy.around?.(shipped, home) ?? shipped);
+  return startService({
+    file: proxy.binary,
+    args: proxy.args(config, home),
+    url: `https://127.0.0.1:${ports.certificates}`,
+    home,
+    stopSignal: 'SIGTERM',
+    probe: () => canConnect(ports.certificates),
+  });
+}
+
+async function canConnect(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.destroy();
+}
+
+async function call(
+  port: number,
+  headers: RawHeaders,
+  own?: { readonly cert: string; readonly key: string },
+): Promise<{ readonly status: number | undefined; readonly body: Json }> {
+  const sent = request({
+    host: '127.0.0.1',
+    port,
+    servername: HOST,
+    ca: root.cert,
+    ...(own && { cert: own.cert, key: own.key }),
+    method: 'POST',
+    path: '/v1/auth/mtls',
+    headers: { host: `${HOST}:${port}`, ...Object.fromEntries(headers) },
+    agent: false,
+  });
+  sent.end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = '';
+  answer.setEncoding('utf8');
+  for await (const chunk of answer as AsyncIterable<string>) {
+    text += chunk;
+  }
+  const isJson = String(answer.headers['content-type']).includes('json');
+  return { status: answer.statusCode, body: isJson ? (JSON.parse(text) as Json) : {} };
+}

@@ -1,0 +1,62 @@
+import { readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Server } from '../helpers/server.js';
+import { Notifying, startPlainServer } from './notify-world.js';
+
+const [GONE, OTHER, FINE] = ['gone', 'other', 'fine'].map((name) => `ExponentPushToken[${name}]`);
+
+let server: Server;
+let world: Notifying;
+
+beforeAll(async () => {
+  server = await startPlainServer();
+  world = await Notifying.start(server);
+}, 60_000);
+
+afterAll(async () => {
+  await world.stop();
+  await server.stop();
+});
+
+/** Makes everything that waits due: the name of its file holds the time. */
+const letTimePass = (): void => {
+  const queue = join(world.stateHome, 'gatehouse', 'spool', 'queue');
+  for (const name of readdirSync(queue)) {
+    const [key, lane, , ...rest] = name.split('.');
+    renameSync(join(queue, name), join(queue, [key, lane, '1', ...rest].join('.')));
+  }
+};
+
+describe('gatehouse notify receipts', () => {
+  it('asks no sooner than 15 minutes later, and removes only the token that a receipt names', async () => {
+    const tokens = [GONE ?? '', OTHER ?? '', FINE ?? ''];
+    for (const token of tokens) {
+      await world.ok('tokens', 'add', token);
+    }
+    world.push.receiptProblems.set(GONE ?? '', { error: 'DeviceNotRegistered' });
+    const named = { error: 'DeviceNotRegistered', expoPushToken: 'ExponentPushToken[elsewhere]' };
+    world.push.receiptProblems.set(OTHER ?? '', named);
+    await world.notify(0, 'ready', '--session', 's1');
+    const [early] = await world.ok('notify', 'receipts');
+    expect(early).toEqual({ receipts: [], waiting: 3 });
+    expect(world.push.receiptBatches).toEqual([]);
+    letTimePass();
+    const [late] = await world.lines<{ receipts: { state: string }[] }>(1, 'notify', 'receipts');
+    expect(late?.receipts.map(({ state }) => state).sort()).toEqual([
+      'delivered',
+      'failed',
+      'failed',
+    ]);
+    const [left] = await world.ok<{ tokens: { token: string }[] }>('tokens', 'list');
+    expect(left?.tokens.map(({ token }) => token).sort()).toEqual([FINE, OTHER]);
+    expect(await world.ok('notify', 'receipts')).toEqual([{ receipts: [], waiting: 0 }]);
+  }, 60_000);
+
+  it('asks again later for what is not known yet', async () => {
+    world.push.receiptProblems.set(FINE ?? '', null);
+    await world.notify(0, 'ready', '--session', 's2');
+    letTimePass();
+    const [answer] = await world.lines<{ waiting: number }>(1, 'notify', 'receipts');
+    expect(answer).toMatchObject({ waiting: 1 });
+  }, 60_000);
+});

@@ -1,0 +1,264 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { Server } from '../helpers/server.js';
+import { Notifying, startPlainServer } from './notify-world.js';
+
+const TOKEN = 'ExponentPushToken[phone-one]';
+const SECRET = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`;
+const READY = ['ready', '--session', 's1'] as const;
+
+// Every line of these is a process of its own, and machines are busy.
+jest.setTimeout(40_000);
+
+let server: Server;
+let world: Notifying;
+
+beforeAll(async () => {
+  server = await startPlainServer();
+}, 40_000);
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  world = await Notifying.start(server);
+});
+
+afterEach(() => world.stop());
+
+const inFile = async (name: string, text: string): Promise<string> => {
+  const file = join(world.user.home, name);
+  await writeFile(file, text);
+  return file;
+};
+
+const tokensLeft = async () => {
+  const [answer] = await world.ok<{ tokens: { token: string }[] }>('tokens', 'list');
+  return answer?.tokens.map(({ token }) => token);
+};
+
+describe('gatehouse notify', () => {
+  it('tells phones and webhooks, and a standard library verifies the signature', async () => {
+    const receiver = await world.webhook('hook', undefined, '--secret', SECRET);
+    await world.ok('tokens', 'add', TOKEN);
+    const states = await world.notify(
+      0,
+      ...['permission-request', '--session', 's1', '--title', 'Build', '--request', 'r1'],
+      ...['--tool', 'Bash', '--command', 'npm test', '--explanation', 'run the tests'],
+    );
+    expect(states).toEqual(['push …-one: sent', 'webhook hook: sent']);
+    const [request] = receiver.received;
+    const { headers, rawBody } = request ?? { headers: {}, rawBody: Buffer.of() };
+    expect(
+      new Webhook(SECRET).verify(rawBody.toString(), headers as Record<string, string>),
+    ).toMatchObject({
+      topic: 'permission_request',
+      request: { requestId: 'r1', toolName: 'Bash' },
+    });
+    const [message] = world.push.accepted;
+    expect(message).toMatchObject({ to: TOKEN, data: { sessionId: 's1', requestId: 'r1' } });
+    expect(message?.body).toContain('Command: npm test');
+  });
+
+  it('tells an event once, however often a hook repeats it', async () => {
+    const receiver = await world.webhook('hook');
+    const event = await inFile('event.json', '{"id":"e1","session":{"sessionId":"s1"}}');
+    expect(await world.notify(0, 'ready', '--event-file', event)).toContain('webhook hook: sent');
+    expect(await world.notify(0, 'ready', '--event-file', event)).toContain('webhook hook: known');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('ends with 0 where preferences keep it silent, and says which', async () => {
+    const receiver = await world.webhook('hook', undefined, '--topics', 'permissionRequest');
+    await world.ok('tokens', 'add', TOKEN);
+    await world.ok('preferences', 'set', 'pushEnabled=off');
+    expect(await world.notify(0, ...READY)).toEqual([
+      'push …-one: suppressed',
+      'webhook hook: suppressed',
+    ]);
+    await world.ok('channels', 'disable', 'hook');
+    const asks = ['permission-request', '--session', 's1', '--request', 'r1'];
+    const { stdout } = await world.run('notify', ...asks);
+    expect(stdout).toMatch(/push …-one {2}not sent: push is switched off/);
+    expect(stdout).toMatch(/webhook hook {2}not sent: the channel is disabled/);
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('keeps requests to itself where the build has previews switched off', async () => {
+    const receiver = await world.webhook('hook');
+    const asks = ['permission-request', '--session', 's1', '--request', 'r1', '--command', 'ls /x'];
+    const env = { ...world.env, CLIENT_PUBLIC_REQUEST_PREVIEWS: '0' };
+    await world.user.run(['notify', ...asks], env);
+    expect(receiver.json).toMatchObject({ request: { requestId: 'r1', toolDetails: null } });
+    expect(receiver.received[0]?.rawBody.toString()).not.toContain('/x');
+  });
+
+  it('removes a token on DeviceNotRegistered for that very token, and for nothing else', async () => {
+    const other = 'ExponentPushToken[phone-two]';
+    const third = 'ExponentPushToken[phone-three]';
+    for (const token of [TOKEN, other, third]) {
+      await world.ok('tokens', 'add', token);
+    }
+    world.push.ticketProblems.set(TOKEN, { error: 'DeviceNotRegistered', expoPushToken: TOKEN });
+    world.push.ticketProblems.set(other, { error: 'DeviceNotRegistered', expoPushToken: third });
+    world.push.ticketProblems.set(third, { error: 'InvalidCredentials' });
+    await world.notify(1, ...READY);
+    expect(await tokensLeft()).toEqual([third, other]);
+  });
+
+  it('disables a webhook that asks for it', async () => {
+    const headers = { 'webhook-delivery': 'disable' };
+    const receiver = await world.webhook('hook', () => ({ status: 204, headers }));
+    await world.notify(0, ...READY);
+    expect(await world.notify(0, ...READY)).toContain('webhook hook: suppressed');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('waits with --wait until a webhook that failed has it, under the same id', async () => {
+    const receiver = await world.webhook('hook', (_request, count) => ({
+      status: count === 1 ? 500 : 204,
+    }));
+    expect(await world.notify(0, ...READY, '--wait')).toContain('webhook hook: sent');
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('leaves a process behind that retries, and no other beside it', async () => {
+    const receiver = await world.webhook('hook', (_request, count) => ({
+      status: count <= 2 ? 500 : 204,
+    }));
+    await world.run('notify', ...READY);
+    await world.run('notify', ...READY);
+    const isDone = () => receiver.received.length === 4;
+    for (let waited = 0; waited < 200 && !isDone(); waited += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(receiver.received).toHaveLength(4);
+  }, 20_000);
+});
+
+describe('what notify is given', () => {
+  it('names what is wrong with an event, sends nothing, and ends with 2', async () => {
+    const { code, stderr } = await world.run('notify', 'permission-request', '--session', 's 1');
+    expect(code).toBe(2);
+    expect(stderr).toContain('--session must be 1 to 128 printable ASCII characters');
+    expect(stderr).toContain('--request must be');
+    expect((await world.run('notify', 'no-such-kind')).code).toBe(2);
+  });
+
+  it('skips the broken events of a file by their number, and sends the rest', async () => {
+    const receiver = await world.webhook('hook');
+    const good = '{"topic":"ready","session":{"sessionId":"s"}}';
+    const file = await inFile('events', [good, '{broken', '{"topic":"party"}', good].join('\n'));
+    const { code, stderr } = await world.run('notify', 'send', '--event-file', file);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Event 2 is no JSON object');
+    expect(stderr).toContain('Event 3: topic must be one of');
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('names broken settings, channels and tokens, and serves the rest', async () => {
+    const receiver = await world.webhook('good');
+    await world.ok('tokens', 'add', 'not-a-token');
+    const channels = [{ id: 'bad', url: 'javascript:0' }, 7, { id: 'ok', url: receiver.url }];
+    const file = await inFile(
+      'settings.json',
+      JSON.stringify({
+        notificationsSettingsV1: { ready: 'perhaps' },
+        notificationChannelsV1: channels,
+      }),
+    );
+    const { code, stdout, stderr } = await world.run('notify', ...READY, '--settings-file', file);
+    expect(code).toBe(1);
+    expect(stdout).toContain('failed: This is no push token');
+    expect(stdout).toContain('webhook ok  sent');
+    expect(stderr).toContain('notificationsSettingsV1.ready must be true or false');
+    expect(stderr).toContain('notificationChannelsV1[0] needs a url');
+    expect(stderr).toContain('notificationChannelsV1[1] is no channel');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('sends nothing by settings that are no JSON, and does not quote them', async () => {
+    const file = await inFile('settings.json', '{"signingSecret": "hush",');
+    const { code, stderr } = await world.run('notify', ...READY, '--settings-file', file);
+    expect(code).toBe(1);
+    expect(stderr).toContain('are not a JSON object, so nothing is sent');
+    expect(stderr).not.toContain('hush');
+  });
+
+  it('ends with 3 when not logged in, and with 4 when the server does not answer', async () => {
+    const gone = { ...world.env, GATEHOUSE_SERVER: 'http://127.0.0.1:1' };
+    expect((await world.user.run(['notify', ...READY], gone)).code).toBe(3);
+    const session = readdirSync(join(world.user.configDirectory, 'servers'));
+    expect(session).toHaveLength(1);
+    await server.kill('SIGKILL');
+    expect((await world.run('notify', ...READY)).code).toBe(4);
+    server = await server.restart();
+  }, 40_000);
+});
+
+describe('what is kept on disk', () => {
+  it('is readable by its owner alone, and holds no signing secret', async () => {
+    await world.ok('channels', 'add', 'http://127.0.0.1:1/', '--id', 'dead', '--secret', SECRET);
+    await world.ok('tokens', 'add', TOKEN);
+    await world.notify(1, ...READY);
+    const paths = readdirSync(world.stateHome, { recursive: true, encoding: 'utf8' }).map((path) =>
+      join(world.stateHome, path),
+    );
+    const files = paths.filter((path) => statSync(path).isFile());
+    expect(files.length).toBeGreaterThanOrEqual(3);
+    for (const path of paths) {
+      const mode = (statSync(path).mode & 0o777).toString(8);
+      expect([path, mode]).toEqual([path, files.includes(path) ? '600' : '700']);
+    }
+    const texts = files.map((path) => readFileSync(path, 'utf8'));
+    expect(texts.filter((text) => text.includes(SECRET))).toEqual([]);
+  });
+
+  it('shows neither secrets nor whole tokens, and redelivers under the same id', async () => {
+    let status = 404;
+    const receiver = await world.webhook('hook', () => ({ status }), '--secret', SECRET);
+    await world.ok('tokens', 'add', TOKEN);
+    await world.notify(1, ...READY);
+    const [listed] = await world.ok<{ deliveries: { id: string; kind: string }[] }>(
+      ...['deliveries', 'list', '--state', 'failed'],
+    );
+    const id = listed?.deliveries[0]?.id ?? '';
+    const outputs = await Promise.all([
+      world.run('deliveries', 'list'),
+      world.run('deliveries', 'show', id),
+      world.run('channels', 'list', '--json'),
+    ]);
+    const printed = outputs.map(({ stdout, stderr }) => `${stdout}${stderr}`).join('');
+    expect(printed).toContain(id);
+    expect(printed).not.toContain(SECRET);
+    expect(printed).not.toContain(TOKEN);
+    status = 204;
+    await world.ok('deliveries', 'redeliver', id);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
+    expect((await world.run('deliveries', 'show', 'msg_unknown')).code).toBe(1);
+  });
+});
+
+describe('an end-to-end encrypted account', () => {
+  it('has its channels in a local file, and the command says so', async () => {
+    const env = { SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'required_e2ee' };
+    const { startServer } = await import('../helpers/server.js');
+    const strict = await startServer({ env });
+    const e2ee = await Notifying.start(strict);
+    try {
+      const { stderr } = await e2ee.run('preferences', 'set', 'readyIncludeMessageText=on');
+      expect(stderr).toContain('end-to-end encrypted: the server cannot read them');
+      const receiver = await e2ee.webhook('hook');
+      const { stdout } = await e2ee.run('channels', 'list');
+      expect(stdout).toMatch(/notifications\.json/);
+      expect(await e2ee.notify(0, ...READY)).toContain('webhook hook: sent');
+      expect(receiver.received).toHaveLength(1);
+    } finally {
+      await e2ee.stop();
+      await strict.stop();
+    }
+  }, 60_000);
+});

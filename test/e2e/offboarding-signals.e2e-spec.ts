@@ -1,0 +1,164 @@
+import { createHmac } from 'node:crypto';
+import { call } from '../helpers/client.js';
+import { IS_POSTGRES, type Server } from '../helpers/server.js';
+import type { LogoutTokenChanges } from '../fakes/people-provider.js';
+import { OffboardingWorld, type Person } from './offboarding-world.js';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const SECRET = 'a-webhook-secret-of-the-spec';
+const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
+
+const withServices = IS_POSTGRES ? describe : describe.skip;
+withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
+  let world: OffboardingWorld;
+  let server: Server;
+  let person: Person;
+
+  beforeAll(async () => {
+    world = await OffboardingWorld.open();
+    server = await world.start({
+      GITHUB_CLIENT_ID: 'client',
+      GITHUB_CLIENT_SECRET: 'secret',
+      GITHUB_BASE_URL: 'http://127.0.0.1:9',
+      AUTH_GITHUB_WEBHOOK_SECRET: SECRET,
+      METRICS_TOKEN,
+    });
+    person = await world.person(server);
+  }, 90_000);
+  afterAll(() => world.close());
+
+  const logOut = (token: string, provider = 'people', headers = FORM) =>
+    call(server, 'POST', `/v1/auth/backchannel-logout/${provider}`, {
+      body: new URLSearchParams({ logout_token: token }).toString(),
+      headers,
+    });
+
+  const old = Math.floor(Date.now() / 1000) - 3600;
+  const event = 'http://schemas.openid.net/event/backchannel-logout';
+  const refusals: [string, LogoutTokenChanges][] = [
+    ['another issuer', { claims: { iss: 'https://evil.example' } }],
+    ['another audience', { claims: { aud: 'somebody-else' } }],
+    ['no audience', { claims: { aud: undefined } }],
+    ['no iat', { claims: { iat: undefined } }],
+    ['an old iat', { claims: { iat: old, exp: undefined } }],
+    ['an iat to come', { claims: { iat: old + 7200, exp: undefined } }],
+    ['an expiry in the past', { claims: { exp: old } }],
+    ['no jti', { claims: { jti: undefined } }],
+    ['no events', { claims: { events: undefined } }],
+    ['another event', { claims: { events: { 'http://evil.example': {} } } }],
+    ['an event that is no object', { claims: { events: { [event]: 'yes' } } }],
+    ['a nonce', { claims: { nonce: 'n' } }],
+    ['only a session', { claims: { sub: undefined, sid: 's' } }],
+    ['a subject that is no text', { claims: { sub: 7 } }],
+    ['the type of an ID token', { header: { typ: 'JWT' } }],
+    ['no type', { header: { typ: undefined } }],
+    ['an unknown key', { header: { kid: 'nobody' } }],
+    ['a forged signature', { isForged: true }],
+  ];
+  it.each(refusals)('refuses a logout token with %s', async (_what, changes) => {
+    const answer = await logOut(await world.provider.logoutToken(person.sub, changes));
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'invalid-request' });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(world.provider.totalChecks).toBe(0);
+  });
+
+  it('refuses what is no logout token, and providers that send none', async () => {
+    expect((await logOut('')).status).toBe(400);
+    expect((await logOut('x.y.z')).status).toBe(400);
+    expect((await logOut('x'.repeat(20_000))).status).toBe(400);
+    expect((await logOut('x.y.z', 'github')).status).toBe(404);
+    expect((await logOut('x.y.z', 'nobody')).status).toBe(404);
+    const json = { 'content-type': 'application/json' };
+    expect((await logOut('x.y.z', 'people', json)).status).toBe(415);
+    expect((await call(server, 'POST', '/v1/auth', { body: 'a=b', headers: FORM })).status).toBe(
+      415,
+    );
+    expect(world.provider.totalChecks).toBe(0);
+  });
+
+  it('takes a logout token once, and one about a stranger without telling', async () => {
+    const token = await world.provider.logoutToken(person.sub);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => logOut(token)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200,
+      ...Array<number>(9).fill(400),
+    ]);
+    await world.until('asked once', () => world.provider.totalChecks === 1);
+    expect((await logOut(await world.provider.logoutToken('nobody-here'))).status).toBe(200);
+    expect(world.provider.totalChecks).toBe(1);
+  });
+
+  const webhook = (name: string, payload: unknown, signature?: string) => {
+    const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
+    const hmac = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
+    return call(server, 'POST', '/v1/auth/providers/github/webhook', {
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'x-github-event': name,
+        'x-hub-signature-256': signature ?? hmac,
+      },
+    });
+  };
+
+  const isDue = async (): Promise<boolean> => {
+    const { rowCount } = await world.sql.query(
+      `SELECT 1 FROM identity WHERE provider = 'github' AND subject = '4711'
+       AND eligibility_next_check_at < now() + interval '30 minutes'`,
+    );
+    return rowCount === 1;
+  };
+
+  const leavings: [string, object][] = [
+    ['organization', { action: 'member_removed', membership: { user: { id: 4711 } } }],
+    ['membership', { action: 'removed', member: { id: 4711 } }],
+    ['github_app_authorization', { action: 'revoked', sender: { id: 4711 } }],
+  ];
+  it.each(leavings)('makes a GitHub identity due on %s', async (name, payload) => {
+    await world.sql.query(`DELETE FROM identity WHERE provider = 'github'`);
+    await world.sql.query(
+      `INSERT INTO identity (id, account_id, provider, subject, connected_at, eligibility_status,
+         eligibility_next_check_at)
+       VALUES (gen_random_uuid(), $1, 'github', '4711', now(), 'eligible', now() + interval '1 hour')`,
+      [person.accountId],
+    );
+    const evil = `sha256=${'0'.repeat(64)}`;
+    for (const signature of [evil, '', 'sha1=00', 'sha256=', `${evil}0`]) {
+      expect((await webhook(name, payload, signature)).body).toMatchObject({
+        code: 'invalid-signature',
+      });
+    }
+    expect((await webhook(name, { ...payload, action: 'added' })).status).toBe(200);
+    expect((await webhook('ping', payload)).status).toBe(200);
+    expect((await webhook('toString', payload)).status).toBe(200);
+    expect((await webhook(name, '{not json')).status).toBe(400);
+    expect((await webhook(name, 'null')).status).toBe(200);
+    expect(await isDue()).toBe(false);
+    expect((await webhook(name, payload)).status).toBe(200);
+    await world.until('due', isDue);
+  });
+
+  it('counts what it does, for whoever has the token', async () => {
+    expect((await call(server, 'GET', '/metrics')).status).toBe(401);
+    expect((await call(server, 'GET', '/metrics', { token: `${METRICS_TOKEN}x` })).status).toBe(
+      401,
+    );
+    await call(server, 'POST', '/v1/auth', { body: {} });
+    const page = await call(server, 'GET', '/metrics', { token: METRICS_TOKEN });
+    expect(page.status).toBe(200);
+    for (const line of [
+      'auth_login_total{method="key_challenge",outcome="ok",reason=""} 1',
+      'auth_login_total{method="key_challenge",outcome="refused",reason="invalid-request"} 1',
+      'eligibility_checks_total{provider="people",outcome="eligible"} 1',
+      'auth_access_cache_total{result="hit"}',
+      'revocation_seconds_count 0',
+      'eligibility_oldest_check_seconds',
+      'live_connections 0',
+      'database_pool_total',
+      'http_request_duration_seconds_count{method="POST",route="/v1/auth",status="400"} 1',
+    ]) {
+      expect(page.text).toContain(line);
+    }
+  });
+});

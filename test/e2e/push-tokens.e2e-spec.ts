@@ -1,0 +1,263 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call, expectErrorShape, logIn, refusalOf } from '../helpers/client.js';
+import { type Server, startServer } from '../helpers/server.js';
+
+interface PushToken {
+  readonly id: string;
+  readonly token: string;
+  readonly clientServerUrl: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+let server: Server;
+let token: string;
+
+beforeAll(async () => {
+  server = await startServer();
+}, 40_000);
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  ({ token } = await logIn(server));
+});
+
+const save = (pushToken: unknown, clientServerUrl?: unknown) =>
+  call(server, 'POST', '/v1/push-tokens', { token, body: { token: pushToken, clientServerUrl } });
+
+const list = async (bearer = token): Promise<readonly PushToken[]> => {
+  const { status, body } = await call<{ tokens: PushToken[] }>(server, 'GET', '/v1/push-tokens', {
+    token: bearer,
+  });
+  expect(status).toBe(200);
+  return body.tokens;
+};
+
+const remove = (pathSegment: string, bearer = token) =>
+  call(server, 'DELETE', `/v1/push-tokens/${pathSegment}`, { token: bearer });
+
+const names = async (): Promise<string[]> => (await list()).map((entry) => entry.token);
+
+/** Two saves in one millisecond have no order. */
+async function saveInOrder(pushTokens: readonly string[]): Promise<void> {
+  for (const pushToken of pushTokens) {
+    expect((await save(pushToken)).status).toBe(200);
+    await sleep(2);
+  }
+}
+
+/** A short name for a test of this value. */
+const named = <Value>(value: Value): [string, Value] => [
+  (JSON.stringify(value) ?? 'undefined').slice(0, 30),
+  value,
+];
+
+describe('push tokens', () => {
+  it('are none at first', async () => {
+    expect(await list()).toEqual([]);
+  });
+
+  it('are saved with the address the app uses', async () => {
+    const before = Date.now();
+    const answer = await save('ExponentPushToken[abc]', 'https://gate.example/x');
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 200,
+      body: { success: true },
+    });
+    const [saved] = await list();
+    expect(saved).toEqual({
+      id: expect.stringMatching(/./),
+      token: 'ExponentPushToken[abc]',
+      clientServerUrl: 'https://gate.example/x',
+      createdAt: expect.any(Number),
+      updatedAt: saved?.createdAt,
+    });
+    expect(saved?.createdAt).toBeGreaterThanOrEqual(before);
+    expect(saved?.createdAt).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('are listed newest first, and saving one again makes it the newest', async () => {
+    await saveInOrder(['a', 'b', 'c']);
+    expect(await names()).toEqual(['c', 'b', 'a']);
+    const [, , a] = await list();
+    await save('a', 'https://elsewhere.example');
+    const [again] = await list();
+    expect(await names()).toEqual(['a', 'c', 'b']);
+    expect(again).toMatchObject({
+      id: a?.id,
+      createdAt: a?.createdAt,
+      clientServerUrl: 'https://elsewhere.example',
+    });
+    expect(again?.updatedAt).toBeGreaterThan(a?.updatedAt ?? 0);
+  });
+
+  it('are at most 100: the one unused longest gives way', async () => {
+    await saveInOrder(Array.from({ length: 100 }, (_value, index) => `t${index}`));
+    await save('t0');
+    await sleep(2);
+    await save('one more');
+    const left = await names();
+    expect(left).toHaveLength(100);
+    expect(left.slice(0, 2)).toEqual(['one more', 't0']);
+    expect(left).not.toContain('t1');
+    expect(left).toContain('t2');
+  }, 30_000);
+
+  it('are at most 100 when 30 are saved at once on top', async () => {
+    await Promise.all(Array.from({ length: 90 }, (_value, index) => save(`t${index}`)));
+    const answers = await Promise.all(Array.from({ length: 30 }, (_v, index) => save(`u${index}`)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
+    expect(await list()).toHaveLength(100);
+  }, 30_000);
+
+  it('are one when one is saved 20 times at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => save('same')));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(await names()).toEqual(['same']);
+  });
+
+  it("are the account's own: two accounts may have the same, and nobody removes another's", async () => {
+    await save('shared');
+    const other = (await logIn(server)).token;
+    expect(await list(other)).toEqual([]);
+    expect((await remove('shared', other)).body).toEqual({ success: true });
+    expect(await names()).toEqual(['shared']);
+  });
+
+  it('are removed, known or not', async () => {
+    await saveInOrder(['a', 'b']);
+    const answers = [await remove('a'), await remove('a'), await remove('never-saved')];
+    expect(answers.map(({ status, body }) => ({ status, body }))).toEqual(
+      Array(3).fill({ status: 200, body: { success: true } }),
+    );
+    expect(await names()).toEqual(['b']);
+  });
+
+  it.each(
+    [
+      'a/b',
+      '../../etc/passwd',
+      '..',
+      '.',
+      '%',
+      '%2F',
+      '%25',
+      '?x=1',
+      '#x',
+      'a b',
+      '+',
+      "'; DROP TABLE push_token; --",
+      '👩‍👩‍👧'.replaceAll('\u200d', ''),
+      'é',
+      'e\u0301',
+      '日本語',
+      '[]{}<>"\\`|^',
+      '__proto__',
+      'constructor',
+      'x'.repeat(1024),
+      '€'.repeat(1024),
+      '👍'.repeat(1024),
+    ].map(named),
+  )('come back as they were and can be removed by their path: %s', async (_name, hostile) => {
+    expect((await save(hostile)).status).toBe(200);
+    expect(await names()).toEqual([hostile]);
+    const { status } = await remove(encodeURIComponent(hostile).replaceAll('.', '%2E'));
+    expect(status).toBe(200);
+    expect(await list()).toEqual([]);
+  });
+
+  it.each(
+    [
+      '',
+      'a\u0000b',
+      'a\nb',
+      '\u007f',
+      '\u202e',
+      '\u200b',
+      '\u2028',
+      '\ud800',
+      '\udfff',
+      'x'.repeat(1025),
+      '👍'.repeat(1025),
+      null,
+      undefined,
+      7,
+      true,
+      ['x'],
+      { x: 1 },
+    ].map(named),
+  )('are printable text of 1 to 1024 characters, not %s', async (_name, wrong) => {
+    const answer = await save(wrong);
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    expect(answer.body['details']).toEqual([{ path: 'token', message: expect.any(String) }]);
+    expectErrorShape(answer);
+    expect(await list()).toEqual([]);
+  });
+
+  it.each(['a\u0000', 'x'.repeat(2049), 7, []].map(named))(
+    'refuse %s as the address',
+    async (_name, wrong) => {
+      const answer = await save('a', wrong);
+      expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+      expect(answer.body['details']).toEqual([
+        { path: 'clientServerUrl', message: expect.any(String) },
+      ]);
+    },
+  );
+
+  it('may have no address, or lose it', async () => {
+    await save('a', 'https://gate.example');
+    await save('a', null);
+    expect(await list()).toMatchObject([{ clientServerUrl: null }]);
+  });
+
+  it.each(
+    [
+      '%00',
+      '%0a',
+      '%ed%a0%80',
+      '%e2%80%ae',
+      '%',
+      '%zz',
+      '%ff',
+      'x'.repeat(9000),
+      'x'.repeat(14_000),
+    ].map(named),
+  )('answer a path that can be no token without failing: %s', async (_name, segment) => {
+    await save('kept');
+    const answer = await remove(segment);
+    expect([200, 400, 404, 414]).toContain(answer.status);
+    if (answer.status !== 200) {
+      expectErrorShape(answer);
+    }
+    expect(await names()).toEqual(['kept']);
+  });
+
+  it('need a path with a token', async () => {
+    const answer = await remove('');
+    expect([200, 404]).toContain(answer.status);
+  });
+});
+
+describe('the profile', () => {
+  it('tells the account what the server knows of it', async () => {
+    const before = Date.now();
+    const login = await logIn(server);
+    const { status, body } = await call(server, 'GET', '/v1/account/profile', {
+      token: login.token,
+    });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        id: login.accountId,
+        createdAt: expect.any(Number),
+        keyMode: 'keyed',
+        encryptionMode: 'e2ee',
+        identities: [],
+      },
+    });
+    expect(body['createdAt']).toBeGreaterThanOrEqual(before);
+    expect(body['createdAt']).toBeLessThanOrEqual(Date.now());
+  });
+});

@@ -1,0 +1,130 @@
+import {
+  call,
+  expectErrorShape,
+  logIn,
+  loginBody,
+  makeDeviceKey,
+  type Answer,
+} from '../helpers/client.js';
+import { connect, refusedConnect } from '../helpers/client-live.js';
+import { type Server, startServer } from '../helpers/server.js';
+
+const LIMITS = {
+  SERVICE_TRUSTED_PROXIES: '127.0.0.1',
+  SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE: '30',
+  SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE: '12',
+  AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: '5',
+  SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE: '3',
+};
+
+let server: Server;
+let nextAddress = 0;
+
+beforeAll(async () => {
+  server = await startServer({ env: LIMITS });
+}, 40_000);
+
+afterAll(() => server.stop());
+
+/** An address that nobody has used before, as a trusted proxy tells it. */
+function fromSomewhere(): Readonly<Record<string, string>> {
+  nextAddress += 1;
+  return { 'x-forwarded-for': `10.1.${nextAddress >> 8}.${nextAddress & 255}` };
+}
+
+function expectLimited(answer: Answer): void {
+  expect({ status: answer.status, code: answer.body['code'] }).toEqual({
+    status: 429,
+    code: 'rate-limited',
+  });
+  expectErrorShape(answer);
+  expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(60);
+}
+
+async function repeat(count: number, act: () => Promise<Answer>): Promise<Answer[]> {
+  return Promise.all(Array.from({ length: count }, act));
+}
+
+const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status);
+
+describe('rate limits', () => {
+  it('count requests per address, good, refused or malformed', async () => {
+    const headers = fromSomewhere();
+    const read = () => call(server, 'GET', '/v1/account/profile', { headers });
+    expect(statuses(await repeat(15, read))).toEqual(Array(15).fill(401));
+    await repeat(15, () => call(server, 'POST', '/v1/push-tokens', { headers, body: '{' }));
+    expectLimited(await read());
+    const elsewhere = { headers: fromSomewhere() };
+    expect((await call(server, 'GET', '/v1/account/profile', elsewhere)).status).toBe(401);
+  });
+
+  it.each(['/v1/features', '/livez', '/readyz'])(
+    'leave %s alone: refusing costs as much as answering',
+    async (path) => {
+      const headers = fromSomewhere();
+      const answers = await repeat(40, () => call(server, 'GET', path, { headers }));
+      expect(statuses(answers)).toEqual(Array(40).fill(200));
+    },
+  );
+
+  it('count login and sign-up per address, good or bad', async () => {
+    const headers = fromSomewhere();
+    const good = () =>
+      call(server, 'POST', '/v1/auth', { headers, body: loginBody(makeDeviceKey()) });
+    const bad = () => call(server, 'POST', '/v1/auth', { headers, body: {} });
+    await repeat(3, bad);
+    expect(statuses(await repeat(2, good))).toEqual([200, 200]);
+    expectLimited(await good());
+    expectLimited(await call(server, 'POST', '/v1/auth/challenge', { headers }));
+    expectLimited(await call(server, 'POST', '/v1/auth/account/request', { headers, body: {} }));
+    expect((await call(server, 'GET', '/v1/features', { headers })).status).toBe(200);
+  });
+
+  it('do not believe an address that the client made up in front of the proxy', async () => {
+    const headers = fromSomewhere();
+    const spoofed = (index: number) => ({
+      'x-forwarded-for': `6.6.6.${index}, ${headers['x-forwarded-for']}`,
+    });
+    for (let index = 0; index < 5; index += 1) {
+      await call(server, 'POST', '/v1/auth', { headers: spoofed(index), body: {} });
+    }
+    expectLimited(await call(server, 'POST', '/v1/auth', { headers: spoofed(9), body: {} }));
+  });
+
+  it('count authenticated requests per account, wherever they come from', async () => {
+    const headers = fromSomewhere();
+    const { body } = await call(server, 'POST', '/v1/auth', {
+      headers,
+      body: loginBody(makeDeviceKey()),
+    });
+    const token = String(body['token']);
+    const read = () => call(server, 'GET', '/v1/push-tokens', { token, headers: fromSomewhere() });
+    expect(statuses(await repeat(12, read))).toEqual(Array(12).fill(200));
+    expectLimited(await read());
+    const profile = await call(server, 'GET', '/v1/account/profile', {
+      token,
+      headers: fromSomewhere(),
+    });
+    expectLimited(profile);
+  });
+
+  it('count handshakes per address, in the words of HTTP', async () => {
+    const { body } = await call(server, 'POST', '/v1/auth', {
+      headers: fromSomewhere(),
+      body: loginBody(makeDeviceKey()),
+    });
+    const extraHeaders = fromSomewhere();
+    const auth = { token: body['token'] };
+    for (let count = 0; count < 3; count += 1) {
+      (await connect(server, auth, { extraHeaders })).close();
+    }
+    const error = await refusedConnect(server, auth, { extraHeaders });
+    expect(error.message).toBe('rate-limited');
+    expect(error.data).toMatchObject({ statusCode: 429, code: 'rate-limited' });
+    (await connect(server, auth, { extraHeaders: fromSomewhere() })).close();
+  });
+
+  it('tell nobody else that an account is limited', async () => {
+    await expect(logIn(server)).resolves.toMatchObject({ success: true });
+  });
+});

@@ -1,0 +1,120 @@
+import { call, logIn, makeDeviceKey } from '../helpers/client.js';
+import { connect } from '../helpers/client-live.js';
+import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
+import { createStore, type Store } from '../helpers/server-store.js';
+import { type Service, startRedis } from '../helpers/services.js';
+
+const WITHIN_MS = 2000;
+
+const several = IS_POSTGRES ? describe : describe.skip;
+several(
+  'two replicas on one database and Redis (PostgreSQL only: the embedded one is for one)',
+  () => {
+    let redis: Service;
+    let store: Store;
+    let a: Server;
+    let b: Server;
+
+    beforeAll(async () => {
+      [redis, store] = await Promise.all([startRedis(), createStore()]);
+      const options = { store, env: { REDIS_URL: redis.url, AUTH_ACCESS_CACHE_SECONDS: '60' } };
+      [a, b] = await Promise.all([startServer(options), startServer(options)]);
+      await untilTheyHearEachOther(a, b);
+    }, 60_000);
+
+    afterAll(async () => {
+      await Promise.all([a.stop(), b.stop()]);
+      await Promise.all([redis.stop(), store.drop()]);
+    });
+
+    const statusAt = async (server: Server, token: string): Promise<number> =>
+      (await call(server, 'GET', '/v1/push-tokens', { token })).status;
+
+    it('know the same accounts and tokens', async () => {
+      const key = makeDeviceKey();
+      const [one, two] = await Promise.all([logIn(a, key), logIn(b, key)]);
+      expect(one.accountId).toBe(two.accountId);
+      expect([one.created, two.created].sort()).toEqual([false, true]);
+      expect(await statusAt(a, two.token)).toBe(200);
+      expect(await statusAt(b, one.token)).toBe(200);
+    });
+
+    it('carry updates to clients of the other', async () => {
+      const { token } = await logIn(a);
+      const clients = [await connect(a, { token }), await connect(b, { token })];
+      await Promise.all(clients.map((client) => client.next('hello')));
+      await call(a, 'POST', '/v1/push-tokens', { token, body: { token: 'x' } });
+      await call(b, 'DELETE', '/v1/push-tokens/x', { token });
+      for (const client of clients) {
+        const seqs = [await client.next('update'), await client.next('update')].map(
+          ({ seq }) => seq,
+        );
+        expect(seqs.sort()).toEqual([1, 2]);
+        client.close();
+      }
+    });
+
+    it.each(['logout', 'logout-everywhere'])(
+      'take a %s on one at the other: calls refused, connection closed',
+      async (route) => {
+        const { token } = await logIn(a);
+        expect(await statusAt(b, token)).toBe(200);
+        const live = await connect(b, { token });
+        await live.next('hello');
+        const started = Date.now();
+        await call(a, 'POST', `/v1/auth/${route}`, { token });
+        expect(await live.next('closing')).toMatchObject({ code: 'token-revoked' });
+        await live.disconnected;
+        expect(Date.now() - started).toBeLessThan(WITHIN_MS);
+        const refused = await call(b, 'GET', '/v1/push-tokens', { token });
+        expect({ status: refused.status, code: refused.body['code'] }).toEqual({
+          status: 401,
+          code: 'token-revoked',
+        });
+      },
+    );
+
+    it('let one challenge of either pass once', async () => {
+      const { body } = await call(a, 'POST', '/v1/auth/challenge');
+      const key = makeDeviceKey();
+      const challenge = Buffer.from(String(body['challenge']), 'base64');
+      const login = {
+        publicKey: key.publicKey,
+        challenge: challenge.toString('base64'),
+        signature: key.sign(challenge).toString('base64'),
+      };
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_value, index) =>
+          call(index % 2 === 0 ? a : b, 'POST', '/v1/auth', { body: login }),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    });
+
+    it('let one of them go without the other noticing', async () => {
+      const { token } = await logIn(b);
+      const live = await connect(a, { token });
+      expect(await b.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+      expect(await statusAt(a, token)).toBe(200);
+      expect(await live.socket.timeout(2000).emitWithAck('ping')).toEqual({});
+      live.close();
+      b = await b.restart();
+      await untilTheyHearEachOther(a, b);
+      expect(await statusAt(b, token)).toBe(200);
+    }, 40_000);
+  },
+);
+
+/** Replicas find each other a moment after they are ready. */
+async function untilTheyHearEachOther(a: Server, b: Server): Promise<void> {
+  const { token } = await logIn(a);
+  const clients = [await connect(a, { token }), await connect(b, { token })];
+  for (const server of [a, b]) {
+    for (let turn = 0; clients.some((client) => client.waiting('update') === 0); turn += 1) {
+      await call(server, 'POST', '/v1/push-tokens', { token, body: { token: `t${turn}` } });
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    await Promise.all(clients.map((client) => client.next('update')));
+  }
+  clients.forEach((client) => client.close());
+}

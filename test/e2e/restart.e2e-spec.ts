@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { call, logIn, loginBody, makeDeviceKey } from '../helpers/client.js';
+import { connect } from '../helpers/client-live.js';
+import { type Server, startServer } from '../helpers/server.js';
+
+let server: Server;
+
+beforeAll(async () => {
+  server = await startServer();
+}, 40_000);
+
+afterAll(() => server.stop());
+
+const tokensOf = async (token: string): Promise<unknown> =>
+  (await call(server, 'GET', '/v1/push-tokens', { token })).body['tokens'];
+
+describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (signal) => {
+  it('has lost nothing when it is back', async () => {
+    const key = makeDeviceKey();
+    const login = await logIn(server, key);
+    const loggedOut = await logIn(server, key);
+    await call(server, 'POST', '/v1/auth/logout', loggedOut);
+    const { body: issued } = await call(server, 'POST', '/v1/auth/challenge');
+    const used = Buffer.from(String(issued['challenge']), 'base64');
+    await call(server, 'POST', '/v1/auth', { body: loginBody(key, used) });
+    const asking = { publicKey: randomBytes(32).toString('base64') };
+    await call(server, 'POST', '/v1/auth/account/request', { body: asking });
+    for (const token of ['a', 'b']) {
+      await call(server, 'POST', '/v1/push-tokens', { ...login, body: { token } });
+    }
+    const before = await tokensOf(login.token);
+
+    const exit = await server.kill(signal);
+    expect(exit).toEqual(signal === 'SIGTERM' ? { code: 0, signal: null } : { code: null, signal });
+    server = await server.restart();
+
+    expect(await tokensOf(login.token)).toEqual(before);
+    expect(before).toHaveLength(2);
+    expect(await logIn(server, key)).toMatchObject({ accountId: login.accountId, created: false });
+    const revoked = await call(server, 'GET', '/v1/push-tokens', loggedOut);
+    expect(revoked.body['code']).toBe('token-revoked');
+    const again = await call(server, 'POST', '/v1/auth', { body: loginBody(key, used) });
+    expect(again.body['code']).toBe('challenge-expired');
+    const responded = await call(server, 'POST', '/v1/auth/account/response', {
+      ...login,
+      body: { ...asking, response: 'sealed' },
+    });
+    expect(responded.status).toBe(200);
+    const live = await connect(server, { token: login.token });
+    expect(await live.next('hello')).toEqual({ accountId: login.accountId, seq: 2 });
+    live.close();
+  }, 60_000);
+
+  it('under load has kept every sign-up that it acknowledged', async () => {
+    const acknowledged: { key: ReturnType<typeof makeDeviceKey>; accountId: string }[] = [];
+    const signUpUntilCut = async (): Promise<void> => {
+      for (;;) {
+        const key = makeDeviceKey();
+        const answer = await call(server, 'POST', '/v1/auth', { body: loginBody(key) }).catch(
+          () => null,
+        );
+        if (answer === null) {
+          return;
+        }
+        if (answer.status === 200) {
+          acknowledged.push({ key, accountId: String(answer.body['accountId']) });
+        }
+      }
+    };
+    const load = Array.from({ length: 8 }, signUpUntilCut);
+    await new Promise((done) => setTimeout(done, 400));
+    await server.kill(signal);
+    await Promise.all(load);
+    server = await server.restart();
+    expect(acknowledged.length).toBeGreaterThan(10);
+    for (const { key, accountId } of acknowledged.slice(-50)) {
+      expect(await logIn(server, key)).toMatchObject({ accountId, created: false });
+    }
+  }, 60_000);
+});

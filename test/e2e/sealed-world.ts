@@ -1,0 +1,82 @@
+import { Client, type QueryResultRow } from 'pg';
+import { logIn, makeDeviceKey } from '../helpers/client.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { createPostgresStore, type Store } from '../helpers/server-store.js';
+import { startPostgres, type Service } from '../helpers/services.js';
+import { AccountCalls, OPTIONAL_PLAIN, plain } from './account-calls.js';
+
+/** What the servers of these tests seal with, unless they are told otherwise. */
+export const OLD = 'the-old-master-secret-0123456789-0123456789';
+
+/** Somewhere in everything that {@link writeMarked} writes. */
+export const MARKER = 'plain-marker-7b1c0d';
+
+export const UNSEALED = {
+  SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_SETTINGS_AT_REST: 'none',
+  SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_CREDENTIALS_AT_REST: 'none',
+};
+
+let postgres: Service;
+let store: Store;
+/** Of the store of this test. */
+let database: Client;
+
+beforeAll(async () => {
+  postgres = await startPostgres({ durable: false });
+}, 60_000);
+
+afterAll(() => postgres.stop());
+
+beforeEach(async () => {
+  store = await createPostgresStore(postgres.url);
+  database = new Client({ connectionString: store.databaseUrl ?? '' });
+  await database.connect();
+}, 30_000);
+
+afterEach(async () => {
+  await database.end();
+  await store.drop();
+});
+
+export const start = (env: Record<string, string> = {}): Promise<Server> =>
+  startServer({ store, env: { ...OPTIONAL_PLAIN, SERVICE_MASTER_SECRET: OLD, ...env } });
+
+/** Every value of every column of every table, as bytes. */
+export async function dump(): Promise<Buffer> {
+  const { rows: tables } = await database.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  const parts: Buffer[] = [];
+  for (const { name } of tables) {
+    const { rows } = await database.query<Record<string, unknown>>(`SELECT * FROM "${name}"`);
+    for (const value of rows.flatMap((row) => Object.values(row))) {
+      parts.push(Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value) ?? ''));
+    }
+  }
+  return Buffer.concat(parts);
+}
+
+export async function writeMarked(server: Server, key = makeDeviceKey()): Promise<AccountCalls> {
+  const account = new AccountCalls(server, (await logIn(server, key)).token);
+  await account.writeSettingsV2(plain({ note: `${MARKER}-settings` }), 0);
+  await account.putCredential('github', plain(`${MARKER}-credential`));
+  return account;
+}
+
+export async function expectMarked(account: AccountCalls): Promise<void> {
+  const { content } = (await account.settingsV2()).body;
+  expect(content).toEqual(plain({ note: `${MARKER}-settings` }));
+  const credential = await account.credential('github');
+  expect(credential.body['content']).toEqual(plain(`${MARKER}-credential`));
+}
+
+/** Variables of the database of this test. */
+export const storeEnvironment = (): Readonly<Record<string, string>> => store.env;
+
+/** Past the servers, straight from the database of this test. */
+export async function rowsOf<Row extends QueryResultRow>(
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<Row[]> {
+  return (await database.query<Row>(sql, [...parameters])).rows;
+}

@@ -1,0 +1,160 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectUpdates, type UpdateConnection } from '../../src/client/connect-updates.js';
+import { call, logIn, type Login } from '../helpers/client.js';
+import { type Balancer, hasNginx, startBalancer } from '../helpers/nginx.js';
+import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
+import { createStore, type Store } from '../helpers/server-store.js';
+import { type Service, startRedis } from '../helpers/services.js';
+
+const CONNECTIONS = Number(process.env['GATEHOUSE_TEST_SOCKETS'] ?? '300');
+const ACCOUNTS = 30;
+const REPLICAS = 3;
+/** What clients are told, what they add to it, and a margin for a crowded machine. */
+const BACK_WITHIN_MS = 1000 * 1.5 + 3500;
+
+interface Watcher {
+  readonly accountId: string;
+  readonly connection: UpdateConnection;
+  /** How long it was without a connection, each time. */
+  readonly absences: number[];
+  readonly reasons: (string | undefined)[];
+}
+
+interface Traffic {
+  sent: number;
+  /** Answers other than 200, and requests without one. */
+  readonly failures: string[];
+}
+
+let redis: Service;
+let store: Store;
+let balancer: Balancer;
+let servers: Server[] = [];
+let watchers: Watcher[] = [];
+
+const isPossible = IS_POSTGRES && hasNginx();
+const behindNginx = isPossible ? describe : describe.skip;
+
+function watch({ token, accountId }: Login): Promise<Watcher> {
+  return new Promise((done) => {
+    let lostAt = 0;
+    const absences: number[] = [];
+    const reasons: (string | undefined)[] = [];
+    const connection = connectUpdates(
+      { serverUrl: balancer.url, token, transports: ['websocket'] },
+      {
+        onConnected: () => {
+          if (lostAt > 0) {
+            absences.push(Date.now() - lostAt);
+            lostAt = 0;
+          }
+          done({ accountId, connection, absences, reasons });
+        },
+        onWaiting: (problem) => {
+          lostAt ||= Date.now();
+          reasons.push(problem?.code);
+        },
+      },
+    );
+  });
+}
+
+/** One request on a connection of its own, as from somebody who was not here before. */
+function send(method: string, token: string, body?: object): Promise<number> {
+  return new Promise((done, fail) => {
+    const sent = request(`${balancer.url}/v1/push-tokens`, {
+      method,
+      agent: false,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    });
+    sent.on('response', (answer) => answer.resume().on('end', () => done(answer.statusCode ?? 0)));
+    sent.on('error', fail);
+    sent.end(body && JSON.stringify(body));
+  });
+}
+
+async function load(logins: readonly Login[], traffic: Traffic, signal: AbortSignal) {
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    const { token } = logins[turn % logins.length] as Login;
+    const outcome = await (
+      turn % 3 === 0 ? send('POST', token, { token: `t${turn % 50}` }) : send('GET', token)
+    ).catch((error: Error) => error.message);
+    traffic.sent += 1;
+    if (outcome !== 200) {
+      traffic.failures.push(`${turn % 3 === 0 ? 'POST' : 'GET'} ${outcome}`);
+    }
+  }
+}
+
+/** As an orchestrator does it: the place goes out of the balancer while nobody listens there. */
+async function replace(index: number): Promise<void> {
+  const old = servers[index] as Server;
+  const ports = servers.map(({ port }) => port);
+  expect(await old.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  await balancer.balance(ports.filter((port) => port !== old.port));
+  servers[index] = await old.restart();
+  await balancer.balance(ports);
+}
+
+behindNginx(`a rolling restart of ${REPLICAS} replicas behind nginx, under load`, () => {
+  beforeAll(async () => {
+    [redis, store] = await Promise.all([startRedis(), createStore()]);
+    const env = { REDIS_URL: redis.url, SERVICE_SHUTDOWN_SPREAD_SECONDS: '3' };
+    servers = await Promise.all(
+      Array.from({ length: REPLICAS }, () => startServer({ store, env })),
+    );
+    balancer = await startBalancer(servers.map(({ port }) => port));
+  }, 90_000);
+
+  afterAll(async () => {
+    watchers.forEach(({ connection }) => connection.close());
+    await Promise.all([...servers.map((server) => server.stop()), balancer?.stop()]);
+    await Promise.all([redis.stop(), store.drop()]);
+  });
+
+  it(`fails no request and loses none of ${CONNECTIONS} connections, nor an update`, async () => {
+    const logins = await Promise.all(
+      Array.from({ length: ACCOUNTS }, () => logIn(servers[0] as Server)),
+    );
+    const held = Array.from({ length: CONNECTIONS }, (_value, index) => logins[index % ACCOUNTS]);
+    watchers = await Promise.all(held.map((login) => watch(login as Login)));
+
+    const traffic: Traffic = { sent: 0, failures: [] };
+    const stopping = new AbortController();
+    const loads = Array.from({ length: 3 }, () => load(logins, traffic, stopping.signal));
+    for (let index = 0; index < REPLICAS; index += 1) {
+      await replace(index);
+      await sleep(500);
+    }
+    await sleep(BACK_WITHIN_MS);
+    stopping.abort();
+    await Promise.all(loads);
+
+    expect(traffic.failures).toEqual([]);
+    expect(traffic.sent).toBeGreaterThan(200);
+    const absences = watchers.flatMap((watcher) => watcher.absences);
+    expect(absences.length).toBeGreaterThanOrEqual(CONNECTIONS);
+    expect(Math.max(...absences)).toBeLessThan(BACK_WITHIN_MS);
+    expect(new Set(watchers.flatMap(({ reasons }) => reasons))).toEqual(new Set(['unavailable']));
+    await expectNothingMissed(logins);
+  }, 180_000);
+});
+
+/** Every client has seen, or been told that it missed, every update of its account. */
+async function expectNothingMissed(logins: readonly Login[]): Promise<void> {
+  const positions = new Map<string, number>();
+  for (const login of logins) {
+    const own = watchers.find(({ accountId }) => accountId === login.accountId) as Watcher;
+    const before = own.connection.position ?? 0;
+    await call(balancer, 'POST', '/v1/push-tokens', { ...login, body: { token: 'last' } });
+    positions.set(login.accountId, before);
+  }
+  await sleep(3000);
+  for (const { accountId, connection } of watchers) {
+    const all = watchers.filter((other) => other.accountId === accountId);
+    const furthest = Math.max(...all.map((other) => other.connection.position ?? 0));
+    expect(furthest).toBeGreaterThan(positions.get(accountId) ?? 0);
+    expect(connection.position).toBe(furthest);
+  }
+}
