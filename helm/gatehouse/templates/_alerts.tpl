@@ -1,0 +1,3 @@
+{{- define "gatehouse.alertLabels" -}}
+{{- merge (dict) .values.alertLabels (dict "severity" .severity) | toYaml -}}
+{{- end -}}

@@ -1,0 +1,182 @@
+{{- /* Names, defaults and presets of the variables, made from the server's own table. */ -}}
+{{- define "gatehouse.variables" -}}
+{{- .Files.Get "files/variables.json" -}}
+{{- end -}}
+
+{{- /* A value as the text of a variable. YAML's numbers are floats by now: 2592000 must not become 2.592e+06. */ -}}
+{{- define "gatehouse.text" -}}
+{{- if kindIs "slice" . -}}
+{{- $items := list -}}
+{{- range . -}}
+{{- $items = append $items (ternary (printf "%q" .) . (contains "," .)) -}}
+{{- end -}}
+{{- join "," $items -}}
+{{- else if kindIs "float64" . -}}
+{{- printf "%.0f" . -}}
+{{- else -}}
+{{- toString . -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The variables that follow from other values, as YAML. */ -}}
+{{- define "gatehouse.derivedConfig" -}}
+{{- $config := dict -}}
+{{- if .Values.providers.list -}}
+{{- $_ := set $config "AUTH_PROVIDERS_CONFIG_PATH" "/etc/gatehouse/providers/providers.json" -}}
+{{- else if .Values.providers.existingSecret -}}
+{{- $_ := set $config "AUTH_PROVIDERS_CONFIG_PATH" (printf "/etc/gatehouse/providers/%s" .Values.providers.existingSecretKey) -}}
+{{- end -}}
+{{- with .Values.mtls -}}
+{{- $prefix := "SERVICE_FEATURE_AUTH_MTLS__" -}}
+{{- if .enabled -}}
+{{- $_ := set $config (print $prefix "ENABLED") "true" -}}
+{{- $_ := set $config (print $prefix "MODE") .mode -}}
+{{- if eq .mode "forwarded" -}}
+{{- $presets := dict "envoy-gateway" "envoy" "istio" "envoy" "aws-alb" "aws-alb-verify" -}}
+{{- $_ := set $config (print $prefix "FORWARDED_PRESET") (get $presets .forwarded.proxy | default .forwarded.proxy) -}}
+{{- $_ := set $config (print $prefix "TRUST_FORWARDED_HEADERS") "true" -}}
+{{- $_ := set $config (print $prefix "TRUSTED_PROXIES") (join "," .forwarded.trustedProxies) -}}
+{{- else -}}
+{{- $_ := set $config (print $prefix "TLS_PORT") (include "gatehouse.text" .direct.port) -}}
+{{- $_ := set $config (print $prefix "TLS_CERT_PATH") "/etc/gatehouse/tls/tls.crt" -}}
+{{- $_ := set $config (print $prefix "TLS_KEY_PATH") "/etc/gatehouse/tls/tls.key" -}}
+{{- end -}}
+{{- if or .clientCa.existingConfigMap .clientCa.existingSecret -}}
+{{- $_ := set $config (print $prefix "CA_PATH") (printf "/etc/gatehouse/client-ca/%s" .clientCa.key) -}}
+{{- end -}}
+{{- if .crl.existingConfigMap -}}
+{{- $_ := set $config (print $prefix "CRL_PATH") (printf "/etc/gatehouse/crl/%s" .crl.key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{- /* What goes into the ConfigMap, as YAML: every value is a text. */ -}}
+{{- define "gatehouse.config" -}}
+{{- $config := dict -}}
+{{- range $name, $value := .Values.config -}}
+{{- if not (kindIs "invalid" $value) -}}
+{{- $_ := set $config $name (include "gatehouse.text" $value) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.metrics.enabled (not (get $config "METRICS_PORT")) -}}
+{{- $_ := set $config "METRICS_PORT" "9090" -}}
+{{- end -}}
+{{- if and (not (include "gatehouse.isGiven" (dict "root" . "name" "DATABASE_URL"))) (not (get $config "SERVICE_DATA_DIR")) -}}
+{{- $_ := set $config "SERVICE_DATA_DIR" "/var/lib/gatehouse" -}}
+{{- end -}}
+{{- toYaml (merge (include "gatehouse.derivedConfig" . | fromYaml) $config) -}}
+{{- end -}}
+
+{{- /* The text a variable has in the end: extraEnv, config, preset, default. Takes root and name. */ -}}
+{{- define "gatehouse.value" -}}
+{{- $facts := include "gatehouse.variables" .root | fromJson -}}
+{{- $config := include "gatehouse.config" .root | fromYaml -}}
+{{- $name := .name -}}
+{{- $text := get $config $name -}}
+{{- range .root.Values.extraEnv -}}
+{{- if and (eq .name $name) (hasKey . "value") -}}
+{{- $text = .value -}}
+{{- end -}}
+{{- end -}}
+{{- if not $text -}}
+{{- /* In a file of variables an empty value stands for not set, as it does for the server. */ -}}
+{{- $preset := get $facts.presets (get $config "SERVICE_PRESET") | default dict -}}
+{{- $text = get $preset $name | default (get $facts.defaults $name) -}}
+{{- end -}}
+{{- trim $text -}}
+{{- end -}}
+
+{{- /* "true" or nothing. Takes root and name. */ -}}
+{{- define "gatehouse.flag" -}}
+{{- if has (include "gatehouse.value" . | lower) (list "true" "1" "yes" "on") -}}true{{- end -}}
+{{- end -}}
+
+{{- /* "true" when a secret variable is given in any of the ways the chart can see. Takes root and name. */ -}}
+{{- define "gatehouse.isGiven" -}}
+{{- $values := .root.Values -}}
+{{- $names := list .name (print .name "_FILE") -}}
+{{- $given := or (hasKey $values.secrets .name) (get $values.config (print .name "_FILE")) -}}
+{{- range $values.extraEnv -}}
+{{- if has .name $names -}}{{- $given = true -}}{{- end -}}
+{{- end -}}
+{{- if $given -}}true{{- end -}}
+{{- end -}}
+
+{{- define "gatehouse.hasDatabase" -}}
+{{- include "gatehouse.isGiven" (dict "root" . "name" "DATABASE_URL") -}}
+{{- end -}}
+
+{{- /* The most replicas there can be. */ -}}
+{{- define "gatehouse.maxReplicas" -}}
+{{- ternary .Values.autoscaling.maxReplicas .Values.replicaCount .Values.autoscaling.enabled -}}
+{{- end -}}
+
+{{- define "gatehouse.port" -}}
+{{- include "gatehouse.value" (dict "root" . "name" "PORT") -}}
+{{- end -}}
+
+{{- define "gatehouse.metricsPort" -}}
+{{- include "gatehouse.value" (dict "root" . "name" "METRICS_PORT") -}}
+{{- end -}}
+
+{{- define "gatehouse.graceSeconds" -}}
+{{- $drain := include "gatehouse.value" (dict "root" . "name" "SERVICE_SHUTDOWN_GRACE_SECONDS") | int -}}
+{{- $least := add .Values.preStopSleepSeconds $drain -}}
+{{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
+{{- add $least 10 -}}
+{{- else -}}
+{{- .Values.terminationGracePeriodSeconds | int -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* A list of the secrets that the chart itself keeps, as YAML: {name: value}. */ -}}
+{{- define "gatehouse.ownSecrets" -}}
+{{- $own := dict -}}
+{{- range $name, $source := .Values.secrets -}}
+{{- with $source.value -}}{{- $_ := set $own $name . -}}{{- end -}}
+{{- end -}}
+{{- range $id, $source := .Values.providers.clientSecrets -}}
+{{- with $source.value -}}{{- $_ := set $own (print "provider." $id) . -}}{{- end -}}
+{{- end -}}
+{{- toYaml $own -}}
+{{- end -}}
+
+{{- /* The parts of a projected volume with secrets as files. Takes root and names (of variables). */ -}}
+{{- define "gatehouse.secretSources" -}}
+{{- $root := .root -}}
+{{- range $name := .names -}}
+{{- with get $root.Values.secrets $name }}
+- secret:
+    name: {{ default (include "gatehouse.fullname" $root) .existingSecret }}
+    items:
+      - key: {{ default $name .key }}
+        path: {{ $name }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* NAME_FILE for each secret variable that is mounted. Takes root and names. */ -}}
+{{- define "gatehouse.secretEnv" -}}
+{{- $root := .root -}}
+{{- range $name := .names -}}
+{{- if hasKey $root.Values.secrets $name }}
+- name: {{ $name }}_FILE
+  value: /run/secrets/gatehouse/{{ $name }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The providers file: each entry without a secret of its own gets the path of the mounted one. */ -}}
+{{- define "gatehouse.providersFile" -}}
+{{- $entries := list -}}
+{{- range .Values.providers.list -}}
+{{- $entry := deepCopy . -}}
+{{- if not (hasKey . "clientSecretFile") -}}
+{{- $_ := set $entry "clientSecretFile" (printf "/run/secrets/gatehouse/provider.%s" .id) -}}
+{{- end -}}
+{{- $entries = append $entries $entry -}}
+{{- end -}}
+{{- toPrettyJson $entries -}}
+{{- end -}}

@@ -1,0 +1,185 @@
+{{- /* Everything that would only fail, or fail open, after the rollout. All reasons are told at once. */ -}}
+{{- define "gatehouse.refuse" -}}
+{{- $reasons := concat (include "gatehouse.secretRefusals" . | fromYamlArray) (include "gatehouse.replicaRefusals" . | fromYamlArray) (include "gatehouse.providerRefusals" . | fromYamlArray) (include "gatehouse.mtlsRefusals" . | fromYamlArray) (include "gatehouse.otherRefusals" . | fromYamlArray) -}}
+{{- if $reasons -}}
+{{- printf "\n\nThe values of Gatehouse have %d problem(s):\n  - %s\n" (len $reasons) (join "\n  - " $reasons) | fail -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "gatehouse.secretRefusals" -}}
+{{- $reasons := list -}}
+{{- $values := .Values -}}
+{{- $facts := include "gatehouse.variables" . | fromJson -}}
+{{- $extra := list -}}
+{{- range $values.extraEnv -}}{{- $extra = append $extra .name -}}{{- end -}}
+{{- range $name := $facts.secrets -}}
+{{- $file := print $name "_FILE" -}}
+{{- if hasKey $values.config $name -}}
+{{- $reasons = append $reasons (printf "config.%s is a secret, and a ConfigMap is no place for one: give it as secrets.%s.existingSecret (or .value)." $name $name) -}}
+{{- end -}}
+{{- if hasKey $values.secrets $name -}}
+{{- if get $values.config $file -}}
+{{- $reasons = append $reasons (printf "secrets.%s and config.%s are both set: keep one of them." $name $file) -}}
+{{- end -}}
+{{- if or (has $name $extra) (has $file $extra) -}}
+{{- $reasons = append $reasons (printf "secrets.%s and %s in extraEnv are both set, which the server refuses: keep one of them." $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name := keys $values.config | sortAlpha -}}
+{{- if and (hasPrefix "OTEL_" $name) (hasSuffix "HEADERS" $name) -}}
+{{- $reasons = append $reasons (printf "config.%s holds credentials as a rule, and a ConfigMap is no place for them: give it in extraEnv, from a Secret." $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (include "gatehouse.hasDatabase" .) (not (include "gatehouse.isGiven" (dict "root" . "name" "SERVICE_MASTER_SECRET"))) -}}
+{{- $reasons = append $reasons "secrets.SERVICE_MASTER_SECRET is missing although there is a database: every pod would make a secret of its own, and none could read another's tokens. Make one with: openssl rand -base64 48" -}}
+{{- end -}}
+{{- if and (include "gatehouse.hasDatabase" .) (eq $values.migrations.mode "hook") (index $values.migrations.annotations "helm.sh/hook") -}}
+{{- range $name := list "DATABASE_URL" "SERVICE_MASTER_SECRET" "SERVICE_MASTER_SECRET_PREVIOUS" -}}
+{{- if get (get $values.secrets $name | default dict) "value" -}}
+{{- $reasons = append $reasons (printf "secrets.%s.value cannot reach the migration hook, which runs before the chart's own Secret exists: use secrets.%s.existingSecret, or migrations.mode=initContainer." $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $reasons -}}
+{{- end -}}
+
+{{- define "gatehouse.replicaRefusals" -}}
+{{- $reasons := list -}}
+{{- if gt (include "gatehouse.maxReplicas" . | int) 1 -}}
+{{- $what := ternary (printf "autoscaling.maxReplicas=%v" .Values.autoscaling.maxReplicas) (printf "replicaCount=%v" .Values.replicaCount) .Values.autoscaling.enabled -}}
+{{- if not (include "gatehouse.hasDatabase" .) -}}
+{{- $reasons = append $reasons (printf "%s needs secrets.DATABASE_URL: with the embedded database each replica would have accounts of its own." $what) -}}
+{{- end -}}
+{{- if not (include "gatehouse.isGiven" (dict "root" . "name" "REDIS_URL")) -}}
+{{- $reasons = append $reasons (printf "%s needs secrets.REDIS_URL: without it replicas do not tell each other of updates and withdrawn access, and each has rate limits of its own." $what) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) -}}
+{{- $reasons = append $reasons "autoscaling.minReplicas is larger than autoscaling.maxReplicas." -}}
+{{- end -}}
+{{- if and .Values.autoscaling.enabled (not .Values.autoscaling.targetCPUUtilizationPercentage) (not .Values.autoscaling.metrics) -}}
+{{- $reasons = append $reasons "autoscaling has nothing to go by: set autoscaling.targetCPUUtilizationPercentage or autoscaling.metrics." -}}
+{{- end -}}
+{{- toYaml $reasons -}}
+{{- end -}}
+
+{{- define "gatehouse.providerRefusals" -}}
+{{- $reasons := list -}}
+{{- $ids := list -}}
+{{- $values := .Values -}}
+{{- range $index, $entry := $values.providers.list -}}
+{{- $ids = append $ids $entry.id -}}
+{{- $place := printf "providers.list[%d] (%s)" $index $entry.id -}}
+{{- if hasKey $entry "clientSecret" -}}
+{{- $reasons = append $reasons (printf "%s has its clientSecret in the open, and a ConfigMap is no place for one: give it as providers.clientSecrets.%s." $place $entry.id) -}}
+{{- else if and (hasKey $entry "clientSecretFile") (hasKey $values.providers.clientSecrets $entry.id) -}}
+{{- $reasons = append $reasons (printf "%s has a clientSecretFile, and there is providers.clientSecrets.%s: keep one of them." $place $entry.id) -}}
+{{- else if not (or (hasKey $entry "clientSecretFile") (hasKey $values.providers.clientSecrets $entry.id)) -}}
+{{- $reasons = append $reasons (printf "%s has no client secret: set providers.clientSecrets.%s." $place $entry.id) -}}
+{{- end -}}
+{{- end -}}
+{{- range $id := keys $values.providers.clientSecrets | sortAlpha -}}
+{{- if not (has $id $ids) -}}
+{{- $reasons = append $reasons (printf "providers.clientSecrets.%s belongs to no entry of providers.list." $id) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.providers.list $values.providers.existingSecret -}}
+{{- $reasons = append $reasons "providers.list and providers.existingSecret are both set: keep one of them." -}}
+{{- end -}}
+{{- if and (or $values.providers.list $values.providers.existingSecret) (include "gatehouse.isGiven" (dict "root" . "name" "AUTH_PROVIDERS_CONFIG_JSON")) -}}
+{{- $reasons = append $reasons "secrets.AUTH_PROVIDERS_CONFIG_JSON and providers are both set: keep one of them." -}}
+{{- end -}}
+{{- toYaml $reasons -}}
+{{- end -}}
+
+{{- define "gatehouse.mtlsRefusals" -}}
+{{- $reasons := list -}}
+{{- $hasCa := or .Values.mtls.clientCa.existingConfigMap .Values.mtls.clientCa.existingSecret -}}
+{{- with .Values.mtls -}}
+{{- if and .enabled (eq .mode "forwarded") -}}
+{{- if not .forwarded.trustedProxies -}}
+{{- $reasons = append $reasons "mtls.forwarded.trustedProxies is empty: nobody's certificates would be believed. Give the CIDRs of the proxy's pods." -}}
+{{- end -}}
+{{- if and (eq .forwarded.proxy "aws-alb-passthrough") (not $hasCa) -}}
+{{- $reasons = append $reasons "mtls.clientCa is missing: in pass-through the load balancer verifies nothing, so the server has to." -}}
+{{- end -}}
+{{- if .forwarded.createProxyConfig -}}
+{{- if and (not .forwarded.caSecret) (has .forwarded.proxy (list "envoy-gateway" "traefik" "haproxy" "ingress-nginx")) -}}
+{{- $reasons = append $reasons (printf "mtls.forwarded.caSecret is missing: %s would not know whose certificates to accept." .forwarded.proxy) -}}
+{{- end -}}
+{{- if and (eq .forwarded.proxy "aws-alb") (not .forwarded.awsTrustStoreArn) -}}
+{{- $reasons = append $reasons "mtls.forwarded.awsTrustStoreArn is missing: the load balancer would not know whose certificates to accept." -}}
+{{- end -}}
+{{- if has .forwarded.proxy (list "istio" "rfc9440" "plain") -}}
+{{- $reasons = append $reasons (printf "mtls.forwarded.createProxyConfig: the chart cannot make the configuration of %s; see docs/deploy-kubernetes.md." .forwarded.proxy) -}}
+{{- end -}}
+{{- if and (has .forwarded.proxy (list "haproxy" "ingress-nginx" "aws-alb" "aws-alb-passthrough")) (not $.Values.ingress.enabled) -}}
+{{- $reasons = append $reasons (printf "mtls.forwarded.createProxyConfig needs ingress.enabled: %s is configured by annotations of the Ingress." .forwarded.proxy) -}}
+{{- end -}}
+{{- if and (eq .forwarded.proxy "envoy-gateway") (not .forwarded.gatewayName) (not $.Values.httpRoute.parentRefs) -}}
+{{- $reasons = append $reasons "mtls.forwarded.gatewayName is missing: the ClientTrafficPolicy needs a Gateway." -}}
+{{- end -}}
+{{- end -}}
+{{- else if .enabled -}}
+{{- if not .direct.certificate.secretName -}}
+{{- $reasons = append $reasons "mtls.direct.certificate.secretName is missing: the server ends TLS itself in mode direct." -}}
+{{- end -}}
+{{- if not $hasCa -}}
+{{- $reasons = append $reasons "mtls.clientCa is missing: the server verifies certificates itself in mode direct." -}}
+{{- end -}}
+{{- if and .direct.tlsRoute.enabled (not .direct.tlsRoute.parentRefs) -}}
+{{- $reasons = append $reasons "mtls.direct.tlsRoute.parentRefs is empty: no gateway would serve it." -}}
+{{- end -}}
+{{- with .direct.certificate.certManager -}}
+{{- if and .enabled (not .issuerRef.name) -}}
+{{- $reasons = append $reasons "mtls.direct.certificate.certManager.issuerRef.name is missing." -}}
+{{- end -}}
+{{- if and .enabled (not .dnsNames) (not $.Values.mtls.direct.tlsRoute.hostnames) -}}
+{{- $reasons = append $reasons "mtls.direct.certificate.certManager.dnsNames is missing." -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .clientCa.existingConfigMap .clientCa.existingSecret -}}
+{{- $reasons = append $reasons "mtls.clientCa.existingConfigMap and mtls.clientCa.existingSecret are both set: keep one of them." -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $reasons -}}
+{{- end -}}
+
+{{- define "gatehouse.otherRefusals" -}}
+{{- $reasons := list -}}
+{{- $values := .Values -}}
+{{- range $name, $_ := include "gatehouse.derivedConfig" . | fromYaml -}}
+{{- if not (kindIs "invalid" (get $values.config $name)) -}}
+{{- if hasKey $values.config $name -}}
+{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "mtls" "providers" (contains "MTLS" $name))) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name := list "PORT" "METRICS_PORT" -}}
+{{- if eq (include "gatehouse.value" (dict "root" $ "name" $name)) "0" -}}
+{{- $reasons = append $reasons (printf "config.%s must not be 0: a Service needs to know the port." $name) -}}
+{{- end -}}
+{{- end -}}
+{{- $preset := include "gatehouse.value" (dict "root" . "name" "SERVICE_PRESET") -}}
+{{- $presets := (include "gatehouse.variables" . | fromJson).presets -}}
+{{- if and $preset (not (hasKey $presets $preset)) -}}
+{{- $reasons = append $reasons (printf "config.SERVICE_PRESET must be one of %s." (keys $presets | sortAlpha | join ", ")) -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- $reasons = append $reasons "httpRoute.parentRefs is empty: no gateway would serve the route, and this chart makes none." -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+{{- $reasons = append $reasons "ingress.hosts is empty." -}}
+{{- end -}}
+{{- $drain := include "gatehouse.value" (dict "root" . "name" "SERVICE_SHUTDOWN_GRACE_SECONDS") | int -}}
+{{- $least := add .Values.preStopSleepSeconds $drain | int -}}
+{{- if lt (include "gatehouse.graceSeconds" . | int) $least -}}
+{{- $reasons = append $reasons (printf "terminationGracePeriodSeconds must be at least %d (preStopSleepSeconds + SERVICE_SHUTDOWN_GRACE_SECONDS): pods would be killed with requests under way." $least) -}}
+{{- end -}}
+{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
+{{- $reasons = append $reasons "metrics.serviceMonitor.enabled needs metrics.enabled: there would be nothing to scrape." -}}
+{{- end -}}
+{{- toYaml $reasons -}}
+{{- end -}}

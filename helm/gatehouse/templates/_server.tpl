@@ -1,0 +1,61 @@
+{{- define "gatehouse.isDirect" -}}
+{{- if and .Values.mtls.enabled (eq .Values.mtls.mode "direct") -}}true{{- end -}}
+{{- end -}}
+
+{{- /* Variables of the server's container, and of the init container that migrates. */ -}}
+{{- define "gatehouse.serverEnv" -}}
+envFrom:
+  - configMapRef:
+      name: {{ include "gatehouse.fullname" . }}
+  {{- with .Values.extraEnvFrom }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- $names := (include "gatehouse.variables" . | fromJson).secrets }}
+{{- if or .Values.secrets .Values.extraEnv }}
+env:
+  {{- include "gatehouse.secretEnv" (dict "root" . "names" $names) | nindent 2 }}
+  {{- with .Values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "gatehouse.serverMounts" -}}
+volumeMounts:
+  - name: tmp
+    mountPath: /tmp
+  {{- if not (include "gatehouse.hasDatabase" .) }}
+  - name: data
+    mountPath: {{ include "gatehouse.value" (dict "root" . "name" "SERVICE_DATA_DIR") }}
+  {{- end }}
+  {{- if or .Values.secrets .Values.providers.clientSecrets }}
+  - name: secrets
+    mountPath: /run/secrets/gatehouse
+    readOnly: true
+  {{- end }}
+  {{- if or .Values.providers.list .Values.providers.existingSecret }}
+  - name: providers
+    mountPath: /etc/gatehouse/providers
+    readOnly: true
+  {{- end }}
+  {{- if include "gatehouse.isDirect" . }}
+  - name: tls
+    mountPath: /etc/gatehouse/tls
+    readOnly: true
+  {{- end }}
+  {{- if .Values.mtls.enabled }}
+  {{- if or .Values.mtls.clientCa.existingConfigMap .Values.mtls.clientCa.existingSecret }}
+  - name: client-ca
+    mountPath: /etc/gatehouse/client-ca
+    readOnly: true
+  {{- end }}
+  {{- if .Values.mtls.crl.existingConfigMap }}
+  - name: crl
+    mountPath: /etc/gatehouse/crl
+    readOnly: true
+  {{- end }}
+  {{- end }}
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}

@@ -1,0 +1,45 @@
+{{- /* What works and is probably not wanted, as YAML. */ -}}
+{{- define "gatehouse.warnings" -}}
+{{- $warnings := list -}}
+{{- $isPublic := or .Values.ingress.enabled .Values.httpRoute.enabled (ne .Values.service.type "ClusterIP") -}}
+{{- $facts := include "gatehouse.policyFacts" . | fromYaml -}}
+{{- if and $isPublic $facts.anonymous $facts.keyed -}}
+{{- $warnings = append $warnings "Anonymous sign-up is on and the server is reachable from outside the cluster: anyone who reaches it can create an account. Set config.AUTH_ANONYMOUS_SIGNUP_ENABLED to false unless the network is private." -}}
+{{- end -}}
+{{- $known := include "gatehouse.configuredProviders" . | fromYamlArray -}}
+{{- if not (include "gatehouse.hasForeignProviders" .) -}}
+{{- range $facts.required -}}
+{{- if and (ne . "mtls") (not (has . $known)) -}}
+{{- $warnings = append $warnings (printf "AUTH_REQUIRED_LOGIN_PROVIDERS names %s, which is not configured: nobody can be served." .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and (not (include "gatehouse.hasDatabase" .)) (not .Values.persistence.enabled) -}}
+{{- $warnings = append $warnings "persistence.enabled is off and there is no DATABASE_URL: every account is gone with the pod." -}}
+{{- end -}}
+{{- if and $isPublic (not (include "gatehouse.value" (dict "root" . "name" "SERVICE_TRUSTED_PROXIES"))) -}}
+{{- $warnings = append $warnings "config.SERVICE_TRUSTED_PROXIES is not set: every client has the proxy's address, and they share one rate limit." -}}
+{{- end -}}
+{{- if and (gt (include "gatehouse.maxReplicas" . | int) 1) (contains "polling" (include "gatehouse.value" (dict "root" . "name" "SERVICE_UPDATES_TRANSPORTS"))) -}}
+{{- $warnings = append $warnings "SERVICE_UPDATES_TRANSPORTS has polling and there is more than one replica: the proxy needs sticky sessions by cookie, or clients get 400." -}}
+{{- end -}}
+{{- with .Values.mtls -}}
+{{- if and .enabled (eq .mode "forwarded") -}}
+{{- if eq .forwarded.proxy "ingress-nginx" -}}
+{{- $warnings = append $warnings "ingress-nginx gets no security fixes any more. It sets the certificate headers only for hosts that have auth-tls-secret: another Ingress that leads to the same Service, without it, passes on headers that the client made up. Make sure there is none, or move to a Gateway." -}}
+{{- end -}}
+{{- if not $.Values.networkPolicy.ingressFrom -}}
+{{- $warnings = append $warnings "networkPolicy.ingressFrom is empty: pods of the cluster reach the server past the proxy. Their certificate headers are ignored unless their address is in mtls.forwarded.trustedProxies, so keep that list to the proxy's own pods." -}}
+{{- end -}}
+{{- range .forwarded.trustedProxies -}}
+{{- if hasSuffix "/0" . -}}
+{{- $warnings = append $warnings (printf "mtls.forwarded.trustedProxies has %s: anybody's certificate headers are believed." .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .enabled (not $facts.keyless) -}}
+{{- $warnings = append $warnings "mtls.enabled has no effect: it needs config.SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED and a storage policy other than required_e2ee." -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $warnings -}}
+{{- end -}}

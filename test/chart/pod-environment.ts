@@ -1,0 +1,67 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { VariableName } from '../../src/config/env.js';
+import { at, find, type Json, type JsonObject, type Manifest } from './render.js';
+
+const SAMPLES: Readonly<Partial<Record<VariableName, string>>> = {
+  DATABASE_URL: 'postgres://gatehouse:secret@db.example.org:5432/gatehouse',
+  REDIS_URL: 'redis://redis.example.org:6379',
+  AUTH_PROVIDERS_CONFIG_JSON: '[]',
+  AUTH_GITHUB_APP_PRIVATE_KEY: generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  }).privateKey,
+};
+const SECRET = 'a-secret-for-rendering-only-0123456789-0123456789';
+
+/** The variables that the server of a rendered Deployment would see, with samples for secrets. */
+export function serverEnvironment(manifests: readonly Manifest[]): Record<string, string> {
+  const container = at(find(manifests, 'Deployment'), 'spec.template.spec.containers.0');
+  const config = manifests.find(
+    ({ kind, metadata }) =>
+      kind === 'ConfigMap' && metadata.name === at(container, 'envFrom.0.configMapRef.name'),
+  );
+  return withProviders(manifests, {
+    ...withoutFiles((at(config, 'data') ?? {}) as Record<string, string>),
+    ...containerVariables(container),
+  });
+}
+
+/** Those that a container names itself. */
+export function containerVariables(container: Json | undefined): Record<string, string> {
+  const variables = (at(container, 'env') ?? []) as readonly JsonObject[];
+  const texts = variables.map(({ name, value }) => [name, value ?? sampleFor(String(name))]);
+  return withoutFiles(Object.fromEntries(texts) as Record<string, string>);
+}
+
+function withoutFiles(variables: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(variables).map(([name, text]) => {
+    const secret = name.replace(/_FILE$/, '');
+    return secret === name ? [name, text] : [secret, sampleFor(secret)];
+  });
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+function sampleFor(name: string): string {
+  return SAMPLES[name as VariableName] ?? SECRET;
+}
+
+/** The file in the ConfigMap as text, each secret in place of its path; a file of others is made up. */
+function withProviders(
+  manifests: readonly Manifest[],
+  { AUTH_PROVIDERS_CONFIG_PATH: path, ...rest }: Record<string, string>,
+): Record<string, string> {
+  if (path === undefined) {
+    return rest;
+  }
+  const file = manifests.find(({ metadata }) => metadata.name.endsWith('-providers'));
+  const text = at(file, 'data')
+    ? String((at(file, 'data') as JsonObject)['providers.json'])
+    : '[{"id":"okta","type":"oidc","issuer":"https://a.example","clientId":"b","clientSecretFile":"c"}]';
+  const entries = JSON.parse(text) as Record<string, unknown>[];
+  const withSecrets = entries.map(({ clientSecretFile, ...entry }) => ({
+    ...entry,
+    ...(clientSecretFile === undefined ? {} : { clientSecret: SECRET }),
+  }));
+  return { ...rest, AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify(withSecrets) };
+}

@@ -1,0 +1,157 @@
+import type { JsonObject } from './render.js';
+
+interface Refusal {
+  readonly what: string;
+  readonly values: JsonObject;
+  /** Names of values, which Helm 3 and Helm 4 both say, never their wording. */
+  readonly says: readonly string[];
+}
+
+const DATABASE = {
+  DATABASE_URL: { existingSecret: 'gatehouse' },
+  SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
+};
+const REDIS = { REDIS_URL: { existingSecret: 'gatehouse' } };
+const OKTA = { id: 'okta', type: 'oidc', issuer: 'https://acme.example', clientId: 'gatehouse' };
+
+/** Deployments that would fail, or let somebody in, after the rollout. */
+export const REFUSALS: readonly Refusal[] = [
+  {
+    what: 'two replicas without Redis',
+    values: { replicaCount: 2, secrets: DATABASE },
+    says: ['replicaCount=2', 'secrets.REDIS_URL', 'withdrawn access'],
+  },
+  {
+    what: 'an autoscaler that may make two replicas without Redis',
+    values: { autoscaling: { enabled: true, maxReplicas: 2 }, secrets: DATABASE },
+    says: ['autoscaling.maxReplicas=2', 'secrets.REDIS_URL'],
+  },
+  {
+    what: 'two replicas with the embedded database',
+    values: { replicaCount: 2, secrets: REDIS },
+    says: ['replicaCount=2', 'secrets.DATABASE_URL', 'accounts of its own'],
+  },
+  {
+    what: 'a secret in the ConfigMap',
+    values: { config: { SERVICE_MASTER_SECRET: 'x'.repeat(40) } },
+    says: ['config.SERVICE_MASTER_SECRET', 'secrets.SERVICE_MASTER_SECRET.existingSecret'],
+  },
+  {
+    what: 'credentials of a trace collector in the ConfigMap',
+    values: { config: { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=hush' } },
+    says: ['config.OTEL_EXPORTER_OTLP_HEADERS', 'extraEnv'],
+  },
+  {
+    what: 'a client secret in the ConfigMap',
+    values: { providers: { list: [{ ...OKTA, clientSecret: 'hush' }] } },
+    says: ['providers.list[0] (okta)', 'providers.clientSecrets.okta'],
+  },
+  {
+    what: 'a provider without a client secret',
+    values: { providers: { list: [OKTA] } },
+    says: ['providers.list[0] (okta)', 'providers.clientSecrets.okta'],
+  },
+  {
+    what: 'a client secret of a provider that is not there',
+    values: { providers: { clientSecrets: { otka: { existingSecret: 'a' } } } },
+    says: ['providers.clientSecrets.otka'],
+  },
+  {
+    what: 'a database without a master secret',
+    values: { secrets: { DATABASE_URL: { existingSecret: 'a' } } },
+    says: ['secrets.SERVICE_MASTER_SECRET', 'openssl rand -base64 48'],
+  },
+  {
+    what: 'the migration hook with a secret that is not there yet',
+    values: { secrets: { ...DATABASE, DATABASE_URL: { value: 'postgres://a' } } },
+    says: ['secrets.DATABASE_URL.value', 'migrations.mode=initContainer'],
+  },
+  {
+    what: 'a secret that is given twice',
+    values: { secrets: DATABASE, extraEnv: [{ name: 'DATABASE_URL', value: 'postgres://a' }] },
+    says: ['secrets.DATABASE_URL', 'extraEnv'],
+  },
+  {
+    what: 'an HTTPRoute without a gateway',
+    values: { httpRoute: { enabled: true } },
+    says: ['httpRoute.parentRefs'],
+  },
+  {
+    what: 'a grace period that is shorter than sleep and drain',
+    values: { terminationGracePeriodSeconds: 30, config: { SERVICE_SHUTDOWN_GRACE_SECONDS: 25 } },
+    says: ['terminationGracePeriodSeconds', '35'],
+  },
+  {
+    what: 'forwarded certificates that nobody is believed to forward',
+    values: { mtls: { enabled: true } },
+    says: ['mtls.forwarded.trustedProxies'],
+  },
+  {
+    what: 'certificates of a load balancer that verifies nothing, without authorities',
+    values: {
+      mtls: {
+        enabled: true,
+        forwarded: { proxy: 'aws-alb-passthrough', trustedProxies: ['10.0.0.0/8'] },
+      },
+    },
+    says: ['mtls.clientCa'],
+  },
+  {
+    what: 'direct mode without certificate and authorities',
+    values: { mtls: { enabled: true, mode: 'direct' } },
+    says: ['mtls.direct.certificate.secretName', 'mtls.clientCa'],
+  },
+  {
+    what: 'a variable that is said in two places',
+    values: {
+      mtls: { enabled: true, forwarded: { trustedProxies: ['10.0.0.1'] } },
+      config: { SERVICE_FEATURE_AUTH_MTLS__MODE: 'direct' },
+    },
+    says: ['config.SERVICE_FEATURE_AUTH_MTLS__MODE'],
+  },
+  {
+    what: 'a preset that does not exist',
+    values: { config: { SERVICE_PRESET: 'enterprise' } },
+    says: ['config.SERVICE_PRESET', 'enterprise-keyless-only'],
+  },
+  {
+    what: 'a scrape of metrics that are off',
+    values: { metrics: { serviceMonitor: { enabled: true } } },
+    says: ['metrics.enabled'],
+  },
+  {
+    what: 'several mistakes, all at once',
+    values: { replicaCount: 3, httpRoute: { enabled: true } },
+    says: ['3 problem(s)', 'secrets.DATABASE_URL', 'secrets.REDIS_URL', 'httpRoute.parentRefs'],
+  },
+  {
+    what: 'a misspelt variable',
+    values: { config: { AUTH_ANONYMUS_SIGNUP_ENABLED: false } },
+    says: ['AUTH_ANONYMUS_SIGNUP_ENABLED'],
+  },
+  {
+    what: 'a misspelt secret',
+    values: { secrets: { DATABSE_URL: { existingSecret: 'a' } } },
+    says: ['DATABSE_URL'],
+  },
+  {
+    what: 'a misspelt value',
+    values: { podDisruptionBudget: { maxUnavailble: 1 } },
+    says: ['podDisruptionBudget', 'maxUnavailble'],
+  },
+  {
+    what: 'a misspelt field of a provider',
+    values: { providers: { list: [{ ...OKTA, allow: { groupAny: ['a'] } }] } },
+    says: ['groupAny'],
+  },
+  {
+    what: 'a value of the wrong type',
+    values: { config: { AUTH_TOKEN_TTL_SECONDS: 'a month' } },
+    says: ['AUTH_TOKEN_TTL_SECONDS'],
+  },
+  {
+    what: 'a number out of range',
+    values: { config: { SERVICE_REQUEST_TIMEOUT_SECONDS: 9000 } },
+    says: ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
+  },
+];

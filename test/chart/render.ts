@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAllDocuments } from 'yaml';
+
+export const CHART = fileURLToPath(new URL('../../helm/gatehouse/', import.meta.url));
+
+/** Every file of values that the chart brings, by its name. */
+export const VALUES_FILES: ReadonlyMap<string, string> = new Map(
+  [
+    join(CHART, 'values.yaml'),
+    join(CHART, 'values-enterprise-keyless.yaml'),
+    ...readdirSync(join(CHART, 'ci')).map((file) => join(CHART, 'ci', file)),
+  ].map((path) => [basename(path, '.yaml').replace(/-values$/, ''), path]),
+);
+
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json | undefined;
+}
+
+/** An object of the cluster, as far as every one has the same fields. */
+export interface Manifest extends JsonObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: JsonObject & { readonly name: string };
+}
+
+export interface HelmResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs Helm where no cluster, no registry and no configuration of this user can be found. */
+export function runHelm(helm: string, args: readonly string[]): Promise<HelmResult> {
+  const nowhere = 'http://127.0.0.1:9';
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: join(tmpdir(), 'gatehouse-helm'),
+    KUBECONFIG: '/dev/null',
+    HTTP_PROXY: nowhere,
+    HTTPS_PROXY: nowhere,
+  };
+  return new Promise((resolve) => {
+    const options = { env, maxBuffer: 16_777_216 };
+    execFile(helm, [...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+    });
+  });
+}
+
+/** `helm template` with the chart's own defaults and, where given, a file of values over them. */
+export function template(helm: string, valuesFile: string, ...args: string[]): Promise<HelmResult> {
+  return runHelm(helm, ['template', 'gate', CHART, '-f', valuesFile, ...args]);
+}
+
+/** The same with values that are written down in the test. */
+export async function templateWith(helm: string, values: JsonObject): Promise<HelmResult> {
+  const directory = await mkdtemp(join(tmpdir(), 'gatehouse-chart-'));
+  try {
+    const file = join(directory, 'values.json');
+    await writeFile(file, JSON.stringify(values));
+    return await template(helm, file);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** What the administrator reads after an install. */
+export async function notes(helm: string, valuesFile: string): Promise<string> {
+  const args = ['install', 'gate', CHART, '-f', valuesFile, '--dry-run=client'];
+  const { stdout } = await runHelm(helm, args);
+  return stdout.split('\nNOTES:\n')[1] ?? '';
+}
+
+export function manifestsIn(rendered: string): Manifest[] {
+  return parseAllDocuments(rendered)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+export function find(manifests: readonly Manifest[], kind: string, suffix = ''): Manifest {
+  const found = manifests.find(
+    (one) => one.kind === kind && one.metadata.name.endsWith(suffix === '' ? '' : `-${suffix}`),
+  );
+  if (found === undefined) {
+    throw new Error(`There is no ${kind} ${suffix}.`);
+  }
+  return found;
+}
+
+/** A value deep inside, by its path: `spec.template.spec.containers.0.name`. */
+export function at(value: Json | undefined, path: string): Json | undefined {
+  return path.split('.').reduce<Json | undefined>((inner, key) => {
+    return typeof inner === 'object' && inner !== null ? (inner as JsonObject)[key] : undefined;
+  }, value);
+}

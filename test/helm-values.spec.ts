@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { parse } from 'yaml';
+import { VARIABLE_NAMES, variableOf } from '../src/config/env.js';
+import type { Variable } from '../src/config/variable.js';
+import { readVersion } from '../src/config/version.js';
+import { helmBinary, type HelmMajor } from './chart/helm-binaries.js';
+import { REFUSALS } from './chart/refusals.js';
+import * as chart from './chart/render.js';
+
+const { at, find } = chart;
+const MAJORS: readonly HelmMajor[] = [3, 4];
+const helm = new Map<HelmMajor, string>();
+const ROOT = new URL('../', import.meta.url);
+// The first run fetches two binaries.
+const FETCH_LIMIT_MS = 120_000;
+
+jest.setTimeout(30_000);
+
+beforeAll(async () => {
+  for (const major of MAJORS) {
+    helm.set(major, await helmBinary(major));
+  }
+}, FETCH_LIMIT_MS);
+
+describe.each(MAJORS)('the chart with Helm %i refuses', (major) => {
+  it.each(REFUSALS.map((refusal) => [refusal.what, refusal] as const))(
+    '%s',
+    async (_what, { values, says }) => {
+      const { code, stderr } = await chart.templateWith(binary(major), values);
+      expect(code).not.toBe(0);
+      for (const words of says) {
+        expect(stderr).toContain(words);
+      }
+    },
+  );
+});
+
+describe('the values', () => {
+  it('reach every variable of the server', async () => {
+    const names = VARIABLE_NAMES.map((name) => [name, variableOf(name)] as const);
+    const secrets = names.filter(([, { secret }]) => secret);
+    const plain = names.filter(([, { secret }]) => !secret);
+    const { stdout, stderr } = await chart.templateWith(binary(4), {
+      config: Object.fromEntries(plain.map(([name, variable]) => [name, sampleOf(variable)])),
+      secrets: Object.fromEntries(secrets.map(([name]) => [name, { existingSecret: 'all' }])),
+    });
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    const server = at(find(manifests, 'Deployment'), 'spec.template.spec.containers.0.env');
+    const files = (server as readonly chart.JsonObject[]).map(({ name }) => name);
+    const data = at(find(manifests, 'ConfigMap'), 'data') as chart.JsonObject;
+    expect([...Object.keys(data), ...files].sort()).toEqual(
+      [...plain.map(([name]) => name), ...secrets.map(([name]) => `${name}_FILE`)].sort(),
+    );
+  });
+
+  it('are all in the schema, which lets no other pass', () => {
+    const schema = JSON.parse(readFileSync(join(chart.CHART, 'values.schema.json'), 'utf8')) as S;
+    const values = parse(readFileSync(join(chart.CHART, 'values.yaml'), 'utf8')) as object;
+    expect(Object.keys(schema.properties ?? {}).sort()).toEqual(
+      [...Object.keys(values), 'enabled', 'global'].sort(),
+    );
+    expect(openObjectsIn(schema, '')).toEqual([]);
+    expect(JSON.stringify(schema)).not.toMatch(/"\$ref":"(?!#)/);
+  });
+});
+
+describe('docs/deploy-kubernetes.md', () => {
+  const page = readFileSync(new URL('docs/deploy-kubernetes.md', ROOT), 'utf8');
+  const blocks = [...page.matchAll(/^( *)```yaml\n(.*?)^ *```$/gms)].map((match) =>
+    (match[2] ?? '').replaceAll(new RegExp(`^${match[1]}`, 'gm'), ''),
+  );
+
+  it('shows values', () => {
+    expect(blocks.length).toBeGreaterThan(3);
+  });
+
+  it.each(blocks.map((text) => [text.split('\n').slice(0, 3).join(' '), text]))(
+    'shows values that render: %s',
+    async (_start, text) => {
+      const shown = parse(text) as chart.JsonObject;
+      const shownConfig = shown['config'] as chart.JsonObject | undefined;
+      const database = { existingSecret: 'gatehouse' };
+      const secrets = { DATABASE_URL: database, REDIS_URL: database };
+      const { stderr } = await chart.templateWith(binary(3), {
+        ...shown,
+        config: { SERVICE_PRESET: 'enterprise-optional-encryption', ...shownConfig },
+        secrets: { ...secrets, SERVICE_MASTER_SECRET: database },
+        httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] },
+      });
+      expect(stderr).toBe('');
+    },
+  );
+});
+
+it('the chart has the version of the server', () => {
+  const text = readFileSync(join(chart.CHART, 'Chart.yaml'), 'utf8');
+  expect(parse(text)).toMatchObject({ version: readVersion(), appVersion: readVersion() });
+});
+
+it.each(['prometheusrule.yaml', '../files/dashboard.json'])('%s asks for real metrics', (file) => {
+  const asked = readFileSync(join(chart.CHART, 'templates', file), 'utf8');
+  const sources = [
+    'metrics/metrics.ts',
+    'health/metrics-page.ts',
+    'offboarding/oldest-check.gauge.ts',
+  ];
+  const code = sources.map((path) => readFileSync(new URL(`src/${path}`, ROOT), 'utf8')).join('');
+  const names = [...asked.matchAll(/\b([a-z]+(?:_[a-z]+)+)\{/g)].map((match) => match[1] ?? '');
+  expect(names.length).toBeGreaterThan(5);
+  for (const name of names.map((one) => one.replace(/_(bucket|count|sum)$/, ''))) {
+    expect(code).toContain(
+      name.startsWith('database_pool_') ? 'database_pool_${state}' : `'${name}'`,
+    );
+  }
+});
+
+interface S {
+  readonly type?: unknown;
+  readonly properties?: Readonly<Record<string, S>>;
+  readonly additionalProperties?: unknown;
+}
+
+/** The paths of objects whose fields are known and that take others as well. */
+function openObjectsIn(schema: S, path: string): string[] {
+  const inner = Object.entries(schema.properties ?? {});
+  const isOpen = inner.length > 0 && schema.additionalProperties !== false;
+  return [
+    ...(isOpen ? [path] : []),
+    ...inner.flatMap(([name, one]) => openObjectsIn(one, `${path}.${name}`)),
+  ];
+}
+
+function sampleOf(variable: Variable): chart.Json {
+  switch (variable.type) {
+    case 'boolean':
+      return true;
+    case 'integer':
+      return Math.max(variable.min, 1);
+    case 'enum':
+      return variable.values[0] ?? '';
+    case 'csv':
+      return variable.values?.[0] ?? ['a', 'b'];
+    case 'cidrs':
+      return ['10.0.0.0/8', '::1'];
+    default:
+      return variable.default ?? (variable.doc.includes('preset') ? 'default' : '1');
+  }
+}
+
+function binary(major: HelmMajor): string {
+  return helm.get(major) ?? 'helm';
+}

@@ -1,0 +1,219 @@
+import { jest } from '@jest/globals';
+import { policyFacts } from '../src/config/policy-facts.js';
+import { resolveSettings } from '../src/config/resolve-settings.js';
+import { describePolicy } from '../src/policy/deployment-words.js';
+import { helmBinary, type HelmMajor } from './chart/helm-binaries.js';
+import { containerVariables, serverEnvironment } from './chart/pod-environment.js';
+import * as chart from './chart/render.js';
+import { typeCheck, validateValues } from './chart/validate.js';
+
+const { at, find } = chart;
+const FILES = [...chart.VALUES_FILES];
+const MAJORS: readonly HelmMajor[] = [3, 4];
+const helm = new Map<HelmMajor, string>();
+const rendered = new Map<string, chart.Manifest[]>();
+
+// The first run fetches two binaries.
+const FETCH_LIMIT_MS = 120_000;
+
+jest.setTimeout(30_000);
+
+beforeAll(async () => {
+  for (const major of MAJORS) {
+    helm.set(major, await helmBinary(major));
+  }
+  for (const [name, path] of FILES) {
+    const { stdout } = await chart.template(binary(4), path);
+    rendered.set(name, chart.manifestsIn(stdout));
+  }
+}, FETCH_LIMIT_MS);
+
+describe.each(FILES)('the chart with %s', (name, path) => {
+  it('renders to the same bytes with Helm 3 and Helm 4, without a network', async () => {
+    const [third, fourth] = await Promise.all(
+      MAJORS.map((major) => chart.template(binary(major), path)),
+    );
+    expect({ third: third?.stderr, fourth: fourth?.stderr }).toEqual({ third: '', fourth: '' });
+    expect(third?.stdout).toBe(fourth?.stdout);
+  });
+
+  it.each(MAJORS)('passes the strict lint of Helm %i', async (major) => {
+    const { code, stdout } = await chart.runHelm(binary(major), [
+      ...['lint', '--strict', chart.CHART],
+      ...['-f', path],
+    ]);
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+  });
+
+  it('makes objects that their validators accept', async () => {
+    for (const manifest of manifestsOf(name)) {
+      await validateValues(manifest);
+    }
+  });
+
+  it('gives the server a configuration that it starts with', () => {
+    expect(() => resolveSettings(serverEnvironment(manifestsOf(name)))).not.toThrow();
+  });
+
+  it('says the policy in the words of gatehouse config check', async () => {
+    const { settings } = resolveSettings(serverEnvironment(manifestsOf(name)));
+    const words = (await chart.notes(binary(4), path)).split('\n\n')[1] ?? '';
+    const sentences = words.split('\n').map((line) => line.trim());
+    expect(sentences.filter((line) => !line.startsWith('('))).toEqual(
+      describePolicy(policyFacts(settings)),
+    );
+  });
+
+  it('keeps every pod of its own hardened', () => {
+    const pods = manifestsOf(name).flatMap(podSpecOf);
+    expect(pods.length).toBeGreaterThan(1);
+    for (const pod of pods) {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(at(pod, 'containers.0.securityContext')).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+});
+
+describe('the objects of the chart', () => {
+  it('have no field that their kinds do not have', async () => {
+    expect(await typeCheck([...rendered.values()].flat())).toBe('');
+  });
+
+  it('are found out when one has', async () => {
+    const [budget] = manifestsOf('values').filter(({ kind }) => kind === 'PodDisruptionBudget');
+    const misspelt = { ...budget, spec: { maxUnavailble: 1 } } as unknown as chart.Manifest;
+    expect(await typeCheck([misspelt])).toContain('maxUnavailble');
+  });
+
+  it('are hooks only where they are the migration Job or the test', () => {
+    const hooks = [...rendered.values()].flat().filter(({ metadata }) => {
+      return (metadata['annotations'] as chart.JsonObject | undefined)?.['helm.sh/hook'];
+    });
+    expect(new Set(hooks.map(({ kind }) => kind))).toEqual(new Set(['Job', 'Pod']));
+  });
+
+  it('leave the number of replicas to the autoscaler', () => {
+    expect(at(find(manifestsOf('autoscaled'), 'Deployment'), 'spec')).not.toHaveProperty(
+      'replicas',
+    );
+    expect(at(find(manifestsOf('default'), 'Deployment'), 'spec.replicas')).toBe(1);
+  });
+
+  it('give the pod time for the sleep, the drain and a little more', () => {
+    const pod = at(find(manifestsOf('autoscaled'), 'Deployment'), 'spec.template.spec');
+    expect(at(pod, 'terminationGracePeriodSeconds')).toBe(80);
+    expect(at(pod, 'containers.0.lifecycle.preStop')).toEqual({ sleep: { seconds: 10 } });
+  });
+
+  it('write large numbers as the server reads them', () => {
+    const config = at(find(manifestsOf('autoscaled'), 'ConfigMap'), 'data');
+    expect(config).toMatchObject({
+      AUTH_TOKEN_TTL_SECONDS: '2592000',
+      SERVICE_BODY_LIMIT_BYTES: '16777216',
+    });
+  });
+
+  it('roll the pods when the configuration changes', async () => {
+    const checksum = async (values: chart.JsonObject) => {
+      const { stdout } = await chart.templateWith(binary(4), values);
+      const deployment = find(chart.manifestsIn(stdout), 'Deployment');
+      return (at(deployment, 'spec.template.metadata.annotations') as chart.JsonObject)[
+        'checksum/config'
+      ];
+    };
+    expect(await checksum({ config: { SERVICE_LOG_LEVEL: 'warn' } })).not.toBe(await checksum({}));
+    expect(await checksum({ podLabels: { a: 'b' } })).toBe(await checksum({}));
+  });
+});
+
+describe('client certificates', () => {
+  it('have Envoy Gateway set the header anew, with the certificate in it', () => {
+    const policy = find(manifestsOf('mtls-envoy-gateway'), 'ClientTrafficPolicy');
+    expect(at(policy, 'spec')).toMatchObject({
+      targetRefs: [{ kind: 'Gateway', name: 'public' }],
+      headers: {
+        xForwardedClientCert: { mode: 'SanitizeSet', certDetailsToAdd: ['Cert', 'Chain'] },
+      },
+      tls: { clientValidation: { optional: true, caCertificateRefs: [{ name: 'client-ca' }] } },
+    });
+  });
+
+  it('are asked for by annotations of ingress-nginx, with a warning of its hole', async () => {
+    const ingress = find(manifestsOf('mtls-ingress-nginx'), 'Ingress');
+    expect(at(ingress, 'metadata.annotations')).toEqual({
+      'nginx.ingress.kubernetes.io/auth-tls-secret': 'gateways/client-ca',
+      'nginx.ingress.kubernetes.io/auth-tls-verify-client': 'on',
+      'nginx.ingress.kubernetes.io/auth-tls-pass-certificate-to-upstream': 'true',
+    });
+    const path = chart.VALUES_FILES.get('mtls-ingress-nginx') ?? '';
+    expect(await chart.notes(binary(4), path)).toContain('passes on headers that the client made');
+  });
+
+  it.each([
+    ['traefik', 'Middleware', 'router.middlewares', 'default-gate-gatehouse-mtls@kubernetescrd'],
+    ['haproxy', 'Ingress', 'auth-tls-cert-header', 'true'],
+    ['aws-alb', 'Ingress', 'mutual-authentication', '"trustStore":"arn:a"'],
+  ])('are forwarded by %s', async (proxy, kind, annotation, value) => {
+    const forwarded = { proxy, trustedProxies: ['10.0.0.1'], createProxyConfig: true };
+    const { stdout, stderr } = await chart.templateWith(binary(4), {
+      ingress: { enabled: true, hosts: ['gate.example.org'] },
+      mtls: {
+        enabled: true,
+        forwarded: { ...forwarded, caSecret: 'a/b', awsTrustStoreArn: 'arn:a' },
+      },
+    });
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    find(manifests, kind);
+    const annotations = Object.entries(
+      at(find(manifests, 'Ingress'), 'metadata.annotations') as chart.JsonObject,
+    );
+    expect(annotations.find(([name]) => name.endsWith(annotation))?.[1]).toContain(value);
+  });
+});
+
+describe('the migration Job', () => {
+  const job = () => find(manifestsOf('values-enterprise-keyless'), 'Job');
+
+  it('needs nothing of the release it comes before', () => {
+    const pod = at(job(), 'spec.template.spec');
+    const text = JSON.stringify(pod);
+    expect(text).not.toContain('configMap');
+    expect(at(pod, 'serviceAccountName')).toBe('default');
+    const secrets = [...text.matchAll(/"secret":\{"name":"([^"]+)"/g)].map((match) => match[1]);
+    expect(new Set(secrets)).toEqual(new Set(['gatehouse']));
+  });
+
+  it('has the variables that gatehouse migrate needs, and no policy', () => {
+    const environment = containerVariables(at(job(), 'spec.template.spec.containers.0'));
+    expect(Object.keys(environment).sort()).toEqual(['DATABASE_URL', 'SERVICE_MASTER_SECRET']);
+    expect(resolveSettings(environment).settings.storage.databaseUrl).not.toBeNull();
+  });
+
+  it('is an ordinary object where its hook annotations are set to null', () => {
+    const { metadata } = find(manifestsOf('extended'), 'Job');
+    expect(metadata['annotations']).toEqual({ 'argocd.argoproj.io/hook': 'Sync' });
+  });
+});
+
+function podSpecOf(manifest: chart.Manifest): chart.Json[] {
+  const path = manifest.kind === 'Pod' ? 'spec' : 'spec.template.spec';
+  const pod = at(manifest, path);
+  return pod === undefined ? [] : [pod];
+}
+
+function manifestsOf(name: string): chart.Manifest[] {
+  return rendered.get(name) ?? [];
+}
+
+function binary(major: HelmMajor): string {
+  return helm.get(major) ?? 'helm';
+}
