@@ -1,0 +1,168 @@
+import { openSettings, SettingsUnreadable } from '../src/notify/account-settings.js';
+import { readPreferences } from '../src/notify/preferences.js';
+import { InvalidEvent, readEvent } from '../src/notify/read-event.js';
+import { readRequestDetails } from '../src/notify/tool-input.js';
+import { NOW, settingsWith } from './fakes/webhook-account.js';
+
+const URL_OK = 'https://hook.example/';
+const ON = { ready: true, permission_request: true, user_action_request: true };
+
+describe(readPreferences.name, () => {
+  it.each([
+    undefined,
+    null,
+    {},
+    { notificationsSettingsV1: {} },
+    { notificationsSettingsV1: null },
+  ])('fills %j with the defaults of the contract', (settings) => {
+    expect(readPreferences(settings)).toEqual({
+      push: { enabled: true, topics: ON, readyIncludeMessageText: false, requestPreviews: true },
+      channels: [],
+      problems: [],
+    });
+  });
+
+  it('fills a channel with the defaults of the contract', () => {
+    expect(readPreferences(settingsWith([{ url: URL_OK }])).channels).toEqual([
+      {
+        id: 'channel-1',
+        url: URL_OK,
+        preset: 'generic',
+        secrets: [],
+        enabled: true,
+        topics: ON,
+        readyIncludeMessageText: false,
+        requestPreviews: true,
+      },
+    ]);
+  });
+
+  it('reads both secrets of a rotation, the newest first', () => {
+    const rotating = { url: URL_OK, signingSecret: 'new', previousSigningSecret: 'old' };
+    const [channel] = readPreferences(settingsWith([rotating])).channels;
+    expect(channel?.secrets).toEqual(['new', 'old']);
+  });
+
+  it.each([
+    ['no object', 'a string'],
+    ['no url', { id: 'x' }],
+    ['a url that is none', { id: 'x', url: 'nonsense' }],
+    ['a url of another scheme', { id: 'x', url: 'file:///etc/passwd' }],
+    ['a password in the url', { id: 'x', url: 'https://me:secret@hook.example/' }],
+    ['no id', { url: URL_OK }],
+    ['an id that is no text', { id: 7, url: URL_OK }],
+    ['the id of another channel', { id: 'good', url: URL_OK }],
+    ['another kind', { id: 'x', url: URL_OK, kind: 'pigeon' }],
+    ['a later version', { id: 'x', url: URL_OK, v: 2 }],
+    ['a secret that is no text', { id: 'x', url: URL_OK, signingSecret: 12345678 }],
+    ['an unknown preset', { id: 'x', url: URL_OK, preset: 'fax' }],
+  ])('reports and skips a channel with %s, and serves the others', (_name, broken) => {
+    const good = { id: 'good', url: URL_OK };
+    const { channels, problems } = readPreferences({
+      notificationChannelsV1: [good, broken, { ...good, id: 'other' }],
+    });
+    expect(channels.map(({ id }) => id)).toEqual(['good', 'other']);
+    expect(problems).toEqual([expect.objectContaining({ path: 'notificationChannelsV1[1]' })]);
+    expect(JSON.stringify(problems)).not.toMatch(/secret@|12345678/);
+  });
+
+  it.each([
+    [[], 'settings'],
+    [{ notificationsSettingsV1: 'on' }, 'notificationsSettingsV1'],
+    [{ notificationsSettingsV1: { ready: 'yes' } }, 'notificationsSettingsV1.ready'],
+    [
+      { notificationsSettingsV1: { requestPreviews: 0 } },
+      'notificationsSettingsV1.requestPreviews',
+    ],
+    [{ notificationChannelsV1: {} }, 'notificationChannelsV1'],
+    [settingsWith([{ url: URL_OK, topics: [] }]), 'notificationChannelsV1[0].topics'],
+    [settingsWith([{ url: URL_OK, enabled: 1 }]), 'notificationChannelsV1[0].enabled'],
+  ])('reports what is broken in %j', (settings, path) => {
+    const { push, problems } = readPreferences(settings);
+    expect(problems.map((problem) => problem.path)).toEqual([path]);
+    expect(push).toMatchObject({ enabled: true, topics: ON, requestPreviews: true });
+  });
+});
+
+describe(readEvent.name, () => {
+  const good = { topic: 'ready', serverUrl: 'https://g.example/', session: { sessionId: 's' } };
+  const request = { requestId: 'r', toolName: 'Bash' };
+
+  it('fills in what may be missing', () => {
+    expect(readEvent(good, NOW)).toEqual({
+      id: expect.stringMatching(/^[\w-]{36}$/) as string,
+      topic: 'ready',
+      createdAt: NOW,
+      serverUrl: 'https://g.example',
+      session: { sessionId: 's', title: '' },
+      request: null,
+      messageText: null,
+      metadata: {},
+    });
+  });
+
+  it('keeps a request out of ready events, and message text out of the others', () => {
+    expect(readEvent({ ...good, request, messageText: 'hi' }, NOW)).toMatchObject({
+      request: null,
+    });
+    const asked = readEvent(
+      { ...good, topic: 'permission_request', request, messageText: 'hi' },
+      NOW,
+    );
+    expect(asked).toMatchObject({ messageText: null, request });
+  });
+
+  it.each([
+    [null, ['topic', 'serverUrl', 'session.sessionId']],
+    [{ ...good, topic: 'permissionRequest' }, ['topic']],
+    [{ ...good, serverUrl: 'ftp://x' }, ['serverUrl']],
+    [{ ...good, serverUrl: `https://x/${'y'.repeat(512)}` }, ['serverUrl']],
+    [{ ...good, session: { sessionId: 'a b' } }, ['session.sessionId']],
+    [{ ...good, session: { sessionId: 'é' } }, ['session.sessionId']],
+    [{ ...good, session: { sessionId: 'x'.repeat(129) } }, ['session.sessionId']],
+    [{ ...good, session: { sessionId: 's', title: 5 } }, ['session.title']],
+    [{ ...good, topic: 'permission_request' }, ['request.requestId']],
+    [{ ...good, id: '' }, ['id']],
+    [{ ...good, createdAt: -1 }, ['createdAt']],
+    [{ ...good, createdAt: '2026-01-01' }, ['createdAt']],
+    [{ ...good, metadata: { deep: {} } }, ['metadata']],
+    [{ ...good, metadata: { long: 'x'.repeat(2048) } }, ['metadata']],
+  ])('names everything that is wrong with %j', (input, paths) => {
+    let thrown: unknown;
+    try {
+      readEvent(input, NOW);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(InvalidEvent);
+    expect((thrown as InvalidEvent).problems.map(({ path }) => path)).toEqual(paths);
+  });
+
+  it('takes nothing from a tool input that is none', () => {
+    for (const input of [null, 'x', 7, [], { command: {} }, { questions: 'x' }, { command: [1] }]) {
+      expect(Object.values(readRequestDetails(input)).flat().filter(Boolean)).toEqual([]);
+    }
+  });
+});
+
+describe(openSettings.name, () => {
+  const document = { notificationsSettingsV1: { ready: false } };
+
+  it('reads plain, encrypted and missing settings', async () => {
+    const decrypt = (text: string) => Promise.resolve(Buffer.from(text, 'base64').toString());
+    const c = Buffer.from(JSON.stringify(document)).toString('base64');
+    expect(await openSettings({ t: 'plain', v: document })).toEqual(document);
+    expect(await openSettings({ t: 'encrypted', c }, decrypt)).toEqual(document);
+    expect(await openSettings(null)).toEqual({});
+  });
+
+  it('does not fall back to the defaults where it cannot read them', async () => {
+    const encrypted = { t: 'encrypted', c: 'xyz' } as const;
+    const failing = () => Promise.reject(new Error('wrong key'));
+    await expect(openSettings(encrypted)).rejects.toThrow(SettingsUnreadable);
+    await expect(openSettings(encrypted, failing)).rejects.toThrow(SettingsUnreadable);
+    await expect(openSettings(encrypted, () => '{"a": "geheim"')).rejects.toThrow(
+      'The settings are not JSON.',
+    );
+  });
+});

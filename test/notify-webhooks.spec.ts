@@ -1,0 +1,143 @@
+import { readRetryAfter } from '../src/notify/webhook-answer.js';
+import { certificateDirectory, TestAuthority } from './fakes/certificates.js';
+import { NOW } from './fakes/webhook-account.js';
+import type { ReceiverAnswer } from './fakes/webhook-receiver.js';
+import {
+  closeAll,
+  deadUrl,
+  deliverAll,
+  deliveriesTo,
+  oneTry,
+  receiverThat,
+} from './fakes/webhook-world.js';
+
+afterEach(closeAll);
+
+describe('An answer', () => {
+  it.each([200, 201, 202, 204, 299])('of %d is a delivery', async (status) => {
+    const { url } = await receiverThat(() => ({ status }));
+    expect(await oneTry(url)).toEqual({ state: 'sent' });
+  });
+
+  it.each([408, 425, 429, 500, 502, 503, 504, 599])('of %d is tried again', async (status) => {
+    const receiver = await receiverThat((_request, count) => ({
+      status: count < 3 ? status : 200,
+    }));
+    const [outcome] = await deliverAll(deliveriesTo({ url: receiver.url }));
+    expect(outcome).toMatchObject({ state: 'sent', attempts: 3 });
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  it.each([400, 401, 403, 404, 405, 410, 413, 415, 422, 451])(
+    'of %d fails at once',
+    async (status) => {
+      const receiver = await receiverThat(() => ({ status }));
+      const [outcome] = await deliverAll(deliveriesTo({ url: receiver.url }));
+      expect(outcome).toMatchObject({ state: 'failed', attempts: 1, code: `http-${status}` });
+      expect(receiver.received).toHaveLength(1);
+    },
+  );
+
+  it.each([300, 301, 302, 303, 307, 308])('of %d is not followed', async (status) => {
+    const elsewhere = await receiverThat();
+    const headers = { location: elsewhere.url };
+    const { url } = await receiverThat(() => ({ status, headers }));
+    const [outcome] = await deliverAll(deliveriesTo({ url }));
+    expect(outcome).toMatchObject({ state: 'failed', attempts: 1, code: 'redirect-refused' });
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it('may ask for the channel to be disabled, in success and in failure', async () => {
+    const headers = { 'webhook-delivery': 'disable' };
+    for (const [status, state] of [[200, 'sent'] as const, [503, 'failed'] as const]) {
+      const receiver = await receiverThat(() => ({ status, headers }));
+      const [outcome] = await deliverAll(deliveriesTo({ url: receiver.url }));
+      expect(outcome).toMatchObject({ state, attempts: 1, directive: 'disable-channel' });
+    }
+  });
+
+  it('may ask for a message not to come again', async () => {
+    const headers = { 'webhook-delivery': 'abort-message' };
+    const receiver = await receiverThat(() => ({ status: 503, headers }));
+    const [outcome] = await deliverAll(deliveriesTo({ url: receiver.url }));
+    expect(outcome).toMatchObject({ state: 'failed', attempts: 1 });
+    expect(outcome).not.toHaveProperty('directive');
+  });
+
+  it('may say when to come again', async () => {
+    const headers = { 'retry-after': '7' };
+    const { url } = await receiverThat(() => ({ status: 503, headers }));
+    expect(await oneTry(url)).toMatchObject({ isTemporary: true, retryAfterMs: 7_000 });
+  });
+
+  it('counts from its head on, and its body is not taken without end', async () => {
+    const receiver = await receiverThat(() => 'endless-body');
+    expect(await oneTry(receiver.url, { timeoutMs: 5_000 })).toEqual({ state: 'sent' });
+    await receiver.bodyRefused;
+    expect(receiver.written).toBeLessThan(16 * 1024 * 1024);
+  });
+});
+
+describe(readRetryAfter.name, () => {
+  it.each([
+    ['120', 120_000],
+    [' 3 ', 3_000],
+    [new Date(NOW + 5_000).toUTCString(), 5_000],
+    [new Date(NOW - 5_000).toUTCString(), 0],
+    ['-1', undefined],
+    ['soon', undefined],
+    ['1e9', undefined],
+    ['99999999999', undefined],
+    [undefined, undefined],
+    [['1', '2'], undefined],
+  ])('reads %j as %j', (header, expected) => {
+    expect(readRetryAfter(header, NOW)).toBe(expected);
+  });
+});
+
+describe('No answer', () => {
+  it.each<[ReceiverAnswer, string]>([
+    ['silence', 'timeout'],
+    ['cut', 'connection-cut'],
+    ['no-http', 'network-error'],
+  ])('but %s is tried again, as %s', async (answer, code) => {
+    const { url } = await receiverThat(() => answer);
+    expect(await oneTry(url, { timeoutMs: 300 })).toMatchObject({ code, isTemporary: true });
+  });
+
+  it('because nobody listens is tried again', async () => {
+    expect(await oneTry(await deadUrl())).toMatchObject({
+      code: 'connection-refused',
+      isTemporary: true,
+    });
+  });
+
+  it('because the host does not exist is tried again', async () => {
+    const result = await oneTry('http://does-not-exist.invalid/');
+    expect(result).toMatchObject({ code: 'host-not-found', isTemporary: true });
+  });
+});
+
+describe('Over https', () => {
+  const directory = certificateDirectory();
+  const authority = TestAuthority.root(directory.path, 'Root');
+  const issued = (name: string) => authority.issue({ names: [name], usage: 'serverAuth' });
+  const certificate = issued('IP:127.0.0.1');
+  const other = issued('DNS:other.example');
+  afterAll(() => directory.remove());
+
+  it('delivers to a certificate it trusts', async () => {
+    const receiver = await receiverThat(undefined, certificate);
+    expect(await oneTry(receiver.url, { ca: authority.cert })).toEqual({ state: 'sent' });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['that nobody vouches for', {}],
+    ['of another host', { ca: authority.cert }],
+  ])('sends nothing to a certificate %s', async (_name, options) => {
+    const receiver = await receiverThat(undefined, other);
+    expect(await oneTry(receiver.url, options)).toMatchObject({ code: 'certificate-refused' });
+    expect(receiver.received).toEqual([]);
+  });
+});
