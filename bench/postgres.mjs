@@ -1,0 +1,111 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { CPU_OF, freePort } from './processes.mjs';
+
+const READY_WITHIN_MS = 20_000;
+
+/**
+ * A database of the bench's own, empty. With `DATABASE_URL` it is made on that server; without, on
+ * a private cluster that lives as long as the run.
+ *
+ * @param {string} directory for the private cluster
+ * @returns {Promise<{url: string, description: string, close: () => Promise<void>}>}
+ */
+export async function openDatabase(directory) {
+  const given = process.env.DATABASE_URL;
+  const cluster = given === undefined ? await startCluster(directory) : null;
+  const serverUrl = cluster?.url ?? given;
+  const name = `gatehouse_bench_${randomBytes(4).toString('hex')}`;
+  const version = await query(serverUrl, 'SHOW server_version');
+  await query(serverUrl, `CREATE DATABASE ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    description: `${version[0].server_version}, ${cluster === null ? 'the server of DATABASE_URL' : 'a private cluster'}`,
+    close: async () => {
+      await query(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await cluster?.stop();
+    },
+  };
+}
+
+/** @returns {Promise<Record<string, unknown>[]>} */
+export async function query(url, text, values = []) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function startCluster(directory) {
+  const bin = binaries();
+  const owner = clusterOwner();
+  const data = join(directory, 'postgres');
+  mkdirSync(data, { mode: 0o700 });
+  if (owner.uid !== undefined) {
+    chmodSync(directory, 0o755);
+    chownSync(data, owner.uid, owner.gid);
+  }
+  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'bench', '-A', 'trust', '-E', 'UTF8'], {
+    ...owner,
+    stdio: 'ignore',
+  });
+  const port = await freePort();
+  const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];
+  const pinned = CPU_OF.database === null ? [] : ['taskset', '-c', CPU_OF.database];
+  const [command, ...args] = [...pinned, join(bin, 'postgres'), '-D', data, '-p', `${port}`];
+  const server = spawn(command, [...args, ...settings], { ...owner, stdio: 'ignore' });
+  const url = `postgres://bench@127.0.0.1:${port}/postgres`;
+  await untilAnswering(url);
+  return {
+    url,
+    stop: async () => {
+      const ended = once(server, 'exit');
+      server.kill('SIGINT');
+      await ended;
+    },
+  };
+}
+
+function binaries() {
+  try {
+    return execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim();
+  } catch (error) {
+    throw new Error('The bench needs PostgreSQL: install it, or set DATABASE_URL to a server.', {
+      cause: error,
+    });
+  }
+}
+
+/** PostgreSQL refuses to run as root: there it runs as the account its packages make. */
+function clusterOwner() {
+  if (process.getuid?.() !== 0) {
+    return {};
+  }
+  const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function untilAnswering(url) {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  for (;;) {
+    try {
+      await query(url, 'SELECT 1');
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) {
+        throw error;
+      }
+      await sleep(50);
+    }
+  }
+}
