@@ -49,6 +49,7 @@ describe('an account', () => {
     }
     expect(endings.some(({ status }) => status === 200)).toBe(true);
     expect((await new AccountCalls(server, two.token).settingsV2()).status).toBe(200);
+    await server.logged(new RegExp(`"kind":"account-deleted".*${one.accountId}`));
     const trail = server.logs().match(/"kind":"account-deleted"[^\n]*/g) ?? [];
     expect(trail.filter((line) => line.includes(one.accountId))).toHaveLength(1);
   });

@@ -3,7 +3,6 @@ import { readlinkSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import type { IssuedCertificate } from '../fakes/certificates.js';
 import {
@@ -116,7 +115,7 @@ describe('a connection in mode direct', () => {
       { ...files, 'tls.crt': renewed.cert, 'tls.key': renewed.key, 'crl.pem': revocationLists() },
       'v2',
     );
-    await until(() => direct.server.logs().includes('have changed and are in use'));
+    await direct.server.logged(/have changed and are in use/);
 
     await expect(logIn(mallory)).rejects.toThrow();
     const after = await post({ ...chained(alice), agent: kept.alice });
@@ -130,7 +129,7 @@ describe('a connection in mode direct', () => {
 
   it('goes on with the old files when the new ones make no sense', async () => {
     publish({ ...files, 'tls.key': alice.key }, 'v3');
-    await until(() => direct.server.logs().includes('are not used'));
+    await direct.server.logged(/are not used/);
     expect(readlinkSync(join(volume, '..data'))).toContain('v3');
     expect((await logIn(alice)).status).toBe(200);
     expect(await commonNameOfServer()).toBe('new');
@@ -158,13 +157,3 @@ describe('a connection in mode direct', () => {
     return String(subject.CN);
   }
 });
-
-async function until(isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) {
-      throw new Error('It did not come to that');
-    }
-    await sleep(50);
-  }
-}

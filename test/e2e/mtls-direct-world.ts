@@ -79,7 +79,7 @@ export async function startDirect(): Promise<DirectServer> {
       CRL_PATH: path('crl.pem'),
     }),
   });
-  const url = /certificates on (https:[^"]+)/.exec(server.logs())?.[1] ?? '';
+  const [, url = ''] = await server.logged(/certificates on (https:[^"]+)/);
   const post: DirectServer['post'] = (options, route = '/v1/auth/mtls') => {
     const { hostname, port } = new URL(url);
     return ask({ hostname, port, method: 'POST', path: route, ca: root.cert, ...options });

@@ -42,8 +42,10 @@ export interface Server {
   readonly pid: number;
   /** null with the embedded database. */
   readonly databaseUrl: string | null;
-  /** Everything the process wrote, newest megabyte. */
+  /** What has arrived of everything the process wrote, newest megabyte. */
   logs(): string;
+  /** Waits for a line in {@link logs}: it arrives after the answer that it is about. */
+  logged(pattern: RegExp): Promise<RegExpExecArray>;
   /** How the process ended; pending while it runs. */
   readonly exited: Promise<Exit>;
   /** Sends the signal and waits until the process is gone. */
@@ -82,6 +84,8 @@ async function launch(
     pid: running.child.pid ?? 0,
     databaseUrl: store.databaseUrl,
     logs: running.logs,
+    logged: (pattern) =>
+      poll(running, () => Promise.resolve(pattern.exec(running.logs()) ?? undefined)),
     exited: running.exited,
     kill: running.kill,
     restart: async () => {
