@@ -10,7 +10,7 @@ export interface Readiness {
   readonly dependencies: Readonly<Record<string, DependencyState>>;
 }
 
-/** A probe's answer is good for this long: probes of many kinds make one statement. */
+/** What the database answered is good for this long: probes of many kinds make one statement. */
 const FRESH_MS = 500;
 
 @Injectable()
@@ -44,7 +44,10 @@ export class HealthService {
     };
   }
 
-  private databaseState(): Promise<string> {
+  private async databaseState(): Promise<string> {
+    if (this.storage.state !== 'ready') {
+      return this.storage.state;
+    }
     const now = this.clock.now();
     if (this.probe === null || now - this.probe.startedAt >= FRESH_MS) {
       this.probe = { startedAt: now, state: this.askDatabase() };
@@ -52,10 +55,7 @@ export class HealthService {
     return this.probe.state;
   }
 
-  private async askDatabase(): Promise<string> {
-    if (this.storage.state !== 'ready') {
-      return this.storage.state;
-    }
+  private askDatabase(): Promise<string> {
     return this.database.query('SELECT 1').then(
       () => 'ready',
       () => 'away',
