@@ -4,8 +4,9 @@ import type { FeatureBytes } from './features.service.js';
 export const DISCOVERY_PATH = '/v1/features';
 
 /**
- * Serves discovery ahead of every other hook: the bytes are ready, anyone may have them, and they
- * cost less to send than to refuse. Call it before the application adds its hooks.
+ * Serves discovery ahead of every other hook, and past the framework's own way of sending: the bytes
+ * are ready, anyone may have them, and they cost less to send than to refuse. Call it before the
+ * application adds its hooks.
  */
 export function serveDiscovery(server: FastifyInstance, current: () => FeatureBytes): void {
   server.addHook('onRequest', (request, reply, done) => {
@@ -18,20 +19,13 @@ export function serveDiscovery(server: FastifyInstance, current: () => FeatureBy
   server.get(DISCOVERY_PATH, (request, reply) => answer(request, reply, current()));
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, { body, etag }: FeatureBytes): void {
+function answer(request: FastifyRequest, reply: FastifyReply, features: FeatureBytes): void {
   const ifNoneMatch = request.headers['if-none-match'];
-  void reply.headers({
-    etag,
-    'cache-control': 'no-cache',
-    'access-control-allow-origin': '*',
-    'x-content-type-options': 'nosniff',
-    'x-request-id': request.id,
-  });
-  if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
-    void reply.status(304).send();
-    return;
-  }
-  void reply.type('application/json; charset=utf-8').send(body);
+  const isKnown = ifNoneMatch !== undefined && matches(ifNoneMatch, features.etag);
+  reply.hijack();
+  // RFC 9110, 15.4.5 lets a 304 carry the length of what it stands for.
+  reply.raw.writeHead(isKnown ? 304 : 200, [...features.headers, 'x-request-id', request.id]);
+  reply.raw.end(isKnown ? undefined : features.body);
 }
 
 /** Weak comparison, as `If-None-Match` wants it (RFC 9110, 13.1.2). */

@@ -12,6 +12,8 @@ export interface FeatureBytes {
   readonly body: string;
   /** Strong entity tag of the body (RFC 9110, 8.8.3). */
   readonly etag: string;
+  /** Names and values in turn, as `writeHead` takes them; all but the request's id. */
+  readonly headers: readonly string[];
 }
 
 /** Renders the discovery document once, not per request. */
@@ -34,7 +36,16 @@ export class FeaturesService {
 function render(facts: FeatureFacts): FeatureBytes {
   const body = JSON.stringify(featureDocument(facts));
   const digest = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-  return { body, etag: `"${digest}"` };
+  const etag = `"${digest}"`;
+  const headers = [
+    ...['etag', etag],
+    ...['cache-control', 'no-cache'],
+    ...['access-control-allow-origin', '*'],
+    ...['x-content-type-options', 'nosniff'],
+    ...['content-type', 'application/json; charset=utf-8'],
+    ...['content-length', String(Buffer.byteLength(body))],
+  ];
+  return { body, etag, headers };
 }
 
 function toFacts(settings: Settings, keyedAccountsExist: boolean): FeatureFacts {

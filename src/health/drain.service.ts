@@ -1,4 +1,4 @@
-import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpServer, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
@@ -18,7 +18,7 @@ const LARGEST_SHARE = 0.6;
 export class DrainService {
   private server: HttpServer | null = null;
   private isDraining = false;
-  private underWay = 0;
+  private readonly underWay = new Set<ServerResponse>();
 
   constructor(
     private readonly health: HealthService,
@@ -32,17 +32,16 @@ export class DrainService {
    */
   bind(server: FastifyInstance): void {
     this.server = server.server;
-    this.server.on('request', (_request, response) => {
-      this.underWay += 1;
-      response.once('close', () => {
-        this.underWay -= 1;
-      });
-    });
-    server.addHook('onSend', (_request, reply, payload, done) => {
+    const { underWay } = this;
+    const forget = function (this: ServerResponse): void {
+      underWay.delete(this);
+    };
+    // Ahead of whoever answers: an answer that has left takes no more headers.
+    this.server.prependListener('request', (_request, response) => {
+      underWay.add(response.once('close', forget));
       if (this.isDraining) {
-        void reply.header('connection', 'close');
+        endConnection(response);
       }
-      done(null, payload);
     });
   }
 
@@ -52,6 +51,7 @@ export class DrainService {
    */
   async drain(): Promise<void> {
     this.isDraining = true;
+    this.underWay.forEach(endConnection);
     this.health.startDraining();
     const { shutdownGraceMs, shutdownSpreadMs } = this.settings.http;
     const spreadMs = Math.min(shutdownSpreadMs, shutdownGraceMs * LARGEST_SHARE);
@@ -68,9 +68,15 @@ export class DrainService {
     // An HTTP server's own way of closing cuts idle connections off at the same moment.
     NetServer.prototype.close.call(server);
     await sleep(KEEP_ALIVE_MS);
-    while (this.underWay > 0) {
+    while (this.underWay.size > 0) {
       await sleep(STEP_MS);
     }
     server.closeAllConnections();
+  }
+}
+
+function endConnection(response: ServerResponse): void {
+  if (!response.headersSent) {
+    response.setHeader('connection', 'close');
   }
 }

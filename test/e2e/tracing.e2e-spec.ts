@@ -93,7 +93,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     await call(server, 'GET', '/v1/account/profile', {
       headers: { traceparent: `00-${TRACE}-${CALLER}-01`, 'x-request-id': 'request-8' },
     });
-    const [line] = await server.logged(/^.*request refused.*$/m);
+    const [line] = await server.logged(/^(?=.*request refused).*request-8.*$/m);
     expect(JSON.parse(line)).toMatchObject({ requestId: 'request-8', trace_id: TRACE });
     await server.stop();
   }, 60_000);
