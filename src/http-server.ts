@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
-import proxyAddress from '@fastify/proxy-addr';
 import rateLimit from '@fastify/rate-limit';
 import { fastify, type FastifyInstance } from 'fastify';
 import { sendError, toAppError } from './common/error.filter.js';
 import { AppError } from './common/errors.js';
 import { requestIdFrom } from './common/request-id.js';
 import { securityHeaders } from './common/security-headers.js';
+import { trustOf } from './common/trusted-proxies.js';
 import type { Settings } from './config/settings.js';
 import type { RedisConnections } from './storage/redis-connections.js';
 
@@ -34,7 +34,7 @@ export function createHttpServer({ http, updates }: Settings): FastifyInstance {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CONNECTION_CHECK_MS,
     },
-    trustProxy: proxyAddress.compile([...http.trustedProxies]),
+    trustProxy: trustOf(http.trustedProxies),
     genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
     frameworkErrors: (error, request, reply) => sendError(reply, toAppError(error), request.id),

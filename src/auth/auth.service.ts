@@ -4,8 +4,12 @@ import { AppError } from '../common/errors.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { judgeToken, type AccessFacts } from '../policy/access.js';
 import { judgeRequiredProviders } from '../policy/required-providers.js';
-import { AccountRepository } from '../storage/account.repository.js';
-import { LiveAccessRepository } from '../storage/live-access.repository.js';
+import { batched } from '../storage/batched.js';
+import {
+  LiveAccessRepository,
+  type HeldToken,
+  type HeldTokenFacts,
+} from '../storage/live-access.repository.js';
 import { AccessCache } from './access-cache.js';
 import { AccessChanges } from './access-changes.js';
 import { AccessTokens, type TokenClaims } from './access-token.js';
@@ -43,10 +47,17 @@ export class AuthService {
   /** Requests answered from the cache, and not. */
   readonly cacheUse = { hits: 0, misses: 0 };
   private readonly cache: AccessCache<Access | AppError>;
+  /** By one statement for all tokens that are new here at the same moment. */
+  private readonly factsOf = batched(
+    async (tokens: readonly TokenClaims[]) => {
+      const facts = await this.readFacts(tokens);
+      return tokens.map(({ tokenId }) => facts.get(tokenId)?.access ?? null);
+    },
+    { maxKeys: 500 },
+  );
 
   constructor(
     private readonly tokens: AccessTokens,
-    private readonly accounts: AccountRepository,
     private readonly liveAccess: LiveAccessRepository,
     private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -86,8 +97,7 @@ export class AuthService {
    * @throws AppError `unavailable`
    */
   async judgeAgain(accesses: readonly Access[]): Promise<Standing[]> {
-    const needsIdentities = this.settings.auth.requiredLoginProviders.length > 0;
-    const facts = await this.liveAccess.factsOf(accesses, needsIdentities);
+    const facts = await this.readFacts(accesses);
     return accesses.map((access) => {
       const found = facts.get(access.tokenId);
       return {
@@ -99,10 +109,14 @@ export class AuthService {
 
   private async authenticateCold(token: string): Promise<Access> {
     const claims = await this.tokens.verify(token);
-    const { accountId, tokenId } = claims;
     const load = async (): Promise<Access | AppError> =>
-      this.judge(claims, await this.accounts.accessFacts(accountId, tokenId));
-    return this.admit(await this.cache.load(accountId, token, load));
+      this.judge(claims, await this.factsOf(claims));
+    return this.admit(await this.cache.load(claims.accountId, token, load));
+  }
+
+  private readFacts(tokens: readonly HeldToken[]): Promise<Map<string, HeldTokenFacts>> {
+    const needsIdentities = this.settings.auth.requiredLoginProviders.length > 0;
+    return this.liveAccess.factsOf(tokens, needsIdentities);
   }
 
   /** A strict deployment stops trusting answers as time goes by, without anything being stored. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import { Inject, Injectable } from '@nestjs/common';
+import { trustOf } from '../common/trusted-proxies.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 
 /**
@@ -13,7 +14,7 @@ export class ClientAddress {
   readonly isTrusted: (address: string, hop: number) => boolean;
 
   constructor(@Inject(SETTINGS) { http }: Settings) {
-    this.isTrusted = proxyAddress.compile([...http.trustedProxies]);
+    this.isTrusted = trustOf(http.trustedProxies);
   }
 
   of(request: IncomingMessage): string {

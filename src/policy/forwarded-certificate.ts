@@ -74,32 +74,37 @@ export function canonicalHeader(name: string): string {
 }
 
 /**
- * Whether the header, in any spelling, may claim something of a client certificate.
+ * The canonical name of a header that, in any spelling, may claim something of a client
+ * certificate; null for every other header.
  *
  * @param own canonical names that this configuration reads beside the known ones
  */
-export function isCertificateHeader(name: string, own: ReadonlySet<string>): boolean {
+export function certificateHeader(name: string, own: ReadonlySet<string>): string | null {
   const canonical = canonicalHeader(name);
-  return own.has(canonical) || FAMILIES.some((family) => canonical.startsWith(family));
+  const isClaim = own.has(canonical) || FAMILIES.some((family) => canonical.startsWith(family));
+  return isClaim ? canonical : null;
 }
 
-export type HeaderPair = readonly [name: string, value: string];
+/** A header that claims something of a client certificate. */
+export interface ForwardedHeader {
+  /** As it was sent, in lower case. */
+  readonly name: string;
+  readonly canonical: string;
+  readonly value: string;
+}
 
 /** A value, none, or two of them: then nobody knows which one the proxy wrote. */
 export type OneHeader = { readonly value: string | null; readonly isTwice: boolean };
 
 /** Reads one header of those the proxy sent: another spelling of the name is not it, but counts. */
-export function oneHeader(headers: readonly HeaderPair[], name: string): OneHeader {
-  const alike = headers.filter(([sent]) => sent === name || isAlike(sent, name));
-  const value = alike.find(([sent]) => sent.toLowerCase() === name)?.[1].trim() ?? null;
+export function oneHeader(headers: readonly ForwardedHeader[], name: string): OneHeader {
+  const wanted = canonicalHeader(name);
+  const alike = headers.filter(({ canonical }) => canonical === wanted);
+  const value = alike.find((sent) => sent.name === name)?.value.trim() ?? null;
   return {
     value: value === null || isPlaceholder(value) ? null : value,
     isTwice: alike.length > 1,
   };
-}
-
-function isAlike(sent: string, name: string): boolean {
-  return canonicalHeader(sent) === canonicalHeader(name);
 }
 
 /** What proxies write where there is nothing: Apache `(null)`, Caddy the name in braces. */
@@ -116,7 +121,7 @@ export type ForwardedText =
 
 /** The encoded certificate that a believed proxy vouches for (duplicates, placeholders, verdict). */
 export function forwardedText(
-  headers: readonly HeaderPair[],
+  headers: readonly ForwardedHeader[],
   { certificate, chain, verified }: ForwardedFormat,
 ): ForwardedText {
   const read = (name: string | null): OneHeader =>

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { LinkedIdentity } from '../policy/external-link.js';
 import type { KeyMode } from '../policy/storage-policy.js';
 import type { AccountForLogin } from './account.repository.js';
+import { batched } from './batched.js';
 import { Database, type Query } from './database.js';
 import { IdentityCredentials } from './identity-credentials.js';
 import type { ProvenIdentity } from './identity.repository.js';
@@ -14,12 +15,18 @@ export interface IdentityAccount {
   readonly identity: LinkedIdentity;
 }
 
+interface IdentityKey {
+  readonly provider: string;
+  readonly subject: string;
+}
+
 const FIND = `
-  SELECT "account_id" AS "accountId", "subject", "login", "eligibility_status" AS "status",
-    "eligibility_checked_at" AS "checkedAt", "key_mode" AS "keyMode",
+  SELECT "provider", "subject", "account_id" AS "accountId", "login", "eligibility_status" AS "status",
+    extract(epoch FROM "eligibility_checked_at")::float8 * 1000 AS "checkedAt",
+    "key_mode" AS "keyMode",
     "token_epoch" AS "tokenEpoch", "disabled_at" IS NOT NULL AS "isDisabled"
   FROM "identity" JOIN "account" ON "account"."id" = "identity"."account_id"
-  WHERE "provider" = $1 AND "subject" = $2`;
+  WHERE ("provider", "subject") IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
 
 /**
  * The identity decides who makes the account: of any number of first logins one inserts it, and the
@@ -47,19 +54,26 @@ const CREATE = `
 /** Accounts that an identity alone opens. */
 @Injectable()
 export class KeylessRepository {
+  private readonly findTogether = batched(
+    (keys: readonly IdentityKey[]) => findAll(this.database.query, FIND, keys),
+    { maxKeys: 500 },
+  );
+
   constructor(
     private readonly database: Database,
     private readonly credentials: IdentityCredentials,
   ) {}
 
-  /** By one statement, without a lock. */
-  find(provider: string, subject: string): Promise<IdentityAccount | null> {
-    return findBy(this.database.query, FIND, provider, subject);
+  /** By one statement for all who ask at the same moment, without a lock. */
+  find(key: IdentityKey): Promise<IdentityAccount | null> {
+    // PostgreSQL knows no such text, and would refuse what the others ask with it.
+    return key.subject.includes('\0') ? Promise.resolve(null) : this.findTogether(key);
   }
 
   /** Locks the identity until the transaction ends. */
-  lock(query: Query, provider: string, subject: string): Promise<IdentityAccount | null> {
-    return findBy(query, `${FIND} FOR UPDATE OF "identity"`, provider, subject);
+  async lock(query: Query, key: IdentityKey): Promise<IdentityAccount | null> {
+    const [account] = await findAll(query, `${FIND} FOR UPDATE OF "identity"`, [key]);
+    return account ?? null;
   }
 
   /**
@@ -89,31 +103,40 @@ export class KeylessRepository {
   }
 }
 
-interface IdentityAccountRow {
+interface IdentityAccountRow extends IdentityKey {
   readonly accountId: string;
-  readonly subject: string;
   readonly login: string | null;
   readonly status: LinkedIdentity['status'];
-  readonly checkedAt: Date | null;
+  /** Unix milliseconds. */
+  readonly checkedAt: number | null;
   readonly keyMode: KeyMode;
   readonly tokenEpoch: number;
   readonly isDisabled: boolean;
 }
 
-async function findBy(
+async function findAll(
   query: Query,
   sql: string,
-  provider: string,
-  identitySubject: string,
-): Promise<IdentityAccount | null> {
-  const [row] = await query<IdentityAccountRow>(sql, [provider, identitySubject]);
-  if (row === undefined) {
-    return null;
-  }
+  keys: readonly IdentityKey[],
+): Promise<(IdentityAccount | null)[]> {
+  const rows = await query<IdentityAccountRow>(sql, [
+    keys.map(({ provider }) => provider),
+    keys.map(({ subject }) => subject),
+  ]);
+  const found = new Map(rows.map((row) => [nameOf(row), toIdentityAccount(row)]));
+  return keys.map((key) => found.get(nameOf(key)) ?? null);
+}
+
+/** Provider ids have no space. */
+function nameOf({ provider, subject }: IdentityKey): string {
+  return `${provider} ${subject}`;
+}
+
+function toIdentityAccount(row: IdentityAccountRow): IdentityAccount {
   const { accountId, subject, login, status, checkedAt, keyMode, tokenEpoch, isDisabled } = row;
   return {
     account: { id: accountId, tokenEpoch, isDisabled },
     keyMode,
-    identity: { accountId, subject, login, status, checkedAt: checkedAt?.getTime() ?? null },
+    identity: { accountId, subject, login, status, checkedAt },
   };
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { batched } from './batched.js';
 import { Database, type Query } from './database.js';
 import { nextUpdateSeq } from './update-seq.js';
 
@@ -14,26 +15,27 @@ export interface PushToken {
 
 /** More than this and the token unused longest gives way (contract, Push tokens). */
 const MAX_PER_ACCOUNT = 100;
+/** Bounds the rows of one answer together with the bound of each account. */
+const LISTS_AT_ONCE = 50;
+
+const LIST = `
+  SELECT "id", "account_id", "token", "client_server_url", "created_at", "updated_at"
+  FROM "push_token" WHERE "account_id" = ANY($1) ORDER BY "updated_at" DESC, "id"`;
 
 @Injectable()
 export class PushTokenRepository {
-  constructor(private readonly database: Database) {}
+  /** An account's tokens, newest first; by one statement for all who ask at the same moment. */
+  readonly list = batched(
+    async (accountIds: readonly string[]) => {
+      const rows = await this.database.query<PushTokenRow>(LIST, [accountIds]);
+      const lists = new Map(accountIds.map((accountId): [string, PushToken[]] => [accountId, []]));
+      rows.forEach((row) => lists.get(row.account_id)?.push(toPushToken(row)));
+      return accountIds.map((accountId) => lists.get(accountId) ?? []);
+    },
+    { maxKeys: LISTS_AT_ONCE },
+  );
 
-  /** Newest first. */
-  async list(accountId: string): Promise<PushToken[]> {
-    const rows = await this.database.query<PushTokenRow>(
-      `SELECT "id", "token", "client_server_url", "created_at", "updated_at"
-       FROM "push_token" WHERE "account_id" = $1 ORDER BY "updated_at" DESC, "id"`,
-      [accountId],
-    );
-    return rows.map((row) => ({
-      id: row.id,
-      token: row.token,
-      clientServerUrl: row.client_server_url,
-      createdAt: row.created_at.getTime(),
-      updatedAt: row.updated_at.getTime(),
-    }));
-  }
+  constructor(private readonly database: Database) {}
 
   /** @returns the `seq` of the update to send; null when the account is gone */
   save(
@@ -73,11 +75,22 @@ export class PushTokenRepository {
 }
 
 interface PushTokenRow {
+  readonly account_id: string;
   readonly id: string;
   readonly token: string;
   readonly client_server_url: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
+}
+
+function toPushToken(row: PushTokenRow): PushToken {
+  return {
+    id: row.id,
+    token: row.token,
+    clientServerUrl: row.client_server_url,
+    createdAt: row.created_at.getTime(),
+    updatedAt: row.updated_at.getTime(),
+  };
 }
 
 function hashOf(token: string): Buffer {

@@ -74,13 +74,13 @@ export class KeylessLogin {
    *   `not-eligible`, `restore-required`, `account-disabled`, `unavailable`
    */
   async logIn(person: KeylessPerson): Promise<Login> {
-    const { provider, subject, eligibility } = person;
+    const { provider, eligibility } = person;
     this.checkPolicy(provider);
     if (eligibility.status === 'ineligible') {
       await this.storeRefusal(person, eligibility.reason);
     }
     checkEligible(person);
-    const known = await this.keyless.find(provider, subject);
+    const known = await this.keyless.find(person);
     if (known !== null && this.isUpToDate(known, person)) {
       checkOpen(known, provider);
       return this.access.logIn(known.account, false);
@@ -94,12 +94,12 @@ export class KeylessLogin {
    * @throws AppError what {@link logIn} throws
    */
   async admit(query: Query, person: KeylessPerson): Promise<AdmittedPerson> {
-    const { provider, subject } = person;
+    const { provider } = person;
     this.checkPolicy(provider);
     checkEligible(person);
     const proven = this.toProven(person);
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const known = await this.keyless.lock(query, provider, subject);
+      const known = await this.keyless.lock(query, person);
       if (known !== null) {
         checkOpen(known, provider);
         const change = await this.refresh(query, known, proven);

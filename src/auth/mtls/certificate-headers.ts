@@ -1,17 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import proxyAddress from '@fastify/proxy-addr';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { AuditLog } from '../../audit/audit-log.js';
+import { trustOf } from '../../common/trusted-proxies.js';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import {
   canonicalHeader,
-  isCertificateHeader,
-  type HeaderPair,
+  certificateHeader,
+  type ForwardedHeader,
 } from '../../policy/forwarded-certificate.js';
 import { customHeaderNames } from './forwarded-format.js';
 
 const MAX_KNOWN_NAMES = 1000;
+
+type ClaimedName = Pick<ForwardedHeader, 'name' | 'canonical'>;
 
 /**
  * Takes every header that claims something of a client certificate out of every request before
@@ -20,18 +22,18 @@ const MAX_KNOWN_NAMES = 1000;
  */
 @Injectable()
 export class CertificateHeaders {
-  private readonly kept = new WeakMap<IncomingMessage, readonly HeaderPair[]>();
+  private readonly kept = new WeakMap<IncomingMessage, readonly ForwardedHeader[]>();
   private readonly own: ReadonlySet<string>;
   private readonly isProxy: (address: string, hop: number) => boolean;
   /** Clients send the same few names again and again. */
-  private readonly verdicts = new Map<string, boolean>();
+  private readonly knownNames = new Map<string, ClaimedName | null>();
 
   constructor(
     private readonly audit: AuditLog,
     @Inject(SETTINGS) { mtls }: Settings,
   ) {
     const believes = mtls.enabled && mtls.mode === 'forwarded' && mtls.trustForwardedHeaders;
-    this.isProxy = proxyAddress.compile(believes ? [...mtls.trustedProxies] : []);
+    this.isProxy = trustOf(believes ? mtls.trustedProxies : []);
     this.own = new Set(customHeaderNames(mtls).map(canonicalHeader));
   }
 
@@ -44,7 +46,7 @@ export class CertificateHeaders {
   }
 
   /** What the proxy said; null when the request does not come from one that is believed. */
-  of(request: IncomingMessage): readonly HeaderPair[] | null {
+  of(request: IncomingMessage): readonly ForwardedHeader[] | null {
     return this.isFromProxy(request) ? (this.kept.get(request) ?? []) : null;
   }
 
@@ -61,14 +63,15 @@ export class CertificateHeaders {
   }
 
   /** Moves the rest together in place, and gives back what it took. */
-  private strip({ headers, rawHeaders }: IncomingMessage): HeaderPair[] {
-    const claims: HeaderPair[] = [];
+  private strip({ headers, rawHeaders }: IncomingMessage): ForwardedHeader[] {
+    const claims: ForwardedHeader[] = [];
     let kept = 0;
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-      const [name, value] = [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''];
-      if (this.isClaim(name)) {
-        claims.push([name, value]);
-        delete headers[name.toLowerCase()];
+      const [name = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]];
+      const claimed = this.claimedName(name);
+      if (claimed !== null) {
+        claims.push({ ...claimed, value });
+        delete headers[claimed.name];
       } else {
         rawHeaders[kept] = name;
         rawHeaders[kept + 1] = value;
@@ -81,23 +84,24 @@ export class CertificateHeaders {
 
   private hasClaim(rawHeaders: readonly string[]): boolean {
     for (let index = 0; index < rawHeaders.length; index += 2) {
-      if (this.isClaim(rawHeaders[index] ?? '')) {
+      if (this.claimedName(rawHeaders[index] ?? '') !== null) {
         return true;
       }
     }
     return false;
   }
 
-  private isClaim(name: string): boolean {
-    const known = this.verdicts.get(name);
+  private claimedName(sent: string): ClaimedName | null {
+    const known = this.knownNames.get(sent);
     if (known !== undefined) {
       return known;
     }
-    const verdict = isCertificateHeader(name, this.own);
-    if (this.verdicts.size < MAX_KNOWN_NAMES) {
-      this.verdicts.set(name, verdict);
+    const canonical = certificateHeader(sent, this.own);
+    const claimed = canonical === null ? null : { name: sent.toLowerCase(), canonical };
+    if (this.knownNames.size < MAX_KNOWN_NAMES) {
+      this.knownNames.set(sent, claimed);
     }
-    return verdict;
+    return claimed;
   }
 
   /** The peer of the connection itself: `X-Forwarded-For` is a header like the others. */

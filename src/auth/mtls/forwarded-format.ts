@@ -10,7 +10,7 @@ import {
   FORWARDED_FORMATS,
   oneHeader,
   type ForwardedFormat,
-  type HeaderPair,
+  type ForwardedHeader,
 } from '../../policy/forwarded-certificate.js';
 
 /** The format of the active preset; null for `plain`, which forwards no certificate. */
@@ -52,7 +52,7 @@ export type PlainReading =
 
 /** What a proxy says of a certificate that it keeps to itself (preset `plain`). */
 export function readPlain(
-  headers: readonly HeaderPair[],
+  headers: readonly ForwardedHeader[],
   names: MtlsSettings['forwardedHeaders'],
 ): PlainReading {
   const read = (name: string) => oneHeader(headers, name);

@@ -97,7 +97,8 @@ export class PresentedCertificates {
 
   private read(format: ForwardedFormat, text: string, chain: string | null): Presented {
     const key = chain === null ? text : `${text}\n${chain}`;
-    const certificates = this.parsed.get(key) ?? this.decode(format, text, chain);
+    const known = this.parsed.get(key);
+    const certificates = known ?? this.decode(format, text, chain);
     const [leaf] = certificates ?? [];
     if (certificates === null || leaf === undefined) {
       return { kind: 'refused', reason: 'undecodable' };
@@ -105,7 +106,9 @@ export class PresentedCertificates {
     if (certificates.length > MAX_CHAIN) {
       return { kind: 'refused', reason: 'chain-too-long' };
     }
-    this.parsed.set(key, certificates);
+    if (known === undefined) {
+      this.parsed.set(key, certificates);
+    }
     return format.isUnverified && !this.isTrusted(certificates)
       ? { kind: 'refused', reason: 'not-trusted' }
       : { kind: 'facts', facts: leaf.facts };

@@ -1,0 +1,53 @@
+import { setImmediate } from 'node:timers/promises';
+import { batched } from './batched.js';
+
+describe('batched', () => {
+  it('answers all who ask at the same moment by one reading, each with its own', async () => {
+    const readings: (readonly number[])[] = [];
+    const double = batched(
+      (keys: readonly number[]) => {
+        readings.push(keys);
+        return Promise.resolve(keys.map((key) => key * 2));
+      },
+      { maxKeys: 500 },
+    );
+    const asked = Array.from({ length: 50 }, (_, index) => index);
+    await expect(Promise.all(asked.map(double))).resolves.toEqual(asked.map((key) => key * 2));
+    expect(readings).toEqual([asked]);
+  });
+
+  it('reads after the question, never what an earlier question was told', async () => {
+    let stored = 1;
+    const read = batched(
+      async (keys: readonly string[]) => {
+        await setImmediate();
+        return keys.map(() => stored);
+      },
+      { maxKeys: 500 },
+    );
+    await expect(read('same')).resolves.toBe(1);
+    stored = 2;
+    await expect(read('same')).resolves.toBe(2);
+  });
+
+  it('reads no more keys at once than it may', async () => {
+    const sizes: number[] = [];
+    const read = batched(
+      (keys: readonly number[]) => {
+        sizes.push(keys.length);
+        return Promise.resolve(keys);
+      },
+      { waitMs: 5, maxKeys: 20 },
+    );
+    await Promise.all(Array.from({ length: 50 }, (_, index) => read(index)));
+    expect(sizes).toEqual([20, 20, 10]);
+  });
+
+  it('tells everybody who asked when it cannot read', async () => {
+    const read = batched((): Promise<number[]> => Promise.reject(new Error('away')), {
+      maxKeys: 500,
+    });
+    const outcomes = await Promise.allSettled([read('one'), read('two')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+});
