@@ -9,9 +9,30 @@ import {
   deliveriesTo,
   oneTry,
   receiverThat,
+  senderWith,
 } from './fakes/webhook-world.js';
 
 afterEach(closeAll);
+
+describe('An event that stops to matter', () => {
+  const expiringAt = (expiresAt: number, url: string) =>
+    deliveriesTo({ url }).map((delivery) => ({ ...delivery, expiresAt }));
+
+  it('is not sent when its turn comes too late', async () => {
+    const receiver = await receiverThat();
+    const [delivery] = expiringAt(NOW, receiver.url);
+    const result = await senderWith().attempt(delivery!);
+    expect(result).toMatchObject({ state: 'failed', code: 'expired' });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('is waited for no longer than that', async () => {
+    const { url } = await receiverThat(() => 'silence');
+    const [delivery] = expiringAt(NOW + 50, url);
+    const sender = senderWith({ timeoutMs: 600_000 });
+    expect(await sender.attempt(delivery!)).toMatchObject({ state: 'failed', code: 'timeout' });
+  });
+});
 
 describe('An answer', () => {
   it.each([200, 201, 202, 204, 299])('of %d is a delivery', async (status) => {

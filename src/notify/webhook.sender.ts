@@ -25,6 +25,13 @@ const CONCURRENCY = 256;
 /** Of an answer's body, which says nothing: read so that the connection can be used again. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
+const EXPIRED: AttemptResult = {
+  state: 'failed',
+  code: 'expired',
+  detail: 'It no longer mattered when its turn came, so it was not sent.',
+  isTemporary: true,
+};
+
 /** Sends webhooks over connections of its own. Close it, or they keep the process alive. */
 export class WebhookSender {
   private readonly agent: Agent;
@@ -54,15 +61,24 @@ export class WebhookSender {
     return this.agent.destroy();
   }
 
-  private async send({ id, url, body, secrets }: WebhookDelivery): Promise<AttemptResult> {
+  private async send(delivery: WebhookDelivery): Promise<AttemptResult> {
+    const { id, url, body, secrets, expiresAt } = delivery;
+    const startedAt = this.now();
+    if (startedAt >= expiresAt) {
+      return EXPIRED;
+    }
     const rawBody = Buffer.from(body);
-    const timestamp = Math.floor(this.now() / 1000);
+    const timestamp = Math.floor(startedAt / 1000);
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'gatehouse',
       ...signatureHeaders({ id, timestamp, rawBody }, secrets),
     };
-    const answer = await exchange(this.agent, { url, headers, body: rawBody }, this.limits);
+    const { maxAnswerBytes } = this.limits;
+    // An answer that comes after the event stopped to matter is as good as none.
+    const timeoutMs = Math.min(this.limits.timeoutMs, expiresAt - startedAt);
+    const limits = { timeoutMs, maxAnswerBytes };
+    const answer = await exchange(this.agent, { url, headers, body: rawBody }, limits);
     return judgeAnswer(answer, this.now());
   }
 }

@@ -53,6 +53,8 @@ export class FakePushService {
   /** By token; every other belongs to `@acme/app`. */
   readonly projects = new Map<string, string>();
   accessToken: string | null = null;
+  /** Stays when it is closed: then nobody is there. */
+  url = '';
   private readonly tokenOfReceipt = new Map<string, string>();
   private readonly server = createServer((request, response) => {
     void this.answer(request, response);
@@ -61,11 +63,8 @@ export class FakePushService {
   static async start(): Promise<FakePushService> {
     const service = new FakePushService();
     await new Promise<void>((done) => service.server.listen(0, '127.0.0.1', done));
+    service.url = `http://127.0.0.1:${(service.server.address() as AddressInfo).port}`;
     return service;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   close(): Promise<void> {

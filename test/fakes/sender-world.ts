@@ -25,7 +25,8 @@ export class SenderWorld {
       FakePushService.start(),
       WebhookReceiver.start(),
     ]);
-    return new SenderWorld(service, receiver, pushSender(service), new WebhookSender());
+    const webhooks = new WebhookSender({ now: () => NOW });
+    return new SenderWorld(service, receiver, pushSender(service), webhooks);
   }
 
   /** One try for each target, at the time of the event. */
