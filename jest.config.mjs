@@ -18,12 +18,17 @@ const awayFromStorage = [
   '/(external-(connect|github|login|return)|keyless-policies)\\.e2e-spec',
 ];
 const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];
+/** They start a PostgreSQL of their own, whatever the servers of the others run on. */
+const onlyPostgres = [
+  '/(content-at-rest|reseal)\\.e2e-spec',
+  '/(services|schema|audit\\.repository)\\.db-spec',
+];
 
 /** What the run on the other kind of database covers, where both kinds are run. */
-const elsewhere = {
-  embedded: process.env.GATEHOUSE_TEST_BOTH === undefined ? [] : awayFromStorage,
-  postgres: process.env.GATEHOUSE_TEST_BOTH === undefined ? [] : onlyEmbedded,
-};
+const elsewhere =
+  process.env.GATEHOUSE_TEST_BOTH === undefined
+    ? { embedded: [], postgres: [] }
+    : { embedded: awayFromStorage, postgres: onlyEmbedded };
 
 export default {
   projects: [
@@ -32,7 +37,11 @@ export default {
       ...project,
       displayName: database,
       testMatch: ['**/*.{db,e2e}-spec.ts'],
-      testPathIgnorePatterns: ['/node_modules/', ...elsewhere[database]],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        ...elsewhere[database],
+        ...(database === 'embedded' ? onlyPostgres : []),
+      ],
       globalSetup: '<rootDir>/test/helpers/global-setup.ts',
       globalTeardown: '<rootDir>/test/helpers/global-teardown.ts',
     },

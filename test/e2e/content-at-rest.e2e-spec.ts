@@ -13,14 +13,14 @@ describe('plain content at rest', () => {
   it('is nowhere in the database where it is sealed', async () => {
     const server = await start();
     await expectMarked(await writeMarked(server));
-    expect((await dump()).includes(MARKER)).toBe(false);
+    expect(dump().includes(MARKER)).toBe(false);
     await server.stop();
   }, 40_000);
 
   it('is there where it is not sealed: so the search above would find it', async () => {
     const server = await start(UNSEALED);
     await expectMarked(await writeMarked(server));
-    const found = await dump();
+    const found = dump();
     expect(found.includes(`${MARKER}-settings`)).toBe(true);
     expect(found.includes(`${MARKER}-credential`)).toBe(true);
     await server.stop();
@@ -65,7 +65,7 @@ describe('plain content at rest', () => {
     const there = new AccountCalls(open, account.token);
     await expectMarked(there);
     await there.writeSettingsV2(plain(`${MARKER}-open`), 1);
-    expect((await dump()).includes(`${MARKER}-open`)).toBe(true);
+    expect(dump().includes(`${MARKER}-open`)).toBe(true);
     await open.stop();
     const again = await start();
     const { content } = (await new AccountCalls(again, account.token).settingsV2()).body;

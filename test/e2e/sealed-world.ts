@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
 import { logIn, makeDeviceKey } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { createPostgresStore, type Store } from '../helpers/server-store.js';
-import { startPostgres, type Service } from '../helpers/services.js';
+import { postgresBinaries, startPostgres, type Service } from '../helpers/services.js';
 import { AccountCalls, OPTIONAL_PLAIN, plain } from './account-calls.js';
 
 /** What the servers of these tests seal with, unless they are told otherwise. */
@@ -15,6 +17,8 @@ export const UNSEALED = {
   SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_SETTINGS_AT_REST: 'none',
   SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_CREDENTIALS_AT_REST: 'none',
 };
+
+const MAX_DUMP_BYTES = 64 * 1024 * 1024;
 
 let postgres: Service;
 let store: Store;
@@ -41,19 +45,14 @@ afterEach(async () => {
 export const start = (env: Record<string, string> = {}): Promise<Server> =>
   startServer({ store, env: { ...OPTIONAL_PLAIN, SERVICE_MASTER_SECRET: OLD, ...env } });
 
-/** Every value of every column of every table, as bytes. */
-export async function dump(): Promise<Buffer> {
-  const { rows: tables } = await database.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
-  );
-  const parts: Buffer[] = [];
-  for (const { name } of tables) {
-    const { rows } = await database.query<Record<string, unknown>>(`SELECT * FROM "${name}"`);
-    for (const value of rows.flatMap((row) => Object.values(row))) {
-      parts.push(Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value) ?? ''));
-    }
-  }
-  return Buffer.concat(parts);
+/** What pg_dump writes of the database, and the bytes that stand in it as hexadecimal digits. */
+export function dump(): Buffer {
+  const text = execFileSync(join(postgresBinaries(), 'pg_dump'), [store.databaseUrl ?? ''], {
+    maxBuffer: MAX_DUMP_BYTES,
+  });
+  const values = text.toString('latin1').match(/\\\\x[0-9a-f]+/g) ?? [];
+  expect(values.length).toBeGreaterThan(0);
+  return Buffer.concat([text, ...values.map((value) => Buffer.from(value.slice(3), 'hex'))]);
 }
 
 export async function writeMarked(server: Server, key = makeDeviceKey()): Promise<AccountCalls> {

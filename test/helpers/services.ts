@@ -121,7 +121,7 @@ function ping(port: number): Promise<void> {
   });
 }
 
-function postgresBinaries(): string {
+export function postgresBinaries(): string {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root) : [];
   const newestFirst = versions.sort((a, b) => Number(b) - Number(a));
