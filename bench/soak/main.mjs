@@ -1,7 +1,7 @@
 /**
  * What takes long or much: many idle connections on one replica, churn, a database that goes away
  * under load. Run by hand, never by CI: node bench/soak/main.mjs [--minutes 2] [--sockets 2000]
- * [--pause 10] [--dist dist] [--only idle|away|churn]. The issue's own figures: --minutes 30 --sockets 10000 --pause 30.
+ * [--pause 10] [--dist dist] [--only idle|away|churn]. Taken in full: --minutes 30 --sockets 10000 --pause 30.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
