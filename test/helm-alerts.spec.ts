@@ -1,0 +1,179 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { jest } from '@jest/globals';
+import { helmBinary } from './chart/helm-binaries.js';
+import { at, CHART, find, manifestsIn, template, type Json } from './chart/render.js';
+
+const run = promisify(execFile);
+const LABELS = 'namespace="default",service="gate-gatehouse-metrics"';
+const LOGIN = 'method="POST",route="/v1/auth"';
+
+/** A rule that the file of values adds. */
+const OF_THE_VALUES = 'GatehouseRestarts';
+
+interface Case {
+  readonly alert: string;
+  readonly when: string;
+  /** Samples a minute apart, in promtool's notation. */
+  readonly series: Readonly<Record<string, string>>;
+  readonly after: string;
+  readonly fires: boolean;
+}
+
+const requests = (status: number, route: string, perMinute: number) => ({
+  [`http_request_duration_seconds_count{${LABELS},route="${route}",status="${status}"}`]: `0+${perMinute}x600`,
+});
+
+/** A histogram of which every sample falls between two bounds. */
+const between = (name: string, labels: string, below: string, bound: string) => ({
+  [`${name}_bucket{${LABELS},${labels}le="${below}"}`]: '0x600',
+  [`${name}_bucket{${LABELS},${labels}le="${bound}"}`]: '0+60x600',
+  [`${name}_bucket{${LABELS},${labels}le="+Inf"}`]: '0+60x600',
+});
+
+const gauge = (name: string, value: number) => ({ [`${name}{${LABELS}}`]: `${value}x600` });
+
+const checks = (unknown: number, eligible: number) => ({
+  [`eligibility_checks_total{${LABELS},provider="okta",outcome="unknown"}`]: `0+${unknown}x600`,
+  [`eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: `0+${eligible}x600`,
+});
+
+const loginTime = (below: string, bound: string) =>
+  between('http_request_duration_seconds', `${LOGIN},`, below, bound);
+
+const fired = (
+  alert: string,
+  when: string,
+  after: string,
+  series: Readonly<Record<string, string>>,
+): Case => ({ alert, when, after, series, fires: true });
+
+const silent = (alert: string, when: string, series: Readonly<Record<string, string>>): Case => ({
+  alert,
+  when,
+  after: '5h',
+  series,
+  fires: false,
+});
+
+const CASES: readonly Case[] = [
+  fired('GatehouseDown', 'no replica is there', '6m', {}),
+  fired('GatehouseDown', 'none of them answers', '6m', gauge('up', 0)),
+  silent('GatehouseDown', 'one answers', gauge('up', 1)),
+  fired('GatehouseErrorBudgetBurn', 'one request in ten fails', '10m', {
+    ...requests(503, '/v1/auth', 10),
+    ...requests(200, '/v1/auth', 90),
+  }),
+  silent('GatehouseErrorBudgetBurn', 'one in ten is refused for what it is', {
+    ...requests(403, '/v1/auth', 10),
+    ...requests(200, '/v1/auth', 90),
+  }),
+  silent('GatehouseErrorBudgetBurn', 'probes alone are told no', {
+    ...requests(503, '/readyz', 50),
+    ...requests(200, '/v1/auth', 50),
+  }),
+  fired('GatehouseLoginSlow', 'logins take a second', '20m', loginTime('0.5', '1')),
+  silent('GatehouseLoginSlow', 'logins take a tenth', loginTime('0.05', '0.1')),
+  fired(
+    'GatehouseRevocationLate',
+    'withdrawals take minutes',
+    '20m',
+    between('revocation_seconds', '', '60', '300'),
+  ),
+  silent(
+    'GatehouseRevocationLate',
+    'they take seconds',
+    between('revocation_seconds', '', '1', '5'),
+  ),
+  fired(
+    'GatehouseEligibilityStale',
+    'nobody was asked about for two days',
+    '16m',
+    gauge('eligibility_oldest_check_seconds', 172_801),
+  ),
+  silent(
+    'GatehouseEligibilityStale',
+    'everybody was asked about a minute ago',
+    gauge('eligibility_oldest_check_seconds', 60),
+  ),
+  fired('GatehouseProviderUnknown', 'nine in ten get no answer', '35m', checks(9, 1)),
+  silent('GatehouseProviderUnknown', 'one in ten gets none', checks(1, 9)),
+  fired(
+    'GatehouseDatabasePoolExhausted',
+    'requests wait all the time',
+    '11m',
+    gauge('database_pool_waiting', 3),
+  ),
+  silent('GatehouseDatabasePoolExhausted', 'requests wait now and then', {
+    [`database_pool_waiting{${LABELS}}`]: '0 0 5 0 0 5 0 0 0x500',
+  }),
+  fired(
+    'GatehouseConnectionsNearLimit',
+    'it is full',
+    '11m',
+    gauge('live_connections', 10_000_000),
+  ),
+  silent('GatehouseConnectionsNearLimit', 'it is nearly empty', gauge('live_connections', 10)),
+];
+
+/** Whether the machine has it; where it must (CI), its absence is an error. */
+function hasPromtool(): boolean {
+  const isThere = spawnSync('promtool', ['--version']).status === 0;
+  if (!isThere && process.env['CI'] === 'true') {
+    throw new Error('These tests need promtool. On Debian: apt-get install prometheus');
+  }
+  return isThere;
+}
+
+jest.setTimeout(60_000);
+
+const tried = hasPromtool() ? describe : describe.skip;
+tried('the alerts of the chart', () => {
+  let directory: string;
+  let rules: readonly { readonly alert: string }[];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'gatehouse-alerts-'));
+    const { stdout } = await template(await helmBinary(4), join(CHART, 'ci/observed-values.yaml'));
+    const spec = find(manifestsIn(stdout), 'PrometheusRule')['spec'] as Json;
+    rules = at(spec, 'groups.0.rules') as unknown as typeof rules;
+    await writeFile(join(directory, 'rules.yaml'), JSON.stringify(spec));
+  }, 120_000);
+
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('are rules that Prometheus takes', async () => {
+    const { stdout } = await run('promtool', ['check', 'rules', join(directory, 'rules.yaml')]);
+    expect(stdout).toContain('SUCCESS');
+  });
+
+  it('are all tried below, firing and silent', () => {
+    const own = rules.filter(({ alert }) => alert !== OF_THE_VALUES);
+    const names = [...new Set(own.map(({ alert }) => alert))].sort();
+    for (const fires of [true, false]) {
+      const cases = CASES.filter((one) => one.fires === fires).map(({ alert }) => alert);
+      expect([...new Set(cases)].sort()).toEqual(names);
+    }
+  });
+
+  it.each(CASES)('$alert: $when, so it fires: $fires', async ({ alert, series, after, fires }) => {
+    const file = join(directory, 'test.yaml');
+    const expr = `count(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0 or vector(0)`;
+    const test = {
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      promql_expr_test: [
+        { expr, eval_time: after, exp_samples: [{ labels: '{}', value: fires ? 1 : 0 }] },
+      ],
+    };
+    const tests = { rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: [test] };
+    await writeFile(file, JSON.stringify(tests));
+    const { stdout } = await run('promtool', ['test', 'rules', file]).catch(
+      (error: { stdout: string; stderr: string }) => ({ stdout: error.stdout + error.stderr }),
+    );
+    expect(stdout).toContain('SUCCESS');
+  });
+});
