@@ -87,6 +87,11 @@ export const PROVIDER_FIELDS = {
     default: ['openid', 'profile', 'email'],
     doc: 'Scopes to ask for; openid is needed, offline_access gives a refresh token at most providers.',
   },
+  prompt: {
+    type: 'choice',
+    values: ['login', 'consent', 'select_account'],
+    doc: 'What the provider asks people at every login. Some give a refresh token for offline_access only with consent (OpenID Connect Core 1.0, 11).',
+  },
   httpTimeoutSeconds: {
     type: 'integer',
     default: 30,

@@ -157,6 +157,7 @@ function settingsOf(
     clientSecret,
     redirectUrl,
     scopes: entry.scopes,
+    prompt: entry.prompt,
     httpTimeoutSeconds: entry.httpTimeoutSeconds,
     claims: entry.claims,
     allow: entry.allow,

@@ -194,6 +194,7 @@ export interface OidcProviderSettings extends ProviderPresentation {
   readonly clientSecret: string;
   readonly redirectUrl: string | null;
   readonly scopes: readonly string[];
+  readonly prompt: 'login' | 'consent' | 'select_account' | null;
   readonly httpTimeoutSeconds: number;
   readonly claims: { readonly login: string; readonly email: string; readonly groups: string };
   readonly allow: {

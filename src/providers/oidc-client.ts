@@ -56,6 +56,7 @@ export class OidcClient {
       nonce: request.nonce,
       code_challenge: await calculatePKCECodeChallenge(request.codeVerifier),
       code_challenge_method: 'S256',
+      ...(this.settings.prompt !== null && { prompt: this.settings.prompt }),
     });
   }
 

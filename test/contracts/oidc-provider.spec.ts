@@ -31,6 +31,7 @@ describe('OidcProvider with the certified oidc-provider', () => {
     const settings = oidcSettings(op.issuer, {
       httpTimeoutSeconds: 10,
       scopes: ['openid', 'profile', 'email', 'offline_access'],
+      prompt: 'consent',
       allow: {
         usersAllowlist: [],
         emailDomains: ['acme.example'],
@@ -66,5 +67,18 @@ describe('OidcProvider with the certified oidc-provider', () => {
     expect(await recheck()).toEqual({ status: 'eligible' });
     await op.removeAccount('alice');
     expect(await recheck()).toEqual({ outcome: 'gone', reason: 'invalid_grant' });
+  }, 30_000);
+
+  it('keeps no refresh token where the provider gives one only with consent, and none was asked for', async () => {
+    const settings = oidcSettings(op.issuer, {
+      httpTimeoutSeconds: 10,
+      scopes: ['openid', 'profile', 'email', 'offline_access'],
+    });
+    const limits = { ...QUICK_LIMITS, timeoutMs: 10_000 };
+    const provider = new OidcProvider(settings, new Clock(), limits);
+    await op.setAccount({ ...ALICE });
+    const request = authorizationRequest();
+    const returned = await op.logIn(await provider.authorizationUrl(request), 'alice');
+    expect(await provider.exchange(returned, request)).toMatchObject({ credentials: null });
   }, 30_000);
 });

@@ -30,7 +30,6 @@ const provider = new Provider(issuer, {
   conformIdTokenClaims: false,
   pkce: { required: () => true },
   rotateRefreshToken: true,
-  issueRefreshToken: async () => true,
   features: { devInteractions: { enabled: true } },
   findAccount: (_context, sub) => {
     const claims = accounts.get(sub);

@@ -24,6 +24,7 @@ export function oidcSettings(
     clientSecret: CLIENT.secret,
     redirectUrl: REDIRECT_URI,
     scopes: ['openid', 'profile', 'email'],
+    prompt: null,
     httpTimeoutSeconds: 1,
     claims: { login: 'preferred_username', email: 'email', groups: 'groups' },
     allow: { usersAllowlist: [], emailDomains: [], groupsAny: [], groupsAll: [] },
