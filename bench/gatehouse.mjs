@@ -28,7 +28,7 @@ export function gatehouseEnvironment(context) {
 /** Brings the bench's database to the schema of the build. */
 export async function migrate(context) {
   const started = startNode({
-    file: join(context.dist, 'cli/main.js'),
+    file: join(context.dist, 'bin/gatehouse.js'),
     args: ['migrate'],
     env: gatehouseEnvironment(context),
     directory: context.directory,
@@ -53,7 +53,7 @@ export async function startGatehouse(context, how = {}) {
   const wanted = { ...gatehouseEnvironment(context), PORT: `${port}`, ...env };
   const spawnedAt = performance.now();
   const started = startNode({
-    file: join(context.dist, 'main.js'),
+    file: join(context.dist, 'bin/server.js'),
     nodeArgs,
     env: Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined)),
     cpu: isPinned ? CPU_OF.server : null,

@@ -46,11 +46,11 @@ export async function createApp(settings: Settings): Promise<NestFastifyApplicat
   return app;
 }
 
-/** Carries updates between replicas; a server without Redis never loads it. */
+/** A server without Redis never loads what carries updates between replicas. */
 async function clusterAdapter(redis: RedisConnections | null): Promise<ClusterAdapter | null> {
   if (redis === null) {
     return null;
   }
-  const { createAdapter } = await import('@socket.io/redis-streams-adapter');
-  return createAdapter(redis.cluster) as ClusterAdapter;
+  const { redisAdapter } = await import('./updates/redis-adapter.js');
+  return redisAdapter(redis.cluster);
 }

@@ -8,7 +8,7 @@ import { at, find, type JsonObject, manifestsIn, templateWith } from './chart/re
 import { type Server, startServer } from './helpers/server.js';
 
 const CLI = fileURLToPath(
-  new URL(`../${process.env['GATEHOUSE_TEST_DIST'] ?? 'dist'}/cli/main.js`, import.meta.url),
+  new URL(`../${process.env['GATEHOUSE_TEST_DIST'] ?? 'dist'}/bin/gatehouse.js`, import.meta.url),
 );
 const LIMIT_MS = 120_000;
 

@@ -38,7 +38,7 @@ export const group = {
 async function wholeProcessRow(context, serverUrl, { url, counts }) {
   const home = await mkdtemp(join(context.directory, 'notify-'));
   const env = { PATH: process.env.PATH, HOME: home, EXPO_BASE_URL: url };
-  const gatehouse = (...args) => node(env, join(context.dist, 'cli/main.js'), ...args);
+  const gatehouse = (...args) => node(env, join(context.dist, 'bin/gatehouse.js'), ...args);
   const push = `${url}/--/api/v2/push/send`;
   await gatehouse('login', '--server', serverUrl);
   await gatehouse('tokens', 'add', 'ExponentPushToken[bench]');

@@ -28,10 +28,10 @@ trap clean EXIT INT TERM
 
 redis-server --bind 10.213.0.3 --port 6391 --save '' --protected-mode no --dir "$WORK" >/dev/null &
 echo $! >"$WORK/redis.pid"
-node dist/cli/main.js migrate >/dev/null
-HOST=10.213.0.2 PORT=3991 ip netns exec "$SPACE" node dist/main.js &
+node dist/bin/gatehouse.js migrate >/dev/null
+HOST=10.213.0.2 PORT=3991 ip netns exec "$SPACE" node dist/bin/server.js &
 echo $! >"$WORK/cut.pid"
-HOST=10.213.0.1 PORT=3992 node dist/main.js &
+HOST=10.213.0.1 PORT=3992 node dist/bin/server.js &
 echo $! >"$WORK/linked.pid"
 
 node "$(dirname "$0")/link-cut.mjs" http://10.213.0.2:3991 http://10.213.0.1:3992 \

@@ -32,15 +32,19 @@ export class UpdatesAdapter extends IoAdapter {
 
   override createIOServer(): Server {
     const { corsOrigins } = this.settings.http;
+    const { transports } = this.settings.updates;
     const options: Partial<ServerOptions> = {
       path: UPDATES_PATH,
-      transports: [...this.settings.updates.transports],
+      transports: [...transports],
       serveClient: false,
       maxHttpBufferSize: MAX_MESSAGE_BYTES,
       connectTimeout: HANDSHAKE_TIMEOUT_MS,
       httpCompression: false,
       perMessageDeflate: false,
-      cors: { origin: corsOrigins.includes('*') ? '*' : [...corsOrigins] },
+      // A browser asks nobody before it opens a WebSocket.
+      ...(transports.includes('polling') && {
+        cors: { origin: corsOrigins.includes('*') ? '*' : [...corsOrigins] },
+      }),
       allowRequest: (request, callback) => callback(null, this.isOriginAllowed(request)),
       ...(this.clusterAdapter && { adapter: this.clusterAdapter }),
     };

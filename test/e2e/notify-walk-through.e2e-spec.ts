@@ -22,7 +22,7 @@ let home: string;
 beforeAll(async () => {
   server = await startServer();
   home = mkdtempSync(join(tmpdir(), 'gatehouse-walk-'));
-  const program = join(ROOT, 'dist/cli/main.js');
+  const program = join(ROOT, 'dist/bin/gatehouse.js');
   writeFileSync(
     join(home, 'gatehouse'),
     `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`,

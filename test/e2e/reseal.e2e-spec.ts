@@ -15,7 +15,7 @@ import {
   writeMarked,
 } from './sealed-world.js';
 
-const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../dist/bin/gatehouse.js', import.meta.url));
 const NEW = 'the-new-master-secret-0123456789-0123456789';
 
 interface Run {

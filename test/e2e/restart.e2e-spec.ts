@@ -14,6 +14,14 @@ afterAll(() => server.stop());
 const tokensOf = async (token: string): Promise<unknown> =>
   (await call(server, 'GET', '/v1/push-tokens', { token })).body['tokens'];
 
+it('says when it is ready and nothing of what every start does, by the names of its parts', () => {
+  const parts = [...server.logs().matchAll(/"context":"([^"]+)"/g)].map(([, name]) => name);
+  expect(parts).toContain('StorageLifecycle');
+  expect(parts.filter((name) => !['StorageLifecycle', 'Gatehouse'].includes(String(name)))).toEqual(
+    [],
+  );
+});
+
 describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (signal) => {
   it('has lost nothing when it is back', async () => {
     const key = makeDeviceKey();

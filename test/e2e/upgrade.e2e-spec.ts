@@ -8,7 +8,7 @@ import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
 import { createStore } from '../helpers/server-store.js';
 import { createDatabase } from '../helpers/services.js';
 
-const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
+const CLI = join(import.meta.dirname, '../../dist/bin/gatehouse.js');
 const SECRET = 'a-master-secret-that-only-tests-know-0123456789';
 
 const run = promisify(execFile);

@@ -7,7 +7,7 @@ import { createStore, type Store } from './server-store.js';
 export { IS_POSTGRES } from './server-store.js';
 
 const DIST = process.env['GATEHOUSE_TEST_DIST'] ?? 'dist';
-const MAIN = fileURLToPath(new URL(`../../${DIST}/main.js`, import.meta.url));
+const MAIN = fileURLToPath(new URL(`../../${DIST}/bin/server.js`, import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const START_LIMIT_MS = 30_000;
 const KEPT_LOG_CHARACTERS = 1_000_000;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fetch as fetchAsSenders } from 'undici';
 import { targetOf, type Delivery } from '../../notify/delivery.js';
 import type { NotificationEvent, NotificationTopic } from '../../notify/notification-event.js';
 import { planNotification, type Plan } from '../../notify/plan.js';
@@ -37,8 +38,7 @@ export const send = (context: CliContext) => notifyOf(context, null);
 
 async function notifyOf(context: CliContext, topic: NotificationTopic | null): Promise<number> {
   // The senders need it anyhow, and Node's own copy of it takes as long to load once more.
-  const { fetch: send } = await import('undici');
-  const current = await requireSession(context, send as unknown as typeof fetch);
+  const current = await requireSession(context, fetchAsSenders as unknown as typeof fetch);
   const input = await readEventInput(context, topic, current.session.server);
   tellRefused(context, input);
   const [document, tokens] = await Promise.all([
