@@ -29,9 +29,16 @@ describe('the Dockerfile', () => {
   it('runs as nobody of importance, with a command for every command', async () => {
     const text = await readFile(join(ROOT, 'docker/Dockerfile'), 'utf8');
     expect(text).toMatch(/^USER 10001:10001$/m);
-    expect(text).toMatch(/^ENTRYPOINT \["node", "dist\/cli\/main\.js"\]$/m);
+    expect(text).toMatch(/^ENTRYPOINT \["node", "dist\/bin\/gatehouse\.js"\]$/m);
     expect(text).toMatch(/^CMD \["serve"\]$/m);
     expect(text).toMatch(/^STOPSIGNAL SIGTERM$/m);
+  });
+
+  it('starts from a base that nobody can move', async () => {
+    const text = await readFile(join(ROOT, 'docker/Dockerfile'), 'utf8');
+    expect(text).toMatch(/^ARG NODE_DIGEST=sha256:[0-9a-f]{64}$/m);
+    const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
+    expect(new Set(bases)).toEqual(new Set(['node:${NODE_TAG}@${NODE_DIGEST}']));
   });
 });
 

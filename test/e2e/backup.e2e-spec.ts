@@ -31,7 +31,10 @@ let work: string;
 beforeAll(() => {
   work = mkdtempSync(join(tmpdir(), 'gatehouse-backup-'));
   const command = join(work, 'gatehouse');
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/dist/bin/gatehouse.js" "$@"\n`);
+  writeFileSync(
+    command,
+    `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/dist/bin/gatehouse.js" "$@"\n`,
+  );
   chmodSync(command, 0o755);
 });
 
