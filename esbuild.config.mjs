@@ -15,7 +15,14 @@ const ABSENT = [
 ];
 
 /** They read files of their own (ioredis its package.json), or have to run before everything else. */
-const LEFT_ALONE = ['@electric-sql/pglite*', 'ioredis', 'reflect-metadata', 'swagger-ui-dist'];
+const LEFT_ALONE = [
+  '@electric-sql/pglite*',
+  'expo-server-sdk',
+  'ioredis',
+  'reflect-metadata',
+  'swagger-ui-dist',
+  'undici',
+];
 
 // Links what `nest build` compiled: reading three thousand modules one by one takes longer than
 // everything else a start does (docs/adr/0009-linked-programs.md).
