@@ -27,7 +27,7 @@ export class WriteSettingsDto {
 }
 
 /** `version` when it was written; the other fields when somebody else was faster. */
-export class SettingsWrittenDto {
+class WrittenDto {
   @ApiProperty()
   success!: boolean;
 
@@ -39,7 +39,9 @@ export class SettingsWrittenDto {
 
   @ApiProperty({ required: false })
   currentVersion?: number;
+}
 
+export class SettingsWrittenDto extends WrittenDto {
   @ApiProperty({ required: false, nullable: true, type: String })
   currentSettings?: string | null;
 }
@@ -61,20 +63,7 @@ export class WriteSettingsV2Dto {
   expectedVersion!: number;
 }
 
-/** `version` when it was written; the other fields when somebody else was faster. */
-export class SettingsV2WrittenDto {
-  @ApiProperty()
-  success!: boolean;
-
-  @ApiProperty({ required: false })
-  version?: number;
-
-  @ApiProperty({ required: false, enum: ['version-mismatch'] })
-  error?: 'version-mismatch';
-
-  @ApiProperty({ required: false })
-  currentVersion?: number;
-
+export class SettingsV2WrittenDto extends WrittenDto {
   @ApiContentOrNull()
   currentContent?: Content | null;
 }

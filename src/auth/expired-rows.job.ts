@@ -1,7 +1,7 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { BatchDeletion } from '../common/batch-deletion.js';
 import { Clock } from '../common/clock.js';
-import { AppError } from '../common/errors.js';
 import { ExpiredRowsRepository } from '../storage/expired-rows.repository.js';
 
 const EVERY_MS = 60_000;
@@ -9,38 +9,21 @@ const EVERY_MS = 60_000;
 /** Deletes challenges, device requests and revocations that mean nothing any more. */
 @Injectable()
 export class ExpiredRowsJob implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(ExpiredRowsJob.name);
-  private running: Promise<void> | null = null;
-  private isStopping = false;
+  private readonly deletion: BatchDeletion;
 
-  constructor(
-    private readonly rows: ExpiredRowsRepository,
-    private readonly clock: Clock,
-  ) {}
+  constructor(rows: ExpiredRowsRepository, clock: Clock) {
+    this.deletion = new BatchDeletion(
+      () => rows.deleteBatch(new Date(clock.now())),
+      new Logger(ExpiredRowsJob.name),
+    );
+  }
 
   @Interval(EVERY_MS)
-  async tick(): Promise<void> {
-    this.running ??= this.runOnce().finally(() => {
-      this.running = null;
-    });
-    await this.running;
+  tick(): Promise<void> {
+    return this.deletion.run();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
-    await this.running;
-  }
-
-  private async runOnce(): Promise<void> {
-    try {
-      let isMore = true;
-      while (isMore && !this.isStopping) {
-        isMore = await this.rows.deleteBatch(new Date(this.clock.now()));
-      }
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'unavailable')) {
-        this.logger.error(error);
-      }
-    }
+  beforeApplicationShutdown(): Promise<void> {
+    return this.deletion.stop();
   }
 }
