@@ -3,7 +3,8 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import { DISCOVERY_PATH } from './features/discovery.route.js';
 import { readVersion } from './config/version.js';
 
-const PATH = 'docs';
+/** Of the page for people; the document itself lies below it. */
+export const DOCUMENTATION_PATH = '/docs';
 
 /** The one route that the framework does not know. */
 const discoveryOperation: OpenAPIObject['paths'][string] = {
@@ -37,8 +38,8 @@ export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
 
 /** Serves the document at /docs (for people) and /docs/openapi.json; built at the first request. */
 export function serveApiDocument(app: NestFastifyApplication): void {
-  SwaggerModule.setup(PATH, app, () => buildApiDocument(app), {
-    jsonDocumentUrl: `${PATH}/openapi.json`,
-    yamlDocumentUrl: `${PATH}/openapi.yaml`,
+  SwaggerModule.setup(DOCUMENTATION_PATH, app, () => buildApiDocument(app), {
+    jsonDocumentUrl: `${DOCUMENTATION_PATH}/openapi.json`,
+    yamlDocumentUrl: `${DOCUMENTATION_PATH}/openapi.yaml`,
   });
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import rateLimit from '@fastify/rate-limit';
 import { fastify, type FastifyInstance } from 'fastify';
+import { DOCUMENTATION_PATH } from './api-document.js';
 import { sendError, toAppError } from './common/error.filter.js';
 import { AppError } from './common/errors.js';
 import { requestIdFrom } from './common/request-id.js';
@@ -50,9 +51,10 @@ export function createHttpServer({ http, updates }: Settings): FastifyInstance {
 
 /** What every answer carries, and what every body must be. */
 export async function addCommonHooks(server: FastifyInstance, { http }: Settings): Promise<void> {
-  const headers = securityHeaders();
+  const { answers, documentation } = securityHeaders();
   server.addHook('onRequest', (request, reply, done) => {
-    void reply.headers(headers).header('x-request-id', request.id);
+    const isPage = request.url.startsWith(DOCUMENTATION_PATH);
+    void reply.headers(isPage ? documentation : answers).header('x-request-id', request.id);
     done();
   });
   await server.register(cors, {

@@ -1,26 +1,39 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
-/** Enough for the API's own documentation page, nothing for anybody else's. */
-const CONTENT_SECURITY_POLICY = {
+/** An answer is data: nothing of it is to be run, shown in a frame or fetched for it. */
+const NOTHING = {
   defaultSrc: ["'none'"],
   baseUri: ["'none'"],
-  connectSrc: ["'self'"],
-  fontSrc: ["'self'"],
   formAction: ["'none'"],
   frameAncestors: ["'none'"],
+};
+
+const DOCUMENTATION_PAGE = {
+  ...NOTHING,
+  connectSrc: ["'self'"],
+  fontSrc: ["'self'"],
   imgSrc: ["'self'", 'data:'],
   scriptSrc: ["'self'"],
   styleSrc: ["'self'", "'unsafe-inline'"],
-  // The server may well be reached over plain HTTP on a private network.
-  upgradeInsecureRequests: null,
 };
+
+export interface SecurityHeaders {
+  /** Of everything but the documentation page. */
+  readonly answers: Record<string, string>;
+  /** Of the page at /docs, with what it needs of its own origin. */
+  readonly documentation: Record<string, string>;
+}
 
 /**
  * The headers helmet would set, asked for once: it composes them anew for every response, which
  * costs more than everything else a request does here.
  */
-export function securityHeaders(): Record<string, string> {
+export function securityHeaders(): SecurityHeaders {
+  return { answers: headersWith(NOTHING), documentation: headersWith(DOCUMENTATION_PAGE) };
+}
+
+function headersWith(directives: Record<string, string[]>): Record<string, string> {
   const headers: Record<string, string> = {};
   const response = {
     setHeader: (name: string, value: string) => {
@@ -29,7 +42,8 @@ export function securityHeaders(): Record<string, string> {
     removeHeader: () => undefined,
   };
   const collect = helmet({
-    contentSecurityPolicy: { directives: CONTENT_SECURITY_POLICY },
+    // Without the defaults: the server may well be reached over plain HTTP on a private network.
+    contentSecurityPolicy: { useDefaults: false, directives },
     // Browsers read these no more, or only where documents are embedded.
     originAgentCluster: false,
     xDnsPrefetchControl: false,

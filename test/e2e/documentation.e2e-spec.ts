@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { type Server, startServer } from '../helpers/server.js';
+
+let server: Server;
+
+beforeAll(async () => {
+  server = await startServer();
+}, 40_000);
+
+afterAll(() => server.stop());
+
+const get = (path: string) => fetch(new URL(path, server.url));
+const policyOf = (answer: Response) => answer.headers.get('content-security-policy') ?? '';
+
+it('describes every route at /docs, with nothing of anybody else', async () => {
+  const page = await get('/docs');
+  expect(page.status).toBe(200);
+  const html = await page.text();
+  const parts = [...html.matchAll(/(?:src|href)="([^"]+\.(?:js|css))"/g)].map(
+    ([, path]) => `${path}`,
+  );
+  expect(parts.length).toBeGreaterThan(2);
+  for (const part of parts) {
+    expect(part).toMatch(/^\.\/docs\//);
+    expect((await get(part)).status).toBe(200);
+  }
+  expect(policyOf(page)).toContain("default-src 'none'");
+  expect(policyOf(page)).toContain("script-src 'self'");
+});
+
+it('gives the document to programs, the same as the one in the repository', async () => {
+  const kept = new URL('../../docs/openapi.json', import.meta.url);
+  const served: unknown = await (await get('/docs/openapi.json')).json();
+  expect(served).toEqual(JSON.parse(await readFile(kept, 'utf8')));
+});
+
+it.each(['/v1/account/profile', '/readyz', '/nowhere'])(
+  'lets a browser do nothing with the answer of %s',
+  async (path) => {
+    const answer = await get(path);
+    expect(policyOf(answer).split(';').sort()).toEqual([
+      "base-uri 'none'",
+      "default-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  },
+);
+
+it('is not there where SERVICE_DOCS_ENABLED is false', async () => {
+  const silent = await startServer({ env: { SERVICE_DOCS_ENABLED: 'false' } });
+  try {
+    expect((await fetch(new URL('/docs', silent.url))).status).toBe(404);
+    expect((await fetch(new URL('/docs/openapi.json', silent.url))).status).toBe(404);
+  } finally {
+    await silent.stop();
+  }
+}, 40_000);
