@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { Answers, Refuses } from '../common/route-docs.js';
@@ -20,7 +20,7 @@ import { AccountSettingsService } from './account-settings.service.js';
 export class AccountSettingsController {
   constructor(private readonly settings: AccountSettingsService) {}
 
-  /** The settings of an end-to-end encrypted account. */
+  @ApiOperation({ summary: 'The settings of an end-to-end encrypted account.' })
   @Get('v1/account/settings')
   @Answers(SettingsDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -30,7 +30,10 @@ export class AccountSettingsController {
     return { settings: textOf(content), settingsVersion: version };
   }
 
-  /** Writes them where nobody else has since `expectedVersion`; otherwise says what is there. */
+  @ApiOperation({
+    summary:
+      'Writes the settings where nobody else has since `expectedVersion`; otherwise says what is there.',
+  })
   @Post('v1/account/settings')
   @Answers(SettingsWrittenDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -48,7 +51,7 @@ export class AccountSettingsController {
     return { ...MISMATCH, currentVersion: version, currentSettings: textOf(content) };
   }
 
-  /** The settings of any account. */
+  @ApiOperation({ summary: 'The settings of any account.' })
   @Get('v2/account/settings')
   @Answers(SettingsV2Dto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -57,7 +60,10 @@ export class AccountSettingsController {
     return { content, version };
   }
 
-  /** Writes them where nobody else has since `expectedVersion`; otherwise says what is there. */
+  @ApiOperation({
+    summary:
+      'Writes the settings where nobody else has since `expectedVersion`; otherwise says what is there.',
+  })
   @Post('v2/account/settings')
   @Answers(SettingsV2WrittenDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')

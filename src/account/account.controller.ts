@@ -1,5 +1,5 @@
 import { Controller, Delete, Get } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../auth/route-access.js';
 import { AppError } from '../common/errors.js';
@@ -16,7 +16,10 @@ export class AccountController {
     private readonly removals: AccountRemovalService,
   ) {}
 
-  /** The account and its identities. Open to a good token whatever the provider policy says. */
+  @ApiOperation({
+    summary: 'The account and its identities.',
+    description: 'Open to a good token whatever the provider policy says.',
+  })
   @Get('profile')
   @OpenToAnyToken()
   @Answers(AccountProfileDto)
@@ -29,7 +32,10 @@ export class AccountController {
     return profile;
   }
 
-  /** Ends the account: everything that hangs on it is removed, and its tokens are revoked. */
+  @ApiOperation({
+    summary:
+      'Ends the account: everything that hangs on it is removed, and its tokens are revoked.',
+  })
   @Delete()
   @ApiBearerAuth()
   @Answers(SuccessDto)

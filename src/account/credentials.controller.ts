@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { Answers, Refuses, SuccessDto } from '../common/route-docs.js';
@@ -12,7 +12,7 @@ import { CredentialsService } from './credentials.service.js';
 export class CredentialsController {
   constructor(private readonly credentials: CredentialsService) {}
 
-  /** Credentials of connected services. */
+  @ApiOperation({ summary: 'Credentials of connected services.' })
   @Get()
   @Answers(CredentialListDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -20,7 +20,7 @@ export class CredentialsController {
     return { credentials: await this.credentials.list(accountId) };
   }
 
-  /** Those of one service. */
+  @ApiOperation({ summary: 'The credentials of one service.' })
   @Get(':service')
   @Answers(CredentialDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -29,7 +29,10 @@ export class CredentialsController {
     return this.credentials.find(accountId, service);
   }
 
-  /** Keeps them in place of what was there. At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`. */
+  @ApiOperation({
+    summary: 'Keeps the credentials of a service in place of what was there.',
+    description: 'At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`.',
+  })
   @Put(':service')
   @Answers(SuccessDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -44,7 +47,7 @@ export class CredentialsController {
     return { success: true };
   }
 
-  /** Removes them, known or not. */
+  @ApiOperation({ summary: 'Removes the credentials of a service, known or not.' })
   @Delete(':service')
   @Answers(SuccessDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')

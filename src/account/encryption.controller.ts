@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Patch, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { Answers, Refuses } from '../common/route-docs.js';
@@ -21,7 +21,7 @@ export class EncryptionController {
     private readonly migrations: MigrationService,
   ) {}
 
-  /** How this account's content is encrypted. */
+  @ApiOperation({ summary: "How this account's content is encrypted." })
   @Get()
   @Answers(EncryptionDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -29,7 +29,7 @@ export class EncryptionController {
     return this.encryption.read(accountId);
   }
 
-  /** Changes it, while nothing is stored. */
+  @ApiOperation({ summary: 'Changes the encryption mode, while nothing is stored.' })
   @Patch()
   @Answers(EncryptionDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -41,7 +41,9 @@ export class EncryptionController {
     return this.encryption.change(accountId, mode);
   }
 
-  /** Changes it with all that is stored: everything at once, or nothing. */
+  @ApiOperation({
+    summary: 'Changes the encryption mode with all that is stored: everything at once, or nothing.',
+  })
   @Post('migrate')
   @Answers(MigratedDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')

@@ -13,6 +13,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** A challenge to sign: it lives 60 seconds and passes once. */
         post: operations["DeviceKeyController_challenge"];
         delete?: never;
         options?: never;
@@ -29,6 +30,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Device-key sign-up and login. */
         post: operations["DeviceKeyController_logIn"];
         delete?: never;
         options?: never;
@@ -45,6 +47,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Revokes this token, at once and everywhere. */
         post: operations["DeviceKeyController_logOut"];
         delete?: never;
         options?: never;
@@ -61,6 +64,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Revokes all of the account's tokens. */
         post: operations["DeviceKeyController_logOutEverywhere"];
         delete?: never;
         options?: never;
@@ -77,6 +81,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** A new device asks for its account, and asks again until an old one has answered. */
         post: operations["DevicesController_request"];
         delete?: never;
         options?: never;
@@ -93,6 +98,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** An old device answers a new one. */
         post: operations["DevicesController_respond"];
         delete?: never;
         options?: never;
@@ -107,6 +113,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Begins linking an identity to this account: the address to open, for 10 minutes. */
         get: operations["ConnectController_start"];
         put?: never;
         post?: never;
@@ -125,6 +132,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Links the identity that the return address brought. */
         post: operations["ConnectController_finalize"];
         delete?: never;
         options?: never;
@@ -142,6 +150,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /**
+         * Unlinks, linked or not.
+         * @description Where the provider is required, access ends at once, everywhere.
+         */
         delete: operations["ConnectController_unlink"];
         options?: never;
         head?: never;
@@ -155,6 +167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Where the provider sends the browser; it goes on to the client, with an answer or an error. */
         get: operations["ExternalCallbackController_callback"];
         put?: never;
         post?: never;
@@ -173,6 +186,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Finishes a login without a device key: logs in, or makes an account that the server can read. */
         post: operations["ExternalKeylessController_finalize"];
         delete?: never;
         options?: never;
@@ -187,6 +201,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Begins a login: the address to open, for 10 minutes. */
         get: operations["ExternalLoginController_start"];
         put?: never;
         post?: never;
@@ -205,6 +220,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Finishes a login with a device key: signs up, logs in, or links the identity. */
         post: operations["ExternalLoginController_finalize"];
         delete?: never;
         options?: never;
@@ -222,6 +238,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Gives a pending login up, known or not. */
         delete: operations["ExternalLoginController_giveUp"];
         options?: never;
         head?: never;
@@ -237,6 +254,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Login with the client certificate of this connection. */
         post: operations["MtlsController_logIn"];
         delete?: never;
         options?: never;
@@ -251,6 +269,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Begins a login in a browser: goes on to where it is asked for a certificate. */
         get: operations["MtlsController_start"];
         put?: never;
         post?: never;
@@ -267,6 +286,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Ends a login in a browser: back to the return address. */
         get: operations["MtlsController_complete"];
         put?: never;
         post?: never;
@@ -285,6 +305,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Takes the token that a code stands for, once. */
         post: operations["MtlsController_claim"];
         delete?: never;
         options?: never;
@@ -301,6 +322,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** A provider says that somebody's session ended (OpenID Connect Back-Channel Logout 1.0). */
         post: operations["PushSignalsController_logOut"];
         delete?: never;
         options?: never;
@@ -317,6 +339,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** GitHub says that somebody may have left an organisation, a team or the app. */
         post: operations["PushSignalsController_webhook"];
         delete?: never;
         options?: never;
@@ -331,6 +354,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * The account and its identities.
+         * @description Open to a good token whatever the provider policy says.
+         */
         get: operations["AccountController_profile"];
         put?: never;
         post?: never;
@@ -350,6 +377,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Ends the account: everything that hangs on it is removed, and its tokens are revoked. */
         delete: operations["AccountController_remove"];
         options?: never;
         head?: never;
@@ -363,8 +391,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** The settings of an end-to-end encrypted account. */
         get: operations["AccountSettingsController_read"];
         put?: never;
+        /** Writes the settings where nobody else has since `expectedVersion`; otherwise says what is there. */
         post: operations["AccountSettingsController_write"];
         delete?: never;
         options?: never;
@@ -379,8 +409,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** The settings of any account. */
         get: operations["AccountSettingsController_readV2"];
         put?: never;
+        /** Writes the settings where nobody else has since `expectedVersion`; otherwise says what is there. */
         post: operations["AccountSettingsController_writeV2"];
         delete?: never;
         options?: never;
@@ -395,6 +427,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Credentials of connected services. */
         get: operations["CredentialsController_list"];
         put?: never;
         post?: never;
@@ -411,9 +444,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** The credentials of one service. */
         get: operations["CredentialsController_find"];
+        /**
+         * Keeps the credentials of a service in place of what was there.
+         * @description At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`.
+         */
         put: operations["CredentialsController_put"];
         post?: never;
+        /** Removes the credentials of a service, known or not. */
         delete: operations["CredentialsController_remove"];
         options?: never;
         head?: never;
@@ -427,12 +466,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** How this account's content is encrypted. */
         get: operations["EncryptionController_read"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
+        /** Changes the encryption mode, while nothing is stored. */
         patch: operations["EncryptionController_change"];
         trace?: never;
     };
@@ -445,6 +486,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Changes the encryption mode with all that is stored: everything at once, or nothing. */
         post: operations["EncryptionController_migrate"];
         delete?: never;
         options?: never;
@@ -459,8 +501,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** The account's saved tokens, newest first. */
         get: operations["PushTokensController_list"];
         put?: never;
+        /**
+         * Saves a token; saved again, it is updated.
+         * @description The 101st makes the one unused longest give way.
+         */
         post: operations["PushTokensController_save"];
         delete?: never;
         options?: never;
@@ -478,6 +525,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Removes a token, known or not. */
         delete: operations["PushTokensController_remove"];
         options?: never;
         head?: never;
@@ -491,6 +539,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * The process answers.
+         * @description Says nothing about its dependencies.
+         */
         get: operations["HealthController_live"];
         put?: never;
         post?: never;
@@ -507,6 +559,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Whether this process should get requests, per dependency. */
         get: operations["HealthController_ready"];
         put?: never;
         post?: never;
@@ -1677,6 +1730,7 @@ export interface operations {
             header?: never;
             path: {
                 pending: string;
+                provider: string;
             };
             cookie?: never;
         };

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/route-access.js';
 import { AppError, type DependencyState } from '../common/errors.js';
 import { Answers, Refuses } from '../common/route-docs.js';
@@ -25,7 +25,10 @@ class ReadinessDto {
 export class HealthController {
   constructor(private readonly health: HealthService) {}
 
-  /** The process answers. Says nothing about its dependencies. */
+  @ApiOperation({
+    summary: 'The process answers.',
+    description: 'Says nothing about its dependencies.',
+  })
   @Get('livez')
   @RouteConfig({ rateLimit: false })
   @Answers(LivenessDto)
@@ -33,7 +36,7 @@ export class HealthController {
     return { status: 'alive' };
   }
 
-  /** Whether this process should get requests, per dependency. */
+  @ApiOperation({ summary: 'Whether this process should get requests, per dependency.' })
   @Get('readyz')
   @RouteConfig({ rateLimit: false })
   @Answers(ReadinessDto)

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { Answers, Refuses, SuccessDto } from '../common/route-docs.js';
@@ -12,7 +12,7 @@ import { PushTokensService } from './push-tokens.service.js';
 export class PushTokensController {
   constructor(private readonly pushTokens: PushTokensService) {}
 
-  /** The account's saved tokens, newest first. */
+  @ApiOperation({ summary: "The account's saved tokens, newest first." })
   @Get()
   @Answers(PushTokenListDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -20,7 +20,10 @@ export class PushTokensController {
     return { tokens: await this.pushTokens.list(caller.accountId) };
   }
 
-  /** Saves a token; saved again, it is updated. The 101st makes the one unused longest give way. */
+  @ApiOperation({
+    summary: 'Saves a token; saved again, it is updated.',
+    description: 'The 101st makes the one unused longest give way.',
+  })
   @Post()
   @Answers(SuccessDto)
   @Refuses('invalid-request', 'missing-token', 'provider-required', 'not-eligible', 'unavailable')
@@ -29,7 +32,7 @@ export class PushTokensController {
     return { success: true };
   }
 
-  /** Removes a token, known or not. */
+  @ApiOperation({ summary: 'Removes a token, known or not.' })
   @Delete(':token')
   @Answers(SuccessDto)
   @Refuses('missing-token', 'provider-required', 'not-eligible', 'unavailable')

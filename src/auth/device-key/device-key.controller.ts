@@ -1,5 +1,5 @@
 import { Body, Controller, Post, Req, UseGuards } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Login } from '../account-access.js';
 import type { Access } from '../auth.service.js';
@@ -20,7 +20,7 @@ export class DeviceKeyController {
     private readonly sessions: LogoutService,
   ) {}
 
-  /** A challenge to sign: it lives 60 seconds and passes once. */
+  @ApiOperation({ summary: 'A challenge to sign: it lives 60 seconds and passes once.' })
   @Post('challenge')
   @Public()
   @UseGuards(LoginRateGuard)
@@ -30,7 +30,7 @@ export class DeviceKeyController {
     return this.challenges.issue();
   }
 
-  /** Device-key sign-up and login. */
+  @ApiOperation({ summary: 'Device-key sign-up and login.' })
   @Post()
   @Public()
   @UseGuards(LoginRateGuard, SignupPolicyGuard)
@@ -42,7 +42,7 @@ export class DeviceKeyController {
     return this.deviceKeys.logIn(body, request.knownAccount ?? null);
   }
 
-  /** Revokes this token, at once and everywhere. */
+  @ApiOperation({ summary: 'Revokes this token, at once and everywhere.' })
   @Post('logout')
   @OpenToAnyToken()
   @Answers(SuccessDto)
@@ -51,7 +51,7 @@ export class DeviceKeyController {
     return this.sessions.logOut(caller);
   }
 
-  /** Revokes all of the account's tokens. */
+  @ApiOperation({ summary: "Revokes all of the account's tokens." })
   @Post('logout-everywhere')
   @OpenToAnyToken()
   @Answers(SuccessDto)

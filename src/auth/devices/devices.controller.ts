@@ -1,5 +1,5 @@
 import { Body, Controller, Post, UseGuards } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../auth.service.js';
 import { LoginRateGuard } from '../login-rate.guard.js';
@@ -12,7 +12,9 @@ import { DevicesService } from './devices.service.js';
 export class DevicesController {
   constructor(private readonly devices: DevicesService) {}
 
-  /** A new device asks for its account, and asks again until an old one has answered. */
+  @ApiOperation({
+    summary: 'A new device asks for its account, and asks again until an old one has answered.',
+  })
   @Post('request')
   @Public()
   @UseGuards(LoginRateGuard)
@@ -23,7 +25,7 @@ export class DevicesController {
     return this.devices.request(body.publicKey);
   }
 
-  /** An old device answers a new one. */
+  @ApiOperation({ summary: 'An old device answers a new one.' })
   @Post('response')
   @ApiBearerAuth()
   @Answers(SuccessDto)

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Header, Param, Post, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../auth.service.js';
 import { Caller, OpenToAnyToken } from '../route-access.js';
@@ -18,7 +18,9 @@ export class ConnectController {
     private readonly links: IdentityLinks,
   ) {}
 
-  /** Begins linking an identity to this account: the address to open, for 10 minutes. */
+  @ApiOperation({
+    summary: 'Begins linking an identity to this account: the address to open, for 10 minutes.',
+  })
   @Get('params')
   @Header('cache-control', 'no-store')
   @Answers(StartAnswerDto)
@@ -33,7 +35,7 @@ export class ConnectController {
     return { url: url.href };
   }
 
-  /** Links the identity that the return address brought. */
+  @ApiOperation({ summary: 'Links the identity that the return address brought.' })
   @Post('finalize')
   @Answers(SuccessDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
@@ -48,7 +50,10 @@ export class ConnectController {
     return { success: true };
   }
 
-  /** Unlinks, linked or not. Where the provider is required, access ends at once, everywhere. */
+  @ApiOperation({
+    summary: 'Unlinks, linked or not.',
+    description: 'Where the provider is required, access ends at once, everywhere.',
+  })
   @Delete()
   @Answers(SuccessDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')

@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Param, Redirect, Req } from '@nestjs/common';
-import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Refuses } from '../../common/route-docs.js';
 import { Public } from '../route-access.js';
@@ -10,7 +10,10 @@ import { ExternalCallbackService } from './external-callback.service.js';
 export class ExternalCallbackController {
   constructor(private readonly callbacks: ExternalCallbackService) {}
 
-  /** Where the provider sends the browser; it goes on to the client, with an answer or an error. */
+  @ApiOperation({
+    summary:
+      'Where the provider sends the browser; it goes on to the client, with an answer or an error.',
+  })
   @Get(':provider/callback')
   @Public()
   @Header('cache-control', 'no-store')

@@ -1,5 +1,5 @@
 import { Body, Controller, Param, Post, UseGuards } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses } from '../../common/route-docs.js';
 import type { Login } from '../account-access.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
@@ -15,7 +15,10 @@ import { FinalizeKeylessDto } from './external-keyless.dto.js';
 export class ExternalKeylessController {
   constructor(private readonly logins: ExternalKeylessService) {}
 
-  /** Finishes a login without a device key: logs in, or makes an account that the server can read. */
+  @ApiOperation({
+    summary:
+      'Finishes a login without a device key: logs in, or makes an account that the server can read.',
+  })
   @Post('finalize-keyless')
   @Answers(LoginAnswerDto)
   @Refuses('invalid-request', 'invalid-pending', 'invalid-proof', 'account-disabled')

@@ -9,7 +9,7 @@ import {
   Query,
   UseGuards,
 } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { AppError } from '../../common/errors.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Login } from '../account-access.js';
@@ -34,7 +34,7 @@ export class ExternalLoginController {
     private readonly pendings: PendingLogins,
   ) {}
 
-  /** Begins a login: the address to open, for 10 minutes. */
+  @ApiOperation({ summary: 'Begins a login: the address to open, for 10 minutes.' })
   @Get('params')
   @Header('cache-control', 'no-store')
   @Answers(StartAnswerDto)
@@ -50,7 +50,9 @@ export class ExternalLoginController {
     return { url: url.href };
   }
 
-  /** Finishes a login with a device key: signs up, logs in, or links the identity. */
+  @ApiOperation({
+    summary: 'Finishes a login with a device key: signs up, logs in, or links the identity.',
+  })
   @Post('finalize')
   @Answers(LoginAnswerDto)
   @Refuses('invalid-request', 'invalid-public-key', 'invalid-pending', 'invalid-proof')
@@ -61,7 +63,8 @@ export class ExternalLoginController {
     return this.logins.finish(provider, body);
   }
 
-  /** Gives a pending login up, known or not. */
+  @ApiOperation({ summary: 'Gives a pending login up, known or not.' })
+  @ApiParam({ name: 'provider', type: String })
   @Delete('pending/:pending')
   @Answers(SuccessDto)
   @Refuses('rate-limited', 'unavailable')

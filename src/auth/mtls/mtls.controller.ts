@@ -9,7 +9,7 @@ import {
   Req,
   UseGuards,
 } from '@nestjs/common';
-import { ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Answers, Refuses } from '../../common/route-docs.js';
 import type { Login } from '../account-access.js';
@@ -36,7 +36,7 @@ const RETURN_TO = {
 export class MtlsController {
   constructor(private readonly logins: CertificateLogin) {}
 
-  /** Login with the client certificate of this connection. */
+  @ApiOperation({ summary: 'Login with the client certificate of this connection.' })
   @Post()
   @Answers(LoginAnswerDto)
   @Refuses('mtls-required', 'not-eligible', 'e2ee-required', 'keyless-disabled')
@@ -46,7 +46,9 @@ export class MtlsController {
     return this.logins.logIn(raw);
   }
 
-  /** Begins a login in a browser: goes on to where it is asked for a certificate. */
+  @ApiOperation({
+    summary: 'Begins a login in a browser: goes on to where it is asked for a certificate.',
+  })
   @Get('start')
   @Header('cache-control', 'no-store')
   @Redirect()
@@ -57,7 +59,7 @@ export class MtlsController {
     return { url: this.logins.start(returnTo), statusCode: 302 };
   }
 
-  /** Ends a login in a browser: back to the return address. */
+  @ApiOperation({ summary: 'Ends a login in a browser: back to the return address.' })
   @Get('complete')
   @Header('cache-control', 'no-store')
   @Redirect()
@@ -71,7 +73,7 @@ export class MtlsController {
     return { url: await this.logins.complete(raw, returnTo), statusCode: 302 };
   }
 
-  /** Takes the token that a code stands for, once. */
+  @ApiOperation({ summary: 'Takes the token that a code stands for, once.' })
   @Post('claim')
   @Answers(LoginAnswerDto)
   @Refuses('invalid-request', 'invalid-code', 'e2ee-required', 'keyless-disabled')

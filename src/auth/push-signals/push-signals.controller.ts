@@ -1,6 +1,6 @@
 import { Body, Controller, Header, Headers, HttpCode, Param, Post } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import { Public } from '../route-access.js';
 import { GitHubWebhookService } from './github-webhook.service.js';
@@ -18,7 +18,10 @@ export class PushSignalsController {
     private readonly github: GitHubWebhookService,
   ) {}
 
-  /** A provider says that somebody's session ended (OpenID Connect Back-Channel Logout 1.0). */
+  @ApiOperation({
+    summary:
+      "A provider says that somebody's session ended (OpenID Connect Back-Channel Logout 1.0).",
+  })
   @Post('backchannel-logout/:provider')
   @RouteConfig({ textBody: FORM })
   @ApiConsumes(FORM)
@@ -30,7 +33,9 @@ export class PushSignalsController {
     await this.signals.logOut(provider, form);
   }
 
-  /** GitHub says that somebody may have left an organisation, a team or the app. */
+  @ApiOperation({
+    summary: 'GitHub says that somebody may have left an organisation, a team or the app.',
+  })
   @Post('providers/github/webhook')
   @RouteConfig({ textBody: JSON_TEXT })
   @ApiConsumes(JSON_TEXT)
