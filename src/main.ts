@@ -10,6 +10,8 @@ import { DrainService } from './health/drain.service.js';
 /** `EX_CONFIG` of sysexits.h: something the operator has to correct. */
 const EXIT_CONFIGURATION = 78;
 
+const LOG_LEVEL_OF = { error: 'error', warning: 'warn', notice: 'log' } as const;
+
 try {
   const environment = readEnvironment();
   await serve(resolveSettings(environment), tracesWanted(environment));
@@ -29,7 +31,7 @@ async function serve(
     logger.warn(warning);
   }
   for (const { severity, message } of findings) {
-    logger[severity === 'error' ? 'error' : 'warn'](message);
+    logger[LOG_LEVEL_OF[severity]](message);
   }
   if (settings.storage.databaseUrl === null) {
     logger.warn(

@@ -22,6 +22,18 @@ it('says when it is ready and nothing of what every start does, by the names of 
   );
 });
 
+it('says what would lock people out as loudly as it is bad', async () => {
+  const locked = await startServer({ env: { SERVICE_PRESET: 'enterprise-keyless-only' } });
+  try {
+    const said = [
+      ...locked.logs().matchAll(/"level":"(\w+)".*"msg":"(.*okta|Nobody|The storage policy)/g),
+    ];
+    expect(said.map(([, level]) => level)).toEqual(['error', 'error', 'warn', 'info']);
+  } finally {
+    await locked.stop();
+  }
+}, 40_000);
+
 describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (signal) => {
   it('has lost nothing when it is back', async () => {
     const key = makeDeviceKey();
