@@ -14,7 +14,7 @@ const ABSENT = [
   'utf-8-validate',
 ];
 
-/** They read files of their own (ioredis its package.json), or have to run before everything else. */
+/** They read files of their own (some their package.json), have to run first, or serve one of these. */
 const LEFT_ALONE = [
   '@electric-sql/pglite*',
   'expo-server-sdk',
