@@ -1,30 +1,9 @@
-import type { AccessPolicyFacts } from './access-facts.js';
+import { DEFAULT_POLICY } from '../../test/fakes/access-policy.js';
 import { describePolicy } from './deployment-words.js';
-
-const DEFAULT: AccessPolicyFacts = {
-  anonymousSignupEnabled: true,
-  signupProviders: [],
-  requiredLoginProviders: [],
-  configuredProviders: [],
-  restrictedProviders: [],
-  uncheckableProviders: [],
-  keyChallengeEnabled: true,
-  requireServerChallenge: false,
-  storagePolicy: 'required_e2ee',
-  allowAccountOptOut: false,
-  keylessAccountsEnabled: false,
-  keylessOauth: { enabled: false, providers: [], autoProvision: false },
-  mtls: { enabled: false, autoProvision: false, reachable: false },
-  offboarding: { enabled: false, intervalSeconds: 86_400, strict: false },
-  autoRedirectProviderId: null,
-  plainContentSealed: true,
-  publiclyAddressed: false,
-  everyPeerTrusted: false,
-};
 
 describe('describePolicy', () => {
   it('says in words what the default server does', () => {
-    expect(describePolicy(DEFAULT)).toEqual([
+    expect(describePolicy(DEFAULT_POLICY)).toEqual([
       'Anyone who can reach this server can create an account.',
       'An existing account logs in with its device key.',
       'No identity provider is required to use the server.',
@@ -36,7 +15,7 @@ describe('describePolicy', () => {
   it('says in words what a public server with a required provider does', () => {
     expect(
       describePolicy({
-        ...DEFAULT,
+        ...DEFAULT_POLICY,
         anonymousSignupEnabled: false,
         signupProviders: ['okta', 'github', 'missing'],
         requiredLoginProviders: ['okta', 'github'],
@@ -58,7 +37,7 @@ describe('describePolicy', () => {
   it('says in words what a keyless server with certificates does', () => {
     expect(
       describePolicy({
-        ...DEFAULT,
+        ...DEFAULT_POLICY,
         anonymousSignupEnabled: false,
         keyChallengeEnabled: false,
         storagePolicy: 'plaintext_only',
@@ -86,7 +65,7 @@ describe('describePolicy', () => {
 
   it('says that users choose on an optional server', () => {
     const words = describePolicy({
-      ...DEFAULT,
+      ...DEFAULT_POLICY,
       storagePolicy: 'optional',
       keylessAccountsEnabled: true,
       allowAccountOptOut: true,

@@ -1,26 +1,6 @@
+import { DEFAULT_POLICY } from '../../test/fakes/access-policy.js';
 import type { AccessPolicyFacts } from './access-facts.js';
 import { findLockouts } from './lockout.js';
-
-const OPEN: AccessPolicyFacts = {
-  anonymousSignupEnabled: true,
-  signupProviders: [],
-  requiredLoginProviders: [],
-  configuredProviders: [],
-  restrictedProviders: [],
-  uncheckableProviders: [],
-  keyChallengeEnabled: true,
-  requireServerChallenge: false,
-  storagePolicy: 'required_e2ee',
-  allowAccountOptOut: false,
-  keylessAccountsEnabled: false,
-  keylessOauth: { enabled: false, providers: [], autoProvision: false },
-  mtls: { enabled: false, autoProvision: false, reachable: false },
-  offboarding: { enabled: false, intervalSeconds: 86_400, strict: false },
-  autoRedirectProviderId: null,
-  plainContentSealed: true,
-  publiclyAddressed: false,
-  everyPeerTrusted: false,
-};
 
 /** A public server that follows the specification's advice, its provider connected. */
 const ENFORCED: Partial<AccessPolicyFacts> = {
@@ -44,7 +24,9 @@ const KEYLESS: Partial<AccessPolicyFacts> = {
 const MTLS = { enabled: true, autoProvision: true, reachable: true };
 
 function found(facts: Partial<AccessPolicyFacts>): string[] {
-  return findLockouts({ ...OPEN, ...facts }).map(({ severity, code }) => `${severity} ${code}`);
+  return findLockouts({ ...DEFAULT_POLICY, ...facts }).map(
+    ({ severity, code }) => `${severity} ${code}`,
+  );
 }
 
 describe('findLockouts', () => {
@@ -116,7 +98,7 @@ describe('findLockouts', () => {
 
   it('names the provider, and tells errors before warnings', () => {
     const findings = findLockouts({
-      ...OPEN,
+      ...DEFAULT_POLICY,
       anonymousSignupEnabled: true,
       requiredLoginProviders: ['github'],
     });
