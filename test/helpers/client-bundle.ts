@@ -1,7 +1,8 @@
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 
-const ENTRY = fileURLToPath(new URL('../../src/client/index.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface Bundle {
   /** A script that puts the kit into the global `gatehouse`. */
@@ -12,24 +13,21 @@ export interface Bundle {
   readonly external: readonly string[];
 }
 
-/** `gatehouse/client` as a bundler for browsers makes it. Fails on what only Node has. */
+/** `gatehouse/client` as a bundler for browsers makes it. What only Node has is left outside. */
 export async function bundleClient(): Promise<Bundle> {
-  const { outputFiles, metafile } = await build({
-    entryPoints: [ENTRY],
-    bundle: true,
-    write: false,
-    metafile: true,
+  const bundle = await rolldown({
+    cwd: ROOT,
+    input: 'src/client/index.ts',
     platform: 'browser',
-    format: 'iife',
-    globalName: 'gatehouse',
+    // `external` says it all.
     logLevel: 'silent',
   });
-  const inputs = Object.entries(metafile.inputs);
+  const { output } = await bundle.generate({ format: 'iife', name: 'gatehouse' });
+  await bundle.close();
+  const [{ code, moduleIds, imports }] = output;
   return {
-    script: outputFiles[0]?.text ?? '',
-    files: inputs.map(([path]) => path),
-    external: inputs.flatMap(([, { imports }]) =>
-      imports.filter(({ external }) => external).map(({ path }) => path),
-    ),
+    script: code,
+    files: moduleIds.map((path) => relative(ROOT, path)),
+    external: imports,
   };
 }

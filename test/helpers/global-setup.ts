@@ -18,7 +18,7 @@ export const cleanups: Cleanup[] = [];
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
   if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {
     runNode(rootDir, 'node_modules/@nestjs/cli/bin/nest.js', 'build');
-    runNode(rootDir, 'esbuild.config.mjs');
+    runNode(rootDir, 'node_modules/rolldown/bin/cli.mjs', '-c');
   }
   try {
     await (process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres'

@@ -1,0 +1,41 @@
+import { defineConfig } from 'rolldown';
+
+/** Optional parts that a library looks for and does without; nothing here uses them. */
+const ABSENT = [
+  '@fastify/multipart',
+  '@fastify/view',
+  /^@nestjs\/microservices/,
+  '@nestjs/platform-express',
+  'bufferutil',
+  'pg-native',
+  'utf-8-validate',
+];
+
+/** They read files of their own (some their package.json), have to run first, or serve one of these. */
+const LEFT_ALONE = [
+  /^@electric-sql\/pglite/,
+  'expo-server-sdk',
+  'ioredis',
+  'reflect-metadata',
+  /^swagger-ui-dist/,
+  'undici',
+];
+
+// Links what `nest build` compiled: reading three thousand modules one by one takes longer than
+// everything else a start does (docs/adr/0009-linked-programs.md).
+export default defineConfig({
+  input: {
+    server: 'dist/main.js',
+    gatehouse: 'dist/cli/main.js',
+    'embedded-worker': 'dist/storage/embedded-worker.js',
+  },
+  platform: 'node',
+  external: [...ABSENT, ...LEFT_ALONE],
+  output: {
+    dir: 'dist/bin',
+    cleanDir: true,
+    format: 'esm',
+    // Beside the programs: what is found from import.meta.url lies two folders up, as in dist.
+    chunkFileNames: '[name]-[hash].js',
+  },
+});
