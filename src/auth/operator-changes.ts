@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { ERRORS, type ErrorCode } from '../common/errors.js';
-import { OPERATOR_CHANNEL, REDIS, type RedisConnections } from '../storage/redis-connections.js';
+import { operatorChannel, REDIS, type RedisConnections } from '../storage/redis-connections.js';
 import { AccessChanges, type AccessChange } from './access-changes.js';
 import { DueIdentities } from './due-identities.js';
 
@@ -23,7 +23,10 @@ export class OperatorChanges implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.stop = this.redis?.subscribe(OPERATOR_CHANNEL, (text) => this.receive(text)) ?? null;
+    if (this.redis !== null) {
+      const channel = operatorChannel(this.redis.commands);
+      this.stop = this.redis.subscribe(channel, (text) => this.receive(text));
+    }
   }
 
   onApplicationShutdown(): void {

@@ -5,7 +5,7 @@ import { AccountAdminRepository } from '../storage/account-admin.repository.js';
 import { AuditRepository } from '../storage/audit.repository.js';
 import { createDataSource } from '../storage/data-source.js';
 import { Database } from '../storage/database.js';
-import { OPERATOR_CHANNEL } from '../storage/redis-connections.js';
+import { operatorChannel } from '../storage/redis-connections.js';
 import { CliError } from './cli-error.js';
 import type { CliContext } from './context.js';
 import { EXIT } from './exit-codes.js';
@@ -69,7 +69,7 @@ export async function tellServers(settings: Settings, message: OperatorMessage):
   redis.on('error', () => undefined);
   try {
     await redis.connect();
-    const count = await redis.publish(OPERATOR_CHANNEL, JSON.stringify(message));
+    const count = await redis.publish(operatorChannel(redis), JSON.stringify(message));
     return count === 0
       ? 'No running server listens.'
       : `Running servers were told (${count}): it takes effect now.`;

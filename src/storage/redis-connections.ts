@@ -5,8 +5,12 @@ import type { Redis, RedisOptions } from 'ioredis';
 /** DI token of the {@link RedisConnections}; null where no Redis is configured. */
 export const REDIS = Symbol('Redis');
 
-/** Where the command line tells running replicas what an administrator changed. */
-export const OPERATOR_CHANNEL = 'gatehouse:operator';
+/**
+ * Where the command line tells running replicas what an administrator changed. Channels reach across
+ * the databases of one Redis, so the database is part of the name.
+ */
+export const operatorChannel = ({ options }: Pick<Redis, 'options'>): string =>
+  `gatehouse:operator:${options.db ?? 0}`;
 
 const COMMAND_TIMEOUT_MS = 500;
 /** A connection that is silent for so long after something was asked is given up. */

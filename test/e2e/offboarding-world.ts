@@ -39,7 +39,8 @@ export class OffboardingWorld {
       AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([this.provider.entry]),
       SERVICE_PUBLIC_URL: 'http://127.0.0.1:1',
       AUTH_OFFBOARDING_INTERVAL_SECONDS: '3600',
-      REDIS_URL: process.env['TEST_REDIS_URL'] ?? '',
+      // Specs that run beside this one have servers of their own.
+      REDIS_URL: `${process.env['TEST_REDIS_URL']}/${process.env['JEST_WORKER_ID']}`,
     };
   }
 
