@@ -50,7 +50,11 @@ process.on('message', async ({ seconds, deliveries }) => {
     await fanOut();
     posted += urls.length;
   }
-  globalThis.gc?.();
-  process.send({ posted, perSecond: posted / ((performance.now() - startedAt) / 1000) });
+  const perSecond = posted / ((performance.now() - startedAt) / 1000);
+  // For the memory alone: the limit, which the speed is held against, does without.
+  if (deliveries !== undefined) {
+    globalThis.gc();
+  }
+  process.send({ posted, perSecond });
 });
 process.send('ready');

@@ -139,7 +139,7 @@ function isTimely(delivery: Delivery, { now, settle }: Retrying): boolean {
 /** What a result means once no other try follows. */
 export function outcomeOf(delivery: Delivery, result: AttemptResult, attempts: number): Outcome {
   const { directive } = result;
-  const base = {
+  const rest = {
     target: targetOf(delivery),
     deliveryId: delivery.id,
     attempts,
@@ -147,10 +147,10 @@ export function outcomeOf(delivery: Delivery, result: AttemptResult, attempts: n
   };
   if (result.state === 'failed') {
     const { state, code, detail } = result;
-    return { ...base, state, code, detail };
+    return { state, code, detail, ...rest };
   }
   const { state, receiptId } = result;
-  return { ...base, state, ...(receiptId !== undefined && { receiptId }) };
+  return { state, ...(receiptId !== undefined && { receiptId }), ...rest };
 }
 
 /** Whether the time passed in full; false when the signal ended it. */
