@@ -1,3 +1,5 @@
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
 import { defineConfig } from 'rolldown';
 
 /** Optional parts that a library looks for and does without; nothing here uses them. */
@@ -21,6 +23,12 @@ const LEFT_ALONE = [
   'undici',
 ];
 
+/** A command that was linked once, by npx say, is still one after the next build. */
+const executable = {
+  name: 'executable',
+  writeBundle: ({ dir }) => chmod(join(dir, 'gatehouse.js'), 0o755),
+};
+
 // Links what `nest build` compiled: reading three thousand modules one by one takes longer than
 // everything else a start does (docs/adr/0009-linked-programs.md).
 export default defineConfig({
@@ -31,6 +39,7 @@ export default defineConfig({
   },
   platform: 'node',
   external: [...ABSENT, ...LEFT_ALONE],
+  plugins: [executable],
   output: {
     dir: 'dist/bin',
     cleanDir: true,

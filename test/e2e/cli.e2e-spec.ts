@@ -42,6 +42,11 @@ const storedFile = async (name: string): Promise<Record<string, string>> => {
   return JSON.parse(await readFile(path, 'utf8')) as Record<string, string>;
 };
 
+it('is a program that a shell can run, however often it was built', async () => {
+  const { mode } = await stat(new URL('../../dist/bin/gatehouse.js', import.meta.url));
+  expect((mode & 0o777).toString(8)).toBe('755');
+});
+
 describe('gatehouse login', () => {
   it('makes an account once and finds it again with the same device key', async () => {
     const first = await logIn();
