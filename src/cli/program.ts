@@ -34,6 +34,7 @@ export function buildProgram(shell: Shell): Command {
   addServerCommands(program, shell);
   addConfigCommands(program, shell);
   addAccountCommands(program, shell);
+  addKeyCommands(program, shell);
   addTokenCommands(program, shell);
   addNotificationCommands(program, (load) => run(shell, load));
   addOperatorCommands(program, (load) => run(shell, load));
@@ -111,7 +112,7 @@ function addAccountCommands(program: Command, shell: Shell): void {
       'after',
       `
 Key and session are kept in $XDG_CONFIG_HOME/gatehouse (default ~/.config/gatehouse),
-readable by you alone. Back up the key: whoever has it has the account.
+readable by you alone. Back up the key (gatehouse key show): whoever has it has the account.
 ${examples('gatehouse login --server https://gate.example.org', 'gatehouse login --provider okta', 'gatehouse login --certificate cert.pem --key key.pem')}`,
     )
     .action(run(shell, async () => (await import('./commands/login.command.js')).run));
@@ -134,6 +135,31 @@ ${examples('gatehouse login --server https://gate.example.org', 'gatehouse login
     .option(SERVER_OPTION, SERVER_HELP)
     .addHelpText('after', examples('gatehouse watch', 'gatehouse watch --json'))
     .action(run(shell, async () => (await import('./commands/watch.command.js')).run));
+}
+
+function addKeyCommands(program: Command, shell: Shell): void {
+  const key = program
+    .command('key')
+    .description("back up this user's device key, or bring one back: the key is the account");
+  const load = () => import('./commands/key.command.js');
+  key
+    .command('show')
+    .description('print its secret, the 43 characters that the account page takes too')
+    .option(SERVER_OPTION, SERVER_HELP)
+    .addHelpText(
+      'after',
+      examples('gatehouse key show', 'gatehouse key show | pass insert -m gate'),
+    )
+    .action(run(shell, async () => (await load()).show));
+  key
+    .command('restore')
+    .description('read a secret from standard input and keep it, where there is no key yet')
+    .option(SERVER_OPTION, SERVER_HELP)
+    .addHelpText(
+      'after',
+      examples('pass gate | gatehouse key restore --server https://gate.example'),
+    )
+    .action(run(shell, async () => (await load()).restore));
 }
 
 function addTokenCommands(program: Command, shell: Shell): void {

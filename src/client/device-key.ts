@@ -1,4 +1,7 @@
 const ALGORITHM = 'Ed25519';
+const SECRET_BYTES = 32;
+/** What stands before the secret in PKCS #8 (RFC 8410, 7). */
+const PKCS8_HEAD = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
 
 /** A device key as it is kept: an Ed25519 JWK (RFC 8037), both parts unpadded base64url. */
 export interface DeviceKeyJwk {
@@ -35,6 +38,28 @@ export class DeviceKey {
       'sign',
     ]);
     return new DeviceKey({ kty, crv, x, d }, key);
+  }
+
+  /**
+   * From the secret part alone, as {@link DeviceKey.secret} gives it and people keep it.
+   *
+   * @throws TypeError where it is not 32 bytes of base64
+   */
+  static async fromSecret(secret: string): Promise<DeviceKey> {
+    const isBase64 = /^[\w+/-]{43}=?$/.test(secret);
+    const bytes = isBase64 ? bytesOf(secret.replace('=', '')) : [];
+    if (bytes.length !== SECRET_BYTES) {
+      throw new TypeError('This is no secret of a device key: it has 43 letters and digits.');
+    }
+    const pkcs8 = Uint8Array.from([...PKCS8_HEAD, ...bytes]);
+    const key = await crypto.subtle.importKey('pkcs8', pkcs8, ALGORITHM, true, ['sign']);
+    const { x = '', d = '' } = await crypto.subtle.exportKey('jwk', key);
+    return new DeviceKey({ kty: 'OKP', crv: ALGORITHM, x, d }, key);
+  }
+
+  /** All that somebody has to keep to get back in: 43 characters of base64url. */
+  get secret(): string {
+    return this.jwk.d;
   }
 
   /** The raw 32 bytes in base64url, as `POST /v1/auth` takes them. */

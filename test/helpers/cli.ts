@@ -30,7 +30,12 @@ export interface CliUser {
   readonly home: string;
   /** $XDG_CONFIG_HOME/gatehouse */
   readonly configDirectory: string;
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CliResult>;
+  /** @param input what stands on standard input */
+  run(
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    input?: string,
+  ): Promise<CliResult>;
   start(args: readonly string[], env?: Readonly<Record<string, string>>): RunningCli;
   remove(): Promise<void>;
 }
@@ -44,13 +49,18 @@ export async function createCliUser(): Promise<CliUser> {
     home,
     configDirectory: join(config, 'gatehouse'),
     start,
-    run: (args, env) => start(args, env).exited,
+    run: (args, env, input = '') => {
+      const { child, exited } = start(args, env);
+      // Not every command reads it.
+      child.stdin?.on('error', () => undefined).end(input);
+      return exited;
+    },
     remove: () => rm(home, { recursive: true, force: true }),
   };
 }
 
 function startCli(args: readonly string[], env: Readonly<Record<string, string>>): RunningCli {
-  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: 'pipe' });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].on('data', (chunk: Buffer) => (text[name] += chunk.toString()));

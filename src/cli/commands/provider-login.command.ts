@@ -76,7 +76,8 @@ async function pendingFrom(listener: LoopbackReturn): Promise<string> {
     return pending;
   }
   const error = answer === null ? 'timeout' : (answer.get('error') ?? 'invalid_return');
-  const words = answer === null ? 'The browser did not come back in time.' : REFUSALS[error];
+  const known = Object.hasOwn(REFUSALS, error) ? REFUSALS[error] : undefined;
+  const words = answer === null ? 'The browser did not come back in time.' : known;
   throw new CliError(words ?? `The login was refused: ${error}.`, {
     exitCode: EXIT.refused,
     code: error.replaceAll('_', '-'),
