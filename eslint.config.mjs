@@ -33,7 +33,7 @@ const NODE_GLOBALS = 'AbortController Buffer URL clearTimeout console fetch perf
 export default defineConfig(
   globalIgnores(['**/.*/', 'dist/', 'coverage/', 'data/', 'src/client/api-types.ts']),
   {
-    files: ['**/*.{ts,mjs}'],
+    files: ['**/*.{ts,tsx,mjs}'],
     extends: [eslint.configs.recommended],
     plugins: { gatehouse: { rules: { 'import-order': importOrder } } },
     rules: {
@@ -53,7 +53,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommended],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
@@ -67,7 +67,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     ignores: TESTS,
     extends: [tseslint.configs.recommendedTypeChecked],
   },
@@ -77,12 +77,12 @@ export default defineConfig(
     rules: { 'max-lines': ['error', 350] },
   },
   {
-    files: ['src/**/*.ts', 'bench/**/*.mjs'],
+    files: ['src/**/*.{ts,tsx}', 'bench/**/*.mjs'],
     ignores: [...TESTS, 'src/storage/migrations/**'],
     rules: { 'max-lines-per-function': ['error', 40] },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     ignores: [...TESTS, 'src/config/**', 'src/cli/main.ts'],
     rules: {
       'no-restricted-properties': [
@@ -92,12 +92,12 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**/*.ts'],
-    ignores: [...TESTS, 'src/{client,notify,cli}/**', 'src/providers/upstream-http.ts'],
+    files: ['src/**/*.{ts,tsx}'],
+    ignores: [...TESTS, 'src/{client,notify,cli,web}/**', 'src/providers/upstream-http.ts'],
     rules: { 'no-restricted-globals': ['error', { name: 'fetch', message: FETCH_MESSAGE }] },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/storage/**'],
     rules: {
       'no-restricted-imports': ['error', { name: 'typeorm', message: TYPEORM_MESSAGE }],

@@ -9,6 +9,7 @@ const ENVIRONMENT = {
   SERVICE_MASTER_SECRET: 'only-there-to-be-accepted-as-a-secret',
   SERVICE_LOG_LEVEL: 'error',
   SERVICE_DOCS_ENABLED: 'false',
+  SERVICE_ACCOUNT_PAGE_ENABLED: 'false',
 };
 
 /** docs/openapi.json as it should be: the document of the routes under the default settings. */

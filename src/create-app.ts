@@ -43,6 +43,11 @@ export async function createApp(settings: Settings): Promise<NestFastifyApplicat
   if (settings.http.docsEnabled) {
     serveApiDocument(app);
   }
+  if (settings.http.accountPageEnabled) {
+    // Only a server that has the page loads what serves files.
+    const { serveAccountPage } = await import('./account/account-page.js');
+    await serveAccountPage(server, settings.http.publicUrl);
+  }
   return app;
 }
 

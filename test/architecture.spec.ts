@@ -5,9 +5,10 @@ import { importCircles, violationsIn, type SourceFile } from './helpers/architec
 const SRC = join(import.meta.dirname, '../src');
 
 const files: SourceFile[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
+  .filter((path) => /\.tsx?$/.test(path))
   .map((path) => ({
-    path: path.replaceAll('\\', '/'),
+    // An import names neither of the two endings.
+    path: path.replaceAll('\\', '/').replace(/\.tsx$/, '.ts'),
     text: readFileSync(join(SRC, path), 'utf8'),
   }));
 

@@ -50,6 +50,7 @@ beforeAll(async () => {
     SERVICE_MASTER_SECRET: 'a secret that is only for this test',
     SERVICE_LOG_LEVEL: 'silent',
     SERVICE_DOCS_ENABLED: 'false',
+    SERVICE_ACCOUNT_PAGE_ENABLED: 'false',
   });
   app = await createApp(settings);
   await app.init();

@@ -18,6 +18,18 @@ const DOCUMENTATION_PAGE = {
   styleSrc: ["'self'", "'unsafe-inline'"],
 };
 
+/** Everything of it is in files of its own, and no text becomes markup or a script. */
+const ACCOUNT_PAGE = {
+  ...NOTHING,
+  baseUri: ["'self'"],
+  connectSrc: ["'self'"],
+  imgSrc: ['data:'],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  requireTrustedTypesFor: ["'script'"],
+  trustedTypes: ["'none'"],
+};
+
 export interface SecurityHeaders {
   /** Of everything but the documentation page. */
   readonly answers: Record<string, string>;
@@ -31,6 +43,11 @@ export interface SecurityHeaders {
  */
 export function securityHeaders(): SecurityHeaders {
   return { answers: headersWith(NOTHING), documentation: headersWith(DOCUMENTATION_PAGE) };
+}
+
+/** The headers of the page at /app. */
+export function accountPageHeaders(): Record<string, string> {
+  return headersWith(ACCOUNT_PAGE);
 }
 
 function headersWith(directives: Record<string, string[]>): Record<string, string> {

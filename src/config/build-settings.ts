@@ -64,8 +64,15 @@ function httpSettings(values: Values): HttpSettings {
     shutdownGraceMs: values.SERVICE_SHUTDOWN_GRACE_SECONDS * 1000,
     shutdownSpreadMs: values.SERVICE_SHUTDOWN_SPREAD_SECONDS * 1000,
     docsEnabled: values.SERVICE_DOCS_ENABLED,
+    accountPageEnabled: hostsAccountPage(values),
     logLevel: values.SERVICE_LOG_LEVEL,
   };
+}
+
+/** Where another web app takes what browsers bring back, this page could finish no login. */
+function hostsAccountPage(values: Values): boolean {
+  const { SERVICE_WEBAPP_URL: webappUrl, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: base } = values;
+  return values.SERVICE_ACCOUNT_PAGE_ENABLED && webappUrl === null && base === null;
 }
 
 function storageSettings(values: Values): StorageSettings {
@@ -158,7 +165,7 @@ function mtlsSettings(values: Values): MtlsSettings {
       verifyValue: values.SERVICE_FEATURE_AUTH_MTLS__CUSTOM_VERIFY_VALUE,
     },
     publicUrl: values.SERVICE_FEATURE_AUTH_MTLS__PUBLIC_URL?.replace(/\/+$/, '') ?? null,
-    returnToAllowPrefixes: values.SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES,
+    returnToAllowPrefixes: returnToPrefixes(values),
     claimTtlSeconds: values.SERVICE_FEATURE_AUTH_MTLS__CLAIM_TTL_SECONDS,
     tlsPort: values.SERVICE_FEATURE_AUTH_MTLS__TLS_PORT,
     tlsCertPath: values.SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH,
@@ -166,6 +173,15 @@ function mtlsSettings(values: Values): MtlsSettings {
     caPath: values.SERVICE_FEATURE_AUTH_MTLS__CA_PATH,
     crlPath: values.SERVICE_FEATURE_AUTH_MTLS__CRL_PATH,
   };
+}
+
+/** With the account page where this server hosts it: a code that comes there stays here. */
+function returnToPrefixes(values: Values): readonly string[] {
+  const prefixes = values.SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES;
+  const publicUrl = withoutTrailingSlash(values.SERVICE_PUBLIC_URL);
+  return publicUrl !== null && hostsAccountPage(values)
+    ? [...prefixes, `${publicUrl}/app`]
+    : prefixes;
 }
 
 function lowerCase(name: string | null): string | null {

@@ -108,15 +108,15 @@ function checkDefaultReturnAddress(
   const facts = {
     returnUrlBase: values.SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE,
     webappUrl: values.SERVICE_WEBAPP_URL,
-    publicUrl: values.SERVICE_PUBLIC_URL,
+    hostedUrl: values.SERVICE_ACCOUNT_PAGE_ENABLED ? values.SERVICE_PUBLIC_URL : null,
   };
   if (returnAddressFor(facts, provider.id) === null) {
     report.problem(
       'SERVICE_WEBAPP_URL',
-      'is needed with an identity provider: set it, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE or SERVICE_PUBLIC_URL.',
+      'is needed with an identity provider: set it, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE, or SERVICE_PUBLIC_URL with SERVICE_ACCOUNT_PAGE_ENABLED on.',
     );
   } else if (facts.returnUrlBase === null && facts.webappUrl === null) {
-    tellUnsafe('SERVICE_PUBLIC_URL', facts.publicUrl, [], report);
+    tellUnsafe('SERVICE_PUBLIC_URL', facts.hostedUrl, [], report);
   }
 }
 

@@ -17,6 +17,7 @@ describe('resolveSettings with nothing set', () => {
           shutdownGraceMs: 25_000,
           shutdownSpreadMs: 10_000,
           docsEnabled: true,
+          accountPageEnabled: true,
           logLevel: 'info',
         },
         storage: {

@@ -153,7 +153,7 @@ export const MTLS_VARIABLES = {
     default: [],
     pattern: /^[a-z][a-z0-9+.-]*:\/\/\S*$/i,
     shape: 'an address such as https://app.example.com/login or myapp://auth',
-    doc: 'Addresses to which the browser flow may return, compared by origin and path. Empty = none.',
+    doc: 'Addresses to which the browser flow may return, compared by origin and path. Where this server hosts the account page at SERVICE_PUBLIC_URL, that is always one.',
   },
   SERVICE_FEATURE_AUTH_MTLS__CLAIM_TTL_SECONDS: {
     group: 'Client certificates (mTLS)',

@@ -83,6 +83,12 @@ export const SERVER_VARIABLES = {
     default: true,
     doc: 'Serves the OpenAPI page at /docs.',
   },
+  SERVICE_ACCOUNT_PAGE_ENABLED: {
+    group: 'Server',
+    type: 'boolean',
+    default: true,
+    doc: 'Serves the account page at /app, where people sign in with a browser, unless SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE sends browsers elsewhere.',
+  },
   SERVICE_LOG_LEVEL: {
     group: 'Server',
     type: 'enum',

@@ -161,6 +161,14 @@ describe('the providers file', () => {
     ]);
   });
 
+  it('counts on no page of its own where that is switched off', () => {
+    const off = { SERVICE_PUBLIC_URL: PUBLIC_URL, SERVICE_ACCOUNT_PAGE_ENABLED: 'false' };
+    expect(messagesFor([OKTA], off)).toEqual([
+      expect.stringContaining('SERVICE_WEBAPP_URL: is needed with an identity provider'),
+    ]);
+    expect(messagesFor([OKTA], { ...off, SERVICE_WEBAPP_URL: 'https://app.example' })).toEqual([]);
+  });
+
   it('refuses the own page as return address when it is not safe', () => {
     expect(messagesFor([OKTA], { SERVICE_PUBLIC_URL: 'http://gate.acme.example' })).toEqual([
       expect.stringContaining('SERVICE_PUBLIC_URL: is no safe address to return to'),

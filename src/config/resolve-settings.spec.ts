@@ -46,6 +46,24 @@ describe('resolveSettings reads values', () => {
   });
 
   it.each([
+    [{}, true, ['https://a.example', 'https://gate.example/x/app']],
+    [{ SERVICE_ACCOUNT_PAGE_ENABLED: 'false' }, false, ['https://a.example']],
+    [{ SERVICE_WEBAPP_URL: 'https://b.example' }, false, ['https://a.example']],
+    [{ SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'https://b.example' }, false, ['https://a.example']],
+  ])(
+    'the account page with %j: %s, and where certificates lead then',
+    (more, isHosted, prefixes) => {
+      const { settings } = resolveSettings({
+        SERVICE_PUBLIC_URL: 'https://gate.example/x/',
+        SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES: 'https://a.example',
+        ...more,
+      });
+      expect(settings.http.accountPageEnabled).toBe(isHosted);
+      expect(settings.mtls.returnToAllowPrefixes).toEqual(prefixes);
+    },
+  );
+
+  it.each([
     ['10', 60],
     ['-5', 60],
     ['999999999', 86_400],

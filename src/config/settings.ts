@@ -26,6 +26,8 @@ export interface HttpSettings {
   /** Time over which live connections are closed at the end. */
   readonly shutdownSpreadMs: number;
   readonly docsEnabled: boolean;
+  /** Whether this server hosts the account page, which is also where browsers return by default. */
+  readonly accountPageEnabled: boolean;
   readonly logLevel: LogLevel;
 }
 

@@ -55,29 +55,29 @@ describe('isAllowableScheme', () => {
 });
 
 describe('returnAddressFor', () => {
-  const publicUrl = 'https://gate.example.com';
+  const hostedUrl = 'https://gate.example.com';
   const webappUrl = 'https://app.example.com';
 
   it('prefers the return base, then the web app, then the page this server hosts', () => {
     const returnUrlBase = 'myapp://oauth';
-    expect(returnAddressFor({ returnUrlBase, webappUrl, publicUrl }, 'okta')).toBe(
+    expect(returnAddressFor({ returnUrlBase, webappUrl, hostedUrl }, 'okta')).toBe(
       'myapp://oauth/okta',
     );
-    expect(returnAddressFor({ returnUrlBase: null, webappUrl, publicUrl }, 'okta')).toBe(
+    expect(returnAddressFor({ returnUrlBase: null, webappUrl, hostedUrl }, 'okta')).toBe(
       'https://app.example.com/oauth/okta',
     );
-    expect(returnAddressFor({ returnUrlBase: null, webappUrl: null, publicUrl }, 'okta')).toBe(
+    expect(returnAddressFor({ returnUrlBase: null, webappUrl: null, hostedUrl }, 'okta')).toBe(
       'https://gate.example.com/app/oauth/okta',
     );
   });
 
   it('is null when no address is known', () => {
-    const facts = { returnUrlBase: null, webappUrl: null, publicUrl: null };
+    const facts = { returnUrlBase: null, webappUrl: null, hostedUrl: null };
     expect(returnAddressFor(facts, 'okta')).toBeNull();
   });
 
   it('adds no slash to a base that ends with one', () => {
-    const facts = { returnUrlBase: 'myapp://', webappUrl: null, publicUrl: null };
+    const facts = { returnUrlBase: 'myapp://', webappUrl: null, hostedUrl: null };
     expect(returnAddressFor(facts, 'okta')).toBe('myapp://okta');
   });
 });

@@ -4,7 +4,8 @@ const REFUSED_SCHEMES = ['javascript', 'data', 'file', 'vbscript', 'http', 'blob
 export interface ReturnAddressFacts {
   readonly returnUrlBase: string | null;
   readonly webappUrl: string | null;
-  readonly publicUrl: string | null;
+  /** Of the server, where it hosts the account page; null = it does not, or its address is not set. */
+  readonly hostedUrl: string | null;
 }
 
 export type ReturnAddressVerdict =
@@ -62,7 +63,7 @@ export function returnAddressFor(facts: ReturnAddressFacts, providerId: string):
   if (facts.webappUrl !== null) {
     return joined(facts.webappUrl, `oauth/${providerId}`);
   }
-  return facts.publicUrl === null ? null : joined(facts.publicUrl, `app/oauth/${providerId}`);
+  return facts.hostedUrl === null ? null : joined(facts.hostedUrl, `app/oauth/${providerId}`);
 }
 
 /** Whether the host name is this machine, as browsers and RFC 8252 see it. */

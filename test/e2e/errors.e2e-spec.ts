@@ -45,7 +45,8 @@ const post = (body: unknown, headers: Record<string, string> = {}, path = '/v1/p
 
 describe('every refusal has one shape', () => {
   it.each([
-    ['GET', '/'],
+    ['GET', '/app/else'],
+    ['POST', '/app'],
     ['GET', '/v1'],
     ['GET', '/v2/features'],
     ['PUT', '/v1/push-tokens'],

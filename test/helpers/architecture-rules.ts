@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['notify', 'policy', 'common'],
   client: ['policy', 'common', 'notify'],
   cli: ['notify', 'webhooks', 'client', 'config', 'storage', 'policy', 'common'],
-  web: [],
+  web: ['client', 'policy'],
 };
 
 /** Single files of another room that a room may import. */

@@ -17,7 +17,8 @@ export interface ReturnQuery {
 
 /** Where browsers return for this provider, as the operator set it; null when nobody did. */
 export function returnAddressOf({ http, oauthReturn }: Settings, provider: string): string | null {
-  return returnAddressFor({ ...oauthReturn, publicUrl: http.publicUrl }, provider);
+  const hostedUrl = http.accountPageEnabled ? http.publicUrl : null;
+  return returnAddressFor({ ...oauthReturn, hostedUrl }, provider);
 }
 
 /**

@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import type { Browser } from 'playwright-core';
+import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { freePort } from '../helpers/service-process.js';
+import { alice, bob, chained, files, publish, root, volume } from './mtls-direct-world.js';
+import { mtlsEnv } from './mtls-world.js';
+
+const PATIENCE_MS = 30_000;
+
+let browser: Browser;
+let server: Server;
+let certificateUrl: string;
+let visitor: Visitor;
+
+/** Somebody whose computer holds this certificate, and shows it where it is asked for one. */
+async function holderOf(own: typeof alice, address: string): Promise<void> {
+  const { cert, key } = chained(own);
+  const origin = certificateUrl;
+  visitor = await visit(browser, address, {
+    ignoreHTTPSErrors: true,
+    clientCertificates: [{ origin, cert: Buffer.from(cert), key: Buffer.from(key) }],
+  });
+}
+
+/** Where somebody arrives who signed in with this certificate, the code still unclaimed. */
+async function addressWithCodeOf(own: typeof alice): Promise<string> {
+  const query = new URLSearchParams({ returnTo: `${server.url}/app/` }).toString();
+  const sent = get(`${certificateUrl}/v1/auth/mtls/complete?${query}`, {
+    ...chained(own),
+    ca: root.cert,
+    agent: false,
+  });
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  const { location = '' } = answer.headers;
+  expect(location).toContain('/app/?code=');
+  return location;
+}
+
+const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
+const proceed = () => visitor.press('Continue with the certificate of this device');
+const account = () => visitor.page.locator('dd').first().innerText();
+
+(hasChromium() ? describe : describe.skip)('the account page, with a client certificate', () => {
+  beforeAll(async () => {
+    publish(files, 'v1');
+    const [port, tlsPort] = [await freePort(), await freePort()];
+    certificateUrl = `https://127.0.0.1:${tlsPort}`;
+    const env = mtlsEnv({
+      MODE: 'direct',
+      TLS_PORT: String(tlsPort),
+      TLS_CERT_PATH: `${volume}/..data/tls.crt`,
+      TLS_KEY_PATH: `${volume}/..data/tls.key`,
+      CA_PATH: `${volume}/..data/ca.crt`,
+      PUBLIC_URL: certificateUrl,
+      ALLOWED_ISSUERS: 'Acme Issuing CA',
+    });
+    const url = `http://127.0.0.1:${port}`;
+    server = await startServer({ env: { ...env, PORT: String(port), SERVICE_PUBLIC_URL: url } });
+    browser = await startChromium();
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+  afterEach(async () => {
+    const { complaints } = visitor;
+    await visitor.leave();
+    expect(complaints).toEqual([]);
+  });
+
+  it(
+    'lets its holder in where it is asked for, and again to the same account',
+    async () => {
+      await holderOf(alice, `${certificateUrl}/app`);
+      await proceed();
+      await sees('Without a device key');
+      const number = await account();
+      await visitor.press('Sign out');
+      await sees('You are signed out.');
+      await proceed();
+      await sees('Without a device key');
+      expect(await account()).toBe(number);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'goes to where it is asked for, and comes back signed in',
+    async () => {
+      await holderOf(bob, `${server.url}/app`);
+      await proceed();
+      await sees('Without a device key');
+      expect(visitor.page.url()).toBe(`${server.url}/app/`);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'says so where a proxy asked for it and there was none',
+    async () => {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      const env = { ...mtlsEnv(), PORT: String(port), SERVICE_PUBLIC_URL: url };
+      const behindProxy = await startServer({ env });
+      try {
+        await holderOf(alice, `${url}/app`);
+        await proceed();
+        await sees('Your browser showed no certificate');
+        expect(visitor.page.url()).toBe(`${url}/app/`);
+      } finally {
+        await behindProxy.stop();
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'takes no code that this tab did not ask for',
+    async () => {
+      const lure = await addressWithCodeOf(bob);
+      await holderOf(alice, lure);
+      await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      expect(visitor.page.url()).toBe(`${server.url}/app/`);
+      expect(await visitor.page.evaluate('sessionStorage.length')).toBe(0);
+    },
+    PATIENCE_MS,
+  );
+});

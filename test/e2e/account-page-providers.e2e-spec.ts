@@ -1,0 +1,265 @@
+import type { Browser } from 'playwright-core';
+import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
+import { call } from '../helpers/client.js';
+import { startWorld, type World } from './external-world.js';
+import { OPTIONAL } from './keyless-calls.js';
+
+const HERE = { SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: '' };
+const REQUIRED = { ...HERE, SERVICE_PRESET: 'public-provider-required' };
+const NEEDED = {
+  ...REQUIRED,
+  AUTH_SIGNUP_PROVIDERS: 'okta',
+  AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta',
+};
+const PATIENCE_MS = 30_000;
+
+let browser: Browser;
+let world: World;
+let visitor: Visitor;
+
+const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
+const account = () => visitor.page.locator('dd').first().innerText();
+
+/** What a person does at the provider: says who they are, and agrees. */
+async function atProvider(person: string): Promise<void> {
+  await visitor.page.waitForURL(`${world.oidc.issuer}/**`);
+  await visitor.page.locator('input[name=login]').fill(person);
+  await visitor.page.locator('input[name=password]').fill('any password');
+  await visitor.page.locator('button[type=submit]').click();
+  await visitor.page.locator('button[type=submit]', { hasText: 'Continue' }).click();
+}
+
+async function through(person: string): Promise<void> {
+  await visitor.press('Continue with The okta provider');
+  await atProvider(person);
+}
+
+async function makeKey(): Promise<string> {
+  const key = await visitor.page.getByLabel('Your new device key').inputValue();
+  await visitor.page.getByLabel('I have kept the key').check();
+  await visitor.press('Create the account');
+  await sees('Your account is ready.');
+  return key;
+}
+
+async function useKey(key: string): Promise<void> {
+  await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+  await visitor.press('Sign in');
+}
+
+/** Somebody who has never been here: no cookies, neither here nor at the provider. */
+async function somebody(): Promise<void> {
+  visitor = await visit(browser, `${world.server.url}/app`);
+}
+
+async function gone(): Promise<void> {
+  const { complaints } = visitor;
+  await visitor.leave();
+  expect(complaints).toEqual([]);
+}
+
+const suite = hasChromium() ? describe : describe.skip;
+
+beforeAll(async () => {
+  browser = await startChromium();
+}, 40_000);
+afterAll(() => browser.close());
+afterEach(() => gone());
+
+suite('the account page, on a server with both kinds of account', () => {
+  beforeAll(async () => {
+    world = await startWorld({ env: { ...OPTIONAL, ...HERE, AUTH_SIGNUP_PROVIDERS: 'okta' } });
+  }, 60_000);
+  afterAll(() => world.stop());
+  beforeEach(somebody);
+
+  it(
+    'asks somebody new which kind, and nobody again',
+    async () => {
+      await through('anna');
+      await visitor.press(/Not encrypted/);
+      await sees('Your account is ready.');
+      await sees('Readable by the server');
+      expect(visitor.page.url()).toBe(`${world.server.url}/app/`);
+      const number = await account();
+      await gone();
+      await somebody();
+      await through('anna');
+      await sees('Readable by the server');
+      expect(await account()).toBe(number);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'makes an encrypted account with a key, and asks for that key again',
+    async () => {
+      await through('berta');
+      await visitor.press(/End-to-end encrypted/);
+      const key = await makeKey();
+      await sees('End-to-end encrypted: only');
+      const number = await account();
+      await gone();
+      await somebody();
+      await through('berta');
+      await sees('One thing more');
+      await useKey(key);
+      await sees('End-to-end encrypted: only');
+      expect(await account()).toBe(number);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'says why somebody is not let in, and lets them begin again',
+    async () => {
+      await through('out-carl');
+      await sees('the rules of this server do not let you in');
+      await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'gives up a sign-in that somebody cancels',
+    async () => {
+      await through('dora');
+      await visitor.press(/End-to-end encrypted/);
+      const given = visitor.page.waitForRequest((request) => request.method() === 'DELETE');
+      await visitor.press('Cancel');
+      expect((await (await given).response())?.status()).toBe(200);
+      await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'finishes nothing that another tab began, and says so',
+    async () => {
+      const stray = new URL('/app/oauth/okta', world.server.url);
+      const query = {
+        flow: 'auth',
+        pending: 'of-somebody-else',
+        accountMode: 'plain',
+        mode: 'keyless',
+      };
+      stray.search = new URLSearchParams(query).toString();
+      await visitor.page.goto(stray.href);
+      await sees('This was begun in another tab');
+      expect(visitor.page.url()).toBe(`${world.server.url}/app/`);
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['constructor', '__proto__', 'something_new'])(
+    'names a refusal that it has no words for: %s',
+    async (error) => {
+      await visitor.page.goto(`${world.server.url}/app/oauth/okta?flow=auth&error=${error}`);
+      await sees(`This sign-in was refused (${error}).`);
+    },
+    PATIENCE_MS,
+  );
+
+  it('links nothing that another tab began, and says so', async () => {
+    await visitor.page.goto(`${world.server.url}/app/oauth/okta?flow=connect&pending=x`);
+    await sees('This was begun in another tab');
+  });
+
+  it.each(['?flow=auth&error=%3Cimg%20src%3Dx%3E', '?flow=auth', ''])(
+    'shows text, whatever the address brings: %j',
+    async (search) => {
+      await visitor.page.goto(`${world.server.url}/app/oauth/okta${search}`);
+      await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      expect(await visitor.page.locator('img').count()).toBe(0);
+    },
+    PATIENCE_MS,
+  );
+});
+
+suite('the account page, where a provider is required', () => {
+  beforeAll(async () => {
+    world = await startWorld({ env: NEEDED });
+  }, 60_000);
+  afterAll(() => world.stop());
+  beforeEach(somebody);
+
+  /** The token of this tab, as the page keeps it. */
+  async function token(): Promise<string> {
+    const kept = await visitor.page.evaluate("sessionStorage.getItem('gatehouse.session')");
+    return (JSON.parse(String(kept)) as { token: string }).token;
+  }
+
+  it(
+    'makes an account through it, loses access without it and gets it back',
+    async () => {
+      await through('anna');
+      await makeKey();
+      await sees('Confirmed');
+      visitor.page.once('dialog', (dialog) => void dialog.accept());
+      await visitor.press('Disconnect');
+      await sees('Needed to go on here');
+      const mine = { token: await token() };
+      expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(403);
+      await visitor.page
+        .getByRole('listitem')
+        .filter({ hasText: 'okta' })
+        .getByText('Connect')
+        .click();
+      await visitor.page.waitForURL(`${world.server.url}/app/`);
+      await sees('okta is connected.');
+      await sees('Devices that get notifications');
+      expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'keeps what is required when somebody thinks again',
+    async () => {
+      await through('berta');
+      await makeKey();
+      visitor.page.once('dialog', (dialog) => void dialog.dismiss());
+      await visitor.press('Disconnect');
+      await sees('Confirmed');
+      const mine = { token: await token() };
+      expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);
+    },
+    PATIENCE_MS,
+  );
+});
+
+suite('the account page, where everybody goes to one provider at once', () => {
+  beforeAll(async () => {
+    const direct = {
+      SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1',
+      SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID: 'okta',
+    };
+    world = await startWorld({
+      env: { ...OPTIONAL, ...HERE, ...direct, AUTH_SIGNUP_PROVIDERS: '' },
+    });
+  }, 60_000);
+  afterAll(() => world.stop());
+  beforeEach(somebody);
+
+  it(
+    'asks nothing, and sends nobody back who signed out',
+    async () => {
+      await atProvider('anna');
+      await sees('Your account is ready.');
+      await visitor.press('Sign out');
+      await sees('You are signed out.');
+      await visitor.page.getByRole('button', { name: 'Continue with' }).waitFor();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'sends nobody in circles who is refused',
+    async () => {
+      await atProvider('out-berta');
+      await sees('the rules of this server do not let you in');
+      await visitor.page.getByRole('button', { name: 'Continue with' }).waitFor();
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,260 @@
+import type { Browser } from 'playwright-core';
+import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
+import { call } from '../helpers/client.js';
+import { startServer, type Server } from '../helpers/server.js';
+
+let server: Server;
+
+beforeAll(async () => {
+  server = await startServer();
+}, 40_000);
+afterAll(() => server.stop());
+
+const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(new URL(path, server.url), { redirect: 'manual', headers });
+
+describe('the account page, as it is served', () => {
+  it.each(['/app', '/app/', '/app/oauth/okta?flow=auth&error=access_denied'])(
+    'is at %s, and runs nothing but its own files',
+    async (path) => {
+      const answer = await get(path);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self'");
+      expect(policy).toContain("require-trusted-types-for 'script'");
+      expect(policy).not.toContain('unsafe');
+    },
+  );
+
+  it('is not sent again to who has it', async () => {
+    const etag = (await get('/app')).headers.get('etag') ?? '';
+    const again = await get('/app', { 'if-none-match': etag });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  it('has parts whose names change with what they hold, to be kept for good', async () => {
+    const html = await (await get('/app')).text();
+    const parts = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, part]) => part);
+    expect(parts).toHaveLength(2);
+    for (const part of parts) {
+      const answer = await get(`/app/${part}`, { 'accept-encoding': 'br' });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-encoding')).toBe('br');
+      expect(answer.headers.get('cache-control')).toContain('immutable');
+    }
+  });
+
+  it.each(['/app/assets/', '/app/assets/..%2findex.html', '/app/assets/none.js', '/app/else'])(
+    'answers %s as nothing',
+    async (path) => {
+      const answer = await get(path);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ code: 'not-found' });
+    },
+  );
+
+  it('is where somebody comes who opens the address of the server', async () => {
+    const answer = await get('/');
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, 'app/']);
+  });
+
+  it.each([
+    ['it is switched off', { SERVICE_ACCOUNT_PAGE_ENABLED: 'false' }],
+    ['browsers return to another web app', { SERVICE_WEBAPP_URL: 'https://app.example' }],
+    ['they return to an app', { SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'https://app.example/o' }],
+  ])(
+    'is not there where %s',
+    async (_when, env) => {
+      const without = await startServer({ env });
+      try {
+        expect((await fetch(new URL('/app', without.url))).status).toBe(404);
+        expect((await fetch(new URL('/', without.url))).status).toBe(404);
+      } finally {
+        await without.stop();
+      }
+    },
+    40_000,
+  );
+
+  it('lies below the path of the public address', async () => {
+    const env = { SERVICE_PUBLIC_URL: 'https://example.com/gate/' };
+    const below = await startServer({ env });
+    try {
+      const html = await (await fetch(new URL('/app', below.url))).text();
+      expect(html).toContain('<base href="/gate/app/" />');
+    } finally {
+      await below.stop();
+    }
+  }, 40_000);
+});
+
+(hasChromium() ? describe : describe.skip)('the account page, with a device key', () => {
+  let browser: Browser;
+  let visitor: Visitor;
+  /** A server of the test's own. */
+  let started: Server | null = null;
+
+  beforeAll(async () => {
+    browser = await startChromium();
+  }, 40_000);
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    visitor = await visit(browser, `${server.url}/app`);
+  });
+  afterEach(async () => {
+    const { complaints } = visitor;
+    await visitor.leave();
+    await started?.stop();
+    started = null;
+    expect(complaints).toEqual([]);
+  });
+
+  /** The same person, at another server. */
+  async function on(other: Server): Promise<Visitor> {
+    started = other;
+    await visitor.page.goto(`${other.url}/app`);
+    return visitor;
+  }
+
+  const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
+
+  async function createAccount(): Promise<string> {
+    await visitor.page.getByText('Create an account').click();
+    const key = await visitor.page.getByLabel('Your new device key').inputValue();
+    await visitor.page.getByLabel('I have kept the key').check();
+    await visitor.press('Create the account');
+    await sees('Your account is ready.');
+    return key;
+  }
+
+  async function signIn(key: string): Promise<void> {
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Sign in');
+  }
+
+  /** The token of this tab, as the page keeps it. */
+  async function token(): Promise<string> {
+    const kept = await visitor.page.evaluate("sessionStorage.getItem('gatehouse.session')");
+    return (JSON.parse(typeof kept === 'string' ? kept : '{}') as { token: string }).token;
+  }
+
+  it('makes no account before somebody says that the key is kept', async () => {
+    await visitor.page.getByText('Create an account').click();
+    await visitor.press('Create the account');
+    expect(await visitor.text()).not.toContain('Your account');
+    expect(await token()).toBeUndefined();
+  });
+
+  it('lets the same key in again, to the same account', async () => {
+    const key = await createAccount();
+    const number = visitor.page.locator('dd').first();
+    const first = await number.innerText();
+    const old = await token();
+    await visitor.press('Sign out');
+    await sees('You are signed out.');
+    expect((await call(server, 'GET', '/v1/account/profile', { token: old })).status).toBe(401);
+    await signIn(key);
+    await sees('Your account');
+    expect(await number.innerText()).toBe(first);
+  });
+
+  it('takes the key as the command-line client keeps it', async () => {
+    const d = await createAccount();
+    await visitor.press('Sign out');
+    await sees('You are signed out.');
+    await signIn(JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x: 'whatever', d }));
+    await sees('Your account');
+  });
+
+  it.each(['', 'no key', 'A'.repeat(42), '{"d": "short"}'])('is not moved by %j', async (key) => {
+    await signIn(key);
+    if (key !== '') {
+      await sees('This is no device key.');
+    }
+    expect(await token()).toBeUndefined();
+  });
+
+  it('shows devices as they come and go, and removes one', async () => {
+    await createAccount();
+    await sees('None. An app adds itself');
+    const mine = { token: await token() };
+    const pushToken = 'ExponentPushToken[abcdefghijklmnop]';
+    await call(server, 'POST', '/v1/push-tokens', { ...mine, body: { token: pushToken } });
+    await sees('…ijklmnop');
+    expect(await visitor.text()).not.toContain('abcdefgh');
+    await visitor.press('Remove');
+    await sees('gets no more notifications');
+    const left = await call(server, 'GET', '/v1/push-tokens', mine);
+    expect(left.body['tokens']).toEqual([]);
+  });
+
+  it('leaves by itself when the account is signed out elsewhere', async () => {
+    await createAccount();
+    await call(server, 'POST', '/v1/auth/logout-everywhere', { token: await token() });
+    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await visitor.page.getByRole('alert').innerText()).not.toBe('');
+  });
+
+  it('deletes the account only when asked twice', async () => {
+    await createAccount();
+    const mine = { token: await token() };
+    await visitor.press('Delete the account…');
+    await visitor.press('Keep it');
+    expect((await call(server, 'GET', '/v1/account/profile', mine)).status).toBe(200);
+    await visitor.press('Delete the account…');
+    await visitor.press('Delete it');
+    await sees('Your account is gone.');
+    expect((await call(server, 'GET', '/v1/account/profile', mine)).status).toBe(401);
+  });
+
+  it('keeps nobody signed in who closes the tab, and everybody who reloads it', async () => {
+    await createAccount();
+    await visitor.page.reload();
+    await sees('Your account');
+    const other = await visitor.page.context().newPage();
+    await other.goto(`${server.url}/app`);
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  it.each([320, 390])('fits a phone of %d pixels', async (width) => {
+    await visitor.page.setViewportSize({ width, height: 700 });
+    const spill = () => visitor.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    await visitor.page.getByText('Create an account').click();
+    await visitor.press('Show');
+    expect(await spill()).toBeLessThanOrEqual(0);
+    await visitor.page.getByText('Create an account').click();
+    await createAccount();
+    expect(await spill()).toBeLessThanOrEqual(0);
+  });
+
+  it('says what is wrong while the server is away, and goes on after', async () => {
+    const fragile = await startServer();
+    const { page } = await on(fragile);
+    await page.getByLabel('Device key', { exact: true }).fill('A'.repeat(43));
+    await fragile.kill('SIGKILL');
+    await visitor.press('Sign in');
+    await sees('The server does not answer.');
+    started = await fragile.restart();
+    await visitor.press('Sign in');
+    await sees('No account had this key');
+  }, 40_000);
+
+  it('asks for https where a browser would make no keys', async () => {
+    await visitor.page.goto(`http://gate.example:${server.port}/app`);
+    await sees('Open this page over https');
+  });
+
+  it('shows no way in that the server has not', async () => {
+    const { page } = await on(
+      await startServer({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } }),
+    );
+    await sees('Only keys that have an account here get in.');
+    expect(await visitor.text()).not.toContain('Create an account');
+    await page.getByLabel('Device key', { exact: true }).fill('A'.repeat(43));
+    await visitor.press('Sign in');
+    await page.getByRole('alert').getByText(/.+/).waitFor();
+    expect(await token()).toBeUndefined();
+  }, 40_000);
+});
