@@ -54,7 +54,8 @@ export async function removeLeftovers(directory: string, now: number): Promise<v
   }
 }
 
-function changedAt(path: string): Promise<number> {
+/** Unix milliseconds; Infinity when there is no such file. */
+export function changedAt(path: string): Promise<number> {
   return ifThere(async () => (await stat(path)).mtimeMs, Infinity);
 }
 

@@ -1,13 +1,19 @@
 import { spawn } from 'node:child_process';
-import { open, rm } from 'node:fs/promises';
+import { open, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeOwnDirectory, namesIn, spoolDirectory } from '../../notify/spool-files.js';
+import { changedAt, makeOwnDirectory, namesIn, spoolDirectory } from '../../notify/spool-files.js';
 import { hasEnded, ownerOfThisProcess } from '../../notify/spool-owner.js';
 import type { CliContext } from '../context.js';
 import { notifyOptions } from './notify-options.js';
 import type { NotifyWork } from './notify-work.js';
 
 const MARK = /^flusher\.(?<owner>[\da-z-]{1,80})$/;
+const RENEWED_EVERY_MS = 10_000;
+/**
+ * A mark that is older counts for nothing: after a restart of the computer another program may have
+ * the process id in it, and nobody would ever retry again.
+ */
+const COUNTS_FOR_MS = 60_000;
 
 /**
  * Leaves a process behind that retries what waits, unless one does already: whoever waits for a
@@ -34,9 +40,13 @@ export async function asFlusher<Result>(
   await makeOwnDirectory(directory);
   const mark = join(directory, `flusher.${ownerOfThisProcess()}`);
   await (await open(mark, 'w', 0o600)).close();
+  // Where the mark cannot be renewed, a second process retries as well: each delivery has one owner.
+  const renew = () => void utimes(mark, new Date(), new Date()).catch(() => undefined);
+  const renewal = setInterval(renew, RENEWED_EVERY_MS);
   try {
     return await work();
   } finally {
+    clearInterval(renewal);
     await rm(mark, { force: true });
   }
 }
@@ -51,9 +61,13 @@ async function hasFlusher({ environment }: CliContext): Promise<boolean> {
   let isThere = false;
   for (const name of await namesIn(directory)) {
     const owner = MARK.exec(name)?.groups?.['owner'];
-    if (owner !== undefined && hasEnded(owner)) {
-      await rm(join(directory, name), { force: true });
-    } else if (owner !== undefined) {
+    if (owner === undefined) {
+      continue;
+    }
+    const mark = join(directory, name);
+    if (hasEnded(owner) || (await changedAt(mark)) < Date.now() - COUNTS_FOR_MS) {
+      await rm(mark, { force: true });
+    } else {
       isThere = true;
     }
   }
