@@ -42,7 +42,8 @@ const leaveMark = async (ageMs: number): Promise<void> => {
 };
 
 const until = async (isDone: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await isDone())) {
+  for (const end = Date.now() + 10_000; !(await isDone());) {
+    expect(Date.now()).toBeLessThan(end);
     await sleep(50);
   }
 };
