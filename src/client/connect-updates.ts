@@ -14,7 +14,10 @@ export type UpdateOptions = UpdateScope & {
   /** As `parseServerUrl` returns it. */
   readonly serverUrl: string;
   readonly token: string;
-  /** Where an earlier connection stood, so that what came since shows as a gap. */
+  /**
+   * Where an earlier connection stood, so that what came since shows as a gap. 0 for a client that
+   * reads before it is connected: what changes in between is a gap then, too.
+   */
   readonly lastSeq?: number;
   /** Default: WebSocket, and polling only where a proxy lets nothing else through. */
   readonly transports?: readonly ('websocket' | 'polling')[];

@@ -57,7 +57,8 @@ export function useAccount(
     const onStopped = (refusal: GatehouseProblem) =>
       isSignedOut(refusal) ? fail(refusal) : reload();
     const handlers = { onUpdate: reload, onGap: reload, onStopped };
-    const connection = connectUpdates({ serverUrl: serverUrl(), token }, handlers);
+    // From 0: what changes between the first reading and the connection is a gap as well.
+    const connection = connectUpdates({ serverUrl: serverUrl(), token, lastSeq: 0 }, handlers);
     return () => connection.close();
   }, [token]);
   return { account, reload, ending };

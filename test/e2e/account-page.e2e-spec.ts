@@ -190,6 +190,20 @@ describe('the account page, as it is served', () => {
     expect(left.body['tokens']).toEqual([]);
   });
 
+  it('shows a device that came before it was connected for updates', async () => {
+    let connect: () => void = () => undefined;
+    await visitor.page.routeWebSocket('**', (socket) => {
+      connect = () => socket.connectToServer();
+    });
+    await visitor.page.reload();
+    await createAccount();
+    await sees('None. An app adds itself');
+    const body = { token: 'ExponentPushToken[abcdefghijklmnop]' };
+    await call(server, 'POST', '/v1/push-tokens', { token: await token(), body });
+    connect();
+    await sees('…ijklmnop');
+  });
+
   it('leaves by itself when the account is signed out elsewhere', async () => {
     await createAccount();
     await call(server, 'POST', '/v1/auth/logout-everywhere', { token: await token() });
