@@ -12,6 +12,7 @@ const SETTINGS = [
   '--settings-file <file>',
   "read the notification settings there, and not in the account's",
 ] as const;
+const DENY_PRIVATE = ['--deny-private', 'refuse webhooks on private addresses'] as const;
 
 export const NOTIFY_EXIT = `
 Exit codes:
@@ -79,7 +80,7 @@ function addUpkeepCommands(notify: Command, run: Run): void {
     .command('flush')
     .description('try what waits and is due, of all accounts')
     .option('--wait', 'go on until nothing waits any more')
-    .option('--deny-private', 'refuse webhooks on private addresses')
+    .option(...DENY_PRIVATE)
     .addHelpText('after', examples('gatehouse notify flush', 'gatehouse notify flush --wait'))
     .action(run(async () => (await flush()).flush));
   notify
@@ -91,6 +92,7 @@ function addUpkeepCommands(notify: Command, run: Run): void {
     .command('doctor')
     .description('send a test along every way, and say which hop fails')
     .option('--wait', 'wait for the receipts of the push service, up to 16 minutes')
+    .option(...DENY_PRIVATE)
     .option(...SETTINGS)
     .option(...SERVER)
     .addHelpText('after', examples('gatehouse notify doctor'))
@@ -108,7 +110,7 @@ function eventCommand(notify: Command, name: string, description: string): Comma
     .option('--event-file <file>', 'read it as JSON; - is standard input')
     .option('--wait', 'wait until every target was reached or given up')
     .option('--no-background', 'leave no process behind that retries what failed')
-    .option('--deny-private', 'refuse webhooks on private addresses')
+    .option(...DENY_PRIVATE)
     .option(...SETTINGS)
     .option(...SERVER)
     .addHelpText('after', NOTIFY_EXIT);
@@ -174,6 +176,9 @@ function addChannelChanges(channels: Command, run: Run): void {
   for (const [name, description] of acts) {
     const command = channels.command(name).description(description).argument('<id>', 'its id');
     command.option(...SETTINGS).option(...SERVER);
+    if (name === 'test') {
+      command.option(...DENY_PRIVATE);
+    }
     command.addHelpText('after', examples(`gatehouse channels ${name} ch_1`));
     command.action(run(async () => (await load())[name]));
   }

@@ -33,6 +33,8 @@ export interface DeliveryEntry extends EntryBase {
   readonly kind: 'delivery';
   readonly delivery: StoredDelivery;
   readonly isSigned: boolean;
+  /** Whether private addresses are refused, by whatever process tries it. */
+  readonly denyPrivate: boolean;
 }
 
 /** The question what became of a push, asked 15 minutes after it was accepted. */
@@ -49,8 +51,13 @@ export interface ReceiptEntry extends EntryBase {
 export type SpoolEntry = DeliveryEntry | ReceiptEntry;
 
 /** What is written to disk for a delivery before its first try. */
-export function entryFor(delivery: Delivery, account: SpoolAccount): DeliveryEntry {
-  const base = { v: 1, id: delivery.id, account, attempts: 0, lastError: null } as const;
+export function entryFor(
+  delivery: Delivery,
+  account: SpoolAccount,
+  denyPrivate: boolean,
+): DeliveryEntry {
+  const fresh = { attempts: 0, lastError: null, denyPrivate } as const;
+  const base = { v: 1, id: delivery.id, account, ...fresh } as const;
   if (delivery.kind === 'push') {
     return { ...base, kind: 'delivery', delivery, isSigned: false };
   }

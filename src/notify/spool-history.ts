@@ -77,13 +77,23 @@ export class SpoolHistory {
 
   /** Newest first; damaged files are left out. */
   async entries(): Promise<readonly EndedEntry[]> {
-    const read = (await this.names()).map(({ file }) => this.slots.run(() => this.read(file)));
-    return (await Promise.all(read)).filter((ended) => ended !== null).reverse();
+    return (await this.readAll(await this.names())).reverse();
+  }
+
+  /** Of these ids, those that ended and are still kept. */
+  async endingsOf(ids: readonly string[]): Promise<readonly EndedEntry[]> {
+    const keys = new Set(ids.map(keyOf));
+    return this.readAll((await this.names()).filter(({ key }) => keys.has(key)));
   }
 
   async forget(id: string): Promise<void> {
     const gone = (await this.names()).filter(({ key }) => key === keyOf(id));
     await Promise.all(gone.map(({ file }) => this.remove(file)));
+  }
+
+  private async readAll(names: readonly HistoryName[]): Promise<EndedEntry[]> {
+    const read = names.map(({ file }) => this.slots.run(() => this.read(file)));
+    return (await Promise.all(read)).filter((ended) => ended !== null);
   }
 
   private remove(file: string): Promise<void> {

@@ -3,13 +3,13 @@ import type { Senders } from './deliver.js';
 import { nextAttemptAt, type RetrySchedule } from './retry-schedule.js';
 import { RECEIPT_AFTER_MS } from './push-receipts.js';
 import { expiryOf, receiptEntryFor, type DeliveryEntry } from './spool-entry.js';
-import { laneOf, type SpoolName } from './spool-name.js';
+import { keyOf, laneOf, type SpoolName } from './spool-name.js';
 import { RECEIPT_LANE } from './spool-receipts.js';
 import type { Claim, Spool } from './spool.js';
 
 export interface SpoolRunnerOptions {
   readonly spool: Spool;
-  readonly senders: Senders;
+  readonly sendersFor: (entry: DeliveryEntry) => Senders;
   /** Gives a stored delivery its secrets back, or says why it cannot be sent. */
   readonly complete: (entry: DeliveryEntry) => Promise<Delivery | FailedAttempt>;
   readonly schedule: RetrySchedule;
@@ -33,6 +33,12 @@ export interface Progress {
 }
 
 type DeliveryClaim = Claim & { readonly entry: DeliveryEntry };
+
+/** A delivery with its secrets, whose turn it is. */
+interface Ready {
+  readonly claim: DeliveryClaim;
+  readonly delivery: Delivery;
+}
 
 const PUSH_LANE = laneOf('push');
 /** The push service takes so many messages in one request. */
@@ -74,10 +80,15 @@ export class SpoolRunner {
     await this.tryClaims([claim].filter(isDelivery), () => undefined);
   }
 
-  /** Unix milliseconds at which the next delivery is due; null when none waits. */
-  async nextDueAt(): Promise<number | null> {
+  /**
+   * Unix milliseconds at which the next delivery is due; null when none waits.
+   *
+   * @param ids of the deliveries that count; without them, all do
+   */
+  async nextDueAt(ids?: ReadonlySet<string>): Promise<number | null> {
+    const keys = ids && new Set([...ids].map(keyOf));
     const waiting = (await this.options.spool.waiting()).filter(
-      ({ lane }) => lane !== RECEIPT_LANE,
+      ({ lane, key }) => lane !== RECEIPT_LANE && keys?.has(key) !== false,
     );
     const times = waiting.map(({ dueAt, expiresAt, claim }) =>
       claim === null ? Math.min(dueAt, expiresAt) : this.options.now(),
@@ -113,7 +124,7 @@ export class SpoolRunner {
     claims: readonly DeliveryClaim[],
     known: (claim: DeliveryClaim) => Delivery | undefined,
   ): Promise<boolean | null> {
-    const ready: { claim: DeliveryClaim; delivery: Delivery }[] = [];
+    const ready: Ready[] = [];
     for (const claim of claims) {
       const delivery = known(claim) ?? (await this.options.complete(claim.entry));
       if (expiryOf(claim.entry) <= this.options.now()) {
@@ -124,23 +135,25 @@ export class SpoolRunner {
         await this.settle(claim, delivery);
       }
     }
-    const results = await this.send(ready.map(({ delivery }) => delivery));
+    const results = await this.send(ready);
     await Promise.all(ready.map(({ claim }, index) => this.settle(claim, results[index] ?? LOST)));
     return results.length === 0
       ? null
       : results.every((one) => one.state === 'failed' && one.isTemporary);
   }
 
-  private async send(deliveries: readonly Delivery[]): Promise<readonly AttemptResult[]> {
-    const { senders } = this.options;
-    const pushes = deliveries.filter((one) => one.kind === 'push');
-    if (pushes.length > 0) {
-      return senders.push.attempt(pushes);
+  /** All of them push, or all of them webhooks, as lanes keep them apart. */
+  private async send(ready: readonly Ready[]): Promise<readonly AttemptResult[]> {
+    const { sendersFor } = this.options;
+    const pushes = ready.map(({ delivery }) => delivery).filter((one) => one.kind === 'push');
+    const [first] = ready;
+    if (first !== undefined && pushes.length > 0) {
+      return sendersFor(first.claim.entry).push.attempt(pushes);
     }
     return Promise.all(
-      deliveries
-        .filter((one) => one.kind === 'webhook')
-        .map((one) => senders.webhooks.attempt(one)),
+      ready.flatMap(({ claim, delivery }) =>
+        delivery.kind === 'webhook' ? [sendersFor(claim.entry).webhooks.attempt(delivery)] : [],
+      ),
     );
   }
 

@@ -29,7 +29,7 @@ const entry = (id: string, expiresAt = now + 60_000, body = '{}') => {
   const base = { id, eventId: 'e', topic: 'ready', createdAt: now, expiresAt } as const;
   const target = { kind: 'webhook', channelId: 'c', url: 'https://hook.test', body } as const;
   const delivery: Delivery = { ...base, ...target, secrets: [SECRET] };
-  return entryFor(delivery, ACCOUNT);
+  return entryFor(delivery, ACCOUNT, false);
 };
 
 const addOne = async (spool: Spool, id: string): Promise<Claim> => {

@@ -115,8 +115,11 @@ export class Spool {
       .sort((one, other) => one.expiresAt - other.expiresAt || one.dueAt - other.dueAt);
   }
 
-  /** Null when another process was faster, or when the file is damaged: then it is put aside. */
+  /** Null when another process has it, or when the file is damaged: then it is put aside. */
   async claim(name: SpoolName): Promise<Claim | null> {
+    if (!isFree(name, this.options.now())) {
+      return null;
+    }
     const claimed = this.claimedName(name);
     if (!(await renameIfThere(this.path(formatSpoolName(name)), this.path(claimed)))) {
       return null;
@@ -195,7 +198,7 @@ export class Spool {
     const excess = await excessOf(paths, added, this.limits);
     const displaced: string[] = [];
     for (const name of waiting.slice(0, excess)) {
-      const claim = isFree(name, this.options.now()) ? await this.claim(name) : null;
+      const claim = await this.claim(name);
       if (claim !== null) {
         await this.end(claim, { state: 'dropped', code: 'spool-full', at: this.options.now() });
         displaced.push(claim.entry.id);

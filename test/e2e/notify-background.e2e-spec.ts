@@ -82,4 +82,34 @@ describe('a process that is left behind', () => {
     await until(() => receiver.received.length === 2);
     await until(async () => (await marks()).length === 0);
   }, 20_000);
+
+  it('hears of a channel that was put right in the meantime', async () => {
+    await world.ok('channels', 'add', 'http://127.0.0.1:1/', '--id', 'moved');
+    expect((await notifyReady()).stdout).toContain('webhook moved  not yet');
+    // Its second try has failed by then, with the address it read.
+    await sleep(2_500);
+    await world.ok('channels', 'remove', 'moved');
+    const moved = await world.webhook('moved');
+    await until(() => moved.received.length === 1);
+  }, 30_000);
+});
+
+describe('processes that wait, of which each tries what is due of all', () => {
+  it('all end, and each says what became of its own', async () => {
+    const seen = new Set<string | undefined>();
+    await world.webhook('once-away', ({ headers }) => {
+      const isNew = !seen.has(headers['webhook-id']);
+      seen.add(headers['webhook-id']);
+      return { status: isNew ? 503 : 204 };
+    });
+    const waiting = Array.from({ length: 8 }, (_, index) =>
+      world.run('notify', 'ready', '--session', 's', '--id', `e${index}`, '--wait'),
+    );
+    for (const { code, stdout } of await Promise.all(waiting)) {
+      expect({ code, stdout }).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('webhook once-away  sent'),
+      });
+    }
+  }, 40_000);
 });

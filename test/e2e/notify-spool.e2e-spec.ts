@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningCli } from '../helpers/cli.js';
 import type { Server } from '../helpers/server.js';
-import { Notifying, startPlainServer } from './notify-world.js';
+import { Notifying, startPlainServer, type EventLine } from './notify-world.js';
 
 const EVENTS = 1_000;
 const SHORT_LIVED = 40;
@@ -170,6 +170,35 @@ describe('the spool', () => {
     await world.ok('notify', 'flush');
     const [request] = receiver.received;
     expect(request?.headers['x-service-signature-256']).toMatch(/^sha256=[\da-f]{64}$/);
+  }, 40_000);
+
+  it('sends again what a killed process had in hand, without waiting for its lease', async () => {
+    const receiver = await world.webhook('hook', (_request, count) =>
+      count === 1 ? 'silence' : { status: 204 },
+    );
+    const running = world.start('notify', 'ready', '--session', 's', '--no-background');
+    await running.until(() => receiver.received.length === 1);
+    running.child.kill('SIGKILL');
+    await running.exited;
+    const id = receiver.received[0]?.headers['webhook-id'] ?? '';
+    expect(await world.run('deliveries', 'redeliver', id)).toMatchObject({ code: 0 });
+    expect(receiver.received).toHaveLength(2);
+  }, 40_000);
+
+  it('keeps to the public internet what was to, whoever sends it again', async () => {
+    const receiver = await world.webhook('hook');
+    const [event] = await world.lines<EventLine>(
+      1,
+      ...['notify', 'ready', '--session', 's', '--deny-private'],
+    );
+    const refused = { state: 'failed', code: 'destination-refused' };
+    expect(event?.outcomes).toMatchObject([{}, refused]);
+    const id = event?.outcomes[1]?.deliveryId ?? '';
+    expect(await world.lines(1, 'deliveries', 'redeliver', id)).toMatchObject([refused]);
+    expect(await world.lines(1, 'channels', 'test', 'hook', '--deny-private')).toMatchObject([
+      refused,
+    ]);
+    expect(receiver.received).toEqual([]);
   }, 40_000);
 });
 

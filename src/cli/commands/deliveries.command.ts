@@ -7,7 +7,7 @@ import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { formatTime } from '../format-time.js';
 import { notifyOptions } from './notify-options.js';
-import { exitCodeOf, lineOfProgress, wordsOfLine } from './notify-report.js';
+import { exitCodeOf, wordsOfLine } from './notify-report.js';
 import { NotifyWork } from './notify-work.js';
 
 /** What is known of an entry of the spool; `nextAt` where it waits, `ending` where it ended. */
@@ -53,15 +53,14 @@ export async function redeliver(context: CliContext): Promise<number> {
       throw notFound(entry.id);
     }
     await work.runner.retry(await claimOf(work, entry));
-    const progress = work.progress.get(entry.id);
-    if (progress === undefined) {
+    const line = work.lines.get(entry.id);
+    if (line === undefined) {
       throw notFound(entry.id);
     }
-    const line = lineOfProgress(progress);
     context.output.result(line, wordsOfLine(line));
     return exitCodeOf([line]);
   } finally {
-    await work.close();
+    await work.senders.close();
   }
 }
 
@@ -70,7 +69,7 @@ async function claimOf({ spool }: NotifyWork, entry: DeliveryEntry): Promise<Cla
   if (waiting === undefined) {
     return spool.redeliver(entry, Date.now() + REDELIVERY_LASTS_MS);
   }
-  const claim = waiting.name.claim === null ? await spool.claim(waiting.name) : null;
+  const claim = await spool.claim(waiting.name);
   if (claim === null) {
     throw new CliError(`Another process is sending ${entry.id} right now.`, {
       exitCode: EXIT.refused,

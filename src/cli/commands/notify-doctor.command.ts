@@ -147,7 +147,7 @@ async function askUntilKnown(
 ): Promise<readonly ReceiptResult[]> {
   const work = new NotifyWork(context);
   try {
-    const sender = await work.expoSender();
+    const sender = await work.senders.expo();
     for (;;) {
       const results = await sender.receipts(tickets);
       if (results.every(({ state }) => state !== 'pending') || Date.now() >= until) {
@@ -156,7 +156,7 @@ async function askUntilKnown(
       await sleep(RECEIPT_EVERY_MS);
     }
   } finally {
-    await work.close();
+    await work.senders.close();
   }
 }
 

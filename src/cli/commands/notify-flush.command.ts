@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { maskedToken } from '../../notify/push-token.js';
 import type { ReceiptResult } from '../../notify/push-receipts.js';
 import { RECEIPT_LANE, collectReceipts } from '../../notify/spool-receipts.js';
@@ -7,11 +6,9 @@ import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { asFlusher } from './notify-background.js';
 import { notifyOptions } from './notify-options.js';
-import { exitCodeOf, lineOfProgress, wordsOfLine } from './notify-report.js';
+import { exitCodeOf, wordsOfLine } from './notify-report.js';
+import { untilNothingWaits } from './notify-wait.js';
 import { NotifyWork } from './notify-work.js';
-
-/** How often a process that waits looks whether another one has added something. */
-const LONGEST_SLEEP_MS = 1_000;
 
 /** Tries what waits in the spool and is due; with --wait until nothing waits any more. */
 export async function flush(context: CliContext): Promise<number> {
@@ -24,9 +21,9 @@ export async function flush(context: CliContext): Promise<number> {
     }
     await askForReceipts(work, () => undefined);
   } finally {
-    await work.close();
+    await work.senders.close();
   }
-  const lines = [...work.progress.values()].map(lineOfProgress);
+  const lines = [...work.lines.values()];
   const waiting = (await work.spool.waiting()).filter(({ lane }) => lane !== RECEIPT_LANE).length;
   const words = [...lines.map(wordsOfLine), `${lines.length} tried, ${waiting} waiting.`];
   context.output.result({ tried: lines, waiting }, words.join('\n'));
@@ -40,23 +37,12 @@ export async function receipts(context: CliContext): Promise<number> {
   try {
     await askForReceipts(work, (line) => found.push(line));
   } finally {
-    await work.close();
+    await work.senders.close();
   }
   const waiting = (await work.spool.waiting()).filter(({ lane }) => lane === RECEIPT_LANE).length;
   const words = [...found.map(wordsOf), `${found.length} asked for, ${waiting} waiting.`];
   context.output.result({ receipts: found, waiting }, words.join('\n'));
   return found.some(({ state }) => state === 'failed' || state === 'lost') ? EXIT.refused : EXIT.ok;
-}
-
-async function untilNothingWaits(work: NotifyWork): Promise<void> {
-  for (;;) {
-    await work.runner.round();
-    const dueAt = await work.runner.nextDueAt();
-    if (dueAt === null) {
-      return;
-    }
-    await sleep(Math.min(LONGEST_SLEEP_MS, Math.max(50, dueAt - Date.now())));
-  }
 }
 
 interface ReceiptLine {
@@ -79,7 +65,7 @@ async function askForReceipts(work: NotifyWork, tell: (line: ReceiptLine) => voi
   await collectReceipts({
     spool: work.spool,
     ask: async (tickets) =>
-      tickets.length === 0 ? [] : (await work.expoSender()).receipts(tickets),
+      tickets.length === 0 ? [] : (await work.senders.expo()).receipts(tickets),
     now: Date.now,
     onReceipt,
   });

@@ -42,7 +42,7 @@ export async function deliverTest(
   try {
     await work.tryOnce(plan.deliveries, (delivery, result) => results.set(delivery, result));
   } finally {
-    await work.close();
+    await work.senders.close();
   }
   const refused = plan.outcomes.filter(({ state }) => state === 'failed').map(lineOfOutcome);
   return [...refused, ...plan.deliveries.map((one) => lineOf(one, results.get(one)))];

@@ -1,22 +1,23 @@
 import { resolve } from 'node:path';
 import { ServerUnreachable } from '../../client/problem.js';
-import { attemptRound, type Senders } from '../../notify/deliver.js';
+import { attemptRound } from '../../notify/deliver.js';
 import type { AttemptResult, Delivery, FailedAttempt } from '../../notify/delivery.js';
-import type { ExpoSender } from '../../notify/expo.sender.js';
 import { readPreferences, type WebhookChannel } from '../../notify/preferences.js';
 import { maskedToken } from '../../notify/push-token.js';
 import { RETRY_DELAYS_MS } from '../../notify/retry-schedule.js';
-import type { DeliveryEntry, SpoolAccount } from '../../notify/spool-entry.js';
+import { entryFor, type DeliveryEntry, type SpoolAccount } from '../../notify/spool-entry.js';
 import { spoolDirectory } from '../../notify/spool-files.js';
+import type { Ending } from '../../notify/spool-history.js';
 import { SpoolRunner, type Progress } from '../../notify/spool-runner.js';
 import { Spool } from '../../notify/spool.js';
 import { PRESETS } from '../../notify/webhook-presets.js';
-import type { WebhookSender } from '../../notify/webhook.sender.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { requireSession, type CurrentSession } from '../current-session.js';
 import { changeChannel } from './channels-document.js';
 import { notifyOptions } from './notify-options.js';
+import { lineOfProgress, type ReportLine } from './notify-report.js';
+import { NotifySenders } from './notify-senders.js';
 import { changeSettings, readSettings, type SettingsDocument } from './notify-settings.js';
 
 interface KnownAccount {
@@ -28,21 +29,17 @@ interface KnownAccount {
 export class NotifyWork {
   readonly spool: Spool;
   readonly runner: SpoolRunner;
+  readonly senders: NotifySenders;
   /** Where each delivery stands that was tried or given up here, by id. */
-  readonly progress = new Map<string, Progress>();
-  private readonly senders: Senders = {
-    push: { attempt: async (deliveries) => (await this.expoSender()).attempt(deliveries) },
-    webhooks: { attempt: async (delivery) => (await this.webhookSender()).attempt(delivery) },
-  };
+  readonly lines = new Map<string, ReportLine>();
   private readonly accounts = new Map<string, Promise<KnownAccount>>();
-  private expo: Promise<ExpoSender> | null = null;
-  private webhooks: Promise<WebhookSender> | null = null;
 
   constructor(private readonly context: CliContext) {
     this.spool = new Spool({ directory: spoolDirectory(context.environment), now: Date.now });
+    this.senders = new NotifySenders(context.environment);
     this.runner = new SpoolRunner({
       spool: this.spool,
-      senders: this.senders,
+      sendersFor: ({ denyPrivate }) => this.senders.of(denyPrivate || this.denyPrivate),
       complete: (entry) => this.complete(entry),
       schedule: { delaysMs: RETRY_DELAYS_MS, random: Math.random },
       now: Date.now,
@@ -50,15 +47,10 @@ export class NotifyWork {
     });
   }
 
-  /** Whose deliveries these are, as it stands in the spool. */
-  accountOf({ session }: CurrentSession): SpoolAccount {
-    const { settingsFile } = notifyOptions(this.context);
-    const { server, accountId } = session;
-    return {
-      server,
-      accountId,
-      settingsFile: settingsFile === undefined ? null : resolve(settingsFile),
-    };
+  /** What is written to the spool of deliveries to this account's devices and channels. */
+  entriesOf(deliveries: readonly Delivery[], current: CurrentSession): DeliveryEntry[] {
+    const account = this.accountOf(current);
+    return deliveries.map((delivery) => entryFor(delivery, account, this.denyPrivate));
   }
 
   /** What was read already need not be read again. */
@@ -66,22 +58,27 @@ export class NotifyWork {
     this.accounts.set(keyOf(this.accountOf(current)), Promise.resolve({ current, document }));
   }
 
+  /** Settings are read anew from now on: a channel may have been put right, or be wanted no more. */
+  forgetSettings(): void {
+    this.accounts.clear();
+  }
+
+  /** What another process made of those that did not end here. */
+  async learnEndings(ids: readonly string[]): Promise<void> {
+    const open = ids.filter((id) => (this.lines.get(id)?.state ?? 'waiting') === 'waiting');
+    for (const { entry, ending } of await this.spool.history.endingsOf(open)) {
+      if (entry.kind === 'delivery') {
+        this.lines.set(entry.id, lineOfProgress(progressOf(entry, ending)));
+      }
+    }
+  }
+
   /** One try for each, with nothing written to the spool. */
   tryOnce(
     deliveries: readonly Delivery[],
     onResult: (delivery: Delivery, result: AttemptResult) => void,
   ): Promise<void> {
-    return attemptRound(deliveries, this.senders, onResult);
-  }
-
-  /** Loaded when something is sent to a phone: its library is large. */
-  expoSender(): Promise<ExpoSender> {
-    const { EXPO_BASE_URL: baseUrl, EXPO_ACCESS_TOKEN: accessToken } = this.context.environment;
-    this.expo ??= import('../../notify/expo.sender.js').then(
-      ({ ExpoSender }) =>
-        new ExpoSender({ ...(baseUrl && { baseUrl }), ...(accessToken && { accessToken }) }),
-    );
-    return this.expo;
+    return attemptRound(deliveries, this.senders.of(this.denyPrivate), onResult);
   }
 
   /** Removes a token of which the push service says that no device has it any more. */
@@ -93,22 +90,25 @@ export class NotifyWork {
     });
   }
 
-  async close(): Promise<void> {
-    await (await this.expo)?.close();
-    await (await this.webhooks)?.close();
+  /** Whether this command was told to refuse private addresses. */
+  private get denyPrivate(): boolean {
+    return notifyOptions(this.context).denyPrivate === true;
   }
 
-  private webhookSender(): Promise<WebhookSender> {
-    const denyPrivate = notifyOptions(this.context).denyPrivate === true;
-    this.webhooks ??= import('../../notify/webhook.sender.js').then(
-      ({ WebhookSender }) => new WebhookSender({ denyPrivate }),
-    );
-    return this.webhooks;
+  /** Whose deliveries these are, as it stands in the spool. */
+  private accountOf({ session }: CurrentSession): SpoolAccount {
+    const { settingsFile } = notifyOptions(this.context);
+    const { server, accountId } = session;
+    return {
+      server,
+      accountId,
+      settingsFile: settingsFile === undefined ? null : resolve(settingsFile),
+    };
   }
 
   private async take(progress: Progress): Promise<void> {
     const { entry, result } = progress;
-    this.progress.set(entry.id, progress);
+    this.lines.set(entry.id, lineOfProgress(progress));
     const { account, delivery, id } = entry;
     if (result?.directive === 'delete-token' && delivery.kind === 'push') {
       await this.deleteToken(account, delivery.token, id);
@@ -155,8 +155,6 @@ export class NotifyWork {
     const key = keyOf(account);
     const known = this.accounts.get(key) ?? this.read(account);
     this.accounts.set(key, known);
-    // The next round may find the server again.
-    known.catch(() => this.accounts.delete(key));
     return known;
   }
 
@@ -183,6 +181,12 @@ const UNWANTED: FailedAttempt = {
   detail: 'The channel was removed or disabled in the meantime.',
   isTemporary: false,
 };
+
+function progressOf(entry: DeliveryEntry, { state, code, detail }: Ending): Progress {
+  const failed = { state: 'failed', code: code ?? '', detail: detail ?? '', isTemporary: false };
+  const result = state === 'sent' ? null : (failed as FailedAttempt);
+  return { entry, attempts: entry.attempts, result, state, nextAt: null, code };
+}
 
 function targetOf({ preset, url, secrets }: WebhookChannel) {
   return { url: PRESETS[preset].url(url), secrets };

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fetch as fetchAsSenders } from 'undici';
 import { targetOf, type Delivery } from '../../notify/delivery.js';
 import type { NotificationEvent, NotificationTopic } from '../../notify/notification-event.js';
 import { planNotification, type Plan } from '../../notify/plan.js';
 import { readPreferences, type Preferences } from '../../notify/preferences.js';
 import { maskedToken } from '../../notify/push-token.js';
-import { entryFor } from '../../notify/spool-entry.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { requireSession, type CurrentSession } from '../current-session.js';
@@ -13,14 +11,9 @@ import { EXIT } from '../exit-codes.js';
 import { keepTryingInBackground } from './notify-background.js';
 import { readEventInput, type EventInput } from './notify-event-input.js';
 import { notifyOptions } from './notify-options.js';
-import {
-  exitCodeOf,
-  lineOfOutcome,
-  lineOfProgress,
-  wordsOfLine,
-  type ReportLine,
-} from './notify-report.js';
+import { exitCodeOf, lineOfOutcome, wordsOfLine, type ReportLine } from './notify-report.js';
 import { readSettings, type SettingsDocument } from './notify-settings.js';
+import { untilNothingWaits } from './notify-wait.js';
 import { NotifyWork } from './notify-work.js';
 
 interface PlannedEvent extends Plan {
@@ -60,7 +53,7 @@ async function notifyOf(context: CliContext, topic: NotificationTopic | null): P
     const exitCode = exitCodeOf(lines);
     return exitCode === EXIT.ok && input.refused.length > 0 ? EXIT.usage : exitCode;
   } finally {
-    await work.close();
+    await work.senders.close();
     await keepTryingInBackground(context, work);
   }
 }
@@ -76,8 +69,7 @@ async function deliverAll(
   if (deliveries.length === 0) {
     return new Set();
   }
-  const account = work.accountOf(current);
-  const entries = deliveries.map((delivery) => entryFor(delivery, account));
+  const entries = work.entriesOf(deliveries, current);
   const isLarge = deliveries.length > MOST_AT_ONCE;
   const added = await work.spool.add(entries, isLarge ? Date.now() : undefined);
   if (added.displaced.length > 0) {
@@ -86,21 +78,11 @@ async function deliverAll(
   }
   await (isLarge ? work.runner.round() : work.runner.tryFirst(added.claims, deliveries));
   if (notifyOptions(context).wait === true) {
-    await waitFor(work, deliveries);
+    const ids = deliveries.map(({ id }) => id);
+    await untilNothingWaits(work, new Set(ids));
+    await work.learnEndings(ids.filter((id) => !added.known.includes(id)));
   }
   return new Set(added.known);
-}
-
-/** Goes on until each of these was sent or given up. */
-async function waitFor(work: NotifyWork, deliveries: readonly Delivery[]): Promise<void> {
-  for (;;) {
-    const waiting = deliveries.flatMap(({ id }) => work.progress.get(id)?.nextAt ?? []);
-    if (waiting.length === 0) {
-      return;
-    }
-    await sleep(Math.max(0, Math.min(...waiting) - Date.now()) + 1);
-    await work.runner.round();
-  }
 }
 
 function report(
@@ -112,10 +94,7 @@ function report(
   const lines = [
     ...outcomes.map(lineOfOutcome),
     ...deliveries.map((delivery): ReportLine => {
-      const progress = work.progress.get(delivery.id);
-      return progress === undefined
-        ? untried(delivery, known.has(delivery.id))
-        : lineOfProgress(progress);
+      return work.lines.get(delivery.id) ?? untried(delivery, known.has(delivery.id));
     }),
   ];
   const { id, topic } = event;
