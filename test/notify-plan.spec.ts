@@ -38,6 +38,15 @@ describe(planNotification.name, () => {
     expect(ids().every((id) => /^msg_[\w-]+$/.test(id))).toBe(true);
   });
 
+  it('tells events of two servers apart that have one id, and their accounts channels of one id', () => {
+    const preferences = readPreferences(settingsWith([{ id: 'hook', url: URL_OK }]));
+    const ids = ['https://a.example', 'https://b.example'].flatMap((serverUrl) => {
+      const event = { ...anEvent('ready'), serverUrl };
+      return planNotification(event, preferences, [], { now: NOW }).deliveries.map(({ id }) => id);
+    });
+    expect(new Set(ids).size).toBe(2);
+  });
+
   it('speaks in the words it is given', () => {
     const genericBody = { ...ENGLISH.genericBody, ready: 'Fertig.' };
     const [delivery] = plan({}, { templates: { ...ENGLISH, genericBody } }).deliveries;

@@ -21,7 +21,7 @@ export interface CliOptions {
   readonly connectTo?: string;
   readonly reason?: string;
   readonly since?: string;
-  readonly limit?: string;
+  readonly limit?: number;
 }
 
 /** Everything a command may use of the outside. */

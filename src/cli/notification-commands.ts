@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import { addDeliveryCommands } from './notification-spool-commands.js';
 import type { LoadCommand } from './context.js';
+import { addWebhookCommands } from './webhook-commands.js';
+import { examples } from './examples.js';
+import { repeated } from './option-values.js';
 
 type Run = (load: LoadCommand) => (this: Command) => Promise<void>;
 
@@ -106,7 +109,7 @@ function eventCommand(notify: Command, name: string, description: string): Comma
     .option('--session <id>', 'the session it is about')
     .option('--title <text>', "the session's title")
     .option('--id <id>', 'of the event: the same id is told once (default: a new one)')
-    .option('--metadata <name=value>', 'sent to webhooks as it is; may be repeated', collect)
+    .option('--metadata <name=value>', 'sent to webhooks as it is; may be repeated', repeated)
     .option('--event-file <file>', 'read it as JSON; - is standard input')
     .option('--wait', 'wait until every target was reached or given up')
     .option('--no-background', 'leave no process behind that retries what failed')
@@ -127,7 +130,7 @@ function requestOptions(command: Command): Command {
     .option('--url <url>', 'the address it wants to open')
     .option('--search <text>', 'what it wants to search for')
     .option('--question <text>', 'the question')
-    .option('--option <label=description>', 'an answer to choose; may be repeated', collect)
+    .option('--option <label=description>', 'an answer to choose; may be repeated', repeated)
     .option('--multiple', 'several answers may be chosen')
     .option('--custom-answer', 'an answer in own words may be given');
 }
@@ -205,42 +208,4 @@ function addPreferenceCommands(program: Command, run: Run): void {
     .option(...SERVER)
     .addHelpText('after', examples('gatehouse preferences set requestPreviews=off ready=on'))
     .action(run(async () => (await load()).set));
-}
-
-function addWebhookCommands(program: Command, run: Run): void {
-  const webhook = program.command('webhook').description('the receiving end of a webhook');
-  const load = () => import('./commands/webhook.command.js');
-  webhook
-    .command('listen')
-    .description('receive deliveries on this computer, and print whether each verifies')
-    .option('--port <port>', 'of 127.0.0.1 (default: a free one)')
-    .option('--secret-file <file>', 'the signing secret (or $GATEHOUSE_WEBHOOK_SECRET)')
-    .option('--secret <text>', 'the same (others may see it in the process list)')
-    .option('--status <code>', 'answer with this (default 204)')
-    .addHelpText('after', examples('gatehouse webhook listen --port 8787 --secret-file secret.txt'))
-    .action(run(async () => (await load()).listen));
-  webhook
-    .command('verify')
-    .description('say whether a stored delivery is genuine')
-    .option('--file <file>', 'the body, byte for byte (default: standard input)')
-    .option('--signature <value>', 'of the header x-service-signature-256')
-    .option('--header <name:value>', 'any header; may be repeated', collect)
-    .option('--tolerance-seconds <n>', 'how old it may be; needs the webhook-* headers')
-    .option('--secret-file <file>', 'the signing secret (or $GATEHOUSE_WEBHOOK_SECRET)')
-    .option('--secret <text>', 'the same (others may see it in the process list)')
-    .addHelpText(
-      'after',
-      examples(
-        'gatehouse webhook verify --secret-file secret.txt --signature sha256=… < body.json',
-      ),
-    )
-    .action(run(async () => (await load()).verify));
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
-function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
 }

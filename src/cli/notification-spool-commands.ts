@@ -1,7 +1,10 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { LoadCommand } from './context.js';
+import { wholeNumber } from './option-values.js';
 
 type Run = (load: LoadCommand) => (this: Command) => Promise<void>;
+
+const STATES = ['waiting', 'sent', 'failed', 'dropped'];
 
 /** What was sent, what waits, and what was given up. */
 export function addDeliveryCommands(program: Command, run: Run): void {
@@ -19,8 +22,8 @@ readable by you alone: what waits, and for a week the last 3000 that ended.
   deliveries
     .command('list')
     .description('list them: waiting, sent, failed, dropped')
-    .option('--state <state>', 'only waiting, sent, failed or dropped')
-    .option('--limit <count>', 'at most so many (default 50)')
+    .addOption(new Option('--state <state>', 'only these').choices(STATES))
+    .option('--limit <count>', 'at most so many (default 50)', wholeNumber(1, 10_000))
     .action(run(async () => (await load()).list));
   deliveries
     .command('show')

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { LoadCommand } from './context.js';
+import { wholeNumber } from './option-values.js';
 
 type Run = (load: LoadCommand) => (this: Command) => Promise<void>;
 
@@ -22,7 +23,7 @@ export function addOperatorCommands(program: Command, run: Run): void {
   account
     .command('list')
     .description('list accounts with their identities')
-    .option('--limit <count>', 'at most so many (default 1000)')
+    .option('--limit <count>', 'at most so many (default 1000)', wholeNumber(1, 1_000_000_000))
     .action(run(async () => (await load()).list));
   const acts = [
     ['disable', 'keep an account out until it is enabled again'],

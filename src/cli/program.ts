@@ -5,6 +5,7 @@ import { addNotificationCommands } from './notification-commands.js';
 import { addOperatorCommands } from './operator-commands.js';
 import { EXIT_HELP } from './exit-codes.js';
 import { Output, type Streams } from './output.js';
+import { examples } from './examples.js';
 
 /** What the commands are run in; `exitCode` is theirs to set. */
 export interface Shell {
@@ -197,8 +198,4 @@ function run(shell: Shell, load: LoadCommand): (this: Command) => Promise<void> 
     const { environment } = shell;
     shell.exitCode = await command({ environment, options, args: this.args, output });
   };
-}
-
-function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
 }

@@ -138,12 +138,15 @@ function contentOf(
 
 function baseOf({ event, expiresAt }: Context, target: Target) {
   const { id: eventId, topic, createdAt } = event;
-  return { id: deliveryId(eventId, target), eventId, topic, createdAt, expiresAt };
+  return { id: deliveryId(event, target), eventId, topic, createdAt, expiresAt };
 }
 
-/** Without a dot, as Standard Webhooks has it, and the same whenever the event is told again. */
-function deliveryId(eventId: string, target: Target): string {
-  const subject = JSON.stringify([eventId, target.kind, target.id]);
+/**
+ * Without a dot, as Standard Webhooks has it, and the same whenever the event is told again. Events
+ * of two servers may have one id, and their accounts channels of one id.
+ */
+function deliveryId({ id, serverUrl }: NotificationEvent, target: Target): string {
+  const subject = JSON.stringify([id, target.kind, target.id, serverUrl]);
   return `msg_${hash('sha256', subject, 'base64url').slice(0, 32)}`;
 }
 

@@ -175,6 +175,16 @@ describe('gatehouse, used wrongly', () => {
     ['login', '--server', 'ftp://gate.example.org'],
     ['login', '--server', 'https://user:password@gate.example.org'],
     ['config', 'check', '--file', '/nowhere'],
+    ['deliveries', 'list', '--limit', 'all'],
+    ['deliveries', 'list', '--limit', '0'],
+    ['deliveries', 'list', '--state', 'lost'],
+    ['webhook', 'listen', '--port', '70000'],
+    ['webhook', 'listen', '--status', '99'],
+    ['webhook', 'listen', '--secret-file', '/nowhere'],
+    ['webhook', 'verify', '--secret', 's', '--file', '/nowhere'],
+    ['webhook', 'verify', '--secret', 's', '--file', '/etc'],
+    ['webhook', 'verify', '--secret', 's', '--file', '/etc/hostname', '--tolerance-seconds', '-1'],
+    ['account', 'list', '--limit', '1e3'],
   ])('ends with 2 on %s %s %s', async (...args) => {
     const { code, error } = await failure(args);
     expect([code, error['code']]).toEqual([2, 'usage']);

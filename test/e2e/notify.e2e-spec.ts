@@ -146,6 +146,8 @@ describe('what notify is given', () => {
     expect(stderr).toContain('--session must be 1 to 128 printable ASCII characters');
     expect(stderr).toContain('--request must be');
     expect((await world.run('notify', 'no-such-kind')).code).toBe(2);
+    const missing = await world.run('notify', ...READY, '--event-file', '/nowhere');
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('/nowhere cannot') });
   });
 
   it('skips the broken events of a file by their number, and sends the rest', async () => {

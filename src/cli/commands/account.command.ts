@@ -15,10 +15,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Lists accounts in the order of their ids. */
 export function list(context: CliContext): Promise<number> {
-  const limit = Number(context.options.limit ?? DEFAULT_LIMIT);
-  if (!Number.isSafeInteger(limit) || limit < 1) {
-    throw usage('--limit must be a whole number above 0.');
-  }
+  const { limit = DEFAULT_LIMIT } = context.options;
   return withDatabase(context, async ({ accounts }) => {
     for (let left = limit, after: string | null = null; left > 0;) {
       const page: AdministeredAccount[] = await accounts.page(after, Math.min(left, PAGE));

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { Agent, fetch as fetchThrough, type RequestInit } from 'undici';
 import { isLoginAnswer, type LoginAnswer } from '../../client/api-client-answers.js';
@@ -6,6 +5,7 @@ import { parseServerUrl, Transport } from '../../client/api-client-transport.js'
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
+import { readGivenFile } from '../given-file.js';
 
 interface ClientCertificate {
   readonly cert: string;
@@ -58,12 +58,7 @@ async function readCertificate(options: CliContext['options']): Promise<ClientCe
 }
 
 async function readPem(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    throw usage(`${path} cannot be read (${code}).`);
-  }
+  return (await readGivenFile(path)).toString('utf8');
 }
 
 function usage(message: string, hint?: string): CliError {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../client/problem.js';
 import { readPreferences, type WebhookChannel } from '../../notify/preferences.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { requireSession } from '../current-session.js';
 import { EXIT } from '../exit-codes.js';
+import { givenSecret } from '../given-file.js';
 import { addChannel, changeChannel, type ChannelFields } from './channels-document.js';
 import { notifyOptions, type NotifyCliOptions } from './notify-options.js';
 import { changeSettings, readSettings, type SettingsDocument } from './notify-settings.js';
@@ -110,14 +110,10 @@ async function change(
 }
 
 async function secretOf({ options, environment }: CliContext): Promise<string | null> {
-  const { secret, secretFile, newSecret } = notifyOptions({ options });
-  if (newSecret === true) {
-    return `whsec_${randomBytes(32).toString('base64')}`;
-  }
-  if (secretFile !== undefined) {
-    return (await readFile(secretFile, 'utf8')).trim() || null;
-  }
-  return (secret ?? environment['GATEHOUSE_WEBHOOK_SECRET']) || null;
+  const given = notifyOptions({ options });
+  return given.newSecret === true
+    ? `whsec_${randomBytes(32).toString('base64')}`
+    : givenSecret(given, environment);
 }
 
 function topicsOf({ topics }: NotifyCliOptions): Record<string, boolean> {

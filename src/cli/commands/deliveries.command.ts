@@ -22,11 +22,11 @@ const REDELIVERY_LASTS_MS = 15 * 60_000;
 
 /** Lists what waits and what ended, newest first. */
 export async function list(context: CliContext): Promise<number> {
-  const { state, limit } = notifyOptions(context);
+  const { state, limit = DEFAULT_LIMIT } = notifyOptions(context);
   const found = (await everything(new NotifyWork(context)))
     .map(summary)
     .filter((one) => state === undefined || one.state === state)
-    .slice(0, limit === undefined ? DEFAULT_LIMIT : Number(limit));
+    .slice(0, limit);
   const words = found.map(
     ({ at, id, kind, target, topic, ...rest }) =>
       `${formatTime(at)}  ${rest.state.padEnd(7)}  ${topic ?? kind}  ${kind} ${target}  ${id}${rest.why === null ? '' : `\n    ${rest.why}`}`,

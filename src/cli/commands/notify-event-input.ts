@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../client/problem.js';
 import { InvalidEvent, readEvent } from '../../notify/read-event.js';
 import type { NotificationEvent, NotificationTopic } from '../../notify/notification-event.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
+import { MOST_GIVEN_BYTES, readGivenFile } from '../given-file.js';
 import { notifyOptions, type NotifyCliOptions } from './notify-options.js';
 
 export interface EventInput {
@@ -12,8 +12,6 @@ export interface EventInput {
   /** What could not be read, in words; each names the event by its place. */
   readonly refused: readonly string[];
 }
-
-const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 /**
  * The events that a command is about: of its flags, or of --event-file as JSON, one object or one a
@@ -104,7 +102,8 @@ function present(fields: Readonly<Record<string, unknown>>): Record<string, unkn
 }
 
 async function eventsIn(path: string): Promise<readonly unknown[]> {
-  const text = path === '-' ? await readStandardInput() : await readFile(path, 'utf8');
+  const given = path === '-' ? await readStandardInput() : await readGivenFile(path);
+  const text = given.toString('utf8');
   const whole = parse(text);
   if (whole !== undefined) {
     return [whole];
@@ -114,20 +113,20 @@ async function eventsIn(path: string): Promise<readonly unknown[]> {
   return lines.length === 0 ? [undefined] : lines.map(parse);
 }
 
-async function readStandardInput(): Promise<string> {
+async function readStandardInput(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MAX_INPUT_BYTES) {
+    if (size > MOST_GIVEN_BYTES) {
       throw new CliError('Standard input holds more than 16 MiB.', {
         exitCode: EXIT.usage,
         code: 'usage',
       });
     }
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 function parse(text: string): unknown {

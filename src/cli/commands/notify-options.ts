@@ -32,11 +32,11 @@ export interface NotifyCliOptions extends CliOptions {
   readonly topics?: string;
   readonly messageText?: boolean;
   readonly previews?: boolean;
-  readonly port?: string;
-  readonly status?: string;
+  readonly port?: number;
+  readonly status?: number;
   readonly signature?: string;
   readonly header?: readonly string[];
-  readonly toleranceSeconds?: string;
+  readonly toleranceSeconds?: number;
   readonly state?: string;
 }
 

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../client/problem.js';
 import { verify as verifyDelivery, type Verification } from '../../webhooks/verify.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
+import { givenSecret, readGivenFile } from '../given-file.js';
 import { notifyOptions } from './notify-options.js';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -24,9 +24,8 @@ export async function verify(context: CliContext): Promise<number> {
   if (signature !== undefined) {
     headers['x-service-signature-256'] = signature;
   }
-  const body = file === undefined ? await readAll(process.stdin) : await readFile(file);
-  const tolerance =
-    toleranceSeconds === undefined ? {} : { toleranceSeconds: Number(toleranceSeconds) };
+  const body = file === undefined ? await readAll(process.stdin) : await readGivenFile(file);
+  const tolerance = toleranceSeconds === undefined ? {} : { toleranceSeconds };
   const found = verifyDelivery(headers, body, secret, tolerance);
   context.output.result(found, wordsOf(found));
   return found.valid ? EXIT.ok : EXIT.refused;
@@ -34,12 +33,12 @@ export async function verify(context: CliContext): Promise<number> {
 
 /** Receives deliveries on this computer until Ctrl-C, and prints each with whether it verifies. */
 export async function listen(context: CliContext): Promise<number> {
-  const { port = '0', status = '204' } = notifyOptions(context);
-  const secret = await secretOf(context);
+  const { port = 0, status = 204 } = notifyOptions(context);
+  const secret = await givenSecret(notifyOptions(context), context.environment);
   const server = createServer((request, response) => {
-    receive(context, secret, Number(status), request, response).catch(() => response.destroy());
+    receive(context, secret, status, request, response).catch(() => response.destroy());
   });
-  server.listen(numberIn('--port', port, 65_535), '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const how = secret === null ? 'No secret was given: nothing is verified.' : 'Ctrl-C ends it.';
@@ -64,7 +63,7 @@ async function receive(
   const body = await readAll(request);
   const found = secret === null ? null : verifyDelivery(request.headers, body, secret);
   const isRefused = found !== null && !found.valid;
-  response.writeHead(isRefused ? 401 : numberIn('--status', String(status), 599)).end();
+  response.writeHead(isRefused ? 401 : status).end();
   const id = request.headers['webhook-id'] ?? null;
   const payload = parse(body);
   const { topic = null, content = {} } = isRecord(payload) ? payload : {};
@@ -81,7 +80,7 @@ function wordsOf(found: Verification): string {
 }
 
 async function requireSecret(context: CliContext): Promise<string> {
-  const secret = await secretOf(context);
+  const secret = await givenSecret(notifyOptions(context), context.environment);
   if (secret === null) {
     throw new CliError('A signing secret is needed.', {
       exitCode: EXIT.usage,
@@ -92,28 +91,9 @@ async function requireSecret(context: CliContext): Promise<string> {
   return secret;
 }
 
-async function secretOf({ options, environment }: CliContext): Promise<string | null> {
-  const { secret, secretFile } = notifyOptions({ options });
-  if (secretFile !== undefined) {
-    return (await readFile(secretFile, 'utf8')).trim() || null;
-  }
-  return (secret ?? environment['GATEHOUSE_WEBHOOK_SECRET']) || null;
-}
-
 function parseHeader(text: string): [string, string] {
   const [name = '', ...rest] = text.split(':');
   return [name.trim().toLowerCase(), rest.join(':').trim()];
-}
-
-function numberIn(name: string, text: string, most: number): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > most) {
-    throw new CliError(`${name} must be a number up to ${most}.`, {
-      exitCode: EXIT.usage,
-      code: 'usage',
-    });
-  }
-  return value;
 }
 
 async function readAll(stream: AsyncIterable<Buffer>): Promise<Buffer> {
