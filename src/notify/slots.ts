@@ -7,6 +7,15 @@ export class Slots {
     this.free = size;
   }
 
+  /** The items of which the answer is yes, each asked in a slot of its own. */
+  async filter<Item>(
+    items: readonly Item[],
+    isMeant: (item: Item) => Promise<boolean>,
+  ): Promise<Item[]> {
+    const meant = await Promise.all(items.map((item) => this.run(() => isMeant(item))));
+    return items.filter((_item, index) => meant[index]);
+  }
+
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.free === 0) {
       // Whoever leaves hands the slot over, so that nobody can slip in between.

@@ -1,6 +1,8 @@
 import { isRecord } from '../client/problem.js';
 import { RECEIPT_LOST_AFTER_MS, type SentTicket } from './push-receipts.js';
 import type { Delivery, PushDelivery, WebhookDelivery } from './delivery.js';
+import { LARGEST_ENTRY_BYTES } from './spool-limits.js';
+import { keyOf, laneOf, type SpoolName } from './spool-name.js';
 
 /** Where the settings of a delivery are read again before another try. */
 export interface SpoolAccount {
@@ -88,13 +90,33 @@ export function expiryOf(entry: SpoolEntry): number {
   return entry.kind === 'receipt' ? entry.expiresAt : entry.delivery.expiresAt;
 }
 
+/** What its file is called while nobody tries it. */
+export function spoolNameOf(entry: SpoolEntry, dueAt: number): SpoolName {
+  const lane = laneOf(targetKeyOf(entry));
+  return { key: keyOf(entry.id), lane, dueAt, expiresAt: expiryOf(entry), claim: null };
+}
+
 /** What an entry waits for; entries of one target share it. */
-export function targetKeyOf(entry: SpoolEntry): string {
+function targetKeyOf(entry: SpoolEntry): string {
   if (entry.kind === 'receipt') {
     return 'receipt';
   }
   const { delivery, account } = entry;
   return delivery.kind === 'push' ? 'push' : `${account.server} ${delivery.channelId}`;
+}
+
+/**
+ * An entry as it stands on the disk.
+ *
+ * @param more facts beside it, which readers of the entry do not see
+ * @throws RangeError for an entry of more than 64 KiB
+ */
+export function spoolText(entry: SpoolEntry, more: object = {}): string {
+  const text = JSON.stringify({ ...entry, ...more });
+  if (Buffer.byteLength(text) > LARGEST_ENTRY_BYTES) {
+    throw new RangeError(`A delivery of more than ${LARGEST_ENTRY_BYTES} bytes`);
+  }
+  return text;
 }
 
 /** Reads a stored entry; null when it is none, written by a later version or damaged. */

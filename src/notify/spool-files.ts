@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { isRecord } from '../client/problem.js';
@@ -28,19 +28,43 @@ export async function writeWhole(
   text: string,
   isDurable: boolean,
 ): Promise<void> {
-  const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+  const temporary = temporaryIn(directory);
   try {
-    const file = await open(temporary, 'wx', OWNER_ONLY_FILE);
-    try {
-      await file.writeFile(text);
-      await (isDurable && file.sync());
-    } finally {
-      await file.close();
-    }
+    await writeTemporary(temporary, text, isDurable);
     await rename(temporary, join(directory, name));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
+  }
+}
+
+/** Makes a file as a whole that no power cut can lose; false where there is one of that name. */
+export async function createWhole(directory: string, name: string, text: string): Promise<boolean> {
+  const temporary = temporaryIn(directory);
+  try {
+    await writeTemporary(temporary, text, true);
+    await link(temporary, join(directory, name));
+    return true;
+  } catch (error) {
+    if (isRecord(error) && error['code'] === 'EEXIST') {
+      return false;
+    }
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+const temporaryIn = (directory: string): string =>
+  join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+
+async function writeTemporary(path: string, text: string, isDurable: boolean): Promise<void> {
+  const file = await open(path, 'wx', OWNER_ONLY_FILE);
+  try {
+    await file.writeFile(text);
+    await (isDurable && file.sync());
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,15 +1,17 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Slots } from './slots.js';
+import { SpoolEntrance } from './spool-entrance.js';
 import {
-  expiryOf,
   readSpoolEntry,
-  targetKeyOf,
+  spoolNameOf,
+  spoolText,
   type DeliveryEntry,
   type LastError,
   type SpoolEntry,
 } from './spool-entry.js';
 import {
+  changedAt,
   makeOwnDirectory,
   namesIn,
   readIfThere,
@@ -19,8 +21,8 @@ import {
   writeWhole,
 } from './spool-files.js';
 import { SpoolHistory, type Ending } from './spool-history.js';
-import { excessOf, LARGEST_ENTRY_BYTES, SPOOL_LIMITS, type SpoolLimits } from './spool-limits.js';
-import { formatSpoolName, keyOf, laneOf, parseSpoolName, type SpoolName } from './spool-name.js';
+import { excessOf, SPOOL_LIMITS, type SpoolLimits } from './spool-limits.js';
+import { formatSpoolName, keyOf, parseSpoolName, type SpoolName } from './spool-name.js';
 import { hasEnded, ownerOfThisProcess } from './spool-owner.js';
 
 export interface SpoolOptions {
@@ -60,6 +62,7 @@ export class Spool {
   readonly history: SpoolHistory;
   private readonly queue: string;
   private readonly limits: SpoolLimits;
+  private readonly entrance: SpoolEntrance;
   private readonly owner = ownerOfThisProcess();
   private readonly slots = new Slots(FILES_AT_ONCE);
   private isReady = false;
@@ -67,6 +70,7 @@ export class Spool {
   constructor(private readonly options: SpoolOptions) {
     this.limits = { ...SPOOL_LIMITS, ...options.limits };
     this.queue = join(options.directory, 'queue');
+    this.entrance = new SpoolEntrance(this.queue, this.owner);
     this.history = new SpoolHistory(join(options.directory, 'ended'), this.limits.maxHistory);
   }
 
@@ -77,16 +81,19 @@ export class Spool {
    */
   async add(entries: readonly SpoolEntry[], dueAt?: number): Promise<Added> {
     await this.tidy();
-    const taken = new Set([...(await this.waiting()), ...(await this.history.names())].map(toKey));
-    const fresh = entries.filter(({ id }) => !taken.has(keyOf(id)));
-    const displaced = await this.makeRoom(fresh);
-    const due = dueAt ?? this.options.now();
-    const write = (entry: SpoolEntry) =>
-      this.slots.run(() => this.write(entry, due, dueAt === undefined));
-    const claims = await Promise.all(fresh.map(write));
+    const unseen = await this.unknownOf(entries);
+    const displaced = await this.makeRoom(unseen);
+    const entered = await this.slots.filter(unseen, (entry) => this.entrance.enter(entry));
+    // In the meantime another process may have added one, and even sent it.
+    const fresh = await this.unknownOf(entered);
+    await this.entrance.withdraw(entered.filter((entry) => !fresh.includes(entry)));
+    const isClaimed = dueAt === undefined;
+    const claims = fresh.map((entry) => this.place(entry, dueAt ?? this.options.now(), isClaimed));
+    const admitted = await this.slots.filter(claims, (claim) => this.entrance.admit(claim));
     await syncDirectory(this.queue);
-    const known = entries.filter((entry) => !fresh.includes(entry)).map(({ id }) => id);
-    return { claims: dueAt === undefined ? claims : [], known, displaced };
+    const added = new Set(admitted.map(({ entry }) => entry));
+    const known = entries.filter((entry) => !added.has(entry)).map(({ id }) => id);
+    return { claims: isClaimed ? admitted : [], known, displaced };
   }
 
   /** Writes an entry that is due later. */
@@ -96,9 +103,11 @@ export class Spool {
 
   /** Makes the directories where they are missing, and removes what is too old to be of use. */
   async tidy(): Promise<void> {
+    const now = this.options.now();
     await this.prepare();
-    await removeLeftovers(this.queue, this.options.now());
-    await this.history.tidy(this.options.now());
+    await removeLeftovers(this.queue, now);
+    await this.entrance.adopt(now, Date.now() - LEASE_MS);
+    await this.history.tidy(now);
   }
 
   /** What waits, as its files are named. Claims of processes that ended count for nothing. */
@@ -180,15 +189,21 @@ export class Spool {
   }
 
   private async write(entry: SpoolEntry, dueAt: number, isClaimed: boolean): Promise<Claim> {
-    const text = JSON.stringify(entry);
-    if (Buffer.byteLength(text) > LARGEST_ENTRY_BYTES) {
-      throw new RangeError(`A delivery of more than ${LARGEST_ENTRY_BYTES} bytes`);
-    }
-    const lane = laneOf(targetKeyOf(entry));
-    const name = { key: keyOf(entry.id), lane, dueAt, expiresAt: expiryOf(entry), claim: null };
-    const file = isClaimed ? this.claimedName(name) : formatSpoolName(name);
-    await writeWhole(this.queue, file, text, true);
-    return { entry, name: file };
+    const claim = this.place(entry, dueAt, isClaimed);
+    await writeWhole(this.queue, claim.name, spoolText(entry), true);
+    return claim;
+  }
+
+  private place(entry: SpoolEntry, dueAt: number, isClaimed: boolean): Claim {
+    const name = spoolNameOf(entry, dueAt);
+    return { entry, name: isClaimed ? this.claimedName(name) : formatSpoolName(name) };
+  }
+
+  /** Those whose ids are neither waiting nor kept: the queue first, as entries move from it there. */
+  private async unknownOf(entries: readonly SpoolEntry[]): Promise<readonly SpoolEntry[]> {
+    const waiting = await this.waiting();
+    const taken = new Set([...waiting, ...(await this.history.names())].map(({ key }) => key));
+    return entries.filter(({ id }) => !taken.has(keyOf(id)));
   }
 
   /** What expires first goes first: it is the least that can be lost. */
@@ -216,10 +231,7 @@ export class Spool {
   }
 
   private async isStillOurs({ name }: Claim): Promise<boolean> {
-    return stat(this.path(name)).then(
-      () => true,
-      () => false,
-    );
+    return (await changedAt(this.path(name))) !== Infinity;
   }
 
   private claimedName(name: SpoolName): string {
@@ -234,8 +246,4 @@ export class Spool {
 
 function isFree({ claim }: SpoolName, now: number): boolean {
   return claim === null || claim.leaseUntil <= now || hasEnded(claim.owner);
-}
-
-function toKey({ key }: { readonly key: string }): string {
-  return key;
 }
