@@ -15,6 +15,7 @@ import { IdentityDueRepository, type LeasedIdentity } from '../storage/identity-
 import { LEASE_MS, ProviderQueue } from './provider-queue.js';
 
 const TICK_MS = 2000;
+const ADOPT_EVERY_MS = 10_000;
 
 /**
  * Decides which identities are re-checked and when; what becomes of one is AccountRecheck's. Every
@@ -26,7 +27,7 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private readonly queues = new Map<string, ProviderQueue>();
   private adopting: Promise<void> | null = null;
-  private hasAdopted = false;
+  private adoptAgainAt = 0;
 
   constructor(
     private readonly identities: IdentityDueRepository,
@@ -63,7 +64,7 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
 
   private async runOnce(): Promise<void> {
     try {
-      this.adopting ??= this.adoptOnce().finally(() => {
+      this.adopting ??= this.adopt().finally(() => {
         this.adopting = null;
       });
       await this.adopting;
@@ -97,10 +98,15 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     return outcome;
   }
 
-  /** Identities that were linked while offboarding was off have no time to be checked at yet. */
-  private async adoptOnce(): Promise<void> {
-    while (!this.hasAdopted && !this.stopping.signal.aborted) {
-      this.hasAdopted = !(await this.identities.adopt([...this.queues.keys()]));
+  /**
+   * Identities that were linked while offboarding was off have no time to be checked at yet; while it
+   * is being rolled out, replicas for which it is still off go on to link some.
+   */
+  private async adopt(): Promise<void> {
+    while (performance.now() >= this.adoptAgainAt && !this.stopping.signal.aborted) {
+      if (!(await this.identities.adopt([...this.queues.keys()]))) {
+        this.adoptAgainAt = performance.now() + ADOPT_EVERY_MS;
+      }
     }
   }
 

@@ -31,7 +31,8 @@ export interface AccountProfile {
 const UPDATE_SEQS = { waitMs: 5, maxKeys: 500 };
 const LOGINS = { maxKeys: 500 };
 
-const FOR_LOGIN = `"id", "token_epoch" AS "tokenEpoch", "disabled_at" IS NOT NULL AS "isDisabled"`;
+/** The columns of an {@link AccountForLogin}. */
+export const FOR_LOGIN = `"id", "token_epoch" AS "tokenEpoch", "disabled_at" IS NOT NULL AS "isDisabled"`;
 
 @Injectable()
 export class AccountRepository {
@@ -89,14 +90,6 @@ export class AccountRepository {
          SELECT $2, 'signed-up', 'user', "id" FROM "created")
        SELECT * FROM "created"`,
       [randomUUID(), now, publicKey, encryptionMode],
-    );
-    return account ?? null;
-  }
-
-  async findForLogin(accountId: string): Promise<AccountForLogin | null> {
-    const [account] = await this.database.query<AccountForLogin>(
-      `SELECT ${FOR_LOGIN} FROM "account" WHERE "id" = $1`,
-      [accountId],
     );
     return account ?? null;
   }

@@ -45,6 +45,9 @@ export class Database {
   async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
     const client = await this.connect();
     let isLost = false;
+    // The pool listens while a connection is idle; what nobody hears ends the process.
+    const onLost = (): void => void (isLost = true);
+    client.on('error', onLost);
     const query: Query = async <Row>(sql: string, parameters: readonly unknown[] = []) => {
       try {
         const traces = tracing();
@@ -60,10 +63,10 @@ export class Database {
       await query('BEGIN');
       const result = await work(query);
       await query('COMMIT');
-      client.release();
+      giveBack(client, onLost);
       return result;
     } catch (error) {
-      await (isLost ? client.release(true) : rollBack(client));
+      await (isLost ? client.release(true) : rollBack(client, onLost));
       throw error;
     }
   }
@@ -106,11 +109,17 @@ export class Database {
   }
 }
 
-async function rollBack(client: PoolClient): Promise<void> {
+async function rollBack(client: PoolClient, onLost: () => void): Promise<void> {
   try {
     await client.query('ROLLBACK');
-    client.release();
+    giveBack(client, onLost);
   } catch {
     client.release(true);
   }
+}
+
+/** A connection that is destroyed instead keeps its listener: it may fail once more. */
+function giveBack(client: PoolClient, onLost: () => void): void {
+  client.release();
+  client.removeListener('error', onLost);
 }

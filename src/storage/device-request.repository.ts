@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { FOR_LOGIN, type AccountForLogin } from './account.repository.js';
 import { Database } from './database.js';
 
 export interface AnsweredDeviceRequest {
-  readonly accountId: string;
+  readonly account: AccountForLogin;
   readonly response: string;
 }
 
@@ -10,14 +11,25 @@ export interface AnsweredDeviceRequest {
 export class DeviceRequestRepository {
   constructor(private readonly database: Database) {}
 
-  /** @returns the answer, to exactly one caller; null while nobody has answered */
+  /**
+   * By one statement: an answer that is taken but not handed out would be lost.
+   *
+   * @returns the answer, to exactly one caller; null while nobody has answered
+   */
   async takeAnswer(publicKey: Buffer, now: Date): Promise<AnsweredDeviceRequest | null> {
-    const [answered] = await this.database.query<AnsweredDeviceRequest & { expiresAt: Date }>(
-      `DELETE FROM "device_request" WHERE "public_key" = $1 AND "response" IS NOT NULL
-       RETURNING "account_id" AS "accountId", "response", "expires_at" AS "expiresAt"`,
+    const [answered] = await this.database.query<AnsweredRow>(
+      `WITH "taken" AS (
+         DELETE FROM "device_request" WHERE "public_key" = $1 AND "response" IS NOT NULL
+         RETURNING "account_id", "response", "expires_at")
+       SELECT ${FOR_LOGIN}, "response", "expires_at" AS "expiresAt"
+       FROM "taken" JOIN "account" ON "account"."id" = "account_id"`,
       [publicKey],
     );
-    return answered !== undefined && answered.expiresAt > now ? answered : null;
+    if (answered === undefined || answered.expiresAt <= now) {
+      return null;
+    }
+    const { id, tokenEpoch, isDisabled, response } = answered;
+    return { account: { id, tokenEpoch, isDisabled }, response };
   }
 
   /**
@@ -56,4 +68,9 @@ export class DeviceRequestRepository {
     );
     return answered.length > 0;
   }
+}
+
+interface AnsweredRow extends AccountForLogin {
+  readonly response: string;
+  readonly expiresAt: Date;
 }

@@ -31,7 +31,8 @@ export interface RecheckResult {
 }
 
 const ADOPT_BATCH = 1000;
-const NOW = `date_trunc('milliseconds', now())`;
+/** The driver's Date cuts microseconds off. */
+export const DUE_NOW = `date_trunc('milliseconds', now())`;
 
 /** The queue of identities to re-check. Leases go by the database's clock: replicas' may differ. */
 @Injectable()
@@ -49,7 +50,7 @@ export class IdentityDueRepository {
          WHERE "provider" = $1 AND "eligibility_next_check_at" <= now()
            AND ("lease_until" IS NULL OR "lease_until" <= now())
          ORDER BY "eligibility_next_check_at" LIMIT $2 FOR UPDATE SKIP LOCKED)
-       UPDATE "identity" SET "lease_until" = ${NOW} + $3 * interval '1 millisecond'
+       UPDATE "identity" SET "lease_until" = ${DUE_NOW} + $3 * interval '1 millisecond'
        FROM "due" WHERE "identity"."id" = "due"."id"
        RETURNING "identity"."id", "account_id" AS "accountId", "provider", "subject", "login",
          "eligibility_status" AS "status", "eligibility_reason" AS "reason",
@@ -114,7 +115,6 @@ export class IdentityDueRepository {
       record.failures,
       facts === null ? null : JSON.stringify(facts),
       facts?.login ?? null,
-      // The driver's Date cuts microseconds off.
       new Date(identity.dueAt + 1),
     ];
     const [stored] =
@@ -133,17 +133,21 @@ export class IdentityDueRepository {
   /** @returns how many identities became due: 0 when nobody here has that one */
   async makeDue(provider: string, subject: string): Promise<number> {
     const made = await this.database.query(
-      `UPDATE "identity" SET "eligibility_next_check_at" = ${NOW}
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
        WHERE "provider" = $1 AND "subject" = $2 RETURNING 1`,
       [provider, subject],
     );
     return made.length;
   }
 
-  /** Gives identities a first time that were linked while nothing was re-checked. */
+  /**
+   * Gives identities a first time that were linked while nothing was re-checked.
+   *
+   * @returns whether there may be more of them
+   */
   async adopt(providers: readonly string[]): Promise<boolean> {
     const adopted = await this.database.query(
-      `UPDATE "identity" SET "eligibility_next_check_at" = ${NOW} WHERE "id" IN (
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW} WHERE "id" IN (
          SELECT "id" FROM "identity"
          WHERE "provider" = ANY($1) AND "eligibility_next_check_at" IS NULL
          LIMIT ${ADOPT_BATCH} FOR UPDATE SKIP LOCKED)

@@ -65,6 +65,8 @@ export class PushTokenRepository {
   /** @returns the `seq` of the update to send; null when there was nothing to remove */
   remove(accountId: string, token: string): Promise<number | null> {
     return this.database.transaction(async (query) => {
+      // The account first, as everywhere: else this and a save would wait for each other.
+      await query(`SELECT FROM "account" WHERE "id" = $1 FOR UPDATE`, [accountId]);
       const removed = await query(
         `DELETE FROM "push_token" WHERE "account_id" = $1 AND "token_hash" = $2 RETURNING "id"`,
         [accountId, hashOf(token)],

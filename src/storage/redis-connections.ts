@@ -55,6 +55,8 @@ export class RedisConnections implements OnApplicationShutdown {
       commandTimeout: COMMAND_TIMEOUT_MS,
       connectTimeout: SILENCE_MS,
       socketTimeout: SILENCE_MS,
+      // After a failover the old primary may keep its connections, and refuse every write on them.
+      reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     };
     return new RedisConnections(new Client(url, options), new Client(url, options));
   }

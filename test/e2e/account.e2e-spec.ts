@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { call, logIn, makeDeviceKey, refusalOf } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
 import { startServer, type Server } from '../helpers/server.js';
@@ -37,6 +38,29 @@ describe('an account', () => {
     const fresh = new AccountCalls(server, again.token);
     expect((await fresh.settingsV2()).body).toEqual({ content: null, version: 0 });
     expect((await fresh.credentials()).body).toEqual({ credentials: [] });
+  });
+
+  it('ends while it is being used, and says no more than that it is gone', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { token } = await logIn(server);
+      const account = new AccountCalls(server, token);
+      const publicKey = randomBytes(32).toString('base64');
+      await call(server, 'POST', '/v1/auth/account/request', { body: { publicKey } });
+      const answers = await Promise.all([
+        account.removeAccount(),
+        call(server, 'POST', '/v1/auth/account/response', {
+          token,
+          body: { publicKey, response: 'sealed' },
+        }),
+        call(server, 'POST', '/v1/push-tokens', { token, body: { token: 'x' } }),
+        account.putCredential('github', plain('mine')),
+        call(server, 'POST', '/v1/auth/logout', { token }),
+      ]);
+      const refused = answers.filter(({ status }) => status !== 200).map(refusalOf);
+      for (const refusal of refused) {
+        expect(refusal).toEqual({ status: 401, code: 'token-revoked' });
+      }
+    }
   });
 
   it('ends once, and nobody else with it', async () => {

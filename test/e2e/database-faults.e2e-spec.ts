@@ -11,6 +11,7 @@ import {
 import { createPostgresStore, IS_POSTGRES, type Store } from '../helpers/server-store.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { startPostgres, type Service } from '../helpers/services.js';
+import { TcpProxy } from '../helpers/tcp-proxy.js';
 
 /** Far above what the pool's and statement's time-outs add up to below. */
 const BOUND_MS = 8_000;
@@ -90,6 +91,34 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
       await early.kill('SIGTERM');
     }
   }, 60_000);
+
+  it('does not end a server whose connection is cut in the middle of a transaction', async () => {
+    const { port } = new URL(store.databaseUrl ?? '');
+    const proxy = await TcpProxy.start(Number(port));
+    const behind = await startServer({
+      store,
+      env: { DATABASE_URL: proxy.urlFor(store.databaseUrl ?? '') },
+    });
+    const sql = new Client({ connectionString: store.databaseUrl ?? '' });
+    await sql.connect();
+    try {
+      const { token, accountId } = await logIn(behind);
+      const save = () => call(behind, 'POST', '/v1/push-tokens', { token, body: { token: 'x' } });
+      await sql.query('BEGIN');
+      await sql.query('SELECT FROM account WHERE id = $1 FOR UPDATE', [accountId]);
+      const saving = save();
+      await sleep(300);
+      proxy.cut();
+      expect((await saving).status).toBe(503);
+      await sql.query('ROLLBACK');
+      expect((await call(behind, 'GET', '/livez')).status).toBe(200);
+      expect((await save()).status).toBe(200);
+    } finally {
+      await sql.end();
+      await behind.kill('SIGTERM');
+      proxy.close();
+    }
+  }, 40_000);
 });
 
 const CLIENTS = 8;

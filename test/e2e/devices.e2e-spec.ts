@@ -148,7 +148,7 @@ describe('adding a device', () => {
 });
 
 const withSql = IS_POSTGRES ? describe : describe.skip;
-withSql('after ten minutes (needs SQL: PostgreSQL only)', () => {
+withSql('after ten minutes, or a fault (needs SQL: PostgreSQL only)', () => {
   let client: Client;
   beforeAll(async () => {
     client = new Client({ connectionString: server.databaseUrl ?? '' });
@@ -160,6 +160,18 @@ withSql('after ten minutes (needs SQL: PostgreSQL only)', () => {
     client.query(`UPDATE device_request SET expires_at = now() WHERE public_key = $1`, [
       Buffer.from(key, 'base64'),
     ]);
+
+  it('an answer is kept that a fault of the database kept from the new device', async () => {
+    const key = throwAwayKey();
+    await ask(key);
+    expect((await respond(key, 'sealed')).status).toBe(200);
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE account IN ACCESS EXCLUSIVE MODE');
+    const fault = await ask(key);
+    await client.query('ROLLBACK');
+    expect(fault.status).toBe(503);
+    expect((await ask(key)).body).toMatchObject({ state: 'authorized', response: 'sealed' });
+  }, 40_000);
 
   it('nobody can answer the request', async () => {
     const key = throwAwayKey();

@@ -89,6 +89,20 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     expect(world.provider.totalChecks).toBe(1);
   });
 
+  it('takes a logout token again that it could not act upon', async () => {
+    const token = await world.provider.logoutToken(person.sub);
+    const before = world.provider.totalChecks;
+    const sql = await world.sql.connect();
+    await sql.query('BEGIN');
+    await sql.query(`SELECT FROM identity FOR UPDATE`);
+    const fault = await logOut(token);
+    await sql.query('ROLLBACK');
+    sql.release();
+    expect(fault.status).toBe(503);
+    expect((await logOut(token)).status).toBe(200);
+    await world.until('asked', () => world.provider.totalChecks > before);
+  }, 40_000);
+
   const webhook = (name: string, payload: unknown, signature?: string) => {
     const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
     const hmac = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
@@ -150,7 +164,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     for (const line of [
       'auth_login_total{method="key_challenge",outcome="ok",reason=""} 1',
       'auth_login_total{method="key_challenge",outcome="refused",reason="invalid-request"} 1',
-      'eligibility_checks_total{provider="people",outcome="eligible"} 1',
+      'eligibility_checks_total{provider="people",outcome="eligible"} 2',
       'auth_access_cache_total{result="hit"}',
       'revocation_seconds_count 0',
       'eligibility_oldest_check_seconds',

@@ -260,4 +260,16 @@ describe('the profile', () => {
     expect(body['createdAt']).toBeGreaterThanOrEqual(before);
     expect(body['createdAt']).toBeLessThanOrEqual(Date.now());
   });
+
+  it('saves and removes one at the same moment, and ends the account meanwhile, without a deadlock', async () => {
+    const pairs = Array.from({ length: 50 }, () => [save('same'), remove('same')]).flat();
+    const statuses = (await Promise.all(pairs)).map(({ status }) => status);
+    expect([...new Set(statuses)].sort()).toEqual([200]);
+    await saveInOrder(['one', 'two']);
+    const ending = call(server, 'DELETE', '/v1/account', { token });
+    const removals = ['one', 'two', 'same'].map((name) => remove(name));
+    const ends = (await Promise.all([ending, ...removals])).map(({ status }) => status);
+    expect(ends[0]).toBe(200);
+    expect(ends.filter((status) => status !== 200 && status !== 401)).toEqual([]);
+  });
 });

@@ -50,6 +50,20 @@ describe('a live connection', () => {
     expect(await client.next('hello')).toEqual({ accountId: login.accountId, seq: 0 });
   });
 
+  it('ends with its socket: what stayed would count for nobody, and nobody could end it', async () => {
+    const options = { path: '/v1/updates', transports: ['websocket'], forceNew: true };
+    const socket = io(server.url, {
+      ...options,
+      auth: { token: login.token },
+      reconnection: false,
+    });
+    await new Promise((done) => socket.once('hello', done));
+    const closed = new Promise((done) => socket.io.engine.once('close', done));
+    // Socket.IO's own client ends the connection with it.
+    socket.io.engine.write('1');
+    expect(await closed).toBe('transport close');
+  });
+
   it('takes the bearer header too, and believes the handshake more', async () => {
     const client = await live({}, { authorization: `Bearer ${login.token}` });
     expect(await client.next('hello')).toMatchObject({ accountId: login.accountId });

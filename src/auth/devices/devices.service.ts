@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { normalizeBase64 } from '../../policy/base64.js';
-import { AccountRepository } from '../../storage/account.repository.js';
 import { DeviceRequestRepository } from '../../storage/device-request.repository.js';
 import { AccountAccess } from '../account-access.js';
 import type { DeviceRequestStateDto } from './devices.dto.js';
@@ -14,7 +13,6 @@ const LIFETIME_MS = 10 * 60_000;
 export class DevicesService {
   constructor(
     private readonly requests: DeviceRequestRepository,
-    private readonly accounts: AccountRepository,
     private readonly access: AccountAccess,
     private readonly clock: Clock,
   ) {}
@@ -24,9 +22,8 @@ export class DevicesService {
     const key = decodeX25519(publicKey);
     const now = this.clock.now();
     const answer = await this.requests.takeAnswer(key, new Date(now));
-    const account = answer && (await this.accounts.findForLogin(answer.accountId));
-    if (answer !== null && account !== null) {
-      const { token } = this.access.logIn(account, false);
+    if (answer !== null) {
+      const { token } = this.access.logIn(answer.account, false);
       return { state: 'authorized', token, response: answer.response };
     }
     const expiresAt = await this.requests.open(key, new Date(now + LIFETIME_MS), new Date(now));

@@ -51,10 +51,11 @@ export class PushSignalsService {
       throw new AppError('invalid-request');
     });
     const expiresAt = new Date(this.clock.now() + REMEMBERED_MS);
-    if (!(await this.tokens.use(providerId, notice.tokenId, expiresAt))) {
+    const made = await this.tokens.use(providerId, notice, expiresAt);
+    if (made === null) {
       throw new AppError('invalid-request');
     }
-    await this.makeDue(providerId, notice.subject);
+    this.announce(providerId, made);
   }
 
   /** Whether signals have an effect: without re-checks there is nothing to bring forward. */
@@ -63,7 +64,10 @@ export class PushSignalsService {
   }
 
   async makeDue(provider: string, subject: string): Promise<void> {
-    const made = await this.identities.makeDue(provider, subject);
+    this.announce(provider, await this.identities.makeDue(provider, subject));
+  }
+
+  private announce(provider: string, made: number): void {
     this.logger.log({ msg: 'push signal', provider, identities: made });
     if (made > 0) {
       this.due.announce();
