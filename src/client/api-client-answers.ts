@@ -80,7 +80,12 @@ export function isFeatures(value: unknown): value is ServerFeatures {
 /** The document with `methods` read, from an older server's `signup.methods` where it has none. */
 export function withMethods(features: ServerFeatures): ServerFeatures {
   const { capabilities } = features;
-  const auth = { ...capabilities.auth, methods: readAuthMethods(capabilities.auth) };
+  const methods = readAuthMethods(capabilities.auth);
+  // An older server describes no providers: its methods are what there is to show.
+  const described = Array.isArray(capabilities.auth.methods)
+    ? {}
+    : Object.fromEntries(methods.map(({ method }) => [method, { displayName: method }]));
+  const auth = { providers: described, ...capabilities.auth, methods };
   return { ...features, capabilities: { ...capabilities, auth } };
 }
 

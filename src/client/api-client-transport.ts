@@ -57,6 +57,9 @@ export class Transport {
     body: object | undefined,
   ): Promise<{ response: Response; text: string }> {
     const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: send = fetch } = this.options;
+    // Not AbortSignal.timeout: React Native has none.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), timeoutMs);
     try {
       const response = await send(`${serverUrl}${path}`, {
         method,
@@ -68,11 +71,16 @@ export class Transport {
         ...(body !== undefined && { body: JSON.stringify(body) }),
         // A redirect would turn a POST into a GET, or carry a token to another host.
         redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: limit.signal,
       });
       return { response, text: await response.text() };
     } catch (error) {
-      throw new ServerUnreachable(serverUrl, reasonOf(error, timeoutMs), { cause: error });
+      const reason = limit.signal.aborted
+        ? `no answer within ${timeoutMs / 1000} seconds`
+        : reasonOf(error);
+      throw new ServerUnreachable(serverUrl, reason, { cause: error });
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -113,10 +121,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
 };
 
-function reasonOf(error: unknown, timeoutMs: number): string {
-  if (error instanceof Error && error.name === 'TimeoutError') {
-    return `no answer within ${timeoutMs / 1000} seconds`;
-  }
+function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return (

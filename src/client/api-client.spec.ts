@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { GatehouseClient } from './api-client.js';
+import { authChoices } from './auth-choices.js';
 import { DeviceKey } from './device-key.js';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -144,6 +145,33 @@ describe(GatehouseClient.name, () => {
     expect(capabilities.auth.methods).toEqual([
       { method: 'key_challenge', action: 'login', mode: 'keyed' },
     ]);
+  });
+
+  it('shows the providers of an older server, which describes none', async () => {
+    const auth = { signup: { methods: [{ id: 'github', enabled: true }] } };
+    const answer = (): Promise<Response> =>
+      Promise.resolve(Response.json({ capabilities: { auth } }));
+    const client = new GatehouseClient({ serverUrl: 'https://gate.example', fetch: answer });
+    const { providers } = authChoices(await client.features());
+    expect(providers).toMatchObject([{ id: 'github', displayName: 'github' }]);
+  });
+
+  it('gives up in time, also where an engine has no AbortSignal.timeout', async () => {
+    const { timeout } = AbortSignal;
+    Reflect.deleteProperty(AbortSignal, 'timeout');
+    try {
+      const never: typeof fetch = (_url, init) =>
+        new Promise((_done, fail) =>
+          init?.signal?.addEventListener('abort', () => fail(new Error('aborted'))),
+        );
+      const serverUrl = 'https://gate.example';
+      const slow = new GatehouseClient({ serverUrl, fetch: never, timeoutMs: 50 });
+      await expect(slow.challenge()).rejects.toThrow('no answer within 0.05 seconds');
+      const quick = new GatehouseClient({ serverUrl, fetch: recorder().fetch });
+      await expect(quick.logOut()).resolves.toBeUndefined();
+    } finally {
+      Object.assign(AbortSignal, { timeout });
+    }
   });
 
   it('starts in the browser where that shows the certificate', () => {

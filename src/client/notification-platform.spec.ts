@@ -21,4 +21,14 @@ describe('Events 10: the subtitle on iOS', () => {
   ])('%s', (_name, [topic, toolName], expected) => {
     expect(iosSubtitle(topic, toolName)).toBe(expected);
   });
+
+  it('is shortened by code points where the engine knows no graphemes', () => {
+    const { Segmenter } = Intl;
+    Reflect.deleteProperty(Intl, 'Segmenter');
+    try {
+      expect(iosSubtitle('permission_request', '😀'.repeat(65))).toBe(`${'😀'.repeat(63)}…`);
+    } finally {
+      Object.assign(Intl, { Segmenter });
+    }
+  });
 });

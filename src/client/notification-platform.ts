@@ -31,8 +31,16 @@ export function iosSubtitle(topic: NotificationTopic, toolName: string | null): 
   if (topic === 'ready' || name === '') {
     return null;
   }
-  const characters = Array.from(new Intl.Segmenter().segment(name), ({ segment }) => segment);
+  const characters = charactersOf(name);
   return characters.length > MAX_SUBTITLE_CHARACTERS
     ? `${characters.slice(0, MAX_SUBTITLE_CHARACTERS - 1).join('')}…`
     : name;
+}
+
+/** As a person counts them; by code points where the engine cannot tell, as React Native's Hermes. */
+function charactersOf(text: string): string[] {
+  const { Segmenter } = Intl as Partial<typeof Intl>;
+  return Segmenter === undefined
+    ? Array.from(text)
+    : Array.from(new Segmenter().segment(text), ({ segment }) => segment);
 }

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import { clientFor } from './server.js';
 import type { Session } from './tab-memory.js';
 import { useAction, type Action } from './use-action.js';
-import { done, type Notice } from './words.js';
+import { done, failureInWords, isSignedOut, problem, type Notice } from './words.js';
 
 interface EndingsProps {
   readonly session: Session;
@@ -18,16 +18,7 @@ export function Endings({ session, ending, leave, tell }: EndingsProps) {
   const action = useAction(tell);
   const client = clientFor(session.token);
   const end = (work: () => Promise<void>, words: string) => () =>
-    action.run(async () => {
-      ending.current = true;
-      try {
-        await work();
-      } catch (error) {
-        ending.current = false;
-        throw error;
-      }
-      leave(done(words));
-    });
+    action.run(async () => leave(await ended(work, words, ending)));
   return (
     <section aria-labelledby="endings">
       <h2 id="endings">Leave</h2>
@@ -53,6 +44,28 @@ export function Endings({ session, ending, leave, tell }: EndingsProps) {
       />
     </section>
   );
+}
+
+/**
+ * @returns what to tell somebody who has left: also where the session was over before
+ * @throws what keeps the person here
+ */
+async function ended(
+  work: () => Promise<void>,
+  words: string,
+  ending: RefObject<boolean>,
+): Promise<Notice> {
+  ending.current = true;
+  try {
+    await work();
+    return done(words);
+  } catch (error) {
+    if (isSignedOut(error)) {
+      return problem(failureInWords(error));
+    }
+    ending.current = false;
+    throw error;
+  }
 }
 
 function DeleteAccount({ action, go }: { action: Action; go: () => void }) {

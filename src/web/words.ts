@@ -46,7 +46,9 @@ export function failureInWords(error: unknown): string {
 
 /** Whether the session is over: nothing but signing in again helps. */
 export function isSignedOut(error: unknown): error is GatehouseProblem {
-  return error instanceof GatehouseProblem && error.status === 401;
+  const isOver = ({ status, code }: GatehouseProblem) =>
+    status === 401 || code === 'account-disabled';
+  return error instanceof GatehouseProblem && isOver(error);
 }
 
 /** A moment of the server's, as people here write it. */

@@ -1,7 +1,8 @@
+import { Client } from 'pg';
 import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
-import { startServer, type Server } from '../helpers/server.js';
+import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
 
 let server: Server;
 
@@ -209,6 +210,28 @@ describe('the account page, as it is served', () => {
     await call(server, 'POST', '/v1/auth/logout-everywhere', { token: await token() });
     await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await visitor.page.getByRole('alert').innerText()).not.toBe('');
+  });
+
+  it('lets nobody stay before a session that ended while signing out', async () => {
+    await createAccount();
+    const bearer = { token: await token() };
+    await visitor.page.route('**/v1/auth/logout', async (route) => {
+      await call(server, 'POST', '/v1/auth/logout-everywhere', bearer);
+      await route.continue();
+    });
+    await visitor.press('Sign out');
+    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  (IS_POSTGRES ? it : it.skip)('leads out of an account that was disabled', async () => {
+    await createAccount();
+    const id = await visitor.page.locator('dd').first().innerText();
+    const sql = new Client({ connectionString: server.databaseUrl ?? '' });
+    await sql.connect();
+    await sql.query('UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
+    await sql.end();
+    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await visitor.page.getByRole('alert').innerText()).toContain('disabled');
   });
 
   it('deletes the account only when asked twice', async () => {
