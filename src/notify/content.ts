@@ -17,6 +17,8 @@ export interface Content {
   readonly subtitle: string | null;
   /** As long as it is: whoever packs it shortens it to the target's budget. */
   readonly body: string;
+  /** Whether the body tells of the event what a person can switch off. */
+  readonly isPreview: boolean;
   /** The same text as the body where that is a preview; null where nothing is told. */
   readonly toolDetails: string | null;
   /** At most 256 bytes. */
@@ -48,6 +50,7 @@ export function contentFor(
     title: shortenToBytes(title, TITLE_BYTES),
     subtitle: subtitle === null ? null : shortenToBytes(cleanLine(subtitle), TOOL_NAME_BYTES),
     body: preview ?? cleanText(templates.genericBody[name]),
+    isPreview: preview !== null,
     toolDetails: event.request === null ? null : preview,
     sessionTitle: shortenToBytes(sessionTitle, TITLE_BYTES),
     toolName: shortenToBytes(cleanLine(event.request?.toolName ?? ''), TOOL_NAME_BYTES),

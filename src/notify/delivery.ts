@@ -9,6 +9,8 @@ interface DeliveryBase {
   /** Of the event. Unix milliseconds, as is `expiresAt`: after that nothing is sent any more. */
   readonly createdAt: number;
   readonly expiresAt: number;
+  /** Whether it tells what a person can switch off: message text, or what a request is about. */
+  readonly isPreview: boolean;
 }
 
 export interface PushDelivery extends DeliveryBase {

@@ -92,7 +92,7 @@ function pushEntries(
     }
     const address = { token, serverUrl: serverUrlFor(clientServerUrl, context.event) };
     const message = pushMessage(context.event, content, address, context.ttlSeconds);
-    return { kind: 'push', token, message, ...baseOf(context, target) };
+    return { kind: 'push', token, message, ...baseOf(context, target, content) };
   });
 }
 
@@ -106,10 +106,11 @@ function webhookEntries(context: Context, channels: readonly WebhookChannel[]): 
     if (reason !== null) {
       return suppressed(target, reason);
     }
-    const { url, body } = webhookRequest(context.event, contentOf(context, channel), channel);
+    const content = contentOf(context, channel);
+    const { url, body } = webhookRequest(context.event, content, channel);
     const { id: channelId, secrets } = channel;
     // The spread comes last: an object that is spread first and then added to is slow to make.
-    return { kind: 'webhook', channelId, secrets, url, body, ...baseOf(context, target) };
+    return { kind: 'webhook', channelId, secrets, url, body, ...baseOf(context, target, content) };
   });
 }
 
@@ -136,9 +137,9 @@ function contentOf(
   return content;
 }
 
-function baseOf({ event, expiresAt }: Context, target: Target) {
+function baseOf({ event, expiresAt }: Context, target: Target, { isPreview }: Content) {
   const { id: eventId, topic, createdAt } = event;
-  return { id: deliveryId(event, target), eventId, topic, createdAt, expiresAt };
+  return { id: deliveryId(event, target), eventId, topic, createdAt, expiresAt, isPreview };
 }
 
 /**

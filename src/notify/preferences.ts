@@ -28,6 +28,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Complain = (path: string, message: string) => void;
 
 const MAX_ID_CHARACTERS = 128;
+const MAX_URL_CHARACTERS = 2048;
 
 /**
  * Reads `notificationsSettingsV1` and `notificationChannelsV1` out of an account's settings
@@ -83,7 +84,7 @@ function channelIn(fields: Fields, path: string, complain: Complain): WebhookCha
     return `needs an id of 1 to ${MAX_ID_CHARACTERS} characters`;
   }
   if (typeof url !== 'string' || !isWebhookAddress(url)) {
-    return 'needs a url that begins with https:// or http:// and holds no user name or password';
+    return `needs a url of up to ${MAX_URL_CHARACTERS} characters that begins with https:// or http:// and holds no user name or password`;
   }
   if (!isWebhookPreset(preset)) {
     return `needs one of these presets: ${WEBHOOK_PRESETS.join(', ')}`;
@@ -115,7 +116,7 @@ function secretsIn(fields: Fields): string[] | null {
 }
 
 function isWebhookAddress(text: string): boolean {
-  if (!URL.canParse(text)) {
+  if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text)) {
     return false;
   }
   const { protocol, username, password } = new URL(text);

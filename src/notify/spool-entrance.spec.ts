@@ -21,7 +21,14 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const open = () => new Spool({ directory, now: Date.now });
 
 const entry = (id: string) => {
-  const base = { id, eventId: 'e', topic: 'ready', createdAt: 0, expiresAt: 1e15 } as const;
+  const base = {
+    id,
+    eventId: 'e',
+    topic: 'ready',
+    createdAt: 0,
+    expiresAt: 1e15,
+    isPreview: false,
+  } as const;
   const target = { kind: 'webhook', channelId: 'c', url: 'https://hook.test', body: '{}' } as const;
   const delivery: Delivery = { ...base, ...target, secrets: [] };
   return entryFor(delivery, ACCOUNT, false);

@@ -26,7 +26,14 @@ afterEach(() => rmSync(join(directory, '..'), { recursive: true, force: true }))
 const open = (limits = {}) => new Spool({ directory, now: () => now, limits });
 
 const entry = (id: string, expiresAt = now + 60_000, body = '{}') => {
-  const base = { id, eventId: 'e', topic: 'ready', createdAt: now, expiresAt } as const;
+  const base = {
+    id,
+    eventId: 'e',
+    topic: 'ready',
+    createdAt: now,
+    expiresAt,
+    isPreview: false,
+  } as const;
   const target = { kind: 'webhook', channelId: 'c', url: 'https://hook.test', body } as const;
   const delivery: Delivery = { ...base, ...target, secrets: [SECRET] };
   return entryFor(delivery, ACCOUNT, false);

@@ -26,16 +26,6 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
     });
   };
 
-  it('finds an identity that a replica linked for which re-checks are off', async () => {
-    const { sub } = await world.person(one);
-    const checks = world.provider.totalChecks;
-    await world.sql.query(
-      'UPDATE identity SET eligibility_next_check_at = NULL WHERE subject = $1',
-      [sub],
-    );
-    await world.until('asked', () => world.provider.totalChecks > checks);
-  }, 40_000);
-
   it('puts out on every replica within two seconds of the signal, and back in without a login', async () => {
     const person = await world.person(one);
     const live = await connect(other, { token: person.token });
@@ -122,4 +112,14 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
     });
     expect(subs.filter((sub) => world.provider.checks.get(sub) !== 1)).toEqual([]);
   }, 60_000);
+
+  it('finds an identity that a replica linked for which re-checks are off', async () => {
+    const { sub } = await world.person(one);
+    const checks = world.provider.totalChecks;
+    await world.sql.query(
+      'UPDATE identity SET eligibility_next_check_at = NULL WHERE subject = $1',
+      [sub],
+    );
+    await world.until('asked', () => world.provider.totalChecks > checks);
+  }, 40_000);
 });

@@ -55,11 +55,11 @@ interface ReceiptLine {
 
 async function askForReceipts(work: NotifyWork, tell: (line: ReceiptLine) => void): Promise<void> {
   const onReceipt = async (entry: ReceiptEntry, result: ReceiptResult): Promise<void> => {
-    const { deliveryId, token } = entry;
+    const { deliveryId, token, sentAt } = entry;
     const why = result.state === 'failed' ? { code: result.code, detail: result.detail } : {};
     tell({ deliveryId, token: maskedToken(token), state: result.state, ...why });
     if (result.state === 'failed' && result.directive === 'delete-token') {
-      await work.deleteToken(entry.account, token, deliveryId);
+      await work.deleteToken(entry.account, token, { deliveryId, sentAt });
     }
   };
   await collectReceipts({

@@ -56,7 +56,7 @@ export function wordsOfLine({ target, state, ...line }: ReportLine): string {
     case 'sent':
       return `${name}  sent`;
     case 'known':
-      return `${name}  told before: this event was sent, or waits to be (${line.deliveryId})`;
+      return `${name}  told before: this event was sent, or is being sent (${line.deliveryId})`;
     case 'suppressed':
       return `${name}  not sent: ${REASONS[line.reason ?? ''] ?? line.reason}`;
     case 'no-target':

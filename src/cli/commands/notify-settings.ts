@@ -72,8 +72,7 @@ export async function changeSettings(
   for (let tries = 0; tries < MOST_WRITES; tries += 1) {
     const read = await readSettings(context, current);
     const document = await placed(context, current, read);
-    const before = document.isEncrypted && !document.isSaved ? {} : document.fields;
-    const written = { ...document, fields: change(before), isSaved: true };
+    const written = { ...document, fields: change(document.fields), isSaved: true };
     if (await write(current, written)) {
       return written;
     }

@@ -15,7 +15,7 @@ export async function untilNothingWaits(
   ids?: ReadonlySet<string>,
 ): Promise<void> {
   for (;;) {
-    work.forgetSettings();
+    work.accounts.forget();
     await work.runner.round();
     const dueAt = await work.runner.nextDueAt(ids);
     if (dueAt === null) {

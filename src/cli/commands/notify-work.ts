@@ -1,42 +1,37 @@
-import { resolve } from 'node:path';
 import { ServerUnreachable } from '../../client/problem.js';
 import { attemptRound } from '../../notify/deliver.js';
 import type { AttemptResult, Delivery, FailedAttempt } from '../../notify/delivery.js';
-import { readPreferences, type WebhookChannel } from '../../notify/preferences.js';
+import { readPreferences } from '../../notify/preferences.js';
 import { maskedToken } from '../../notify/push-token.js';
+import { renewDelivery } from '../../notify/renew-delivery.js';
 import { RETRY_DELAYS_MS } from '../../notify/retry-schedule.js';
 import { entryFor, type DeliveryEntry, type SpoolAccount } from '../../notify/spool-entry.js';
 import { spoolDirectory } from '../../notify/spool-files.js';
-import type { Ending } from '../../notify/spool-history.js';
 import { SpoolRunner, type Progress } from '../../notify/spool-runner.js';
 import { Spool } from '../../notify/spool.js';
-import { PRESETS } from '../../notify/webhook-presets.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
-import { requireSession, type CurrentSession } from '../current-session.js';
+import type { CurrentSession } from '../current-session.js';
 import { changeChannel } from './channels-document.js';
+import { NotifyAccounts } from './notify-accounts.js';
 import { notifyOptions } from './notify-options.js';
 import { lineOfProgress, type ReportLine } from './notify-report.js';
 import { NotifySenders } from './notify-senders.js';
-import { changeSettings, readSettings, type SettingsDocument } from './notify-settings.js';
-
-interface KnownAccount {
-  readonly current: CurrentSession;
-  readonly document: SettingsDocument;
-}
+import { changeSettings } from './notify-settings.js';
 
 /** The spool with senders and settings behind it: what every command that sends works with. */
 export class NotifyWork {
   readonly spool: Spool;
   readonly runner: SpoolRunner;
   readonly senders: NotifySenders;
+  readonly accounts: NotifyAccounts;
   /** Where each delivery stands that was tried or given up here, by id. */
   readonly lines = new Map<string, ReportLine>();
-  private readonly accounts = new Map<string, Promise<KnownAccount>>();
 
   constructor(private readonly context: CliContext) {
     this.spool = new Spool({ directory: spoolDirectory(context.environment), now: Date.now });
     this.senders = new NotifySenders(context.environment);
+    this.accounts = new NotifyAccounts(context);
     this.runner = new SpoolRunner({
       spool: this.spool,
       sendersFor: ({ denyPrivate }) => this.senders.of(denyPrivate || this.denyPrivate),
@@ -49,18 +44,27 @@ export class NotifyWork {
 
   /** What is written to the spool of deliveries to this account's devices and channels. */
   entriesOf(deliveries: readonly Delivery[], current: CurrentSession): DeliveryEntry[] {
-    const account = this.accountOf(current);
+    const account = this.accounts.nameOf(current);
     return deliveries.map((delivery) => entryFor(delivery, account, this.denyPrivate));
   }
 
-  /** What was read already need not be read again. */
-  remember(current: CurrentSession, document: SettingsDocument): void {
-    this.accounts.set(keyOf(this.accountOf(current)), Promise.resolve({ current, document }));
-  }
-
-  /** Settings are read anew from now on: a channel may have been put right, or be wanted no more. */
-  forgetSettings(): void {
-    this.accounts.clear();
+  /**
+   * What is known of deliveries that the spool had already: one that failed, or that waits to be tried
+   * again, was not told.
+   */
+  async learnKnown(ids: ReadonlySet<string>): Promise<void> {
+    for (const { entry, ending } of await this.spool.history.endingsOf([...ids])) {
+      if (entry.kind === 'delivery' && ending.state !== 'sent') {
+        this.lines.set(entry.id, lineOfProgress(progressOf(entry, ending)));
+      }
+    }
+    for (const { entry, name } of ids.size === 0 ? [] : await this.spool.entries()) {
+      if (entry.kind === 'delivery' && ids.has(entry.id) && name.claim === null) {
+        const { code = 'not-tried', detail } = entry.lastError ?? {};
+        const waiting = { state: 'waiting', code, detail, at: name.dueAt } as const;
+        this.lines.set(entry.id, lineOfProgress(progressOf(entry, waiting)));
+      }
+    }
   }
 
   /** What another process made of those that did not end here. */
@@ -82,9 +86,18 @@ export class NotifyWork {
   }
 
   /** Removes a token of which the push service says that no device has it any more. */
-  async deleteToken(account: SpoolAccount, token: string, deliveryId: string): Promise<void> {
+  async deleteToken(
+    account: SpoolAccount,
+    token: string,
+    { deliveryId, sentAt }: { readonly deliveryId: string; readonly sentAt: number },
+  ): Promise<void> {
     await this.acting(deliveryId, async () => {
-      const { current } = await this.account(account);
+      const { current } = await this.accounts.get(account);
+      const saved = (await current.client.pushTokens()).find((one) => one.token === token);
+      // The app may have registered it again since.
+      if (saved === undefined || saved.updatedAt > sentAt) {
+        return;
+      }
       await current.client.removePushToken(token);
       this.context.output.note(`Removed the push token ${maskedToken(token)}: no device has it.`);
     });
@@ -95,23 +108,12 @@ export class NotifyWork {
     return notifyOptions(this.context).denyPrivate === true;
   }
 
-  /** Whose deliveries these are, as it stands in the spool. */
-  private accountOf({ session }: CurrentSession): SpoolAccount {
-    const { settingsFile } = notifyOptions(this.context);
-    const { server, accountId } = session;
-    return {
-      server,
-      accountId,
-      settingsFile: settingsFile === undefined ? null : resolve(settingsFile),
-    };
-  }
-
   private async take(progress: Progress): Promise<void> {
     const { entry, result } = progress;
     this.lines.set(entry.id, lineOfProgress(progress));
     const { account, delivery, id } = entry;
     if (result?.directive === 'delete-token' && delivery.kind === 'push') {
-      await this.deleteToken(account, delivery.token, id);
+      await this.deleteToken(account, delivery.token, { deliveryId: id, sentAt: Date.now() });
     } else if (result?.directive === 'disable-channel' && delivery.kind === 'webhook') {
       await this.acting(id, () => this.disableChannel(account, delivery.channelId));
     }
@@ -128,68 +130,38 @@ export class NotifyWork {
   }
 
   private async disableChannel(account: SpoolAccount, id: string): Promise<void> {
-    const { current } = await this.account(account);
-    await changeSettings(this.contextOf(account), current, (fields) =>
+    const { context, current } = await this.accounts.get(account);
+    await changeSettings(context, current, (fields) =>
       changeChannel(fields, id, (channel) => ({ ...channel, enabled: false })),
     );
     this.context.output.note(`The webhook ${id} asked to be disabled, and is.`);
   }
 
-  /** Reads the channel anew: its address may have been put right, or it is wanted no more. */
-  private async complete(entry: DeliveryEntry): Promise<Delivery | FailedAttempt> {
-    const { delivery } = entry;
-    if (delivery.kind === 'push') {
-      return delivery;
-    }
+  /** Reads the settings anew: an address may have been put right, or something is wanted no more. */
+  private async complete({ delivery, account }: DeliveryEntry): Promise<Delivery | FailedAttempt> {
     try {
-      const { document } = await this.account(entry.account);
-      const { channels } = readPreferences(document.fields);
-      const channel = channels.find(({ id }) => id === delivery.channelId);
-      return channel?.enabled === true ? { ...delivery, ...targetOf(channel) } : UNWANTED;
+      const { document } = await this.accounts.get(account);
+      const tokens = delivery.kind === 'push' ? await this.accounts.tokensOf(account) : [];
+      return renewDelivery(delivery, { preferences: readPreferences(document.fields), tokens });
     } catch (error) {
       return unreadable(error);
     }
   }
-
-  private account(account: SpoolAccount): Promise<KnownAccount> {
-    const key = keyOf(account);
-    const known = this.accounts.get(key) ?? this.read(account);
-    this.accounts.set(key, known);
-    return known;
-  }
-
-  private async read(account: SpoolAccount): Promise<KnownAccount> {
-    const context = this.contextOf(account);
-    const current = await requireSession(context);
-    if (current.session.accountId !== account.accountId) {
-      throw new CliError(`Logged in to ${account.server} with another account.`, OTHER_ACCOUNT);
-    }
-    return { current, document: await readSettings(context, current) };
-  }
-
-  private contextOf({ server, settingsFile }: SpoolAccount): CliContext {
-    const options = { ...notifyOptions(this.context), settingsFile: settingsFile ?? undefined };
-    return { ...this.context, options: { ...options, server } };
-  }
 }
 
-const OTHER_ACCOUNT = { exitCode: 3, code: 'not-logged-in' } as const;
+interface Standing {
+  readonly state: Progress['state'];
+  readonly code: string | null;
+  readonly detail?: string | undefined;
+  /** When it ended, or is due. */
+  readonly at: number;
+}
 
-const UNWANTED: FailedAttempt = {
-  state: 'failed',
-  code: 'channel-gone',
-  detail: 'The channel was removed or disabled in the meantime.',
-  isTemporary: false,
-};
-
-function progressOf(entry: DeliveryEntry, { state, code, detail }: Ending): Progress {
+function progressOf(entry: DeliveryEntry, { state, code, detail, at }: Standing): Progress {
   const failed = { state: 'failed', code: code ?? '', detail: detail ?? '', isTemporary: false };
   const result = state === 'sent' ? null : (failed as FailedAttempt);
-  return { entry, attempts: entry.attempts, result, state, nextAt: null, code };
-}
-
-function targetOf({ preset, url, secrets }: WebhookChannel) {
-  return { url: PRESETS[preset].url(url), secrets };
+  const nextAt = state === 'waiting' ? at : null;
+  return { entry, attempts: entry.attempts, result, state, nextAt, code };
 }
 
 /** Whatever keeps the settings away may pass before the event stops to matter. */
@@ -198,8 +170,4 @@ function unreadable(error: unknown): FailedAttempt {
   const named = error instanceof CliError ? error.facts.code : 'settings-unreadable';
   const code = error instanceof ServerUnreachable ? 'server-unreachable' : named;
   return { state: 'failed', code, detail, isTemporary: true };
-}
-
-function keyOf({ server, accountId, settingsFile }: SpoolAccount): string {
-  return JSON.stringify([server, accountId, settingsFile]);
 }

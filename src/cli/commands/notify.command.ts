@@ -47,7 +47,7 @@ async function notifyOf(context: CliContext, topic: NotificationTopic | null): P
   }));
   const work = new NotifyWork(context);
   try {
-    work.remember(current, document);
+    work.accounts.remember(current, document, tokens);
     const known = await deliverAll(context, work, current, planned);
     const lines = planned.flatMap((one) => report(context, one, work, known));
     const exitCode = exitCodeOf(lines);
@@ -76,13 +76,15 @@ async function deliverAll(
     const count = added.displaced.length;
     context.output.note(`The spool is full: ${count} deliveries that waited were given up.`);
   }
+  const known = new Set(added.known);
+  await work.learnKnown(known);
   await (isLarge ? work.runner.round() : work.runner.tryFirst(added.claims, deliveries));
   if (notifyOptions(context).wait === true) {
     const ids = deliveries.map(({ id }) => id);
     await untilNothingWaits(work, new Set(ids));
-    await work.learnEndings(ids.filter((id) => !added.known.includes(id)));
+    await work.learnEndings(ids.filter((id) => !known.has(id) || work.lines.has(id)));
   }
-  return new Set(added.known);
+  return known;
 }
 
 function report(

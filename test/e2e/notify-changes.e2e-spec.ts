@@ -1,0 +1,155 @@
+import { readdirSync, renameSync } from 'node:fs';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { call } from '../helpers/client.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { Notifying, startPlainServer } from './notify-world.js';
+
+jest.setTimeout(40_000);
+
+const TOKEN = 'ExponentPushToken[phone-one]';
+const SECRET_REQUEST = ['permission-request', '--session', 's', '--request', 'r'];
+const ASK = [...SECRET_REQUEST, '--command', 'cat /secret'];
+
+let server: Server;
+let world: Notifying;
+
+beforeAll(async () => {
+  server = await startPlainServer();
+}, 40_000);
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  world = await Notifying.start(server);
+});
+
+afterEach(() => world.stop());
+
+/** As if all that waits had become due. */
+function letTimePass(): void {
+  const queue = join(world.stateHome, 'gatehouse', 'spool', 'queue');
+  for (const name of readdirSync(queue)) {
+    const [key, lane, , ...rest] = name.split('.');
+    renameSync(join(queue, name), join(queue, [key, lane, '1', ...rest].join('.')));
+  }
+}
+
+const savedTokens = async (): Promise<string[]> => {
+  const [list] = await world.ok<{ tokens: { token: string }[] }>('tokens', 'list');
+  return (list?.tokens ?? []).map(({ token }) => token);
+};
+
+describe('an event that is told again', () => {
+  it('has not been told where it failed, and says how to send it', async () => {
+    let status = 404;
+    const receiver = await world.webhook('hook', () => ({ status }));
+    const tell = () => world.notify(1, 'ready', '--session', 's', '--id', 'e1');
+    expect(await tell()).toContain('webhook hook: failed');
+    status = 204;
+    expect(await tell()).toContain('webhook hook: failed');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('has not been told while it waits, and has once it was sent', async () => {
+    let status = 503;
+    await world.webhook('hook', () => ({ status }));
+    const tell = (code: number) => world.notify(code, 'ready', '--session', 's', '--id', 'e1');
+    expect(await tell(1)).toContain('webhook hook: waiting');
+    expect(await tell(1)).toContain('webhook hook: waiting');
+    status = 204;
+    letTimePass();
+    await world.ok('notify', 'flush');
+    expect(await tell(0)).toContain('webhook hook: known');
+  });
+});
+
+describe('what changed before another try', () => {
+  const refusePushOnce = () => world.push.faults.push({ kind: 'status', status: 500 });
+
+  it.each<[string, string[], string]>([
+    ['the device was removed', ['tokens', 'remove', TOKEN], 'device-gone'],
+    ['push was switched off', ['preferences', 'set', 'pushEnabled=off'], 'switched-off'],
+    ['requests were', ['preferences', 'set', 'permissionRequest=off'], 'switched-off'],
+    ['request previews were', ['preferences', 'set', 'requestPreviews=off'], 'switched-off'],
+  ])('keeps a push back: %s', async (_what, change, code) => {
+    await world.ok('tokens', 'add', TOKEN);
+    refusePushOnce();
+    await world.notify(1, ...ASK);
+    await world.ok(...change);
+    letTimePass();
+    const [flushed] = await world.lines<{ tried: object[] }>(1, 'notify', 'flush');
+    expect(flushed?.tried).toMatchObject([{ state: 'failed', code }]);
+    expect(world.push.accepted).toEqual([]);
+  });
+
+  it('lets a push go on that tells nothing, with previews switched off', async () => {
+    await world.ok('tokens', 'add', TOKEN);
+    await world.ok('preferences', 'set', 'requestPreviews=off');
+    refusePushOnce();
+    await world.notify(1, ...ASK);
+    letTimePass();
+    await world.ok('notify', 'flush');
+    expect(world.push.accepted).toHaveLength(1);
+    expect(JSON.stringify(world.push.accepted)).not.toContain('/secret');
+  });
+
+  it('leaves a token alone that the app has registered again since', async () => {
+    await world.ok('tokens', 'add', TOKEN);
+    world.push.receiptProblems.set(TOKEN, { error: 'DeviceNotRegistered', expoPushToken: TOKEN });
+    await world.notify(0, 'ready', '--session', 's1');
+    await sleep(50);
+    await world.ok('tokens', 'add', TOKEN);
+    letTimePass();
+    await world.run('notify', 'receipts');
+    expect(await savedTokens()).toEqual([TOKEN]);
+  });
+});
+
+describe('settings that only the apps of an account can read', () => {
+  it('stay unknown when a webhook is added here: no push tells more than before', async () => {
+    const sealed = await startServer({
+      env: { SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'required_e2ee' },
+    });
+    const e2ee = await Notifying.start(sealed);
+    try {
+      await e2ee.ok('tokens', 'add', TOKEN);
+      const content = { t: 'encrypted', c: 'c2VhbGVk' };
+      const saved = await call(sealed, 'POST', '/v2/account/settings', {
+        token: await tokenOf(e2ee),
+        body: { content, expectedVersion: 0 },
+      });
+      expect(saved.status).toBe(200);
+      await e2ee.webhook('hook');
+      await e2ee.notify(0, ...ASK);
+      expect(JSON.stringify(e2ee.push.accepted)).not.toContain('/secret');
+      await e2ee.ok('preferences', 'set', 'requestPreviews=on');
+      await e2ee.notify(0, ...ASK);
+      expect(JSON.stringify(e2ee.push.accepted)).toContain('/secret');
+    } finally {
+      await e2ee.stop();
+      await sealed.stop();
+    }
+  });
+});
+
+it('a channel with an endless url is skipped, and the rest is told', async () => {
+  const receiver = await world.webhook('good');
+  const file = join(world.user.home, 'settings.json');
+  const long = { id: 'long', url: `https://hook.example/${'x'.repeat(70_000)}` };
+  const channels = [long, { id: 'good', url: receiver.url }];
+  await writeFile(file, JSON.stringify({ notificationChannelsV1: channels }));
+  expect(await world.notify(0, 'ready', '--session', 's', '--settings-file', file)).toContain(
+    'webhook good: sent',
+  );
+});
+
+/** The session's token, as the login keeps it. */
+async function tokenOf({ user }: Notifying): Promise<string> {
+  const servers = join(user.configDirectory, 'servers');
+  const [directory = ''] = await readdir(servers);
+  const text = await readFile(join(servers, directory, 'session.json'), 'utf8');
+  return (JSON.parse(text) as { token: string }).token;
+}
