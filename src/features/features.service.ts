@@ -49,7 +49,7 @@ function render(facts: FeatureFacts): FeatureBytes {
 }
 
 function toFacts(settings: Settings, keyedAccountsExist: boolean): FeatureFacts {
-  const { auth, encryption, keyless, mtls, ui } = settings;
+  const { auth, encryption, keyless, mtls } = settings;
   return {
     storagePolicy: encryption.storagePolicy,
     keyChallengeEnabled: auth.keyChallengeEnabled,
@@ -70,11 +70,20 @@ function toFacts(settings: Settings, keyedAccountsExist: boolean): FeatureFacts 
       displayName,
       ...look,
     })),
-    autoRedirectProvider: ui.autoRedirect.enabled ? ui.autoRedirect.providerId : null,
+    autoRedirectProvider: autoRedirectOf(settings),
     defaultAccountMode: encryption.defaultAccountMode,
     allowAccountOptOut: encryption.allowAccountOptOut,
     plainAccountSettingsAtRest: encryption.plainAccountSettingsAtRest,
     plainAccountCredentialsAtRest: encryption.plainAccountCredentialsAtRest,
     version: readVersion(),
   };
+}
+
+/** Clients that would be sent to what is not there get a way in to choose instead. */
+function autoRedirectOf({ ui: { autoRedirect }, providers, mtls }: Settings): string | null {
+  const { enabled, providerId } = autoRedirect;
+  const isThere =
+    providers.some(({ id }) => id === providerId) ||
+    (providerId === 'mtls' && mtls.enabled && isMtlsReachable(mtls));
+  return enabled && isThere ? providerId : null;
 }

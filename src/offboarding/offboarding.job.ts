@@ -9,10 +9,10 @@ import { Interval } from '@nestjs/schedule';
 import { AccountRecheck, type RecheckOutcome } from '../auth/account-recheck.js';
 import { DueIdentities } from '../auth/due-identities.js';
 import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { SETTINGS, type ProviderSettings, type Settings } from '../config/settings.js';
 import { Metrics } from '../metrics/metrics.js';
 import { IdentityDueRepository, type LeasedIdentity } from '../storage/identity-due.repository.js';
-import { LEASE_MS, ProviderQueue } from './provider-queue.js';
+import { leaseMsFor, ProviderQueue } from './provider-queue.js';
 
 const TICK_MS = 2000;
 const ADOPT_EVERY_MS = 10_000;
@@ -42,8 +42,8 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     if (!offboarding.enabled) {
       return;
     }
-    for (const { id } of this.settings.providers) {
-      this.queues.set(id, this.queueOf(id));
+    for (const provider of this.settings.providers) {
+      this.queues.set(provider.id, this.queueOf(provider));
     }
     this.due.onDue(() => void this.runOnce());
   }
@@ -80,10 +80,11 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  private queueOf(provider: string): ProviderQueue {
+  private queueOf(provider: ProviderSettings): ProviderQueue {
+    const leaseMs = leaseMsFor(provider.type === 'oidc' ? provider.httpTimeoutSeconds : 0);
     return new ProviderQueue(
       {
-        lease: (limit) => this.identities.lease(provider, limit, LEASE_MS),
+        lease: (limit) => this.identities.lease(provider.id, limit, leaseMs),
         release: (identities) => this.identities.release(identities),
         recheck: (identity, signal) => this.recheck(identity, signal),
       },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecheckOutcome } from '../auth/account-recheck.js';
 import type { LeasedIdentity } from '../storage/identity-due.repository.js';
-import { ProviderQueue } from './provider-queue.js';
+import { leaseMsFor, ProviderQueue } from './provider-queue.js';
 
 function identity(id: number): LeasedIdentity {
   return {
@@ -151,5 +151,15 @@ describe(ProviderQueue, () => {
     );
     await queue.drain();
     expect((begun.at(-1) ?? 0) - (begun[0] ?? 0)).toBeGreaterThan(60);
+  });
+});
+
+describe(leaseMsFor.name, () => {
+  it.each([
+    [0, 180_000],
+    [30, 180_000],
+    [120, 280_000],
+  ])('outlives a check whose requests take %d s each: %d ms', (seconds, expected) => {
+    expect(leaseMsFor(seconds)).toBe(expected);
   });
 });

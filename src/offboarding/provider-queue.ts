@@ -3,12 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecheckOutcome } from '../auth/account-recheck.js';
 import type { LeasedIdentity } from '../storage/identity-due.repository.js';
 
-/** Longer than a check may take, so that a living worker never loses a lease. */
-export const LEASE_MS = 180_000;
 const CHECK_LIMIT_MS = 140_000;
+/** For what is stored when a check ends. */
+const SETTLE_MS = 10_000;
+/** A refresh is not cut short: it may ask the provider for its endpoints, and then for tokens. */
+const REQUESTS_OF_REFRESH = 2;
 /** A leased identity whose turn comes later than this is given back. */
 const START_WITHIN_MS = 30_000;
 const BATCH = 50;
+
+/**
+ * Longer than a check may take, so that a living worker never loses a lease.
+ *
+ * @param timeoutSeconds for one request to the provider
+ */
+export function leaseMsFor(timeoutSeconds: number): number {
+  const longest = Math.max(CHECK_LIMIT_MS, REQUESTS_OF_REFRESH * timeoutSeconds * 1000);
+  return START_WITHIN_MS + longest + SETTLE_MS;
+}
 
 /** Unanswered checks in a row, with the provider asking to be left alone, that pause its queue. */
 const REFUSALS_TO_PAUSE = 5;

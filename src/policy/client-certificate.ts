@@ -157,7 +157,7 @@ function flawOf(value: string, source: CertificateIdentitySource): CertificateRe
     return 'empty-identity';
   }
   // Format characters hide text or turn its direction.
-  if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\ufffd]/u.test(value)) {
+  if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u.test(value)) {
     return 'control-characters';
   }
   if (value.includes('*')) {

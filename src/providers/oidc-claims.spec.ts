@@ -48,6 +48,20 @@ describe(factsOf, () => {
     },
   );
 
+  it.each(['half \ud83d', 'nul \u0000'])('leaves out %j, which no database stores', (text) => {
+    const claims = {
+      preferred_username: text,
+      email: text,
+      'https://acme.example/groups': [text, 'staff', 7],
+    };
+    expect(factsOf(claims, SETTINGS)).toMatchObject({
+      login: null,
+      email: null,
+      groups: ['staff'],
+    });
+    expect(factsOf({ 'https://acme.example/groups': text }, SETTINGS).groups).toEqual([]);
+  });
+
   it('does not read what every object has', () => {
     const claims = { login: 'constructor', email: '__proto__', groups: 'toString' };
     const facts = factsOf({}, { ...SETTINGS, claims });

@@ -37,12 +37,10 @@ export function factsOf(claims: Claims, settings: ClaimSettings): EligibilityFac
  */
 function groupsIn(claims: Claims, name: string): readonly string[] | null {
   const value = own(claims, name);
-  if (typeof value === 'string') {
-    return [value];
+  if (typeof value !== 'string' && !Array.isArray(value)) {
+    return null;
   }
-  return Array.isArray(value)
-    ? value.filter((group): group is string => typeof group === 'string')
-    : null;
+  return [value].flat().filter(isText);
 }
 
 function own(claims: Claims, name: string): unknown {
@@ -50,5 +48,10 @@ function own(claims: Claims, name: string): unknown {
 }
 
 function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+  return isText(value) && value !== '' ? value : null;
+}
+
+/** Half a surrogate pair and NUL can be in JSON, and in no database: such a text says nothing. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0') && !/\p{Cs}/u.test(value);
 }

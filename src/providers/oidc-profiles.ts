@@ -13,7 +13,8 @@ export class OidcProfiles {
   ) {}
 
   /**
-   * The profile behind the tokens; null when neither an ID token nor userinfo says who it is.
+   * The profile behind the tokens; null when neither an ID token nor userinfo says who it is, or when
+   * what the rules ask for is in ID tokens here and none came (OpenID Connect Core, 12.2).
    * @param subject who it must be, where that is known. @throws like OidcClient
    */
   async profileOf(
@@ -26,11 +27,14 @@ export class OidcProfiles {
       return null;
     }
     const facts = factsOf(claims, this.settings);
-    if (facts.groups !== null || !this.asksForGroups() || this.entraGroups === null) {
-      return { subject, facts };
+    const needsGroups = facts.groups === null && this.asksForGroups();
+    if (needsGroups && this.entraGroups !== null) {
+      const groups = await this.entraGroups.of(tokens.accessToken, signal);
+      return { subject, facts: { ...facts, groups } };
     }
-    const groups = await this.entraGroups.of(tokens.accessToken, signal);
-    return { subject, facts: { ...facts, groups } };
+    const needsEmail = facts.email === null && this.settings.allow.emailDomains.length > 0;
+    const isTold = tokens.claims !== null || this.settings.fetchUserInfo;
+    return !isTold && (needsGroups || needsEmail) ? null : { subject, facts };
   }
 
   private async claimsOf(

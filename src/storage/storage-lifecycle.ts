@@ -20,6 +20,7 @@ const RETRY_MS = 500;
 export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(StorageLifecycle.name);
   private readonly stopping = new AbortController();
+  private readonly preparations: (() => Promise<void>)[] = [];
   private currentState: StorageState = 'connecting';
   private source: DataSource | null = null;
   private embedded: EmbeddedDatabase | null = null;
@@ -32,6 +33,11 @@ export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationSh
 
   get state(): StorageState {
     return this.currentState;
+  }
+
+  /** Has `prepare` done, with the database open, whenever it is about to be ready. It may not reject. */
+  beforeReady(prepare: () => Promise<void>): void {
+    this.preparations.push(prepare);
   }
 
   onApplicationBootstrap(): void {
@@ -80,6 +86,7 @@ export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationSh
     }
     const { preparedStatements } = this.settings.storage;
     this.database.open(this.source, preparedStatements && this.embedded === null);
+    await Promise.all(this.preparations.map((prepare) => prepare()));
     this.currentState = 'ready';
     this.logger.log('The database is ready.');
   }

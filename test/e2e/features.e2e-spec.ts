@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { call, type Json } from '../helpers/client.js';
+import { call, logIn, type Json } from '../helpers/client.js';
+import { createStore } from '../helpers/server-store.js';
 import { type Server, startServer } from '../helpers/server.js';
 
 const SECRET = 'the-secret-of-the-okta-client-that-nobody-may-see';
@@ -127,6 +128,29 @@ const FORBIDDEN = [
 const VARIABLE_NAME = /AUTH_|SERVICE_|GITHUB_|DATABASE_|REDIS_/;
 
 describe('GET /v1/features', () => {
+  it('tells of device keys from the first moment on, and of no redirect to what is not there', async () => {
+    const store = await createStore();
+    const env = {
+      SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'plaintext_only',
+      SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1',
+      SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID: 'ghost',
+    };
+    try {
+      const first = await startServer({ env, store });
+      await logIn(first);
+      await first.stop();
+      const second = await startServer({ env, store });
+      const { body } = await call(second, 'GET', '/v1/features');
+      await second.stop();
+      expect(body).toMatchObject({
+        features: { auth: { login: { keyChallenge: { enabled: true } } } },
+        capabilities: { auth: { ui: { autoRedirect: { enabled: false, providerId: null } } } },
+      });
+    } finally {
+      await store.drop();
+    }
+  }, 40_000);
+
   it('is tested with every preset', () => {
     const files = readdirSync(new URL('../../config/presets', import.meta.url));
     expect(files.sort()).toEqual(

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { connect as connectTcp } from 'node:net';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import type { IssuedCertificate } from '../fakes/certificates.js';
 import {
@@ -130,13 +132,41 @@ describe('a connection in mode direct', () => {
   it('goes on with the old files when the new ones make no sense', async () => {
     publish({ ...files, 'tls.key': alice.key }, 'v3');
     await direct.server.logged(/are not used/);
+    // Two more looks at the same files.
+    await sleep(4_500);
+    expect(direct.server.logs().match(/are not used/g)).toHaveLength(1);
     expect(readlinkSync(join(volume, '..data'))).toContain('v3');
     expect((await logIn(alice)).status).toBe(200);
     expect(await commonNameOfServer()).toBe('new');
   });
 
+  it('looks again at who began a handshake before the files changed', async () => {
+    const eve = issuing.issue({ names: ['email:eve@corp.example'] });
+    const { port } = new URL(direct.url);
+    const raw = connectTcp(Number(port), '127.0.0.1');
+    await once(raw, 'connect');
+    await sleep(100);
+    issuing.revoke(eve);
+    publish({ ...files, 'crl.pem': revocationLists() }, 'v4');
+    const isRefused = () =>
+      logIn(eve).then(
+        ({ status }) => status === 401,
+        () => true,
+      );
+    while (!(await isRefused())) {
+      await sleep(50);
+    }
+    const options = { ...chained(eve), ca: root.cert, host: '127.0.0.1' };
+    const socket = connect({ ...options, socket: raw });
+    await once(socket, 'secureConnect');
+    socket.write('POST /v1/auth/mtls HTTP/1.1\r\nhost: gate\r\ncontent-length: 0\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /);
+  }, 30_000);
+
   it('counts who came with a certificate that is worth nothing any more', async () => {
-    expect(await auditOf(direct.server)).toMatchObject({ 'not-trusted': 1 });
+    expect(await auditOf(direct.server)).toMatchObject({ 'not-trusted': 2 });
   });
 
   function portOf(agent: Agent): number | undefined {

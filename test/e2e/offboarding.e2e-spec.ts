@@ -113,6 +113,45 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
     expect(subs.filter((sub) => world.provider.checks.get(sub) !== 1)).toEqual([]);
   }, 60_000);
 
+  it('takes no answer for a no that says nothing of groups', async () => {
+    const person = await world.person(one);
+    world.provider.givesIdTokens = false;
+    const recheck = async (): Promise<unknown> => {
+      await world.sql.query(
+        `UPDATE identity SET eligibility_next_check_at = now(), eligibility_reason = NULL
+         WHERE subject = $1`,
+        [person.sub],
+      );
+      await signal(one, person.sub);
+      const reasonOf = async (): Promise<string | null> => {
+        const { rows } = await world.sql.query<{ reason: string | null }>(
+          `SELECT eligibility_reason AS reason FROM identity WHERE subject = $1 AND consecutive_failures > 0`,
+          [person.sub],
+        );
+        return rows[0]?.reason ?? null;
+      };
+      await world.until('judged', async () => (await reasonOf()) !== null);
+      return reasonOf();
+    };
+    try {
+      expect(await recheck()).toBe('no_claims');
+      expect(await world.statusOf(one, person)).toBe(200);
+    } finally {
+      world.provider.givesIdTokens = true;
+    }
+  }, 40_000);
+
+  it.each(['team \ud83d', 'team \u0000'])(
+    'puts out somebody whose only group is one that cannot be stored: %j',
+    async (group) => {
+      const person = await world.person(one);
+      world.provider.groups.set(person.sub, [group]);
+      await signal(one, person.sub);
+      await world.until('403', async () => (await world.statusOf(one, person)) === 403);
+    },
+    40_000,
+  );
+
   it('finds an identity that a replica linked for which re-checks are off', async () => {
     const { sub } = await world.person(one);
     const checks = world.provider.totalChecks;

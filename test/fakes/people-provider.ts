@@ -30,6 +30,8 @@ export class PeopleProvider {
   readonly checks = new Map<string, number>();
   /** While it is down it answers 503 to everything but its description. */
   isDown = false;
+  /** False = a refresh brings none (OpenID Connect Core, 12.2), and userinfo knows nothing of groups. */
+  givesIdTokens = true;
   delayMs = 0;
   private readonly newest = new Map<string, number>();
   private server!: LocalServer;
@@ -96,7 +98,7 @@ export class PeopleProvider {
       .sign(key);
   }
 
-  private async answer({ url, body }: LocalRequest): Promise<Answer> {
+  private async answer({ url, body, headers }: LocalRequest): Promise<Answer> {
     switch (url.pathname) {
       case '/.well-known/openid-configuration':
         return { status: 200, json: this.description() };
@@ -104,6 +106,10 @@ export class PeopleProvider {
         return { status: 200, json: { keys: [this.jwk] } };
       case '/token':
         return this.refresh(new URLSearchParams(body).get('refresh_token') ?? '');
+      case '/userinfo': {
+        const sub = (headers.authorization ?? '').replace('Bearer for-', '');
+        return { status: 200, json: { sub, preferred_username: sub } };
+      }
       default:
         return { status: 404 };
     }
@@ -132,11 +138,11 @@ export class PeopleProvider {
     return {
       status: 200,
       json: {
-        access_token: 'an-access-token',
+        access_token: `for-${sub}`,
         token_type: 'Bearer',
         expires_in: 300,
         refresh_token: `${sub}.${Number(count) + 1}`,
-        id_token: idToken,
+        ...(this.givesIdTokens && { id_token: idToken }),
       },
     };
   }
@@ -146,6 +152,7 @@ export class PeopleProvider {
       issuer: this.issuer,
       authorization_endpoint: `${this.issuer}/authorize`,
       token_endpoint: `${this.issuer}/token`,
+      userinfo_endpoint: `${this.issuer}/userinfo`,
       jwks_uri: `${this.issuer}/jwks`,
       id_token_signing_alg_values_supported: ['ES256'],
     };

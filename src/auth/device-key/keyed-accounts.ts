@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import { AccountRepository } from '../../storage/account.repository.js';
+import { StorageLifecycle } from '../../storage/storage-lifecycle.js';
 
 const ASK_EVERY_MS = 5000;
 
@@ -16,9 +17,11 @@ export class KeyedAccounts {
 
   constructor(
     private readonly accounts: AccountRepository,
+    storage: StorageLifecycle,
     @Inject(SETTINGS) { encryption }: Settings,
   ) {
     this.isKnown = encryption.storagePolicy !== 'plaintext_only';
+    storage.beforeReady(() => this.ask());
   }
 
   onExist(listener: () => void): void {

@@ -50,6 +50,7 @@ export class CertificateFiles implements OnModuleInit {
   private readonly mtls: MtlsSettings;
   private loaded: LoadedFiles = { generation: 0, tls: NO_FILES, trust: null };
   private lastLooked = '';
+  private lastComplaint = '';
 
   constructor(@Inject(SETTINGS) { mtls }: Settings) {
     this.mtls = mtls;
@@ -87,6 +88,7 @@ export class CertificateFiles implements OnModuleInit {
       this.lastLooked = text;
       const generation = this.loaded.generation + 1;
       this.loaded = { generation, tls, trust: understand(tls) };
+      this.lastComplaint = '';
       this.listeners.forEach((listener) => listener(this.loaded));
       this.logger.log('The certificate files have changed and are in use.');
     } catch (error) {
@@ -96,8 +98,8 @@ export class CertificateFiles implements OnModuleInit {
 
   private complain(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    if (this.lastLooked !== message) {
-      this.lastLooked = message;
+    if (this.lastComplaint !== message) {
+      this.lastComplaint = message;
       this.logger.error(`Changed certificate files are not used: ${message}`);
     }
   }

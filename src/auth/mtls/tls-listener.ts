@@ -17,6 +17,8 @@ import { SETTINGS, type Settings } from '../../config/settings.js';
 import { CertificateFiles, type LoadedFiles } from './certificate-files.js';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** A handshake that began before the files changed has ended by then. */
+const UNSURE_MS = HANDSHAKE_TIMEOUT_MS + 1000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const TICKET_KEY_BYTES = 48;
@@ -36,6 +38,7 @@ export class TlsListener implements BeforeApplicationShutdown, OnApplicationShut
   private readonly generations = new WeakMap<object, number>();
   private server: Server | null = null;
   private underWay = 0;
+  private changedAt = -Infinity;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -55,14 +58,17 @@ export class TlsListener implements BeforeApplicationShutdown, OnApplicationShut
     });
     server.maxConnections = main.maxConnections;
     server.on('secureConnection', (socket) => {
-      this.generations.set(socket, this.files.current().generation);
+      this.generations.set(socket, this.generationNow());
     });
     server.on('upgrade', (...upgrade) => main.emit('upgrade', ...upgrade));
     server.on('clientError', (...failure) => main.emit('clientError', ...failure));
     server.on('tlsClientError', (error) =>
       this.logger.debug(`Handshake refused: ${error.message}`),
     );
-    this.files.onChange((loaded) => renew(server, loaded));
+    this.files.onChange((loaded) => {
+      this.changedAt = performance.now();
+      renew(server, loaded);
+    });
     server.listen(mtls.tlsPort, http.host);
     await once(server, 'listening');
     this.server = server;
@@ -77,6 +83,15 @@ export class TlsListener implements BeforeApplicationShutdown, OnApplicationShut
     return generation !== undefined && socket instanceof TLSSocket && socket.authorized
       ? { socket, generation }
       : null;
+  }
+
+  /**
+   * Of the files that a handshake which ends now was verified against: OpenSSL takes them when the
+   * connection opens, so soon after a change they may be the ones before.
+   */
+  private generationNow(): number {
+    const { generation } = this.files.current();
+    return performance.now() - this.changedAt > UNSURE_MS ? generation : generation - 1;
   }
 
   /** Lets requests that are under way finish before anything they use is closed. */
