@@ -23,15 +23,21 @@ export async function readGivenFile(path: string): Promise<Buffer> {
   throw unusable(`${path} is larger than 16 MiB.`);
 }
 
-/** The signing secret of --secret-file, --secret or the environment; null where there is none. */
+/**
+ * The signing secret of --secret-file, --secret or the environment; null where there is none.
+ *
+ * @throws CliError (usage) where one was given and is empty: nobody who gives one wants to go without
+ */
 export async function givenSecret(
   { secret, secretFile }: { readonly secret?: string; readonly secretFile?: string },
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<string | null> {
-  if (secretFile !== undefined) {
-    return (await readGivenFile(secretFile)).toString('utf8').trim() || null;
+  const given =
+    secretFile === undefined ? secret : (await readGivenFile(secretFile)).toString('utf8').trim();
+  if (given === '') {
+    throw unusable('The signing secret is empty.');
   }
-  return (secret ?? environment['GATEHOUSE_WEBHOOK_SECRET']) || null;
+  return (given ?? environment['GATEHOUSE_WEBHOOK_SECRET']) || null;
 }
 
 function unusable(message: string): CliError {

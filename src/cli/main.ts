@@ -10,8 +10,13 @@ const streams = { out: process.stdout, error: process.stderr };
 const shell: Shell = { environment: { ...process.env }, streams, exitCode: EXIT.ok };
 const args = process.argv.slice(2);
 
-// Whoever reads may stop reading (`| head`): that is no failure.
-process.stdout.on('error', () => process.exit(EXIT.ok));
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // Whoever reads may stop reading (`| head`): that is no failure. A full disk is.
+  if (code !== 'EPIPE') {
+    process.stderr.write(`gatehouse: standard output cannot be written (${code}).\n`);
+  }
+  process.exit(code === 'EPIPE' ? EXIT.ok : EXIT.refused);
+});
 
 try {
   await buildProgram(shell).parseAsync(args, { from: 'user' });

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { addDeliveryCommands } from './notification-spool-commands.js';
 import type { LoadCommand } from './context.js';
 import { addWebhookCommands } from './webhook-commands.js';
@@ -15,6 +15,7 @@ const SETTINGS = [
   '--settings-file <file>',
   "read the notification settings there, and not in the account's",
 ] as const;
+const SECRET_HELP = 'sign with this secret (others may see it in the process list)';
 const DENY_PRIVATE = ['--deny-private', 'refuse webhooks on private addresses'] as const;
 
 export const NOTIFY_EXIT = `
@@ -24,6 +25,7 @@ Exit codes:
   2  the command or the event was wrong
   3  not logged in
   4  the server cannot be reached, so nobody knows whom to tell
+  78 files of this computer cannot be used, so nothing was sent
 `;
 
 const EVENT_FILE = `
@@ -146,7 +148,7 @@ function addChannelCommands(program: Command, run: Run): void {
     .argument('<url>', 'where deliveries are sent to')
     .option('--new-secret', 'make a signing secret, and print it once')
     .option('--secret-file <file>', 'sign with the secret in this file')
-    .option('--secret <text>', 'sign with this secret (others may see it in the process list)')
+    .addOption(new Option('--secret <text>', SECRET_HELP).conflicts(['secretFile', 'newSecret']))
     .option('--preset <name>', 'generic, slack, discord or ntfy (default generic)')
     .option('--topics <list>', 'only these: ready,permissionRequest,userActionRequest')
     .option('--message-text', 'message text in ready events')

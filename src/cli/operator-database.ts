@@ -9,6 +9,7 @@ import { operatorChannel } from '../storage/redis-connections.js';
 import { CliError } from './cli-error.js';
 import type { CliContext } from './context.js';
 import { EXIT } from './exit-codes.js';
+import { requireSchema } from './require-schema.js';
 
 /** What an operator's command works on: the server's own database, with the server's variables. */
 export interface OperatorDatabase {
@@ -41,6 +42,7 @@ export async function withDatabase<Result>(
     });
   });
   try {
+    await requireSchema(source);
     const database = new Database();
     database.open(source, false);
     return await work({
@@ -83,5 +85,5 @@ export async function tellServers(settings: Settings, message: OperatorMessage):
 function laterWords({ auth }: Settings, message: OperatorMessage): string {
   return 'isDue' in message
     ? 'they look for due identities every few seconds.'
-    : `requests notice within ${auth.accessCacheMs / 1000} seconds (AUTH_ACCESS_CACHE_SECONDS), live connections when they next connect.`;
+    : `requests and live connections notice within ${auth.accessCacheMs / 1000} seconds (AUTH_ACCESS_CACHE_SECONDS).`;
 }

@@ -18,6 +18,15 @@ export class Output {
     this.streams.out.write(`${this.isJson ? JSON.stringify(value) : harmless(text)}\n`);
   }
 
+  /** Something of the input that is left out, in words; with --json a line of its own. */
+  skip(words: string): void {
+    if (this.isJson) {
+      this.result({ skipped: words }, words);
+    } else {
+      this.note(`Skipped. ${words}`);
+    }
+  }
+
   /** What a person may want to know while a command goes on. */
   note(text: string): void {
     this.streams.error.write(`${harmless(text)}\n`);

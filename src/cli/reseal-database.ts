@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { resolveSettings } from '../config/resolve-settings.js';
 import type { Settings } from '../config/settings.js';
 import { ContentAtRest } from '../storage/content-at-rest.js';
@@ -12,6 +13,7 @@ import { SealedBox } from '../storage/sealed-box.js';
 import { CliError } from './cli-error.js';
 import type { CliContext } from './context.js';
 import { EXIT } from './exit-codes.js';
+import { requireSchema } from './require-schema.js';
 
 /** Opens the server's database, the embedded one too while no server runs on it, with its seals. */
 export async function withReseal<Result>(
@@ -23,7 +25,9 @@ export async function withReseal<Result>(
   if (url !== null) {
     return withAddress({ url }, settings, work);
   }
-  const embedded = await reaching(startEmbeddedDatabase({ dataDir: settings.storage.dataDir }));
+  const { dataDir } = settings.storage;
+  await requireDirectory(dataDir);
+  const embedded = await reaching(startEmbeddedDatabase({ dataDir }));
   try {
     return await withAddress(embedded.address, settings, work);
   } finally {
@@ -40,6 +44,7 @@ async function withAddress<Result>(
   const source = createDataSource(address, { ...storage, poolSize: 1 });
   await reaching(source.initialize());
   try {
+    await requireSchema(source);
     const database = new Database();
     database.open(source, false);
     const secret = storage.masterSecret ?? (await loadMasterSecret(storage.dataDir));
@@ -47,6 +52,21 @@ async function withAddress<Result>(
     return await work(new Reseal(database, box, new ContentAtRest(box, settings)));
   } finally {
     await source.destroy();
+  }
+}
+
+/** A directory that is not there would be made, with a master secret of its own. */
+async function requireDirectory(dataDir: string): Promise<void> {
+  const isThere = await stat(dataDir).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isThere) {
+    throw new CliError(`There is no embedded database in ${dataDir}.`, {
+      exitCode: EXIT.configuration,
+      code: 'no-database',
+      hint: 'Set DATABASE_URL, or SERVICE_DATA_DIR, as the server has them.',
+    });
   }
 }
 

@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { LoadCommand } from './context.js';
 import { repeated, wholeNumber } from './option-values.js';
 import { examples } from './examples.js';
 
 type Run = (load: LoadCommand) => (this: Command) => Promise<void>;
 
+const SECRET_HELP = 'the same (others may see it in the process list)';
 const SECONDS = wholeNumber(0, 31_536_000);
 
 /** For whoever receives deliveries. */
@@ -16,7 +17,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
     .description('receive deliveries on this computer, and print whether each verifies')
     .option('--port <port>', 'of 127.0.0.1 (default: a free one)', wholeNumber(0, 65_535))
     .option('--secret-file <file>', 'the signing secret (or $GATEHOUSE_WEBHOOK_SECRET)')
-    .option('--secret <text>', 'the same (others may see it in the process list)')
+    .addOption(new Option('--secret <text>', SECRET_HELP).conflicts('secretFile'))
     .option('--status <code>', 'answer with this (default 204)', wholeNumber(200, 599))
     .addHelpText('after', examples('gatehouse webhook listen --port 8787 --secret-file secret.txt'))
     .action(run(async () => (await load()).listen));
@@ -28,7 +29,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
     .option('--header <name:value>', 'any header; may be repeated', repeated)
     .option('--tolerance-seconds <n>', 'how old it may be; needs webhook-* headers', SECONDS)
     .option('--secret-file <file>', 'the signing secret (or $GATEHOUSE_WEBHOOK_SECRET)')
-    .option('--secret <text>', 'the same (others may see it in the process list)')
+    .addOption(new Option('--secret <text>', SECRET_HELP).conflicts('secretFile'))
     .addHelpText(
       'after',
       examples(

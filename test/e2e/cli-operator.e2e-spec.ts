@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CliUser, createCliUser } from '../helpers/cli.js';
@@ -140,11 +141,25 @@ describe('gatehouse migrate', () => {
     expect(planCode).toBe(0);
     expect(pending.length).toBeGreaterThan(0);
     expect(await migrate('--check')).toMatchObject([3, { pending }]);
+    for (const args of [['account', 'list'], ['audit'], ['reseal']]) {
+      const { code, stderr } = await user.run(args, env);
+      expect({ args, code, stderr }).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('gatehouse migrate'),
+      });
+    }
     expect(await migrate()).toMatchObject([0, { ran: pending }]);
     expect(await migrate()).toMatchObject([0, { ran: [] }]);
     expect(await migrate('--check')).toMatchObject([0, { pending: [] }]);
     await drop();
   });
+});
+
+it('gatehouse reseal makes no database where there is none', async () => {
+  const dataDir = join(user.home, 'nowhere');
+  const { code, stderr } = await user.run(['reseal'], { SERVICE_DATA_DIR: dataDir });
+  expect({ code, stderr }).toMatchObject({ code: 78, stderr: expect.stringContaining(dataDir) });
+  expect(existsSync(dataDir)).toBe(false);
 });
 
 describe('gatehouse serve', () => {

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type CliResult, type CliUser, createCliUser } from '../helpers/cli.js';
+import { CLI, type CliResult, type CliUser, createCliUser } from '../helpers/cli.js';
 import { type Server, startServer } from '../helpers/server.js';
 import { freePort } from '../helpers/service-process.js';
 
@@ -164,6 +166,19 @@ describe('gatehouse, without a server', () => {
   });
 });
 
+it('gatehouse says that its output was lost', async () => {
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, [CLI, 'config', 'print'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(full);
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'gatehouse: standard output cannot be written (ENOSPC).\n',
+  });
+});
+
 describe('gatehouse, used wrongly', () => {
   it.each([
     ['frobnicate'],
@@ -185,6 +200,11 @@ describe('gatehouse, used wrongly', () => {
     ['webhook', 'verify', '--secret', 's', '--file', '/etc'],
     ['webhook', 'verify', '--secret', 's', '--file', '/etc/hostname', '--tolerance-seconds', '-1'],
     ['account', 'list', '--limit', '1e3'],
+    ['login', '--server', 'http://127.0.0.1:1', '--keyless'],
+    ['login', '--server', 'http://127.0.0.1:1', '--ca', '/nowhere'],
+    ['webhook', 'listen', '--secret', ''],
+    ['webhook', 'listen', '--secret', 's', '--secret-file', '/etc/hostname'],
+    ['channels', 'add', 'http://127.0.0.1:1', '--secret', 's', '--new-secret'],
   ])('ends with 2 on %s %s %s', async (...args) => {
     const { code, error } = await failure(args);
     expect([code, error['code']]).toEqual([2, 'usage']);

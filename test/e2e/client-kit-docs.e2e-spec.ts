@@ -60,7 +60,7 @@ describe('docs/client-kit.md', () => {
 
   it('runs from a bundle, with what a browser has', async () => {
     const { script } = await bundleClient();
-    const { URL, URLSearchParams, TextEncoder, crypto, fetch, AbortSignal } = globalThis;
+    const { URL, URLSearchParams, TextEncoder, crypto, fetch, AbortController } = globalThis;
     const lines: string[] = [];
     const ended = new Promise<void>((done) => {
       const log = (...words: unknown[]): void => {
@@ -70,7 +70,7 @@ describe('docs/client-kit.md', () => {
         }
       };
       const context = createContext({
-        ...{ URL, URLSearchParams, TextEncoder, crypto, fetch, AbortSignal, WebSocket },
+        ...{ URL, URLSearchParams, TextEncoder, crypto, fetch, AbortController, WebSocket },
         ...{ atob, btoa, setTimeout, clearTimeout, console: { log } },
       });
       runInContext(script, context);

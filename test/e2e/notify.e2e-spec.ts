@@ -148,6 +148,23 @@ describe('what notify is given', () => {
     expect((await world.run('notify', 'no-such-kind')).code).toBe(2);
     const missing = await world.run('notify', ...READY, '--event-file', '/nowhere');
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('/nowhere cannot') });
+    for (const args of [
+      ['notify', ...READY],
+      ['channels', 'list'],
+      ['preferences', 'get'],
+    ]) {
+      const unread = await world.run(...args, '--settings-file', '/nowhere');
+      expect(unread).toMatchObject({ code: 2, stderr: expect.stringContaining('/nowhere cannot') });
+    }
+    const directory = await world.run('preferences', 'set', 'ready=on', '--settings-file', '/tmp');
+    expect(directory).toMatchObject({ code: 2, stderr: expect.stringContaining('/tmp cannot') });
+    expect((await world.run('notify', ...READY, '--metadata', 'loose')).code).toBe(2);
+    const file = await inFile('empty-secret', '\n');
+    const unsigned = ['channels', 'add', 'http://127.0.0.1:1/', '--secret-file', file];
+    expect(await world.run(...unsigned)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('secret is empty'),
+    });
   });
 
   it('skips the broken events of a file by their number, and sends the rest', async () => {
@@ -159,6 +176,17 @@ describe('what notify is given', () => {
     expect(stderr).toContain('Event 2 is no JSON object');
     expect(stderr).toContain('Event 3: topic must be one of');
     expect(receiver.received).toHaveLength(2);
+    const lines = await world.lines<{ skipped?: string }>(
+      2,
+      'notify',
+      'send',
+      '--event-file',
+      file,
+    );
+    expect(lines.flatMap(({ skipped = [] }) => skipped)).toEqual([
+      expect.stringContaining('Event 2'),
+      expect.stringContaining('Event 3'),
+    ]);
   });
 
   it('names broken settings, channels and tokens, and serves the rest', async () => {

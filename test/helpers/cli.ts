@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const CLI = fileURLToPath(new URL('../../dist/bin/gatehouse.js', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../dist/bin/gatehouse.js', import.meta.url));
 const WAIT_LIMIT_MS = 20_000;
 
 export interface CliResult {

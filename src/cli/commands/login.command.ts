@@ -34,7 +34,13 @@ async function logIn(
   server: string,
   store: ServerStore,
 ): Promise<LoginAnswer> {
-  const { provider, certificate, key } = context.options;
+  const { provider, keyless, certificate, certificateUrl, ca, key } = context.options;
+  if (keyless === true && provider === undefined) {
+    throw usage('--keyless needs --provider.');
+  }
+  if (certificate === undefined && (ca ?? certificateUrl) !== undefined) {
+    throw usage('--ca and --certificate-url need --certificate.');
+  }
   if (certificate !== undefined || key !== undefined) {
     const { logInWithCertificate } = await import('./certificate-login.command.js');
     return logInWithCertificate(context, server);
@@ -46,6 +52,14 @@ async function logIn(
   const client = new GatehouseClient({ serverUrl: server });
   refuseUnlessOffered(server, await client.features());
   return client.logIn(await deviceKeyFor(server, store));
+}
+
+function usage(message: string): CliError {
+  return new CliError(message, {
+    exitCode: EXIT.usage,
+    code: 'usage',
+    hint: 'See: gatehouse login --help',
+  });
 }
 
 function refuseUnlessOffered(server: string, { capabilities }: ServerFeatures): void {

@@ -90,8 +90,12 @@ function metadataOf(pairs: readonly string[] | undefined): Record<string, string
     pairs &&
     Object.fromEntries(
       pairs.map((pair) => {
-        const [name = '', ...rest] = pair.split('=');
-        return [name, rest.join('=')];
+        const at = pair.indexOf('=');
+        if (at < 1) {
+          const words = `--metadata takes name=value, and not "${pair}".`;
+          throw new CliError(words, { exitCode: EXIT.usage, code: 'usage' });
+        }
+        return [pair.slice(0, at), pair.slice(at + 1)];
       }),
     )
   );

@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { GatehouseProblem, isRecord } from '../../client/problem.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import type { CurrentSession } from '../current-session.js';
 import { EXIT } from '../exit-codes.js';
+import { readGivenFile } from '../given-file.js';
 import { makePrivateDirectory, readIfExists, writePrivateFile } from '../private-files.js';
 import { notifyOptions } from './notify-options.js';
 
@@ -36,16 +37,19 @@ const MOST_WRITES = 5;
 /**
  * The settings document of the session's account: --settings-file, else the server's copy, else (the
  * server cannot read an encrypted one) this user's file for that server.
+ *
+ * @param mayBeMissing whether a named file that is not there is one without settings
  */
 export async function readSettings(
   context: CliContext,
   { session, store, client }: CurrentSession,
+  mayBeMissing = false,
 ): Promise<SettingsDocument> {
   const { settingsFile } = notifyOptions(context);
   if (settingsFile !== undefined) {
     const file = resolve(settingsFile);
-    const fields = await readSettingsFile(file);
-    const isSaved = fields !== null;
+    const isSaved = !mayBeMissing || (await isThere(file));
+    const fields = isSaved ? fieldsIn((await readGivenFile(file)).toString('utf8'), file) : null;
     return { fields: fields ?? {}, file, version: 0, isEncrypted: false, isSaved };
   }
   const { content, version } = await client.settings.read().catch(emptyForOlderServers);
@@ -70,7 +74,7 @@ export async function changeSettings(
   change: (fields: SettingsFields) => SettingsFields,
 ): Promise<SettingsDocument> {
   for (let tries = 0; tries < MOST_WRITES; tries += 1) {
-    const read = await readSettings(context, current);
+    const read = await readSettings(context, current, true);
     const document = await placed(context, current, read);
     const written = { ...document, fields: change(document.fields), isSaved: true };
     if (await write(current, written)) {
@@ -120,13 +124,16 @@ async function write(
 /** A directory that was there before is its owner's business: only a new one is made private. */
 async function makeDirectoryOf(file: string): Promise<void> {
   const directory = dirname(file);
-  const isThere = await readFile(directory).then(
-    () => true,
-    (error: unknown) => isRecord(error) && error['code'] === 'EISDIR',
-  );
-  if (!isThere) {
+  if (!(await isThere(directory))) {
     await makePrivateDirectory(directory);
   }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function readSettingsFile(file: string): Promise<SettingsFields | null> {

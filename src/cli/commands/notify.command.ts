@@ -123,7 +123,7 @@ function tellRefused({ output }: CliContext, { events, refused }: EventInput): v
       hint: 'See what an event looks like: gatehouse notify --help',
     });
   }
-  refused.forEach((words) => output.note(`Skipped. ${words}`));
+  refused.forEach((words) => output.skip(words));
 }
 
 function tellSettings(
