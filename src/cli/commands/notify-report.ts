@@ -66,7 +66,7 @@ export function wordsOfLine({ target, state, ...line }: ReportLine): string {
     case 'dropped':
       return `${name}  given up: ${why === 'expired' ? 'It no longer matters, so it is not sent late.' : why} (${line.deliveryId})`;
     case 'failed':
-      return `${name}  failed: ${why}`;
+      return `${name}  failed: ${why}${line.deliveryId === null ? '' : ` (${line.deliveryId})`}`;
   }
 }
 

@@ -53,12 +53,15 @@ export class NotifyWork {
    * again, was not told.
    */
   async learnKnown(ids: ReadonlySet<string>): Promise<void> {
+    if (ids.size === 0) {
+      return;
+    }
     for (const { entry, ending } of await this.spool.history.endingsOf([...ids])) {
       if (entry.kind === 'delivery' && ending.state !== 'sent') {
         this.lines.set(entry.id, lineOfProgress(progressOf(entry, ending)));
       }
     }
-    for (const { entry, name } of ids.size === 0 ? [] : await this.spool.entries()) {
+    for (const { entry, name } of await this.spool.entries()) {
       if (entry.kind === 'delivery' && ids.has(entry.id) && name.claim === null) {
         const { code = 'not-tried', detail } = entry.lastError ?? {};
         const waiting = { state: 'waiting', code, detail, at: name.dueAt } as const;
