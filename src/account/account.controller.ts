@@ -2,6 +2,7 @@ import { Controller, Delete, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../auth/route-access.js';
+import { NeedsFreshLogin } from '../auth/sessions/fresh-login.guard.js';
 import { AppError } from '../common/errors.js';
 import { Answers, Refuses, SuccessDto } from '../common/route-docs.js';
 import { AccountRepository } from '../storage/account.repository.js';
@@ -38,6 +39,7 @@ export class AccountController {
   })
   @Delete()
   @ApiBearerAuth()
+  @NeedsFreshLogin()
   @Answers(SuccessDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
   async remove(@Caller() { accountId }: Access): Promise<SuccessDto> {

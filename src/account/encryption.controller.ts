@@ -2,6 +2,7 @@ import { Body, Controller, Get, Patch, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
+import { NeedsFreshLogin } from '../auth/sessions/fresh-login.guard.js';
 import { Answers, Refuses } from '../common/route-docs.js';
 import {
   ChangeEncryptionDto,
@@ -31,6 +32,7 @@ export class EncryptionController {
 
   @ApiOperation({ summary: 'Changes the encryption mode, while nothing is stored.' })
   @Patch()
+  @NeedsFreshLogin()
   @Answers(EncryptionDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
   @Refuses('invalid-request', 'account-optout-disabled', 'migration-required')
@@ -45,6 +47,7 @@ export class EncryptionController {
     summary: 'Changes the encryption mode with all that is stored: everything at once, or nothing.',
   })
   @Post('migrate')
+  @NeedsFreshLogin()
   @Answers(MigratedDto)
   @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
   @Refuses('invalid-request', 'content-mode-mismatch', 'account-optout-disabled')

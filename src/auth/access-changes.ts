@@ -4,8 +4,8 @@ import type { ErrorCode } from '../common/errors.js';
 /** Something about an account changed that decides who is let in. */
 export interface AccessChange {
   readonly accountId: string;
-  /** Only this token is concerned; all of the account's when absent. */
-  readonly tokenId?: string;
+  /** Only this session is concerned; all of the account's when absent. */
+  readonly sessionId?: string;
   /** Live connections concerned are closed for this reason; absent = they stay. */
   readonly closes?: ErrorCode;
   /** The provider that `closes` is about. */

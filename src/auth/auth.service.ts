@@ -2,24 +2,25 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import { judgeToken, type AccessFacts } from '../policy/access.js';
+import { judgeSession, type AccessFacts } from '../policy/access.js';
 import { judgeRequiredProviders } from '../policy/required-providers.js';
 import { batched } from '../storage/batched.js';
 import {
   LiveAccessRepository,
-  type HeldToken,
-  type HeldTokenFacts,
+  type UsedSession,
+  type UsedSessionFacts,
 } from '../storage/live-access.repository.js';
 import { AccessCache } from './access-cache.js';
 import { AccessChanges } from './access-changes.js';
-import { AccessTokens, type TokenClaims } from './access-token.js';
+import { AccessTokens, type TokenClaims } from './sessions/access-token.js';
+import { SessionActivity } from './sessions/session-activity.js';
 
 /** A token that was let in. */
 export interface Access {
   readonly accountId: string;
-  readonly tokenId: string;
-  /** The account's epoch when the token was made. */
-  readonly epoch: number;
+  readonly sessionId: string;
+  /** When the session logged in, Unix milliseconds. */
+  readonly loggedInAt: number;
   /** When the token ends, Unix milliseconds. */
   readonly expiresAt: number;
   /** From then on, Unix milliseconds, what the required providers allow is judged anew. */
@@ -28,7 +29,7 @@ export interface Access {
   readonly providerRefusal: AppError | null;
 }
 
-/** What storage says now about a token that was let in earlier. */
+/** What storage says now about a session that was admitted earlier. */
 export interface Standing {
   readonly verdict: Access | AppError;
   /** The account's newest update; null when the account is gone. */
@@ -39,8 +40,8 @@ export interface Standing {
 const MAX_CACHED_TOKENS = 50_000;
 
 /**
- * The one authentication function, for HTTP and for the handshake alike: signature, account
- * epoch, disabled, required providers, eligibility, in that order.
+ * The one authentication function, for HTTP and for the handshake alike: signature, disabled,
+ * session, required providers, eligibility, in that order.
  */
 @Injectable()
 export class AuthService {
@@ -51,7 +52,7 @@ export class AuthService {
   private readonly factsOf = batched(
     async (tokens: readonly TokenClaims[]) => {
       const facts = await this.readFacts(tokens);
-      return tokens.map(({ tokenId }) => facts.get(tokenId)?.access ?? null);
+      return tokens.map(({ sessionId }) => facts.get(sessionId)?.access ?? null);
     },
     { maxKeys: 500 },
   );
@@ -59,6 +60,7 @@ export class AuthService {
   constructor(
     private readonly tokens: AccessTokens,
     private readonly liveAccess: LiveAccessRepository,
+    private readonly activity: SessionActivity,
     private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Settings,
     changes: AccessChanges,
@@ -90,7 +92,7 @@ export class AuthService {
   }
 
   /**
-   * Judges tokens that were let in earlier against storage, never the cache, by one statement: call
+   * Judges sessions that were admitted earlier against storage, never the cache, by one statement: call
    * it with a bounded number of them.
    *
    * @returns in the order of `accesses`
@@ -98,12 +100,15 @@ export class AuthService {
    */
   async judgeAgain(accesses: readonly Access[]): Promise<Standing[]> {
     const facts = await this.readFacts(accesses);
+    const now = this.clock.now();
     return accesses.map((access) => {
-      const found = facts.get(access.tokenId);
-      return {
-        verdict: this.judge(access, found?.access ?? null),
-        updateSeq: found?.updateSeq ?? null,
-      };
+      const found = facts.get(access.sessionId);
+      const verdict = this.judge(access, found?.access ?? null);
+      if (!(verdict instanceof AppError)) {
+        // A connection that stays open uses its session.
+        this.activity.note(access.sessionId, now);
+      }
+      return { verdict, updateSeq: found?.updateSeq ?? null };
     });
   }
 
@@ -114,9 +119,9 @@ export class AuthService {
     return this.admit(await this.cache.load(claims.accountId, token, load));
   }
 
-  private readFacts(tokens: readonly HeldToken[]): Promise<Map<string, HeldTokenFacts>> {
+  private readFacts(sessions: readonly UsedSession[]): Promise<Map<string, UsedSessionFacts>> {
     const needsIdentities = this.settings.auth.requiredLoginProviders.length > 0;
-    return this.liveAccess.factsOf(tokens, needsIdentities);
+    return this.liveAccess.factsOf(sessions, needsIdentities);
   }
 
   /** A strict deployment stops trusting answers as time goes by, without anything being stored. */
@@ -128,15 +133,17 @@ export class AuthService {
     if (verdict instanceof AppError) {
       throw verdict;
     }
-    if (verdict.expiresAt <= this.clock.now()) {
+    const now = this.clock.now();
+    if (verdict.expiresAt <= now) {
       throw new AppError('token-expired');
     }
+    this.activity.note(verdict.sessionId, now);
     return verdict;
   }
 
-  private judge(claims: TokenClaims, facts: AccessFacts | null): Access | AppError {
-    const { accountId, tokenId, epoch, expiresAt } = claims;
-    const decision = judgeToken(epoch, facts);
+  private judge(session: TokenClaims, facts: AccessFacts | null): Access | AppError {
+    const { accountId, sessionId, expiresAt } = session;
+    const decision = judgeSession(facts);
     if (!decision.isAllowed) {
       return new AppError(decision.code);
     }
@@ -147,7 +154,7 @@ export class AuthService {
       offboarding,
       this.clock.now(),
     );
-    const access = { accountId, tokenId, epoch, expiresAt };
+    const access = { accountId, sessionId, expiresAt, loggedInAt: decision.loggedInAt };
     return providers.isAllowed
       ? { ...access, holdsUntil: providers.until, providerRefusal: null }
       : {

@@ -1,6 +1,5 @@
 import {
   isChallenge,
-  isDeviceRequestState,
   isFeatures,
   isLoginAnswer,
   isProfile,
@@ -9,7 +8,6 @@ import {
   withMethods,
   type AccountProfile,
   type Challenge,
-  type DeviceRequestState,
   type LoginAnswer,
   type SavedPushToken,
   type ServerFeatures,
@@ -88,22 +86,6 @@ export class GatehouseClient {
   /** Revokes every token of the account. */
   async logOutEverywhere(): Promise<void> {
     await this.routes.send('POST /v1/auth/logout-everywhere', {}, isSuccess);
-  }
-
-  /**
-   * A new device asks for its account; ask again until it is authorized.
-   *
-   * @param publicKey a throw-away X25519 key, 32 bytes in base64
-   */
-  requestAccount(publicKey: string): Promise<DeviceRequestState> {
-    const request = { body: { publicKey } };
-    return this.routes.send('POST /v1/auth/account/request', request, isDeviceRequestState);
-  }
-
-  /** An old device answers: `response` is the account's secret, sealed to the new device's key. */
-  async answerAccountRequest(publicKey: string, response: string): Promise<void> {
-    const request = { body: { publicKey, response } };
-    await this.routes.send('POST /v1/auth/account/response', request, isSuccess);
   }
 
   profile(): Promise<AccountProfile> {

@@ -38,6 +38,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/account/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The account's live sessions, newest first. */
+        get: operations["SessionsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends one session at once and everywhere, known or not. */
+        delete: operations["SessionsController_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/logout": {
         parameters: {
             query?: never;
@@ -47,8 +81,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes this token, at once and everywhere. */
-        post: operations["DeviceKeyController_logOut"];
+        /** Ends this session, at once and everywhere. */
+        post: operations["SessionsController_logOut"];
         delete?: never;
         options?: never;
         head?: never;
@@ -64,42 +98,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes all of the account's tokens. */
-        post: operations["DeviceKeyController_logOutEverywhere"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/account/request": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** A new device asks for its account, and asks again until an old one has answered. */
-        post: operations["DevicesController_request"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/account/response": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** An old device answers a new one. */
-        post: operations["DevicesController_respond"];
+        /** Ends every session of the account. */
+        post: operations["SessionsController_logOutEverywhere"];
         delete?: never;
         options?: never;
         head?: never;
@@ -643,6 +643,11 @@ export interface components {
             /** @description Unix milliseconds. */
             expiresAt: number;
         };
+        ClientDto: {
+            /** @description For a person. */
+            name?: string;
+            platform?: string;
+        };
         DeviceKeyLoginDto: {
             /** @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not. */
             publicKey: string;
@@ -650,6 +655,9 @@ export interface components {
             challenge: string;
             /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
             signature: string;
+            client?: components["schemas"]["ClientDto"];
+            /** @description false: a key without an account is answered `not-found`, and does not sign up. */
+            create?: boolean;
         };
         LoginAnswerDto: {
             /** @enum {boolean} */
@@ -660,29 +668,34 @@ export interface components {
             /** @description Whether this login made the account. */
             created: boolean;
         };
+        SessionClientDto: {
+            name: string | null;
+            platform: string | null;
+        };
+        SessionDto: {
+            id: string;
+            /** @description When it logged in, Unix milliseconds. */
+            createdAt: number;
+            /** @description Unix milliseconds, right to five minutes. */
+            lastSeenAt: number;
+            /** @description Unix milliseconds. */
+            expiresAt: number;
+            /** @description `key_challenge`, `mtls`, `device` or a provider's id. */
+            method: string;
+            /** @description What the client said of itself at login. */
+            client: components["schemas"]["SessionClientDto"];
+            /** @description Where the login came from. */
+            address: string | null;
+            /** @description Whether it is the session of this request. */
+            current: boolean;
+        };
+        SessionListDto: {
+            /** @description Newest first. */
+            sessions: components["schemas"]["SessionDto"][];
+        };
         SuccessDto: {
             /** @enum {boolean} */
             success: true;
-        };
-        DeviceRequestDto: {
-            /** @description The new device's throw-away X25519 public key, 32 bytes in base64. */
-            publicKey: string;
-        };
-        DeviceRequestStateDto: {
-            /** @enum {string} */
-            state: "requested" | "authorized";
-            /** @description While requested: Unix milliseconds. */
-            expiresAt?: number;
-            /** @description Once authorized: a bearer token, handed out once. */
-            token?: string;
-            /** @description Once authorized: what the old device sealed. */
-            response?: string;
-        };
-        DeviceResponseDto: {
-            /** @description The new device's throw-away X25519 public key, 32 bytes in base64. */
-            publicKey: string;
-            /** @description The account's secret, sealed to the new device's key. Up to 16 KiB. */
-            response: string;
         };
         StartAnswerDto: {
             /** @description To open in the browser. */
@@ -697,6 +710,7 @@ export interface components {
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof: string;
+            client?: components["schemas"]["ClientDto"];
         };
         FinalizeDto: {
             /** @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not. */
@@ -705,12 +719,17 @@ export interface components {
             challenge: string;
             /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
             signature: string;
+            client?: components["schemas"]["ClientDto"];
             /** @description What the return address brought. */
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof?: string;
         };
+        LoginClientDto: {
+            client?: components["schemas"]["ClientDto"];
+        };
         ClaimDto: {
+            client?: components["schemas"]["ClientDto"];
             /** @description What the return address was given as `code`. */
             code: string;
         };
@@ -1020,7 +1039,7 @@ export interface operations {
             /**
              * @description `challenge-expired`
              *
-             *     `invalid-signature`, `challenge-required`
+             *     `invalid-signature`, `challenge-required`, `challenge-expired`
              */
             401: {
                 headers: {
@@ -1030,7 +1049,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `signup-disabled`, `key-challenge-disabled`, `account-disabled` */
+            /**
+             * @description `signup-disabled`, `key-challenge-disabled`, `account-disabled`
+             *
+             *     `signup-disabled`, `key-challenge-disabled`, `account-disabled`
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1039,191 +1062,228 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `unavailable` */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    DeviceKeyController_logOut: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SuccessDto"];
-                };
-            };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `account-disabled` */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    DeviceKeyController_logOutEverywhere: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SuccessDto"];
-                };
-            };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `account-disabled` */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    DevicesController_request: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeviceRequestDto"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeviceRequestStateDto"];
-                };
-            };
-            /** @description `invalid-request`, `invalid-public-key` */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `account-disabled` */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `rate-limited` */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `unavailable` */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    DevicesController_respond: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeviceResponseDto"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SuccessDto"];
-                };
-            };
-            /** @description `invalid-request`, `invalid-public-key` */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `not-found` */
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             *
+             *     `not-found`
+             */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    SessionsController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionListDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `account-disabled`, `provider-required`, `not-eligible`
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    SessionsController_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuccessDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `account-disabled`, `provider-required`, `not-eligible`
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    SessionsController_logOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuccessDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `account-disabled` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    SessionsController_logOutEverywhere: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuccessDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `account-disabled` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1255,7 +1315,13 @@ export interface operations {
                     "application/json": components["schemas"]["StartAnswerDto"];
                 };
             };
-            /** @description `oauth-not-configured` */
+            /**
+             * @description `oauth-not-configured`
+             *
+             *     `oauth-not-configured`
+             *
+             *     `oauth-not-configured`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1264,7 +1330,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            /**
+             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             *
+             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1273,7 +1343,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `account-disabled` */
+            /**
+             * @description `account-disabled`
+             *
+             *     `fresh-login-required`, `account-disabled`
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1282,7 +1356,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1291,7 +1371,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1325,7 +1411,13 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request`, `invalid-pending` */
+            /**
+             * @description `invalid-request`, `invalid-pending`
+             *
+             *     `invalid-request`, `invalid-pending`
+             *
+             *     `invalid-request`, `invalid-pending`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1334,7 +1426,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            /**
+             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             *
+             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1346,7 +1442,9 @@ export interface operations {
             /**
              * @description `not-eligible`
              *
-             *     `account-disabled`
+             *     `account-disabled`, `not-eligible`
+             *
+             *     `fresh-login-required`, `account-disabled`, `not-eligible`
              */
             403: {
                 headers: {
@@ -1356,7 +1454,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `provider-already-linked` */
+            /**
+             * @description `provider-already-linked`
+             *
+             *     `provider-already-linked`
+             *
+             *     `provider-already-linked`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1365,7 +1469,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1395,7 +1507,13 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             *
+             *     `invalid-request`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1404,7 +1522,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            /**
+             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             *
+             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1413,7 +1535,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `account-disabled` */
+            /**
+             * @description `account-disabled`
+             *
+             *     `fresh-login-required`, `account-disabled`
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1422,7 +1548,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1431,7 +1563,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1515,7 +1653,7 @@ export interface operations {
             /**
              * @description `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`, `not-eligible`
              *
-             *     `account-disabled`
+             *     `account-disabled`, `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`, `not-eligible`
              */
             403: {
                 headers: {
@@ -1525,7 +1663,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1534,7 +1678,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `restore-required` */
+            /**
+             * @description `restore-required`
+             *
+             *     `restore-required`
+             *
+             *     `restore-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1543,7 +1693,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1552,7 +1708,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1602,7 +1764,7 @@ export interface operations {
             /**
              * @description `e2ee-required`
              *
-             *     `keyless-disabled`
+             *     `keyless-disabled`, `e2ee-required`
              */
             403: {
                 headers: {
@@ -1612,7 +1774,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1621,7 +1787,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1630,7 +1800,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1673,7 +1847,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `invalid-signature`, `challenge-required`, `challenge-expired` */
+            /**
+             * @description `invalid-signature`, `challenge-required`, `challenge-expired`
+             *
+             *     `invalid-signature`, `challenge-required`, `challenge-expired`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1685,7 +1863,9 @@ export interface operations {
             /**
              * @description `signup-provider-disabled`, `not-eligible`
              *
-             *     `account-disabled`
+             *     `account-disabled`, `signup-provider-disabled`, `not-eligible`
+             *
+             *     `account-disabled`, `signup-provider-disabled`, `not-eligible`
              */
             403: {
                 headers: {
@@ -1695,7 +1875,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `provider-already-linked` */
+            /**
+             * @description `provider-already-linked`
+             *
+             *     `provider-already-linked`
+             *
+             *     `provider-already-linked`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1704,7 +1890,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1713,7 +1907,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1771,7 +1973,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LoginClientDto"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -1793,7 +1999,7 @@ export interface operations {
             /**
              * @description `signup-provider-disabled`, `account-disabled`
              *
-             *     `not-eligible`, `e2ee-required`, `keyless-disabled`
+             *     `not-eligible`, `e2ee-required`, `keyless-disabled`, `signup-provider-disabled`, `account-disabled`
              */
             403: {
                 headers: {
@@ -1803,7 +2009,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `not-found` */
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1812,7 +2022,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `restore-required` */
+            /**
+             * @description `restore-required`
+             *
+             *     `restore-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1821,7 +2035,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1830,7 +2050,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1988,7 +2214,7 @@ export interface operations {
             /**
              * @description `account-disabled`
              *
-             *     `e2ee-required`, `keyless-disabled`
+             *     `e2ee-required`, `keyless-disabled`, `account-disabled`
              */
             403: {
                 headers: {
@@ -1998,7 +2224,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `not-found` */
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2007,7 +2237,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `restore-required` */
+            /**
+             * @description `restore-required`
+             *
+             *     `restore-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2016,7 +2250,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2025,7 +2263,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2148,7 +2390,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2213,7 +2459,11 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token` */
+            /**
+             * @description `missing-token`, `invalid-token`
+             *
+             *     `missing-token`, `invalid-token`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2222,7 +2472,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `provider-required`, `not-eligible` */
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `fresh-login-required`, `provider-required`, `not-eligible`
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2231,7 +2485,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2259,7 +2517,11 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsDto"];
                 };
             };
-            /** @description `plain-account-requires-settings-v2` */
+            /**
+             * @description `plain-account-requires-settings-v2`
+             *
+             *     `plain-account-requires-settings-v2`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2318,7 +2580,11 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsWrittenDto"];
                 };
             };
-            /** @description `invalid-request`, `plain-account-requires-settings-v2` */
+            /**
+             * @description `invalid-request`, `plain-account-requires-settings-v2`
+             *
+             *     `invalid-request`, `plain-account-requires-settings-v2`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2339,7 +2605,7 @@ export interface operations {
             /**
              * @description `encrypted-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`
              */
             403: {
                 headers: {
@@ -2349,7 +2615,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `payload-too-large` */
+            /**
+             * @description `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2436,7 +2708,11 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsV2WrittenDto"];
                 };
             };
-            /** @description `invalid-request`, `content-mode-mismatch` */
+            /**
+             * @description `invalid-request`, `content-mode-mismatch`
+             *
+             *     `invalid-request`, `content-mode-mismatch`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2457,9 +2733,9 @@ export interface operations {
             /**
              * @description `plaintext-writes-disabled`
              *
-             *     `encrypted-writes-disabled`
+             *     `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
              */
             403: {
                 headers: {
@@ -2469,7 +2745,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `payload-too-large` */
+            /**
+             * @description `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2554,7 +2836,11 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2581,7 +2867,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `not-found` */
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2624,7 +2914,11 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request`, `content-mode-mismatch` */
+            /**
+             * @description `invalid-request`, `content-mode-mismatch`
+             *
+             *     `invalid-request`, `content-mode-mismatch`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2645,9 +2939,9 @@ export interface operations {
             /**
              * @description `plaintext-writes-disabled`
              *
-             *     `encrypted-writes-disabled`
+             *     `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
              */
             403: {
                 headers: {
@@ -2657,7 +2951,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `payload-too-large` */
+            /**
+             * @description `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2696,7 +2996,11 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2801,7 +3105,13 @@ export interface operations {
                     "application/json": components["schemas"]["EncryptionDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             *
+             *     `invalid-request`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2810,7 +3120,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token` */
+            /**
+             * @description `missing-token`, `invalid-token`
+             *
+             *     `missing-token`, `invalid-token`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2822,7 +3136,9 @@ export interface operations {
             /**
              * @description `account-optout-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `account-optout-disabled`
+             *
+             *     `fresh-login-required`, `provider-required`, `not-eligible`, `account-optout-disabled`
              */
             403: {
                 headers: {
@@ -2832,7 +3148,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `migration-required` */
+            /**
+             * @description `migration-required`
+             *
+             *     `migration-required`
+             *
+             *     `migration-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2841,7 +3163,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2873,7 +3199,13 @@ export interface operations {
                     "application/json": components["schemas"]["MigratedDto"];
                 };
             };
-            /** @description `invalid-request`, `content-mode-mismatch` */
+            /**
+             * @description `invalid-request`, `content-mode-mismatch`
+             *
+             *     `invalid-request`, `content-mode-mismatch`
+             *
+             *     `invalid-request`, `content-mode-mismatch`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2882,7 +3214,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token` */
+            /**
+             * @description `missing-token`, `invalid-token`
+             *
+             *     `missing-token`, `invalid-token`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2894,9 +3230,11 @@ export interface operations {
             /**
              * @description `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `account-optout-disabled`
+             *     `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
+             *
+             *     `fresh-login-required`, `provider-required`, `not-eligible`, `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
              */
             403: {
                 headers: {
@@ -2906,7 +3244,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `migration-required` */
+            /**
+             * @description `migration-required`
+             *
+             *     `migration-required`
+             *
+             *     `migration-required`
+             *
+             *     `migration-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2915,7 +3261,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `payload-too-large` */
+            /**
+             * @description `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2924,7 +3280,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -18,7 +18,8 @@ export class DeclaredFieldsPipe implements PipeTransform {
     if ((type !== 'body' && type !== 'query') || metatype === undefined || NATIVE.has(metatype)) {
       return value;
     }
-    const dto = this.copyDeclared(value, metatype as Dto);
+    // No body is one without fields: what is missing then is said field by field.
+    const dto = this.copyDeclared(value === undefined ? {} : value, metatype as Dto);
     const errors = validateSync(dto, { stopAtFirstError: true });
     if (errors.length > 0) {
       throw new AppError('invalid-request', { details: errors.flatMap(toDetails) });

@@ -44,16 +44,25 @@ export class SuccessDto {
 export const Answers = (type: Type): MethodDecorator =>
   applyDecorators(HttpCode(200), ApiResponse({ status: 200, type }));
 
-/** The codes a route can refuse with, grouped by status in the OpenAPI document. */
+const REFUSALS = 'gatehouse:refusals';
+
+/** The codes a route can refuse with, of every use of this on it, grouped by status. */
 export function Refuses(...codes: readonly ErrorCode[]): MethodDecorator {
-  const responses = [...groupByStatus(codes)].map(([status, grouped]) =>
-    ApiResponse({
-      status,
-      description: grouped.map((code) => `\`${code}\``).join(', '),
-      schema: { $ref: getSchemaPath(ErrorDto) },
-    }),
-  );
-  return applyDecorators(ApiExtraModels(ErrorDto, ErrorDetailDto), ...responses);
+  return (target, key, descriptor: PropertyDescriptor) => {
+    const handler = descriptor.value as object;
+    const known = (Reflect.getMetadata(REFUSALS, handler) ?? []) as readonly ErrorCode[];
+    const all = [...new Set([...codes, ...known])];
+    Reflect.defineMetadata(REFUSALS, all, handler);
+    const responses = [...groupByStatus(all)].map(([status, grouped]) =>
+      ApiResponse({
+        status,
+        description: grouped.map((code) => `\`${code}\``).join(', '),
+        schema: { $ref: getSchemaPath(ErrorDto) },
+      }),
+    );
+    const document = applyDecorators(ApiExtraModels(ErrorDto, ErrorDetailDto), ...responses);
+    document(target, key, descriptor);
+  };
 }
 
 function groupByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {

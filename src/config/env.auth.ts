@@ -49,6 +49,14 @@ export const AUTH_VARIABLES = {
     max: 31_536_000,
     doc: 'Lifetime of an access token. The default is 30 days.',
   },
+  AUTH_FRESH_LOGIN_SECONDS: {
+    group: 'Sign-up and login',
+    type: 'integer',
+    default: 900,
+    min: 0,
+    max: 86_400,
+    doc: 'Deleting the account, linking and unlinking, approving a device and changing the encryption mode need a login this recent. 0 = any live session does.',
+  },
   AUTH_ACCESS_CACHE_SECONDS: {
     group: 'Sign-up and login',
     type: 'integer',

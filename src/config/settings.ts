@@ -55,6 +55,8 @@ export interface AuthSettings {
   readonly keyChallengeEnabled: boolean;
   readonly requireServerChallenge: boolean;
   readonly tokenTtlSeconds: number;
+  /** 0 = any live session counts as fresh. */
+  readonly freshLoginMs: number;
   /** How long an account's access facts may be served from memory when no invalidation arrives. */
   readonly accessCacheMs: number;
   readonly offboarding: {

@@ -1,6 +1,7 @@
 /** Everything the audit trail can say that happened. */
 export type AuditKind =
   | 'signed-up'
+  | 'logged-in'
   | 'login-refused'
   | 'identity-linked'
   | 'identity-unlinked'
@@ -22,6 +23,10 @@ export interface AuditEvent {
   readonly provider?: string;
   /** An error code, an eligibility reason, or the words an administrator gave. */
   readonly reason?: string;
+  /** The session that a login began. */
+  readonly sessionId?: string;
+  /** The address that a login came from. */
+  readonly address?: string;
   /** How many alike this one stands for; 1 when absent. */
   readonly count?: number;
 }

@@ -35,11 +35,14 @@ const NOTHING = '00000000-0000-0000-0000-000000000000';
 
 /** What an administrator does to one account, each by one statement, plus its audit row. */
 const ACTS = {
-  'account-disabled': `UPDATE "account" SET "disabled_at" = COALESCE("disabled_at", $2)
+  'account-disabled': `WITH "ended" AS (DELETE FROM "session" WHERE "account_id" = $1)
+    UPDATE "account" SET "disabled_at" = COALESCE("disabled_at", $2),
+      "token_epoch" = "token_epoch" + 1
     WHERE "id" = $1 RETURNING "id"`,
   'account-enabled': `UPDATE "account" SET "disabled_at" = NULL
     WHERE "id" = $1 AND $2::timestamptz IS NOT NULL RETURNING "id"`,
-  'all-tokens-revoked': `UPDATE "account" SET "token_epoch" = "token_epoch" + 1
+  'all-tokens-revoked': `WITH "ended" AS (DELETE FROM "session" WHERE "account_id" = $1)
+    UPDATE "account" SET "token_epoch" = "token_epoch" + 1
     WHERE "id" = $1 AND $2::timestamptz IS NOT NULL RETURNING "id"`,
   'recheck-requested': `WITH "due" AS (
       UPDATE "identity" SET "eligibility_next_check_at" = $2 WHERE "account_id" = $1)

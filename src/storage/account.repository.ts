@@ -4,11 +4,11 @@ import type { Eligibility, EligibilityStatus } from '../policy/eligibility-statu
 import type { AccountMode, KeyMode } from '../policy/storage-policy.js';
 import { batched } from './batched.js';
 import { Database, type Query } from './database.js';
+import { newSessions, sessionParameters, sessionsFrom, type NewSession } from './session-sql.js';
 
-/** What every login needs to know of an account. */
+/** What a login needs to know of an account before it stores anything. */
 export interface AccountForLogin {
   readonly id: string;
-  readonly tokenEpoch: number;
   readonly isDisabled: boolean;
 }
 
@@ -29,18 +29,22 @@ export interface AccountProfile {
 
 /** Nobody notices a pause this short, and in a rush of connections dozens share a statement. */
 const UPDATE_SEQS = { waitMs: 5, maxKeys: 500 };
-const LOGINS = { maxKeys: 500 };
 
-/** The columns of an {@link AccountForLogin}. */
-export const FOR_LOGIN = `"id", "token_epoch" AS "tokenEpoch", "disabled_at" IS NOT NULL AS "isDisabled"`;
+const CREATE_KEYED = `
+  WITH "created" AS (
+    INSERT INTO "account" ("id", "created_at", "key_mode", "public_key", "encryption_mode")
+    VALUES ($1, $2, 'keyed', $3, $4)
+    ON CONFLICT ("public_key") DO NOTHING
+    RETURNING "id", "token_epoch"),
+  "audited" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id")
+    SELECT $2, 'signed-up', 'user', "id" FROM "created"),
+  "served" AS (SELECT * FROM "created", ${newSessions(5)}),
+  ${sessionsFrom('"served"')}
+  SELECT "id" FROM "created"`;
 
 @Injectable()
 export class AccountRepository {
-  private readonly findKeyed = batched(
-    (publicKeys: readonly Buffer[]) => findByPublicKeys(this.database.query, publicKeys),
-    LOGINS,
-  );
-
   /**
    * The number of the account's newest update, by one statement for all who ask within a few
    * milliseconds; undefined when the account is gone.
@@ -57,41 +61,25 @@ export class AccountRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * By one statement for all who ask at the same moment.
+   * Makes the account of a device key with its first session, by one statement.
    *
    * @param query of the transaction that it belongs to, if any
-   */
-  async findByPublicKey(publicKey: Buffer, query?: Query): Promise<AccountForLogin | null> {
-    if (query === undefined) {
-      return this.findKeyed(publicKey);
-    }
-    const [account] = await findByPublicKeys(query, [publicKey]);
-    return account ?? null;
-  }
-
-  /**
-   * @param query of the transaction that it belongs to, if any
-   * @returns null when another login of the same key was first
+   * @returns the account's id; null when another login of the same key was first
    */
   async createKeyed(
     publicKey: Buffer,
     encryptionMode: AccountMode,
-    now: Date,
+    session: NewSession,
     query: Query = this.database.query,
-  ): Promise<AccountForLogin | null> {
-    const [account] = await query<AccountForLogin>(
-      `WITH "created" AS (
-         INSERT INTO "account" ("id", "created_at", "key_mode", "public_key", "encryption_mode")
-         VALUES ($1, $2, 'keyed', $3, $4)
-         ON CONFLICT ("public_key") DO NOTHING
-         RETURNING ${FOR_LOGIN}),
-       "audited" AS (
-         INSERT INTO "audit_event" ("at", "kind", "actor", "account_id")
-         SELECT $2, 'signed-up', 'user', "id" FROM "created")
-       SELECT * FROM "created"`,
-      [randomUUID(), now, publicKey, encryptionMode],
-    );
-    return account ?? null;
+  ): Promise<string | null> {
+    const [account] = await query<{ id: string }>(CREATE_KEYED, [
+      randomUUID(),
+      session.createdAt,
+      publicKey,
+      encryptionMode,
+      ...sessionParameters([session]),
+    ]);
+    return account?.id ?? null;
   }
 
   /** Whether any device-key account exists. */
@@ -100,28 +88,6 @@ export class AccountRepository {
       `SELECT 1 FROM "account" WHERE "public_key" IS NOT NULL LIMIT 1`,
     );
     return rows.length > 0;
-  }
-
-  /** Revokes every token handed out so far. */
-  async revokeAllTokens(accountId: string, now: Date): Promise<void> {
-    await this.database.query(
-      `WITH "revoked" AS (
-         UPDATE "account" SET "token_epoch" = "token_epoch" + 1 WHERE "id" = $1 RETURNING "id")
-       INSERT INTO "audit_event" ("at", "kind", "actor", "account_id")
-       SELECT $2, 'all-tokens-revoked', 'user', "id" FROM "revoked"`,
-      [accountId, now],
-    );
-  }
-
-  async revokeToken(accountId: string, tokenId: string, expiresAt: Date, now: Date): Promise<void> {
-    await this.database.query(
-      `WITH "revoked" AS (
-         INSERT INTO "token_revocation" ("token_id", "account_id", "expires_at")
-         VALUES ($1, $2, $3) ON CONFLICT ("token_id") DO NOTHING RETURNING "account_id")
-       INSERT INTO "audit_event" ("at", "kind", "actor", "account_id")
-       SELECT $4, 'token-revoked', 'user', "account_id" FROM "revoked"`,
-      [tokenId, accountId, expiresAt, now],
-    );
   }
 
   async profile(accountId: string): Promise<AccountProfile | null> {
@@ -146,20 +112,6 @@ export class AccountRepository {
       identities: rows.flatMap(toIdentityProfile),
     };
   }
-}
-
-async function findByPublicKeys(
-  query: Query,
-  publicKeys: readonly Buffer[],
-): Promise<(AccountForLogin | null)[]> {
-  const rows = await query<AccountForLogin & { readonly publicKey: Buffer }>(
-    `SELECT ${FOR_LOGIN}, "public_key" AS "publicKey" FROM "account" WHERE "public_key" = ANY($1)`,
-    [publicKeys],
-  );
-  const accounts = new Map(
-    rows.map(({ publicKey, ...account }) => [publicKey.toString('latin1'), account]),
-  );
-  return publicKeys.map((publicKey) => accounts.get(publicKey.toString('latin1')) ?? null);
 }
 
 interface ProfileRow {

@@ -22,13 +22,16 @@ export class AuditRepository {
    */
   async page(since: Date, afterId: string, limit: number): Promise<StoredAuditEvent[]> {
     const rows = await this.database.query<AuditRow>(
-      `SELECT "id", "at", "kind", "actor", "account_id" AS "accountId", "provider", "reason", "count"
+      `SELECT "id", "at", "kind", "actor", "account_id" AS "accountId", "provider", "reason",
+         "session_id" AS "sessionId", "address", "count"
        FROM "audit_event" WHERE "at" >= $1 AND "id" > $2 ORDER BY "id" LIMIT $3`,
       [since, afterId, limit],
     );
-    return rows.map(({ at, provider, reason, ...row }) => ({
+    return rows.map(({ at, provider, reason, sessionId, address, ...row }) => ({
       ...row,
       at: at.getTime(),
+      ...(sessionId !== null && { sessionId }),
+      ...(address !== null && { address }),
       ...(provider !== null && { provider }),
       ...(reason !== null && { reason }),
     }));
@@ -59,6 +62,8 @@ interface AuditRow {
   readonly accountId: string | null;
   readonly provider: string | null;
   readonly reason: string | null;
+  readonly sessionId: string | null;
+  readonly address: string | null;
   readonly count: number;
 }
 

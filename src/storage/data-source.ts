@@ -3,17 +3,18 @@ import type { StorageSettings } from '../config/settings.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
-import { DeviceRequestEntity } from './entities/device-request.entity.js';
+import { DeviceAuthorizationEntity } from './entities/device-authorization.entity.js';
 import { ExternalFlowEntity, ExternalPendingEntity } from './entities/external-flow.entity.js';
 import { IdentityEntity } from './entities/identity.entity.js';
 import { LoginChallengeEntity } from './entities/login-challenge.entity.js';
 import { LogoutTokenEntity } from './entities/logout-token.entity.js';
 import { PushTokenEntity } from './entities/push-token.entity.js';
-import { TokenRevocationEntity } from './entities/token-revocation.entity.js';
+import { SessionEntity } from './entities/session.entity.js';
 import { Gate1763700000000 } from './migrations/1763700000000-gate.js';
 import { ExternalIdentities1763800000000 } from './migrations/1763800000000-external-identities.js';
 import { Audit1763900000000 } from './migrations/1763900000000-audit.js';
 import { AccountContent1764100000000 } from './migrations/1764100000000-account-content.js';
+import { Sessions1764200000000 } from './migrations/1764200000000-sessions.js';
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
@@ -39,20 +40,21 @@ export function createDataSource(address: DatabaseAddress, settings: StorageSett
       AccountCredentialEntity,
       AccountEntity,
       AuditEventEntity,
-      DeviceRequestEntity,
+      DeviceAuthorizationEntity,
       ExternalFlowEntity,
       ExternalPendingEntity,
       IdentityEntity,
       LoginChallengeEntity,
       LogoutTokenEntity,
       PushTokenEntity,
-      TokenRevocationEntity,
+      SessionEntity,
     ],
     migrations: [
       Gate1763700000000,
       ExternalIdentities1763800000000,
       Audit1763900000000,
       AccountContent1764100000000,
+      Sessions1764200000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

@@ -6,8 +6,8 @@ const BATCH = 1000;
 /** Tables whose rows mean nothing after `expires_at`, with their keys. */
 const EXPIRING = [
   ['login_challenge', 'challenge'],
-  ['device_request', 'public_key'],
-  ['token_revocation', 'token_id'],
+  ['device_authorization', 'id'],
+  ['session', 'id'],
   ['external_flow', 'state_hash'],
   ['external_pending', 'pending_hash'],
   ['logout_token', 'token_hash'],

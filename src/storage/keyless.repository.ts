@@ -23,8 +23,7 @@ interface IdentityKey {
 const FIND = `
   SELECT "provider", "subject", "account_id" AS "accountId", "login", "eligibility_status" AS "status",
     extract(epoch FROM "eligibility_checked_at")::float8 * 1000 AS "checkedAt",
-    "key_mode" AS "keyMode",
-    "token_epoch" AS "tokenEpoch", "disabled_at" IS NOT NULL AS "isDisabled"
+    "key_mode" AS "keyMode", "disabled_at" IS NOT NULL AS "isDisabled"
   FROM "identity" JOIN "account" ON "account"."id" = "identity"."account_id"
   WHERE ("provider", "subject") IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
 
@@ -43,13 +42,12 @@ const CREATE = `
   "created" AS (
     INSERT INTO "account" ("id", "created_at", "key_mode", "public_key", "encryption_mode")
     SELECT "account_id", $10, 'keyless', NULL, 'plain' FROM "linked"
-    RETURNING "id", "token_epoch", "disabled_at"),
+    RETURNING "id"),
   "audited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider")
     SELECT $10, "kind", 'user', "id", $1
     FROM "created", unnest(ARRAY['signed-up', 'identity-linked']) AS "kind")
-  SELECT "id", "token_epoch" AS "tokenEpoch", "disabled_at" IS NOT NULL AS "isDisabled"
-  FROM "created"`;
+  SELECT "id" FROM "created"`;
 
 /** Accounts that an identity alone opens. */
 @Injectable()
@@ -79,15 +77,15 @@ export class KeylessRepository {
   /**
    * Makes the account of an identity that has none, with its identity, by one statement.
    *
-   * @returns null when another first login was faster: it is committed by then
+   * @returns its id; null when another first login was faster: it is committed by then
    */
   async create(
     query: Query,
     { provider, subject, facts, credentials, checkedAt, nextCheckAt }: ProvenIdentity,
     now: Date,
-  ): Promise<AccountForLogin | null> {
+  ): Promise<string | null> {
     const accountId = randomUUID();
-    const [account] = await query<AccountForLogin>(CREATE, [
+    const [account] = await query<{ id: string }>(CREATE, [
       provider,
       subject,
       facts.login,
@@ -99,7 +97,7 @@ export class KeylessRepository {
       randomUUID(),
       now,
     ]);
-    return account ?? null;
+    return account?.id ?? null;
   }
 }
 
@@ -110,7 +108,6 @@ interface IdentityAccountRow extends IdentityKey {
   /** Unix milliseconds. */
   readonly checkedAt: number | null;
   readonly keyMode: KeyMode;
-  readonly tokenEpoch: number;
   readonly isDisabled: boolean;
 }
 
@@ -133,9 +130,9 @@ function nameOf({ provider, subject }: IdentityKey): string {
 }
 
 function toIdentityAccount(row: IdentityAccountRow): IdentityAccount {
-  const { accountId, subject, login, status, checkedAt, keyMode, tokenEpoch, isDisabled } = row;
+  const { accountId, subject, login, status, checkedAt, keyMode, isDisabled } = row;
   return {
-    account: { id: accountId, tokenEpoch, isDisabled },
+    account: { id: accountId, isDisabled },
     keyMode,
     identity: { accountId, subject, login, status, checkedAt },
   };

@@ -7,7 +7,6 @@ import { AccountRepository } from './account.repository.js';
 import { AuditRepository } from './audit.repository.js';
 import { ContentAtRest } from './content-at-rest.js';
 import { Database } from './database.js';
-import { DeviceRequestRepository } from './device-request.repository.js';
 import { ExpiredRowsRepository } from './expired-rows.repository.js';
 import { ExternalFlowRepository } from './external-flow.repository.js';
 import { IdentityCredentials } from './identity-credentials.js';
@@ -22,6 +21,7 @@ import { loadMasterSecret } from './master-secret.js';
 import { PushTokenRepository } from './push-token.repository.js';
 import { REDIS, RedisConnections } from './redis-connections.js';
 import { SealedBox } from './sealed-box.js';
+import { SessionRepository } from './session.repository.js';
 import { StorageLifecycle } from './storage-lifecycle.js';
 
 const repositories = [
@@ -30,7 +30,6 @@ const repositories = [
   AccountSettingsRepository,
   AccountRepository,
   AuditRepository,
-  DeviceRequestRepository,
   ExpiredRowsRepository,
   ExternalFlowRepository,
   IdentityDueRepository,
@@ -40,6 +39,7 @@ const repositories = [
   LoginChallengeRepository,
   LogoutTokenRepository,
   PushTokenRepository,
+  SessionRepository,
 ];
 
 const seals = [SealedBox, ContentAtRest, IdentityCredentials];

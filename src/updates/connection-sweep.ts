@@ -71,9 +71,9 @@ export class ConnectionSweep {
     for (const socket of this.connections.all()) {
       const { access, judgedAt } = socket.data;
       if (now - judgedAt >= this.maxAgeMs || access.holdsUntil <= now) {
-        const same = byToken.get(access.tokenId);
+        const same = byToken.get(access.sessionId);
         if (same === undefined) {
-          byToken.set(access.tokenId, [socket]);
+          byToken.set(access.sessionId, [socket]);
         } else {
           same.push(socket);
         }

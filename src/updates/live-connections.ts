@@ -94,12 +94,12 @@ export class LiveConnections {
   }
 
   /** Closes the connections that an access change concerns. */
-  apply({ accountId, tokenId, closes, provider }: AccessChange): void {
+  apply({ accountId, sessionId, closes, provider }: AccessChange): void {
     if (closes === undefined) {
       return;
     }
     for (const socket of this.socketsOf(accountId)) {
-      if (tokenId === undefined || socket.data.access.tokenId === tokenId) {
+      if (sessionId === undefined || socket.data.access.sessionId === sessionId) {
         this.close(socket, new AppError(closes, provider === undefined ? {} : { provider }));
       }
     }

@@ -9,8 +9,7 @@ import {
   makeDeviceKey,
   refusalOf,
 } from '../helpers/client.js';
-import { AccessTokens } from '../../src/auth/access-token.js';
-import { resolveSettings } from '../../src/config/resolve-settings.js';
+import { AccessTokens } from '../../src/auth/sessions/access-token.js';
 import { MasterKeys } from '../../src/storage/master-keys.js';
 import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
 
@@ -52,7 +51,7 @@ describe('the bearer token', () => {
   it('carries no more than it must', () => {
     const [header, payload] = login.token.split('.').slice(0, 2).map(decode);
     expect(header).toEqual({ alg: 'HS256', typ: 'at+jwt', kid: expect.any(String) });
-    expect(Object.keys(payload ?? {}).sort()).toEqual(['epoch', 'exp', 'iat', 'iss', 'jti', 'sub']);
+    expect(Object.keys(payload ?? {}).sort()).toEqual(['exp', 'iat', 'iss', 'jti', 'sub']);
     expect(Number(payload?.['exp']) - Number(payload?.['iat'])).toBe(30 * 86_400);
   });
 
@@ -245,14 +244,14 @@ withSql('an account that changed in the database (needs SQL: PostgreSQL only)', 
 });
 
 describe('a token made with a master secret', () => {
+  /** For the session of `login`, which lives on whatever this token says. */
   const issue = (secret: string, now: number, tokenTtlSeconds = 3600): string => {
-    const { settings } = resolveSettings({});
-    const tokens = new AccessTokens(
-      new MasterKeys(secret, []),
-      { now: () => now },
-      { ...settings, auth: { ...settings.auth, tokenTtlSeconds } },
-    );
-    return tokens.issue(login.accountId, 0);
+    const tokens = new AccessTokens(new MasterKeys(secret, []), { now: () => now });
+    return tokens.issue(login.accountId, {
+      id: String(decode(login.token.split('.')[1])['jti']),
+      createdAt: new Date(now),
+      expiresAt: new Date(now + tokenTtlSeconds * SECOND),
+    });
   };
   const SECOND = 1000;
 

@@ -1,15 +1,15 @@
 import { Body, Controller, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
-import type { Login } from '../account-access.js';
-import type { Access } from '../auth.service.js';
+import type { FastifyRequest } from 'fastify';
+import { Answers, Refuses } from '../../common/route-docs.js';
 import { LoginRateGuard } from '../login-rate.guard.js';
-import { Caller, OpenToAnyToken, Public } from '../route-access.js';
+import { Public } from '../route-access.js';
+import { loginOrigin } from '../sessions/login-origin.js';
+import type { Login } from '../sessions/session-issuer.js';
 import { ChallengeDto, DeviceKeyLoginDto, LoginAnswerDto } from './device-key.dto.js';
 import { DeviceKeyService } from './device-key.service.js';
 import { LoginChallenges } from './login-challenges.js';
-import { LogoutService } from './logout.service.js';
-import { SignupPolicyGuard, type JudgedLoginRequest } from './signup-policy.guard.js';
+import { SignupPolicyGuard } from './signup-policy.guard.js';
 
 @ApiTags('auth')
 @Controller('v1/auth')
@@ -17,7 +17,6 @@ export class DeviceKeyController {
   constructor(
     private readonly deviceKeys: DeviceKeyService,
     private readonly challenges: LoginChallenges,
-    private readonly sessions: LogoutService,
   ) {}
 
   @ApiOperation({ summary: 'A challenge to sign: it lives 60 seconds and passes once.' })
@@ -37,26 +36,8 @@ export class DeviceKeyController {
   @Answers(LoginAnswerDto)
   @Refuses('invalid-request', 'invalid-public-key', 'invalid-signature', 'challenge-required')
   @Refuses('challenge-expired', 'signup-disabled', 'key-challenge-disabled', 'account-disabled')
-  @Refuses('rate-limited', 'unavailable')
-  logIn(@Body() body: DeviceKeyLoginDto, @Req() request: JudgedLoginRequest): Promise<Login> {
-    return this.deviceKeys.logIn(body, request.knownAccount ?? null);
-  }
-
-  @ApiOperation({ summary: 'Revokes this token, at once and everywhere.' })
-  @Post('logout')
-  @OpenToAnyToken()
-  @Answers(SuccessDto)
-  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
-  logOut(@Caller() caller: Access): Promise<SuccessDto> {
-    return this.sessions.logOut(caller);
-  }
-
-  @ApiOperation({ summary: "Revokes all of the account's tokens." })
-  @Post('logout-everywhere')
-  @OpenToAnyToken()
-  @Answers(SuccessDto)
-  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
-  logOutEverywhere(@Caller() caller: Access): Promise<SuccessDto> {
-    return this.sessions.logOutEverywhere(caller);
+  @Refuses('not-found', 'rate-limited', 'unavailable')
+  logIn(@Body() body: DeviceKeyLoginDto, @Req() request: FastifyRequest): Promise<Login> {
+    return this.deviceKeys.logIn(body, loginOrigin(request, body.client));
   }
 }

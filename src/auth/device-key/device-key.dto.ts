@@ -1,9 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString, MaxLength } from 'class-validator';
+import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
+import { ClientDto, IsClient } from '../sessions/login-origin.js';
 
 const BASE64 = 'base64, standard or url-safe, padded or not';
 
-export class DeviceKeyLoginDto {
+/** What proves that a caller holds a device key. */
+export class SignedChallengeDto {
   @ApiProperty({ description: `Raw 32-byte Ed25519 key, ${BASE64}.` })
   @MaxLength(64)
   @IsString()
@@ -18,6 +20,20 @@ export class DeviceKeyLoginDto {
   @MaxLength(96)
   @IsString()
   signature!: string;
+
+  @ApiProperty({ required: false, type: ClientDto })
+  @IsClient()
+  client?: ClientDto;
+}
+
+export class DeviceKeyLoginDto extends SignedChallengeDto {
+  @ApiProperty({
+    required: false,
+    description: 'false: a key without an account is answered `not-found`, and does not sign up.',
+  })
+  @IsOptional()
+  @IsBoolean()
+  create?: boolean;
 }
 
 export class LoginAnswerDto {

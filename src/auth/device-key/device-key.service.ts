@@ -1,14 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import { normalizeBase64 } from '../../policy/base64.js';
 import { isStrictSignature, judgePublicKey } from '../../policy/device-key.js';
 import { newKeyedAccountMode } from '../../policy/encryption.js';
-import { AccountRepository, type AccountForLogin } from '../../storage/account.repository.js';
+import { judgeSignup } from '../../policy/signup.js';
+import { AccountRepository } from '../../storage/account.repository.js';
 import type { Query } from '../../storage/database.js';
-import { AccountAccess, type Login } from '../account-access.js';
-import type { DeviceKeyLoginDto } from './device-key.dto.js';
+import type { NewSession } from '../../storage/session-sql.js';
+import { SessionRepository, type LoggedInAccount } from '../../storage/session.repository.js';
+import type { LoginOrigin } from '../sessions/login-origin.js';
+import { SessionIssuer, type Login } from '../sessions/session-issuer.js';
+import type { DeviceKeyLoginDto, SignedChallengeDto } from './device-key.dto.js';
 import { LoginChallenges } from './login-challenges.js';
 import { verifySignature } from './verify-signature.js';
 
@@ -19,25 +22,23 @@ const MAX_CHALLENGE_BYTES = 1024;
 export class DeviceKeyService {
   constructor(
     private readonly accounts: AccountRepository,
+    private readonly sessions: SessionRepository,
     private readonly challenges: LoginChallenges,
-    private readonly access: AccountAccess,
-    private readonly clock: Clock,
+    private readonly issuer: SessionIssuer,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
    * Logs in, making the account at the first login of its key.
    *
-   * @param known the account of this key where the sign-up policy has looked it up already
+   * @throws AppError `signup-disabled`, `not-found` where `create` is false, `account-disabled`, and
+   *   what {@link prove} throws
    */
-  async logIn(body: DeviceKeyLoginDto, known: AccountForLogin | null): Promise<Login> {
+  async logIn(body: DeviceKeyLoginDto, origin: LoginOrigin): Promise<Login> {
     const publicKey = await this.prove(body);
-    const existing = known ?? (await this.accounts.findByPublicKey(publicKey));
-    if (existing !== null) {
-      return this.access.logIn(existing, false);
-    }
-    const { account, created } = await this.signUp(publicKey);
-    return this.access.logIn(account, created);
+    const session = this.issuer.prepare('key_challenge', origin);
+    const { account, created } = await this.begin(publicKey, session, () => this.checkSignup(body));
+    return this.issuer.answer(account, session, created);
   }
 
   /**
@@ -47,33 +48,54 @@ export class DeviceKeyService {
    * @throws AppError `invalid-public-key`, `invalid-signature`, `challenge-required`,
    *   `challenge-expired`
    */
-  async prove(body: DeviceKeyLoginDto): Promise<Buffer> {
+  async prove(body: SignedChallengeDto): Promise<Buffer> {
     const publicKey = decodePublicKey(body.publicKey);
     await this.checkSignature(publicKey, body);
     return publicKey;
   }
 
   /**
-   * Makes the account of a key that has none. Another first login of the same key may be a moment
-   * faster: both succeed, with one account.
+   * Stores the session of a key that was proven, making its account where it has none. Another first
+   * login of the same key may be a moment faster: both succeed, with one account.
    *
+   * @param checkSignup throws where a new key may not make an account
    * @param query of the transaction that it belongs to, if any
    */
-  async signUp(
+  async begin(
     publicKey: Buffer,
+    session: NewSession,
+    checkSignup: () => void,
     query?: Query,
-  ): Promise<{ readonly account: AccountForLogin; readonly created: boolean }> {
+  ): Promise<{ readonly account: LoggedInAccount; readonly created: boolean }> {
+    const known = await this.sessions.logInByKey(publicKey, session, query);
+    if (known !== null) {
+      return { account: known, created: false };
+    }
+    checkSignup();
     const mode = newKeyedAccountMode(this.settings.encryption);
-    const now = new Date(this.clock.now());
-    const created = await this.accounts.createKeyed(publicKey, mode, now, query);
-    const account = created ?? (await this.accounts.findByPublicKey(publicKey, query));
-    if (account === null) {
+    const id = await this.accounts.createKeyed(publicKey, mode, session, query);
+    if (id !== null) {
+      return { account: { id, isDisabled: false, sessions: 0 }, created: true };
+    }
+    const other = await this.sessions.logInByKey(publicKey, session, query);
+    if (other === null) {
       throw new AppError('unavailable');
     }
-    return { account, created: created !== null };
+    return { account: other, created: false };
   }
 
-  private async checkSignature(publicKey: Buffer, body: DeviceKeyLoginDto): Promise<void> {
+  private checkSignup({ create = true }: DeviceKeyLoginDto): void {
+    if (!create) {
+      throw new AppError('not-found');
+    }
+    const { anonymousSignupEnabled } = this.settings.auth;
+    const decision = judgeSignup({ anonymousSignupEnabled, accountExists: false });
+    if (!decision.allowed) {
+      throw new AppError(decision.code);
+    }
+  }
+
+  private async checkSignature(publicKey: Buffer, body: SignedChallengeDto): Promise<void> {
     const challenge = decodeBase64(body.challenge, 1, MAX_CHALLENGE_BYTES);
     if (challenge === null) {
       throw new AppError('invalid-request', {

@@ -3,6 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../auth.service.js';
 import { Caller, OpenToAnyToken } from '../route-access.js';
+import { NeedsFreshLogin } from '../sessions/fresh-login.guard.js';
 import { ConnectService } from './connect.service.js';
 import { ExternalStartService } from './external-start.service.js';
 import { ConnectFinalizeDto, StartAnswerDto, StartDto, toPort } from './external.dto.js';
@@ -22,6 +23,7 @@ export class ConnectController {
     summary: 'Begins linking an identity to this account: the address to open, for 10 minutes.',
   })
   @Get('params')
+  @NeedsFreshLogin()
   @Header('cache-control', 'no-store')
   @Answers(StartAnswerDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
@@ -37,6 +39,7 @@ export class ConnectController {
 
   @ApiOperation({ summary: 'Links the identity that the return address brought.' })
   @Post('finalize')
+  @NeedsFreshLogin()
   @Answers(SuccessDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
   @Refuses('invalid-request', 'invalid-pending', 'not-eligible', 'provider-already-linked')
@@ -55,6 +58,7 @@ export class ConnectController {
     description: 'Where the provider is required, access ends at once, everywhere.',
   })
   @Delete()
+  @NeedsFreshLogin()
   @Answers(SuccessDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
   @Refuses('invalid-request', 'unsupported-provider', 'unavailable')

@@ -1,10 +1,12 @@
-import { Body, Controller, Param, Post, UseGuards } from '@nestjs/common';
+import { Body, Controller, Param, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { Answers, Refuses } from '../../common/route-docs.js';
-import type { Login } from '../account-access.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
 import { LoginRateGuard } from '../login-rate.guard.js';
 import { Public } from '../route-access.js';
+import { loginOrigin } from '../sessions/login-origin.js';
+import type { Login } from '../sessions/session-issuer.js';
 import { ExternalKeylessService } from './external-keyless.service.js';
 import { FinalizeKeylessDto } from './external-keyless.dto.js';
 
@@ -24,7 +26,11 @@ export class ExternalKeylessController {
   @Refuses('invalid-request', 'invalid-pending', 'invalid-proof', 'account-disabled')
   @Refuses('keyless-disabled', 'e2ee-required', 'signup-provider-disabled', 'not-eligible')
   @Refuses('restore-required', 'unsupported-provider', 'rate-limited', 'unavailable')
-  finalize(@Param('provider') provider: string, @Body() body: FinalizeKeylessDto): Promise<Login> {
-    return this.logins.finish(provider, body);
+  finalize(
+    @Param('provider') provider: string,
+    @Body() body: FinalizeKeylessDto,
+    @Req() request: FastifyRequest,
+  ): Promise<Login> {
+    return this.logins.finish(provider, body, loginOrigin(request, body.client));
   }
 }

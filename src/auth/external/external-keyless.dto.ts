@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, Length, MaxLength } from 'class-validator';
+import { ClientDto, IsClient } from '../sessions/login-origin.js';
 
 export class FinalizeKeylessDto {
   @ApiProperty({ description: 'What the return address brought.' })
@@ -11,4 +12,8 @@ export class FinalizeKeylessDto {
   @IsString()
   @MaxLength(1024)
   proof!: string;
+
+  @ApiProperty({ required: false, type: ClientDto })
+  @IsClient()
+  client?: ClientDto;
 }

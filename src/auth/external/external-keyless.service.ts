@@ -2,8 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors.js';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import { judgeExternalLogin } from '../../policy/external-flow.js';
-import type { Login } from '../account-access.js';
 import { KeylessLogin, type KeylessPerson } from '../keyless/keyless-login.service.js';
+import type { LoginOrigin } from '../sessions/login-origin.js';
+import type { Login } from '../sessions/session-issuer.js';
 import { checkHolder } from './check-holder.js';
 import { externalFlowFacts, type PendingContents } from './external-contents.js';
 import type { FinalizeKeylessDto } from './external-keyless.dto.js';
@@ -28,14 +29,18 @@ export class ExternalKeylessService {
    * @throws AppError `invalid-pending`, `invalid-proof`, `keyless-disabled`, `e2ee-required` and
    *   what {@link KeylessLogin.admit} throws
    */
-  async finish(provider: string, { pending, proof }: FinalizeKeylessDto): Promise<Login> {
+  async finish(
+    provider: string,
+    { pending, proof }: FinalizeKeylessDto,
+    origin: LoginOrigin,
+  ): Promise<Login> {
     const admitted = await this.pendings.use(provider, pending, async (query, contents) => {
       checkHolder(contents.holder, proof, null);
       const decision = judgeExternalLogin('keyless', externalFlowFacts(this.settings), provider);
       if (!decision.isAllowed) {
         throw new AppError(decision.code, { provider });
       }
-      return this.keyless.admit(query, this.toPerson(contents));
+      return this.keyless.admit(query, this.toPerson(contents), origin);
     });
     return this.keyless.finish(admitted);
   }

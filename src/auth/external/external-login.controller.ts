@@ -7,16 +7,19 @@ import {
   Param,
   Post,
   Query,
+  Req,
   UseGuards,
 } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../common/errors.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
-import type { Login } from '../account-access.js';
 import { decodePublicKey } from '../device-key/device-key.service.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
 import { LoginRateGuard } from '../login-rate.guard.js';
 import { Public } from '../route-access.js';
+import { loginOrigin } from '../sessions/login-origin.js';
+import type { Login } from '../sessions/session-issuer.js';
 import type { Holder } from './external-contents.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { ExternalStartService } from './external-start.service.js';
@@ -59,8 +62,12 @@ export class ExternalLoginController {
   @Refuses('invalid-signature', 'challenge-required', 'challenge-expired', 'account-disabled')
   @Refuses('signup-provider-disabled', 'not-eligible', 'provider-already-linked')
   @Refuses('rate-limited', 'unavailable')
-  finalize(@Param('provider') provider: string, @Body() body: FinalizeDto): Promise<Login> {
-    return this.logins.finish(provider, body);
+  finalize(
+    @Param('provider') provider: string,
+    @Body() body: FinalizeDto,
+    @Req() request: FastifyRequest,
+  ): Promise<Login> {
+    return this.logins.finish(provider, body, loginOrigin(request, body.client));
   }
 
   @ApiOperation({ summary: 'Gives a pending login up, known or not.' })

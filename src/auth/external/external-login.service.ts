@@ -2,10 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors.js';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import { judgeExternalSignup } from '../../policy/external-flow.js';
-import { AccountRepository, type AccountForLogin } from '../../storage/account.repository.js';
-import type { Query } from '../../storage/database.js';
-import { AccountAccess, type Login } from '../account-access.js';
 import { DeviceKeyService } from '../device-key/device-key.service.js';
+import type { LoginOrigin } from '../sessions/login-origin.js';
+import { SessionIssuer, type Login } from '../sessions/session-issuer.js';
 import { checkHolder } from './check-holder.js';
 import { externalFlowFacts } from './external-contents.js';
 import type { FinalizeDto } from './external.dto.js';
@@ -19,10 +18,9 @@ export class ExternalLoginService {
   constructor(
     private readonly pendings: PendingLogins,
     private readonly deviceKeys: DeviceKeyService,
-    private readonly accounts: AccountRepository,
     private readonly links: IdentityLinks,
     private readonly effects: LinkEffects,
-    private readonly access: AccountAccess,
+    private readonly issuer: SessionIssuer,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -32,37 +30,30 @@ export class ExternalLoginService {
    * @throws AppError `invalid-pending`, `invalid-proof`, `signup-provider-disabled`,
    *   `account-disabled`, what {@link DeviceKeyService.prove} and {@link IdentityLinks.link} throw
    */
-  async finish(provider: string, body: FinalizeDto): Promise<Login> {
+  async finish(provider: string, body: FinalizeDto, origin: LoginOrigin): Promise<Login> {
     const publicKey = await this.deviceKeys.prove(body);
+    const session = this.issuer.prepare(provider, origin);
     const { account, created, change } = await this.pendings.use(
       provider,
       body.pending,
       async (query, pending) => {
         checkHolder(pending.holder, body.proof, publicKey);
-        const found = await this.accountOf(publicKey, provider, query);
-        if (found.account.isDisabled) {
+        const checkSignup = (): void => this.checkSignup(provider);
+        const begun = await this.deviceKeys.begin(publicKey, session, checkSignup, query);
+        if (begun.account.isDisabled) {
           throw new AppError('account-disabled');
         }
-        return { ...found, change: await this.links.link(query, found.account.id, pending) };
+        return { ...begun, change: await this.links.link(query, begun.account.id, pending) };
       },
     );
     this.effects.announceLink(account.id, change);
-    return this.access.logIn(account, created);
+    return this.issuer.answer(account, session, created);
   }
 
-  private async accountOf(
-    publicKey: Buffer,
-    provider: string,
-    query: Query,
-  ): Promise<{ readonly account: AccountForLogin; readonly created: boolean }> {
-    const account = await this.accounts.findByPublicKey(publicKey, query);
-    if (account !== null) {
-      return { account, created: false };
-    }
+  private checkSignup(provider: string): void {
     const decision = judgeExternalSignup(externalFlowFacts(this.settings), provider);
     if (!decision.isAllowed) {
       throw new AppError(decision.code, { provider });
     }
-    return this.deviceKeys.signUp(publicKey, query);
   }
 }

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
 import type { AuthMode } from '../../policy/auth-methods.js';
-import { DeviceKeyLoginDto } from '../device-key/device-key.dto.js';
+import { SignedChallengeDto } from '../device-key/device-key.dto.js';
 
 const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
 const LOOPBACK_PORT =
@@ -62,7 +62,7 @@ export class ConnectFinalizeDto {
   pending!: string;
 }
 
-export class FinalizeDto extends DeviceKeyLoginDto {
+export class FinalizeDto extends SignedChallengeDto {
   @ApiProperty({ description: PENDING })
   @Length(1, 128)
   @IsString()

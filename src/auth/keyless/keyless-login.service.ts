@@ -11,7 +11,6 @@ import {
   type KeylessDecision,
 } from '../../policy/keyless.js';
 import { nextCheckAt } from '../../policy/offboarding.js';
-import type { AccountForLogin } from '../../storage/account.repository.js';
 import { Database, type Query } from '../../storage/database.js';
 import {
   IdentityRepository,
@@ -19,8 +18,11 @@ import {
   type ProvenIdentity,
 } from '../../storage/identity.repository.js';
 import { KeylessRepository, type IdentityAccount } from '../../storage/keyless.repository.js';
-import { AccountAccess, type Login } from '../account-access.js';
+import type { NewSession } from '../../storage/session-sql.js';
+import type { LoggedInAccount } from '../../storage/session.repository.js';
 import { LinkEffects } from '../external/link-effects.js';
+import type { LoginOrigin } from '../sessions/login-origin.js';
+import { SessionIssuer, type Login } from '../sessions/session-issuer.js';
 
 /** Somebody who has just been named by a provider or a certificate, and shows no device key. */
 export interface KeylessPerson {
@@ -40,12 +42,18 @@ export interface KeylessPerson {
   readonly checkedAt?: number;
 }
 
-/** A login that a transaction decided, and {@link KeylessLogin.finish} carries out after it. */
-export interface AdmittedPerson {
-  readonly account: AccountForLogin;
+/** The account of an identity, as a transaction found or made it. */
+interface AdmittedPerson {
+  readonly accountId: string;
   readonly provider: string;
   readonly created: boolean;
   readonly change: IdentityChange | null;
+}
+
+/** A login that a transaction decided, and {@link KeylessLogin.finish} answers after it. */
+export interface KeylessSession extends AdmittedPerson {
+  readonly account: LoggedInAccount;
+  readonly session: NewSession;
 }
 
 /** Another first login can come between once, and its account be deleted before this one looks. */
@@ -60,7 +68,7 @@ export class KeylessLogin {
     private readonly database: Database,
     private readonly keyless: KeylessRepository,
     private readonly identities: IdentityRepository,
-    private readonly access: AccountAccess,
+    private readonly issuer: SessionIssuer,
     private readonly effects: LinkEffects,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
@@ -68,12 +76,57 @@ export class KeylessLogin {
   ) {}
 
   /**
-   * By one statement where nothing new is known about the identity.
+   * Without a transaction where nothing new is known about the identity.
    *
    * @throws AppError `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`,
    *   `not-eligible`, `restore-required`, `account-disabled`, `unavailable`
    */
-  async logIn(person: KeylessPerson): Promise<Login> {
+  async logIn(person: KeylessPerson, origin: LoginOrigin): Promise<Login> {
+    const known = await this.findUpToDate(person);
+    if (known !== null) {
+      const session = this.issuer.prepare(person.provider, origin);
+      return this.issuer.answer(await this.issuer.begin(known, session), session, false);
+    }
+    return this.finish(
+      await this.database.transaction((query) => this.admit(query, person, origin)),
+    );
+  }
+
+  /**
+   * Finds or makes the account, and begins no session.
+   *
+   * @returns whether it was made
+   * @throws AppError what {@link logIn} throws
+   */
+  async provision(person: KeylessPerson): Promise<boolean> {
+    if ((await this.findUpToDate(person)) !== null) {
+      return false;
+    }
+    const admitted = await this.database.transaction((query) => this.decide(query, person));
+    this.announce(admitted);
+    return admitted.created;
+  }
+
+  /**
+   * Decides in the transaction of the caller, and stores the session in it.
+   *
+   * @throws AppError what {@link logIn} throws
+   */
+  async admit(query: Query, person: KeylessPerson, origin: LoginOrigin): Promise<KeylessSession> {
+    const admitted = await this.decide(query, person);
+    const session = this.issuer.prepare(person.provider, origin);
+    const account = await this.issuer.begin(admitted.accountId, session, query);
+    return { ...admitted, account, session };
+  }
+
+  /** Announces what changed and answers the login; call when the transaction is committed. */
+  finish(login: KeylessSession): Promise<Login> {
+    this.announce(login);
+    return this.issuer.answer(login.account, login.session, login.created);
+  }
+
+  /** @returns the id of an account of which nothing new is known */
+  private async findUpToDate(person: KeylessPerson): Promise<string | null> {
     const { provider, eligibility } = person;
     this.checkPolicy(provider);
     if (eligibility.status === 'ineligible') {
@@ -81,19 +134,14 @@ export class KeylessLogin {
     }
     checkEligible(person);
     const known = await this.keyless.find(person);
-    if (known !== null && this.isUpToDate(known, person)) {
-      checkOpen(known, provider);
-      return this.access.logIn(known.account, false);
+    if (known === null || !this.isUpToDate(known, person)) {
+      return null;
     }
-    return this.finish(await this.database.transaction((query) => this.admit(query, person)));
+    checkOpen(known, provider);
+    return known.account.id;
   }
 
-  /**
-   * Decides in the transaction of the caller.
-   *
-   * @throws AppError what {@link logIn} throws
-   */
-  async admit(query: Query, person: KeylessPerson): Promise<AdmittedPerson> {
+  private async decide(query: Query, person: KeylessPerson): Promise<AdmittedPerson> {
     const { provider } = person;
     this.checkPolicy(provider);
     checkEligible(person);
@@ -103,27 +151,24 @@ export class KeylessLogin {
       if (known !== null) {
         checkOpen(known, provider);
         const change = await this.refresh(query, known, proven);
-        return { account: known.account, provider, created: false, change };
+        return { accountId: known.account.id, provider, created: false, change };
       }
       refuseUnless(judgeKeylessSignup(person.autoProvision), provider);
-      const account = await this.keyless.create(query, proven, new Date(this.clock.now()));
-      if (account !== null) {
-        return { account, provider, created: true, change: null };
+      const accountId = await this.keyless.create(query, proven, new Date(this.clock.now()));
+      if (accountId !== null) {
+        return { accountId, provider, created: true, change: null };
       }
     }
     throw new AppError('unavailable', { provider });
   }
 
-  /** Tells whom it concerns and hands the token out; call when the transaction is committed. */
-  finish({ account, provider, created, change }: AdmittedPerson): Login {
+  private announce({ accountId, provider, created, change }: AdmittedPerson): void {
     if (change !== null) {
       this.effects.announce(change);
     }
     if (created) {
-      const kind = 'identity-linked';
-      this.audit.tell({ kind, actor: 'user', accountId: account.id, provider });
+      this.audit.tell({ kind: 'identity-linked', actor: 'user', accountId, provider });
     }
-    return this.access.logIn(account, created);
   }
 
   private checkPolicy(provider: string): void {

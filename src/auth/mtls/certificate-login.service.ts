@@ -8,8 +8,9 @@ import { SETTINGS, type MtlsSettings, type Settings } from '../../config/setting
 import { allowedReturnTo } from '../../policy/client-certificate-return.js';
 import { judgeClientCertificate } from '../../policy/client-certificate.js';
 import { ExternalFlowRepository } from '../../storage/external-flow.repository.js';
-import type { Login } from '../account-access.js';
 import { KeylessLogin, type KeylessPerson } from '../keyless/keyless-login.service.js';
+import type { LoginOrigin } from '../sessions/login-origin.js';
+import type { Login } from '../sessions/session-issuer.js';
 import { PresentedCertificates } from './presented-certificate.js';
 
 /** The provider id of identities that a certificate names. */
@@ -44,9 +45,9 @@ export class CertificateLogin {
    * @throws AppError `not-found` (switched off), `mtls-required`, `not-eligible`, and what
    *   {@link KeylessLogin.logIn} throws
    */
-  async logIn(request: IncomingMessage): Promise<Login> {
+  async logIn(request: IncomingMessage, origin: LoginOrigin): Promise<Login> {
     this.requireEnabled();
-    return this.keyless.logIn(this.identify(request));
+    return this.keyless.logIn(this.identify(request), origin);
   }
 
   /**
@@ -62,7 +63,7 @@ export class CertificateLogin {
   }
 
   /**
-   * Logs in and hands out a code for it at the return address; a refusal goes there as `error`.
+   * Hands out a code for a login at the return address; a refusal goes there as `error`.
    *
    * @throws AppError `not-found`, `invalid-return-to`, `unavailable`
    */
@@ -70,7 +71,7 @@ export class CertificateLogin {
     const url = this.returnAddress(returnTo);
     try {
       const person = this.identify(request);
-      const { created } = await this.keyless.logIn(person);
+      const created = await this.keyless.provision(person);
       url.searchParams.set('code', await this.issueCode(person, created));
     } catch (error) {
       if (!(error instanceof AppError) || ![401, 403, 409].includes(ERRORS[error.code].status)) {
@@ -83,7 +84,7 @@ export class CertificateLogin {
   }
 
   /** @throws AppError `not-found`, `invalid-code`, and what {@link KeylessLogin.logIn} throws */
-  async claim(code: string): Promise<Login> {
+  async claim(code: string, origin: LoginOrigin): Promise<Login> {
     this.requireEnabled();
     const now = new Date(this.clock.now());
     const contents = await this.claims.take<ClaimContents>('mtls-claim', code, now);
@@ -91,7 +92,7 @@ export class CertificateLogin {
       throw new AppError('invalid-code');
     }
     const { subject, login, created } = contents;
-    const answer = await this.keyless.logIn(this.person(subject, login));
+    const answer = await this.keyless.logIn(this.person(subject, login), origin);
     return { ...answer, created: created || answer.created };
   }
 

@@ -9,13 +9,14 @@ import {
   Req,
   UseGuards,
 } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Answers, Refuses } from '../../common/route-docs.js';
-import type { Login } from '../account-access.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
 import { LoginRateGuard } from '../login-rate.guard.js';
 import { Public } from '../route-access.js';
+import { LoginClientDto, loginOrigin } from '../sessions/login-origin.js';
+import type { Login } from '../sessions/session-issuer.js';
 import { CertificateLogin } from './certificate-login.service.js';
 import { ClaimDto } from './mtls.dto.js';
 
@@ -42,8 +43,9 @@ export class MtlsController {
   @Refuses('mtls-required', 'not-eligible', 'e2ee-required', 'keyless-disabled')
   @Refuses('signup-provider-disabled', 'account-disabled', 'restore-required', 'not-found')
   @Refuses('rate-limited', 'unavailable')
-  logIn(@Req() { raw }: FastifyRequest): Promise<Login> {
-    return this.logins.logIn(raw);
+  @ApiBody({ type: LoginClientDto, required: false })
+  logIn(@Body() { client }: LoginClientDto, @Req() request: FastifyRequest): Promise<Login> {
+    return this.logins.logIn(request.raw, loginOrigin(request, client));
   }
 
   @ApiOperation({
@@ -78,7 +80,7 @@ export class MtlsController {
   @Answers(LoginAnswerDto)
   @Refuses('invalid-request', 'invalid-code', 'e2ee-required', 'keyless-disabled')
   @Refuses('account-disabled', 'restore-required', 'not-found', 'rate-limited', 'unavailable')
-  claim(@Body() { code }: ClaimDto): Promise<Login> {
-    return this.logins.claim(code);
+  claim(@Body() { code, client }: ClaimDto, @Req() request: FastifyRequest): Promise<Login> {
+    return this.logins.claim(code, loginOrigin(request, client));
   }
 }

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, MaxLength } from 'class-validator';
+import { LoginClientDto } from '../sessions/login-origin.js';
 
-export class ClaimDto {
+export class ClaimDto extends LoginClientDto {
   @ApiProperty({ description: 'What the return address was given as `code`.' })
   @IsString()
   @MaxLength(128)

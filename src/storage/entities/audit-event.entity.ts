@@ -30,6 +30,14 @@ export class AuditEventEntity {
   @Column('text', { nullable: true })
   reason!: string | null;
 
+  /** The session that a login began. */
+  @Column('uuid', { name: 'session_id', nullable: true })
+  sessionId!: string | null;
+
+  /** Where a login came from. */
+  @Column('text', { nullable: true })
+  address!: string | null;
+
   /** How many alike this row stands for. */
   @Column('integer', { default: 1 })
   count!: number;

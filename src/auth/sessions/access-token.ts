@@ -1,17 +1,16 @@
-import { createHmac, createSecretKey, randomUUID, type KeyObject } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import { errors, jwtVerify } from 'jose';
-import { Clock } from '../common/clock.js';
-import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { normalizeBase64 } from '../policy/base64.js';
-import { MasterKeys } from '../storage/master-keys.js';
+import { Clock } from '../../common/clock.js';
+import { AppError } from '../../common/errors.js';
+import { normalizeBase64 } from '../../policy/base64.js';
+import { MasterKeys } from '../../storage/master-keys.js';
+import type { NewSession } from '../../storage/session-sql.js';
 
-/** What a genuine token says. Whether it is still good is another question. */
+/** What a genuine token says. Whether its session goes on is another question. */
 export interface TokenClaims {
   readonly accountId: string;
-  readonly tokenId: string;
-  readonly epoch: number;
+  readonly sessionId: string;
   /** Unix milliseconds. */
   readonly expiresAt: number;
 }
@@ -37,7 +36,6 @@ export class AccessTokens {
   constructor(
     masterKeys: MasterKeys,
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     const keys = masterKeys.allKeys('access-token');
     this.keys = new Map(keys.map(({ id, bytes }) => [id, createSecretKey(bytes)]));
@@ -49,14 +47,15 @@ export class AccessTokens {
   }
 
   /**
-   * A new token of this account (JWS compact serialization, RFC 7515, 7.1). It lives
-   * `AUTH_TOKEN_TTL_SECONDS`. Signed in place: handing so little work to another thread costs
-   * more than the work.
+   * The token of a session (JWS compact serialization, RFC 7515, 7.1), whose id is its `jti`. Signed
+   * in place: handing so little work to another thread costs more than the work.
    */
-  issue(accountId: string, epoch: number): string {
-    const iat = Math.floor(this.clock.now() / 1000);
-    const exp = iat + this.settings.auth.tokenTtlSeconds;
-    const claims = { iss: ISSUER, sub: accountId, jti: randomUUID(), iat, exp, epoch };
+  issue(
+    accountId: string,
+    { id, createdAt, expiresAt }: Pick<NewSession, 'id' | 'createdAt' | 'expiresAt'>,
+  ): string {
+    const [iat, exp] = [createdAt, expiresAt].map((date) => Math.floor(date.getTime() / 1000));
+    const claims = { iss: ISSUER, sub: accountId, jti: id, iat, exp };
     const signed = `${this.current.header}.${encode(claims)}`;
     const signature = createHmac('sha256', this.current.key).update(signed).digest('base64url');
     return `${signed}.${signature}`;
@@ -68,19 +67,15 @@ export class AccessTokens {
       throw new AppError('invalid-token');
     }
     try {
-      const { payload } = await jwtVerify<{ epoch: number }>(
-        token,
-        (header) => this.keyOf(header.kid),
-        {
-          algorithms: [ALGORITHM],
-          typ: TYPE,
-          issuer: ISSUER,
-          requiredClaims: ['sub', 'jti', 'exp', 'epoch'],
-          currentDate: new Date(this.clock.now()),
-        },
-      );
-      const { sub = '', jti = '', exp = 0, epoch } = payload;
-      return { accountId: sub, tokenId: jti, epoch, expiresAt: exp * 1000 };
+      const { payload } = await jwtVerify(token, (header) => this.keyOf(header.kid), {
+        algorithms: [ALGORITHM],
+        typ: TYPE,
+        issuer: ISSUER,
+        requiredClaims: ['sub', 'jti', 'exp'],
+        currentDate: new Date(this.clock.now()),
+      });
+      const { sub = '', jti = '', exp = 0 } = payload;
+      return { accountId: sub, sessionId: jti, expiresAt: exp * 1000 };
     } catch (error) {
       throw new AppError(error instanceof errors.JWTExpired ? 'token-expired' : 'invalid-token');
     }

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { AuditLog } from '../../audit/audit-log.js';
+import { Clock } from '../../common/clock.js';
+import { AppError } from '../../common/errors.js';
+import { SETTINGS, type Settings } from '../../config/settings.js';
+import { MAX_SESSIONS } from '../../policy/session-bound.js';
+import type { NewSession } from '../../storage/session-sql.js';
+import { SessionRepository, type LoggedInAccount } from '../../storage/session.repository.js';
+import type { Query } from '../../storage/database.js';
+import { AccessChanges } from '../access-changes.js';
+import { AccessTokens } from './access-token.js';
+import type { LoginOrigin } from './login-origin.js';
+
+/** The answer to a login (contract, Sign-up and login with a device key). */
+export interface Login {
+  readonly success: true;
+  readonly token: string;
+  readonly accountId: string;
+  readonly created: boolean;
+}
+
+/** Sessions that may begin beside this one before a surplus is looked for. */
+const MARGIN = MAX_SESSIONS / 2;
+
+/** The common end of every login, whatever authenticated it: a stored session and its token. */
+@Injectable()
+export class SessionIssuer {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly tokens: AccessTokens,
+    private readonly changes: AccessChanges,
+    private readonly audit: AuditLog,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /**
+   * A session for the login's own statement to store.
+   *
+   * @param method `key_challenge`, `mtls`, `device` or a provider's id
+   */
+  prepare(method: string, { client, address }: LoginOrigin): NewSession {
+    // The token says both in whole seconds (RFC 7519, 2), and both end together.
+    const createdAt = this.clock.now();
+    const expiresAt = (Math.floor(createdAt / 1000) + this.settings.auth.tokenTtlSeconds) * 1000;
+    return {
+      id: randomUUID(),
+      method,
+      createdAt: new Date(createdAt),
+      expiresAt: new Date(expiresAt),
+      clientName: client?.name ?? null,
+      clientPlatform: client?.platform ?? null,
+      address,
+    };
+  }
+
+  /**
+   * Stores the session of a login to a known account.
+   *
+   * @param query of the transaction that decides the login, if any: {@link answer} it after that
+   * @throws AppError `token-revoked` when the account is gone
+   */
+  async begin(accountId: string, session: NewSession, query?: Query): Promise<LoggedInAccount> {
+    const account = await this.sessions.logInTo(accountId, session, query);
+    if (account === null) {
+      throw new AppError('token-revoked');
+    }
+    return account;
+  }
+
+  /**
+   * Answers a login whose session is stored.
+   *
+   * @throws AppError `account-disabled`
+   */
+  async answer(account: LoggedInAccount, session: NewSession, created: boolean): Promise<Login> {
+    if (account.isDisabled) {
+      throw new AppError('account-disabled');
+    }
+    if (account.sessions >= MARGIN) {
+      await this.endSurplus(account.id);
+    }
+    const { method, id: sessionId, address } = session;
+    const facts = { actor: 'user', accountId: account.id } as const;
+    if (created) {
+      this.audit.tell({ kind: 'signed-up', ...facts });
+    }
+    this.audit.tell({
+      kind: 'logged-in',
+      ...facts,
+      provider: method,
+      sessionId,
+      ...(address !== null && { address }),
+    });
+    const token = this.tokens.issue(account.id, session);
+    return { success: true, token, accountId: account.id, created };
+  }
+
+  /** After every login that may have passed the bound, so that the last of many sees them all. */
+  private async endSurplus(accountId: string): Promise<void> {
+    for (const sessionId of await this.sessions.endBeyond(accountId, MAX_SESSIONS)) {
+      this.changes.announce({ accountId, sessionId, closes: 'token-revoked' });
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
+import type { Access } from '../auth.service.js';
+import { Caller, OpenToAnyToken } from '../route-access.js';
+import { SessionListDto } from './sessions.dto.js';
+import { SessionsService } from './sessions.service.js';
+
+const DONE: SuccessDto = { success: true };
+
+@ApiTags('sessions')
+@Controller('v1')
+export class SessionsController {
+  constructor(private readonly sessions: SessionsService) {}
+
+  @ApiOperation({ summary: "The account's live sessions, newest first." })
+  @Get('account/sessions')
+  @ApiBearerAuth()
+  @Answers(SessionListDto)
+  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
+  @Refuses('provider-required', 'not-eligible', 'unavailable')
+  async list(@Caller() caller: Access): Promise<SessionListDto> {
+    return { sessions: await this.sessions.list(caller) };
+  }
+
+  @ApiOperation({ summary: 'Ends one session at once and everywhere, known or not.' })
+  @Delete('account/sessions/:id')
+  @ApiBearerAuth()
+  @Answers(SuccessDto)
+  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
+  @Refuses('provider-required', 'not-eligible', 'unavailable')
+  async end(@Caller() { accountId }: Access, @Param('id') id: string): Promise<SuccessDto> {
+    await this.sessions.end(accountId, id);
+    return DONE;
+  }
+
+  @ApiOperation({ summary: 'Ends this session, at once and everywhere.' })
+  @Post('auth/logout')
+  @OpenToAnyToken()
+  @Answers(SuccessDto)
+  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
+  async logOut(@Caller() { accountId, sessionId }: Access): Promise<SuccessDto> {
+    await this.sessions.end(accountId, sessionId);
+    return DONE;
+  }
+
+  @ApiOperation({ summary: 'Ends every session of the account.' })
+  @Post('auth/logout-everywhere')
+  @OpenToAnyToken()
+  @Answers(SuccessDto)
+  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
+  async logOutEverywhere(@Caller() { accountId }: Access): Promise<SuccessDto> {
+    await this.sessions.endAll(accountId);
+    return DONE;
+  }
+}

@@ -1,0 +1,43 @@
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { AccountEntity } from './account.entity.js';
+
+/** One login. Its token is good while this row is there. */
+@Entity('session')
+@Index('session_account_idx', ['accountId'])
+@Index('session_expires_idx', ['expiresAt'])
+export class SessionEntity {
+  /** The `jti` of the token. */
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'session_pkey' })
+  id!: string;
+
+  @Column('uuid', { name: 'account_id' })
+  @ForeignKey(() => AccountEntity, { name: 'session_account_fkey', onDelete: 'CASCADE' })
+  accountId!: string;
+
+  /** The account's epoch at the login: a login that ran beside a revocation of all has an older one. */
+  @Column('integer', { name: 'token_epoch' })
+  tokenEpoch!: number;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt!: Date;
+
+  /** Written every few minutes. Not indexed, so that writing it touches no index. */
+  @Column('timestamptz', { name: 'last_seen_at' })
+  lastSeenAt!: Date;
+
+  @Column('timestamptz', { name: 'expires_at' })
+  expiresAt!: Date;
+
+  /** `key_challenge`, `mtls`, `device` or a provider's id. */
+  @Column('text')
+  method!: string;
+
+  @Column('text', { name: 'client_name', nullable: true })
+  clientName!: string | null;
+
+  @Column('text', { name: 'client_platform', nullable: true })
+  clientPlatform!: string | null;
+
+  @Column('text', { nullable: true })
+  address!: string | null;
+}

@@ -1,0 +1,64 @@
+/** What a login stores of itself. Times are in whole seconds where the token repeats them. */
+export interface NewSession {
+  /** UUID; the `jti` of the token. */
+  readonly id: string;
+  /** `key_challenge`, `mtls`, `device` or a provider's id. */
+  readonly method: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly clientName: string | null;
+  readonly clientPlatform: string | null;
+  readonly address: string | null;
+}
+
+const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address"`;
+const SESSION_TYPES = ['uuid', 'text', 'timestamptz', 'timestamptz', 'text', 'text', 'text'];
+
+/** How many parameters {@link sessionParameters} gives. */
+export const SESSION_PARAMETERS = SESSION_TYPES.length;
+
+/** One array a column, for {@link newSessions}. */
+export function sessionParameters(sessions: readonly NewSession[]): unknown[][] {
+  return [
+    sessions.map(({ id }) => id),
+    sessions.map(({ method }) => method),
+    sessions.map(({ createdAt }) => createdAt),
+    sessions.map(({ expiresAt }) => expiresAt),
+    sessions.map(({ clientName }) => clientName),
+    sessions.map(({ clientPlatform }) => clientPlatform),
+    sessions.map(({ address }) => address),
+  ];
+}
+
+/**
+ * A relation of the sessions to make, from the parameters `$first` on.
+ *
+ * @param more a further column: its name and array type, as the parameter after those
+ */
+export function newSessions(first: number, more?: { name: string; type: string }): string {
+  const types = more === undefined ? SESSION_TYPES : [...SESSION_TYPES, more.type];
+  const arrays = types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
+  const columns = more === undefined ? SESSION_COLUMNS : `${SESSION_COLUMNS}, "${more.name}"`;
+  return `unnest(${arrays}) AS "asked" (${columns})`;
+}
+
+/**
+ * Parts of a `WITH` that store the session of each row of `source` and its audit event: every
+ * login's own statement ends with them.
+ *
+ * @param source a relation with the columns of {@link newSessions}, and `id` and `token_epoch` of
+ *   the account
+ */
+export function sessionsFrom(source: string): string {
+  return `
+  "begun" AS (
+    INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
+      "expires_at", "method", "client_name", "client_platform", "address")
+    SELECT "session_id", "id", "token_epoch", "at", "at", "until", "method", "client_name",
+      "client_platform", "address"
+    FROM ${source}),
+  "logged" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
+      "address")
+    SELECT "at", 'logged-in', 'user', "id", "method", "session_id", "address" FROM ${source})`;
+}

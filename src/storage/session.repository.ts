@@ -1,0 +1,183 @@
+import { Injectable } from '@nestjs/common';
+import { batched } from './batched.js';
+import { Database, type Query } from './database.js';
+import { newSessions, sessionParameters, sessionsFrom, type NewSession } from './session-sql.js';
+
+/** The account that a login found. */
+export interface LoggedInAccount {
+  readonly id: string;
+  /** Then no session was made. */
+  readonly isDisabled: boolean;
+  /** Live sessions that the account had before, and those of other logins at the same moment. */
+  readonly sessions: number;
+}
+
+/** A live session as its account sees it. Times are Unix milliseconds. */
+export interface ListedSession {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+  readonly expiresAt: number;
+  readonly method: string;
+  readonly clientName: string | null;
+  readonly clientPlatform: string | null;
+  readonly address: string | null;
+}
+
+interface Asked {
+  readonly key: string | Buffer;
+  readonly session: NewSession;
+}
+
+/** Logs in to the accounts whose `column` is asked for, by one statement. */
+const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string => `
+  WITH "found" AS MATERIALIZED (
+    SELECT "asked".*, "account"."id", "token_epoch", "disabled_at" IS NOT NULL AS "is_disabled"
+    FROM ${newSessions(1, { name: 'key', type })}
+    JOIN "account" ON "account"."${column}" = "asked"."key"),
+  "served" AS (SELECT * FROM "found" WHERE NOT "is_disabled"),
+  ${sessionsFrom('"served"')}
+  SELECT "session_id" AS "sessionId", "id", "is_disabled" AS "isDisabled",
+    ((SELECT count(*) FROM "session" WHERE "session"."account_id" = "found"."id")
+      + count(*) OVER (PARTITION BY "id") - 1)::int AS "sessions"
+  FROM "found"`;
+
+const BY_ID = logInBy('id', 'uuid');
+const BY_KEY = logInBy('public_key', 'bytea');
+
+const LOGINS = { maxKeys: 500 };
+
+/** Logins and how long they last. A token is good while its session is there. */
+@Injectable()
+export class SessionRepository {
+  private readonly logInToId = batched(
+    (asked: readonly Asked[]) => logInAll(this.database.query, BY_ID, asked),
+    LOGINS,
+  );
+
+  private readonly logInWithKey = batched(
+    (asked: readonly Asked[]) => logInAll(this.database.query, BY_KEY, asked),
+    LOGINS,
+  );
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Stores the session of a login to this account; by one statement for all logins of the same
+   * moment.
+   *
+   * @param query of the transaction that it belongs to, if any
+   * @returns null when the account is gone
+   */
+  logInTo(accountId: string, session: NewSession, query?: Query): Promise<LoggedInAccount | null> {
+    const asked = { key: accountId, session };
+    return query === undefined ? this.logInToId(asked) : logInOne(query, BY_ID, asked);
+  }
+
+  /** The same for the account of a device key. @returns null when no account has it */
+  logInByKey(
+    publicKey: Buffer,
+    session: NewSession,
+    query?: Query,
+  ): Promise<LoggedInAccount | null> {
+    const asked = { key: publicKey, session };
+    return query === undefined ? this.logInWithKey(asked) : logInOne(query, BY_KEY, asked);
+  }
+
+  /** Newest first. */
+  async list(accountId: string, now: Date): Promise<ListedSession[]> {
+    const rows = await this.database.query<SessionRow>(
+      `SELECT "session"."id", "session"."created_at" AS "createdAt",
+         "last_seen_at" AS "lastSeenAt", "expires_at" AS "expiresAt", "method",
+         "client_name" AS "clientName", "client_platform" AS "clientPlatform", "address"
+       FROM "session" JOIN "account" ON "account"."id" = "account_id"
+         AND "account"."token_epoch" = "session"."token_epoch"
+       WHERE "account_id" = $1 AND "expires_at" > $2
+       ORDER BY "session"."created_at" DESC, "session"."id"`,
+      [accountId, now],
+    );
+    return rows.map(({ createdAt, lastSeenAt, expiresAt, ...row }) => ({
+      ...row,
+      createdAt: createdAt.getTime(),
+      lastSeenAt: lastSeenAt.getTime(),
+      expiresAt: expiresAt.getTime(),
+    }));
+  }
+
+  /** Ends one session of the account. @returns whether it was there */
+  async end(accountId: string, sessionId: string, now: Date): Promise<boolean> {
+    const ended = await this.database.query(
+      `WITH "ended" AS (
+         DELETE FROM "session" WHERE "id" = $1 AND "account_id" = $2 RETURNING "id", "account_id")
+       INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "session_id")
+       SELECT $3, 'token-revoked', 'user', "account_id", "id" FROM "ended" RETURNING 1`,
+      [sessionId, accountId, now],
+    );
+    return ended.length > 0;
+  }
+
+  /**
+   * Ends every session of the account. The epoch also ends those of logins that run at the same
+   * moment, whose rows this statement does not see.
+   */
+  async endAll(accountId: string, now: Date): Promise<void> {
+    await this.database.query(
+      `WITH "revoked" AS (
+         UPDATE "account" SET "token_epoch" = "token_epoch" + 1 WHERE "id" = $1 RETURNING "id"),
+       "ended" AS (DELETE FROM "session" WHERE "account_id" = $1)
+       INSERT INTO "audit_event" ("at", "kind", "actor", "account_id")
+       SELECT $2, 'all-tokens-revoked', 'user', "id" FROM "revoked"`,
+      [accountId, now],
+    );
+  }
+
+  /** Ends the sessions that were unused longest, beyond `bound` of them. @returns their ids */
+  async endBeyond(accountId: string, bound: number): Promise<string[]> {
+    const ended = await this.database.query<{ id: string }>(
+      `DELETE FROM "session" WHERE "id" IN (
+         SELECT "id" FROM "session" WHERE "account_id" = $1
+         ORDER BY "last_seen_at" DESC, "id" OFFSET $2)
+       RETURNING "id"`,
+      [accountId, bound],
+    );
+    return ended.map(({ id }) => id);
+  }
+
+  /** Stores when sessions were last used. @param seen Unix milliseconds by session id, bounded */
+  async touch(seen: readonly (readonly [id: string, at: number])[]): Promise<void> {
+    await this.database.query(
+      `UPDATE "session" SET "last_seen_at" = "seen"."at"
+       FROM unnest($1::uuid[], $2::timestamptz[]) AS "seen" ("id", "at")
+       WHERE "session"."id" = "seen"."id" AND "last_seen_at" < "seen"."at"`,
+      [seen.map(([id]) => id), seen.map(([, at]) => new Date(at))],
+    );
+  }
+}
+
+interface LoggedInRow extends LoggedInAccount {
+  readonly sessionId: string;
+}
+
+interface SessionRow extends Omit<ListedSession, 'createdAt' | 'lastSeenAt' | 'expiresAt'> {
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+}
+
+async function logInAll(
+  query: Query,
+  sql: string,
+  asked: readonly Asked[],
+): Promise<(LoggedInAccount | null)[]> {
+  const rows = await query<LoggedInRow>(sql, [
+    ...sessionParameters(asked.map(({ session }) => session)),
+    asked.map(({ key }) => key),
+  ]);
+  const found = new Map(rows.map(({ sessionId, ...account }) => [sessionId, account]));
+  return asked.map(({ session }) => found.get(session.id) ?? null);
+}
+
+async function logInOne(query: Query, sql: string, asked: Asked): Promise<LoggedInAccount | null> {
+  const [account] = await logInAll(query, sql, [asked]);
+  return account ?? null;
+}
