@@ -48,7 +48,10 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
     const refused = await call(server, 'GET', '/v1/push-tokens', person);
     expect(refused.body).toMatchObject({ code: 'account-disabled' });
     await gatehouse('account', 'enable', person.accountId, '--reason', 'came back');
-    await world.until('let in', async () => (await world.statusOf(server, person)) === 200);
+    // Its sessions have ended for good.
+    await world.until('enabled', async () => (await world.statusOf(server, person)) === 401);
+    const { body } = await call(server, 'GET', '/v1/push-tokens', person);
+    expect(body).toMatchObject({ code: 'token-revoked' });
   }, 40_000);
 
   it('revokes every token, and asks the providers again', async () => {

@@ -15,6 +15,7 @@ import {
   type World,
 } from './external-world.js';
 import { finish, keylessLogin, OPTIONAL, pendingOf } from './keyless-calls.js';
+import { sessionsOf } from './sessions-world.js';
 
 describe('logins without a device key, the policy optional', () => {
   let world: World;
@@ -52,6 +53,10 @@ describe('logins without a device key, the policy optional', () => {
     expect(second.back).not.toHaveProperty('provisioning');
     const again = await finish(server, { pending: second.back['pending'], proof: second.proof });
     expect(again.body).toMatchObject({ created: false, accountId: first.body['accountId'] });
+    expect(await sessionsOf(server, String(again.body['token']))).toMatchObject([
+      { method: 'okta', current: true },
+      { method: 'okta', current: false },
+    ]);
     const there = new AccountCalls(server, String(again.body['token']));
     expect((await there.settingsV2()).body['content']).toEqual(plain('seen'));
   });

@@ -3,6 +3,7 @@ import { connect } from '../helpers/client-live.js';
 import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
 import { createStore, type Store } from '../helpers/server-store.js';
 import { type Service, startRedis } from '../helpers/services.js';
+import { endSession, sessionIdOf } from './sessions-world.js';
 
 const WITHIN_MS = 2000;
 
@@ -73,6 +74,22 @@ several(
         });
       },
     );
+
+    it('take the end of one session on one at the other, and of no other session', async () => {
+      const key = makeDeviceKey();
+      const [{ token }, kept] = [await logIn(a, key), await logIn(a, key)];
+      expect(await statusAt(b, token)).toBe(200);
+      const live = await connect(b, { token });
+      const other = await connect(b, { token: kept.token });
+      await Promise.all([live.next('hello'), other.next('hello')]);
+      await endSession(a, kept.token, sessionIdOf(token));
+      expect(await live.next('closing')).toMatchObject({ code: 'token-revoked' });
+      await live.disconnected;
+      expect(await statusAt(b, token)).toBe(401);
+      expect(await statusAt(b, kept.token)).toBe(200);
+      expect(other.socket.connected).toBe(true);
+      other.close();
+    });
 
     it('let one challenge of either pass once', async () => {
       const { body } = await call(a, 'POST', '/v1/auth/challenge');
