@@ -4,9 +4,28 @@ import pg from 'pg';
 import { input, listen } from './listen.mjs';
 
 const pool = new pg.Pool({ connectionString: input.databaseUrl, max: input.poolSize });
-const select = {
-  name: 'account-by-key',
-  text: 'SELECT "id" FROM "account" WHERE "public_key" = $1',
+/** Finds the account, stores the session and its audit event, and keeps to 100 sessions. */
+const logIn = {
+  name: 'login-by-key',
+  text: `
+    WITH "found" AS (
+      SELECT "id", "token_epoch", gen_random_uuid() AS "session_id" FROM "account"
+      WHERE "public_key" = $1),
+    "begun" AS (
+      INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
+        "expires_at", "method", "address")
+      SELECT "session_id", "id", "token_epoch", now(), now(), now() + interval '30 days',
+        'key_challenge', '127.0.0.1' FROM "found"),
+    "logged" AS (
+      INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
+        "address")
+      SELECT now(), 'logged-in', 'user', "id", 'key_challenge', "session_id", '127.0.0.1'
+      FROM "found"),
+    "ended" AS (
+      DELETE FROM "session" WHERE "id" IN (
+        SELECT "session"."id" FROM "session" JOIN "found" ON "found"."id" = "account_id"
+        ORDER BY "last_seen_at" DESC OFFSET 99))
+    SELECT "id" FROM "found"`,
 };
 
 const app = Fastify();
@@ -20,7 +39,7 @@ app.post('/v1/auth', async (request, reply) => {
   if (!verify(null, challenge, key, Buffer.from(request.body.signature, 'base64'))) {
     return reply.code(401).send();
   }
-  const { rows } = await pool.query({ ...select, values: [publicKey] });
+  const { rows } = await pool.query({ ...logIn, values: [publicKey] });
   return { success: true, token: input.token, accountId: rows[0].id, created: false };
 });
 await listen(app);

@@ -36,11 +36,8 @@ const CREATE_KEYED = `
     VALUES ($1, $2, 'keyed', $3, $4)
     ON CONFLICT ("public_key") DO NOTHING
     RETURNING "id", "token_epoch"),
-  "audited" AS (
-    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id")
-    SELECT $2, 'signed-up', 'user', "id" FROM "created"),
   "served" AS (SELECT * FROM "created", ${newSessions(5)}),
-  ${sessionsFrom('"served"')}
+  ${sessionsFrom('"served"', ['signed-up', 'logged-in'])}
   SELECT "id" FROM "created"`;
 
 @Injectable()

@@ -1,3 +1,5 @@
+import type { AuditKind } from '../policy/audit-event.js';
+
 /** What a login stores of itself. Times are in whole seconds where the token repeats them. */
 export interface NewSession {
   /** UUID; the `jti` of the token. */
@@ -43,13 +45,14 @@ export function newSessions(first: number, more?: { name: string; type: string }
 }
 
 /**
- * Parts of a `WITH` that store the session of each row of `source` and its audit event: every
+ * Parts of a `WITH` that store the session of each row of `source` and its audit events: every
  * login's own statement ends with them.
  *
  * @param source a relation with the columns of {@link newSessions}, and `id` and `token_epoch` of
  *   the account
+ * @param kinds of the events, in their order
  */
-export function sessionsFrom(source: string): string {
+export function sessionsFrom(source: string, kinds: readonly AuditKind[] = ['logged-in']): string {
   return `
   "begun" AS (
     INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
@@ -60,5 +63,6 @@ export function sessionsFrom(source: string): string {
   "logged" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
       "address")
-    SELECT "at", 'logged-in', 'user', "id", "method", "session_id", "address" FROM ${source})`;
+    SELECT "at", "kind", 'user', "id", "method", "session_id", "address"
+    FROM ${source}, unnest(ARRAY[${kinds.map((kind) => `'${kind}'`).join(', ')}]) AS "kind")`;
 }

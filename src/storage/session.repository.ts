@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { MAX_SESSIONS } from '../policy/session-bound.js';
 import { batched } from './batched.js';
 import { Database, type Query } from './database.js';
 import { newSessions, sessionParameters, sessionsFrom, type NewSession } from './session-sql.js';
@@ -45,6 +46,15 @@ const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string =>
 const BY_ID = logInBy('id', 'uuid');
 const BY_KEY = logInBy('public_key', 'bytea');
 
+const END_SURPLUS = `
+  DELETE FROM "session" WHERE "id" IN (
+    SELECT "id" FROM (
+      SELECT "id", row_number() OVER (
+        PARTITION BY "account_id" ORDER BY "last_seen_at" DESC, "id") AS "place"
+      FROM "session" WHERE "account_id" = ANY($1)) AS "placed"
+    WHERE "place" > $2)
+  RETURNING "id", "account_id" AS "accountId"`;
+
 const LOGINS = { maxKeys: 500 };
 
 /** Logins and how long they last. A token is good while its session is there. */
@@ -59,6 +69,20 @@ export class SessionRepository {
     (asked: readonly Asked[]) => logInAll(this.database.query, BY_KEY, asked),
     LOGINS,
   );
+
+  /**
+   * Ends the sessions of the account that were unused longest, beyond the bound; by one statement
+   * for all accounts of the same moment. Gives their ids.
+   */
+  readonly endSurplus = batched(async (accountIds: readonly string[]) => {
+    const ended = await this.database.query<{ id: string; accountId: string }>(END_SURPLUS, [
+      [...new Set(accountIds)],
+      MAX_SESSIONS,
+    ]);
+    return accountIds.map((asked) =>
+      ended.flatMap(({ id, accountId }) => (accountId === asked ? [id] : [])),
+    );
+  }, LOGINS);
 
   constructor(private readonly database: Database) {}
 
@@ -129,18 +153,6 @@ export class SessionRepository {
        SELECT $2, 'all-tokens-revoked', 'user', "id" FROM "revoked"`,
       [accountId, now],
     );
-  }
-
-  /** Ends the sessions that were unused longest, beyond `bound` of them. @returns their ids */
-  async endBeyond(accountId: string, bound: number): Promise<string[]> {
-    const ended = await this.database.query<{ id: string }>(
-      `DELETE FROM "session" WHERE "id" IN (
-         SELECT "id" FROM "session" WHERE "account_id" = $1
-         ORDER BY "last_seen_at" DESC, "id" OFFSET $2)
-       RETURNING "id"`,
-      [accountId, bound],
-    );
-    return ended.map(({ id }) => id);
   }
 
   /** Stores when sessions were last used. @param seen Unix milliseconds by session id, bounded */

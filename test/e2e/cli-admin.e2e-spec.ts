@@ -65,6 +65,7 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
     );
     expect(events.map(({ kind, actor, reason }) => [kind, actor, reason])).toEqual([
       ['signed-up', 'user', undefined],
+      ['logged-in', 'user', undefined],
       ['recheck-requested', 'admin', 'ticket 7'],
       ['eligibility-lost', 'provider', 'group_missing'],
       ['all-tokens-revoked', 'admin', 'lost phone'],

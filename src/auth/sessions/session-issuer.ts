@@ -82,24 +82,24 @@ export class SessionIssuer {
       await this.endSurplus(account.id);
     }
     const { method, id: sessionId, address } = session;
-    const facts = { actor: 'user', accountId: account.id } as const;
-    if (created) {
-      this.audit.tell({ kind: 'signed-up', ...facts });
-    }
-    this.audit.tell({
-      kind: 'logged-in',
-      ...facts,
+    const facts = {
+      actor: 'user',
+      accountId: account.id,
       provider: method,
       sessionId,
       ...(address !== null && { address }),
-    });
+    } as const;
+    if (created) {
+      this.audit.tell({ kind: 'signed-up', ...facts });
+    }
+    this.audit.tell({ kind: 'logged-in', ...facts });
     const token = this.tokens.issue(account.id, session);
     return { success: true, token, accountId: account.id, created };
   }
 
   /** After every login that may have passed the bound, so that the last of many sees them all. */
   private async endSurplus(accountId: string): Promise<void> {
-    for (const sessionId of await this.sessions.endBeyond(accountId, MAX_SESSIONS)) {
+    for (const sessionId of await this.sessions.endSurplus(accountId)) {
       this.changes.announce({ accountId, sessionId, closes: 'token-revoked' });
     }
   }
