@@ -30,6 +30,7 @@ export type Challenge = Readonly<Schemas['ChallengeDto']>;
 export type SignedLogin = Readonly<Schemas['DeviceKeyLoginDto']>;
 export type LoginAnswer = Readonly<Omit<Schemas['LoginAnswerDto'], 'success'>>;
 export type AccountProfile = Readonly<Schemas['AccountProfileDto']>;
+export type AccountSession = Readonly<Schemas['SessionDto']>;
 export type SavedPushToken = Readonly<Schemas['PushTokenDto']>;
 export type Encryption = Readonly<Schemas['EncryptionDto']>;
 
@@ -105,6 +106,12 @@ export function isDeviceRequestState(value: unknown): value is DeviceRequestStat
 
 export function isProfile(value: unknown): value is AccountProfile {
   return isRecord(value) && typeof value['id'] === 'string' && Array.isArray(value['identities']);
+}
+
+export function isSessionList(
+  value: unknown,
+): value is { readonly sessions: readonly AccountSession[] } {
+  return isRecord(value) && Array.isArray(value['sessions']) && value['sessions'].every(isRecord);
 }
 
 export function isTokenList(value: unknown): value is { readonly tokens: SavedPushToken[] } {

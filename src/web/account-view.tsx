@@ -1,6 +1,7 @@
 import { Devices } from './devices.js';
 import { Endings } from './endings.js';
 import { Identities } from './identities.js';
+import { Sessions } from './sessions.js';
 import type { Session } from './tab-memory.js';
 import { useAccount, type Account } from './use-account.js';
 import { Waiting } from './waiting.js';
@@ -15,7 +16,7 @@ interface AccountViewProps {
 /** What the server keeps about the account that belongs to its owner, and what they can change. */
 export function AccountView({ session, leave, tell }: AccountViewProps) {
   const { account, reload, ending } = useAccount(session, leave, tell);
-  const part = { session, tell, reload };
+  const part = { session, leave, tell, reload };
   if (account === null) {
     return <Waiting again={reload} tell={tell} />;
   }
@@ -25,6 +26,7 @@ export function AccountView({ session, leave, tell }: AccountViewProps) {
       <Facts account={account} />
       <Identities account={account} {...part} />
       {account.refusal === null && <Devices devices={account.devices} {...part} />}
+      {account.refusal === null && <Sessions sessions={account.sessions} {...part} />}
       <Endings session={session} ending={ending} leave={leave} tell={tell} />
     </>
   );

@@ -7,6 +7,7 @@ import { dateInWords, done, type Notice } from './words.js';
 interface DevicesProps {
   readonly devices: readonly SavedPushToken[];
   readonly session: Session;
+  readonly leave: (notice: Notice) => void;
   readonly tell: (notice: Notice | null) => void;
   readonly reload: () => void;
 }
@@ -14,8 +15,8 @@ interface DevicesProps {
 const SHOWN_CHARACTERS = 8;
 
 /** The devices that get notifications. */
-export function Devices({ devices, session, tell, reload }: DevicesProps) {
-  const { isBusy, run } = useAction(tell);
+export function Devices({ devices, session, leave, tell, reload }: DevicesProps) {
+  const { isBusy, run } = useAction(tell, leave);
   const remove = async ({ token }: SavedPushToken) => {
     await clientFor(session.token).removePushToken(token);
     tell(done('That device gets no more notifications.'));

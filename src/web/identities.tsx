@@ -10,14 +10,15 @@ type Identity = AccountProfile['identities'][number];
 interface IdentitiesProps {
   readonly account: Account;
   readonly session: Session;
+  readonly leave: (notice: Notice) => void;
   readonly tell: (notice: Notice | null) => void;
   readonly reload: () => void;
 }
 
 /** Who vouches for this account, and who else could. */
-export function Identities({ account, session, tell, reload }: IdentitiesProps) {
+export function Identities({ account, session, leave, tell, reload }: IdentitiesProps) {
   const { profile, choices, features } = account;
-  const { isBusy, run } = useAction(tell);
+  const { isBusy, run } = useAction(tell, leave);
   const { providers = {}, login } = features.capabilities.auth;
   const nameOf = (id: string) => providers[id]?.displayName ?? (id === 'mtls' ? 'Certificate' : id);
   const rowOf = (id: string) => ({

@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type {
   AccountProfile,
+  AccountSession,
   SavedPushToken,
   ServerFeatures,
 } from '../client/api-client-answers.js';
@@ -20,6 +21,7 @@ export interface Account {
   /** Why the account may do nothing but link providers; then there are no devices to show. */
   readonly refusal: GatehouseProblem | null;
   readonly devices: readonly SavedPushToken[];
+  readonly sessions: readonly AccountSession[];
 }
 
 interface Watched {
@@ -66,15 +68,17 @@ export function useAccount(
 
 async function read(token: string): Promise<Account> {
   const client = clientFor(token);
-  const [features, profile, devices] = await Promise.all([
+  const [features, profile, devices, sessions] = await Promise.all([
     client.features(),
     client.profile(),
     client.pushTokens().catch(refusalIn),
+    client.sessions().catch(refusalIn),
   ]);
-  const choices = authChoices(features);
-  return devices instanceof GatehouseProblem
-    ? { profile, choices, features, refusal: devices, devices: [] }
-    : { profile, choices, features, refusal: null, devices };
+  const known = { profile, choices: authChoices(features), features };
+  const refused = [devices, sessions].find((part) => part instanceof GatehouseProblem);
+  return devices instanceof GatehouseProblem || sessions instanceof GatehouseProblem
+    ? { ...known, refusal: refused ?? null, devices: [], sessions: [] }
+    : { ...known, refusal: null, devices, sessions };
 }
 
 /** The one failure that is part of the picture: a policy that keeps the account out for now. */

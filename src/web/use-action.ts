@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
-import { failureInWords, problem, type Notice } from './words.js';
+import { failureInWords, isSignedOut, problem, type Notice } from './words.js';
 
 /** What a button does, one at a time: `isBusy` while it goes on, a notice where it fails. */
 export interface Action {
@@ -7,8 +7,14 @@ export interface Action {
   readonly run: (work: () => Promise<void>) => void;
 }
 
-/** @param tell hears of a failure, and of null when something is tried again */
-export function useAction(tell: (notice: Notice | null) => void): Action {
+/**
+ * @param tell receives a failure, and null when something is tried again
+ * @param leave receives a failure after which the person has to sign in again; default: `tell`
+ */
+export function useAction(
+  tell: (notice: Notice | null) => void,
+  leave: (notice: Notice) => void = tell,
+): Action {
   const [isBusy, setBusy] = useState(false);
   const isRunning = useRef(false);
   const run = useCallback(
@@ -20,13 +26,15 @@ export function useAction(tell: (notice: Notice | null) => void): Action {
       setBusy(true);
       tell(null);
       work()
-        .catch((error: unknown) => tell(problem(failureInWords(error))))
+        .catch((error: unknown) =>
+          (isSignedOut(error) ? leave : tell)(problem(failureInWords(error))),
+        )
         .finally(() => {
           isRunning.current = false;
           setBusy(false);
         });
     },
-    [tell],
+    [tell, leave],
   );
   return { isBusy, run };
 }

@@ -44,10 +44,10 @@ export function failureInWords(error: unknown): string {
   return [message, ...details.map((one) => `${one.path} ${one.message}.`)].join(' ') + wait;
 }
 
-/** Whether the session is over: nothing but signing in again helps. */
+/** Whether the session is over, or too old for what was asked: only signing in again helps. */
 export function isSignedOut(error: unknown): error is GatehouseProblem {
   const isOver = ({ status, code }: GatehouseProblem) =>
-    status === 401 || code === 'account-disabled';
+    status === 401 || code === 'account-disabled' || code === 'fresh-login-required';
   return error instanceof GatehouseProblem && isOver(error);
 }
 

@@ -223,12 +223,17 @@ withSql('what storage keeps of sessions (needs SQL: PostgreSQL only)', () => {
     const token = await tokenOf(own, makeDeviceKey());
     expect(
       await rows(
-        `SELECT kind, actor, provider, address FROM audit_event WHERE session_id = $1`,
+        `SELECT kind, actor, provider, address FROM audit_event WHERE session_id = $1 ORDER BY id`,
         sessionIdOf(token),
       ),
-    ).toEqual([
-      { kind: 'logged-in', actor: 'user', provider: 'key_challenge', address: '127.0.0.1' },
-    ]);
+    ).toEqual(
+      ['signed-up', 'logged-in'].map((kind) => ({
+        kind,
+        actor: 'user',
+        provider: 'key_challenge',
+        address: '127.0.0.1',
+      })),
+    );
     await own.logged(new RegExp(`"kind":"logged-in"[^\\n]*${sessionIdOf(token)}`));
     await call(own, 'POST', '/v1/auth/logout', { token });
     expect(
@@ -236,7 +241,7 @@ withSql('what storage keeps of sessions (needs SQL: PostgreSQL only)', () => {
         `SELECT kind FROM audit_event WHERE session_id = $1 ORDER BY id`,
         sessionIdOf(token),
       ),
-    ).toEqual([{ kind: 'logged-in' }, { kind: 'token-revoked' }]);
+    ).toEqual([{ kind: 'signed-up' }, { kind: 'logged-in' }, { kind: 'token-revoked' }]);
   });
 
   it('is nothing of a refused login', async () => {
