@@ -1,4 +1,4 @@
-import { addressBytes, isPublicAddress } from '../src/notify/address-classes.js';
+import { addressBytes, isPublicAddress } from '../src/policy/address-classes.js';
 import type { ResolveAll } from '../src/notify/destination-guard.js';
 import { closeAll, oneTry, receiverThat } from './fakes/webhook-world.js';
 

@@ -1,3 +1,4 @@
+import { ChallengeRefused } from '../client/login-challenge.js';
 import { GatehouseProblem, ServerUnreachable } from '../client/problem.js';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { CliError } from './cli-error.js';
@@ -28,6 +29,9 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof ServerUnreachable) {
     const hint = 'Check the address, and that the server runs.';
     return { exitCode: EXIT.unreachable, code: 'unreachable', message: error.message, hint };
+  }
+  if (error instanceof ChallengeRefused) {
+    return { exitCode: EXIT.refused, code: 'challenge-refused', message: error.message };
   }
   if (error instanceof ConfigurationError) {
     const hint = 'All variables are explained in docs/configuration.md.';

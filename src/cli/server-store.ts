@@ -74,16 +74,37 @@ export class ServerStore {
     return stored;
   }
 
-  /** Keeps a new key, unless another process was faster. Returns the key that counts. */
+  /** Keeps the key of an account, unless there is one. Returns the key that is kept. */
   async keepDeviceKey(server: string, key: DeviceKeyJwk): Promise<DeviceKeyJwk> {
     const directory = await this.makeDirectory(server);
     const isKept = await createPrivateFile(join(directory, 'device-key.json'), toText(key));
     return isKept ? key : ((await this.deviceKey(server)) ?? key);
   }
 
+  /** The same for a key that was just made: it {@link awaitsAccount}, also after a crash. */
+  async keepNewDeviceKey(server: string, key: DeviceKeyJwk): Promise<DeviceKeyJwk> {
+    await this.makeDirectory(server);
+    // Before the key: a key without the mark is taken for that of an account.
+    await writePrivateFile(this.awaitingFile(server), '');
+    return this.keepDeviceKey(server, key);
+  }
+
+  /** Whether the device key was made here and no login with it has succeeded yet. */
+  async awaitsAccount(server: string): Promise<boolean> {
+    return (await readIfExists(this.awaitingFile(server))) !== null;
+  }
+
+  async noteAccount(server: string): Promise<void> {
+    await rm(this.awaitingFile(server), { force: true });
+  }
+
   /** Where notification settings are kept that the server cannot read. */
   notificationsFile(server: string): string {
     return join(this.directoryOf(server), 'notifications.json');
+  }
+
+  private awaitingFile(server: string): string {
+    return join(this.directoryOf(server), 'awaits-account');
   }
 
   private async makeDirectory(server: string): Promise<string> {

@@ -27,7 +27,9 @@ export interface ServerFeatures {
 }
 
 export type Challenge = Readonly<Schemas['ChallengeDto']>;
-export type SignedLogin = Readonly<Schemas['DeviceKeyLoginDto']>;
+export type SignedLogin = Readonly<
+  Pick<Schemas['DeviceKeyLoginDto'], 'publicKey' | 'challenge' | 'signature'>
+>;
 export type LoginAnswer = Readonly<Omit<Schemas['LoginAnswerDto'], 'success'>>;
 export type AccountProfile = Readonly<Schemas['AccountProfileDto']>;
 export type AccountSession = Readonly<Schemas['SessionDto']>;

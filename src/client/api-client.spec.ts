@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { writeLoginChallenge } from '../policy/login-challenge.js';
 import { GatehouseClient } from './api-client.js';
 import { authChoices } from './auth-choices.js';
 import { DeviceKey } from './device-key.js';
@@ -28,7 +29,7 @@ const migration = {
 const CALLS: Record<string, (client: GatehouseClient, key: DeviceKey) => Promise<unknown>> = {
   'GET /v1/features': (client) => client.features(),
   'POST /v1/auth/challenge': (client) => client.challenge(),
-  'POST /v1/auth': (client, key) => client.logIn(key),
+  'POST /v1/auth': (client, key) => client.signUp(key),
   'POST /v1/auth/logout': (client) => client.logOut(),
   'POST /v1/auth/logout-everywhere': (client) => client.logOutEverywhere(),
   'POST /v1/auth/account/request': (client) => client.requestAccount('k'),
@@ -66,11 +67,19 @@ const CALLS: Record<string, (client: GatehouseClient, key: DeviceKey) => Promise
   'DELETE /v1/push-tokens/{token}': (client) => client.removePushToken('a b'),
 };
 
+const CHALLENGE = Buffer.from(
+  writeLoginChallenge({
+    origins: ['https://gate.example'],
+    nonce: 'A'.repeat(43),
+    expiresAt: Date.now() + 3_600_000,
+  }),
+).toString('base64');
+
 /** Answers what any route takes for an answer of its own, and keeps what was asked. */
 function recorder(): { readonly sent: Request[]; readonly fetch: typeof fetch } {
   const sent: Request[] = [];
   const answer = {
-    ...{ success: true, challenge: 'AAAA', token: 't', accountId: 'a', state: 'requested' },
+    ...{ success: true, challenge: CHALLENGE, token: 't', accountId: 'a', state: 'requested' },
     ...{ id: 'i', identities: [], tokens: [], url: 'u', version: 1, settingsVersion: 1 },
     ...{ mode: 'e2ee', service: 's', content: plain, credentials: [] },
     capabilities: { auth: { methods: [] } },
@@ -109,6 +118,38 @@ describe(GatehouseClient.name, () => {
     expect(last.headers.get('authorization')).toBe('Bearer secret');
     const body = await last.text();
     expect(last.headers.get('content-type')).toBe(body === '' ? null : 'application/json');
+  });
+
+  it.each([
+    ['logIn', false],
+    ['signUp', undefined],
+  ] as const)('says with %s whether an account may be made', async (method, create) => {
+    const { sent, fetch } = recorder();
+    const client = new GatehouseClient({ serverUrl: 'https://gate.example', fetch });
+    const key = await DeviceKey.generate();
+    await client[method](key);
+    const body = (await sent.at(-1)!.json()) as Record<string, unknown>;
+    expect(body).toMatchObject({ publicKey: key.publicKey, challenge: CHALLENGE });
+    expect(body['create']).toBe(create);
+  });
+
+  it.each([
+    ['logIn', (client: GatehouseClient, key: DeviceKey) => client.logIn(key)],
+    ['signUp', (client: GatehouseClient, key: DeviceKey) => client.signUp(key)],
+    [
+      'external.finish',
+      (client: GatehouseClient, key: DeviceKey) =>
+        client.external.finish('okta', { pending: 'p' }, key),
+    ],
+  ])('sends nothing with %s where the challenge is of another server', async (_name, run) => {
+    const { sent, fetch } = recorder();
+    const client = new GatehouseClient({ serverUrl: 'https://evil.example', fetch });
+    await expect(run(client, await DeviceKey.generate())).rejects.toMatchObject({
+      name: 'ChallengeRefused',
+      reason: 'other-server',
+      serverUrl: 'https://evil.example',
+    });
+    expect(sent.map(({ url }) => url)).toEqual(['https://evil.example/v1/auth/challenge']);
   });
 
   it('sends a query, and nothing for what is not given', async () => {

@@ -38,7 +38,7 @@ export class GatehouseClient {
 
   constructor(private readonly options: TransportOptions) {
     this.routes = new Routes(options);
-    this.external = new ExternalLoginRoutes(this.routes, () => this.challenge());
+    this.external = new ExternalLoginRoutes(this.routes, (key) => this.prove(key));
     this.connect = new ConnectRoutes(this.routes);
     this.certificate = new CertificateRoutes(this.routes, options.serverUrl);
     this.settings = new SettingsRoutes(this.routes);
@@ -64,19 +64,32 @@ export class GatehouseClient {
     return withMethods(await this.routes.send('GET /v1/features', {}, isFeatures));
   }
 
+  /** Good for 60 seconds, once. A key that is elsewhere signs what {@link checkLoginChallenge} returns. */
   challenge(): Promise<Challenge> {
     return this.routes.send('POST /v1/auth/challenge', {}, isChallenge);
   }
 
-  /** Logs in with a challenge of the server's, making the account where sign-up is open. */
+  /**
+   * Logs in to the account of a key; refused with `not-found` where the key has none. Rejects with
+   * ChallengeRefused, and sends nothing, where the challenge may be that of another server.
+   */
   async logIn(key: DeviceKey): Promise<LoginAnswer> {
-    const { challenge } = await this.challenge();
-    const signature = await key.sign(challenge);
-    return this.logInSigned({ publicKey: key.publicKey, challenge, signature });
+    return this.logInSigned(await this.prove(key));
   }
 
-  /** The same for a key whose secret is elsewhere, in a hardware store say. */
-  logInSigned(body: SignedLogin): Promise<LoginAnswer> {
+  /** Makes the account of a new key, or logs in where the key has one. Else as {@link logIn}. */
+  async signUp(key: DeviceKey): Promise<LoginAnswer> {
+    return this.signUpSigned(await this.prove(key));
+  }
+
+  /** {@link logIn} for a key whose secret is elsewhere, in a hardware store for example. */
+  logInSigned(login: SignedLogin): Promise<LoginAnswer> {
+    const body = { ...login, create: false };
+    return this.routes.send('POST /v1/auth', { body }, isLoginAnswer);
+  }
+
+  /** {@link signUp} for such a key. */
+  signUpSigned(body: SignedLogin): Promise<LoginAnswer> {
     return this.routes.send('POST /v1/auth', { body }, isLoginAnswer);
   }
 
@@ -125,5 +138,12 @@ export class GatehouseClient {
   /** Succeeds whether the server knew the token or not. */
   async removePushToken(token: string): Promise<void> {
     await this.routes.send('DELETE /v1/push-tokens/{token}', { path: { token } }, isSuccess);
+  }
+
+  /** Has a new challenge of this server signed. */
+  private async prove(key: DeviceKey): Promise<SignedLogin> {
+    const { challenge } = await this.challenge();
+    const signature = await key.signChallenge(challenge, this.options.serverUrl);
+    return { publicKey: key.publicKey, challenge, signature };
   }
 }

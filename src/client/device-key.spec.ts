@@ -1,5 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
+import { writeLoginChallenge } from '../policy/login-challenge.js';
 import { DeviceKey } from './device-key.js';
+import { ChallengeRefused } from './login-challenge.js';
 
 /** RFC 8032, 7.1, test 1. */
 const SECRET = Buffer.from(
@@ -22,10 +24,33 @@ describe('a device key from its secret', () => {
   it('signs so that the public key verifies', async () => {
     const made = await DeviceKey.generate();
     const key = await DeviceKey.fromSecret(made.secret);
-    const signature = Buffer.from(await key.sign('AAECAw=='), 'base64url');
+    const challenge = Buffer.from(
+      writeLoginChallenge({
+        origins: ['https://gate.example'],
+        nonce: 'A'.repeat(43),
+        expiresAt: Date.now() + 60_000,
+      }),
+    );
+    const signed = await key.signChallenge(challenge.toString('base64'), 'https://gate.example/x');
+    const signature = Buffer.from(signed, 'base64url');
     const jwk = { kty: 'OKP', crv: 'Ed25519', x: made.publicKey };
     const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
-    expect(verify(null, Buffer.from([0, 1, 2, 3]), publicKey, signature)).toBe(true);
+    expect(verify(null, challenge, publicKey, signature)).toBe(true);
+  });
+
+  it('signs nothing but a challenge of the server it talks to', async () => {
+    const key = await DeviceKey.generate();
+    const relayed = writeLoginChallenge({
+      origins: ['https://other.example'],
+      nonce: 'A'.repeat(43),
+      expiresAt: Date.now() + 60_000,
+    });
+    for (const text of ['any bytes', relayed]) {
+      const challenge = Buffer.from(text).toString('base64');
+      await expect(key.signChallenge(challenge, 'https://gate.example')).rejects.toThrow(
+        ChallengeRefused,
+      );
+    }
   });
 
   it.each(['', 'A', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)} `, `${'A'.repeat(42)}é`])(

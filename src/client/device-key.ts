@@ -1,3 +1,5 @@
+import { bytesOfBase64, checkLoginChallenge } from './login-challenge.js';
+
 const ALGORITHM = 'Ed25519';
 const SECRET_BYTES = 32;
 /** What stands before the secret in PKCS #8 (RFC 8410, 7). */
@@ -47,7 +49,7 @@ export class DeviceKey {
    */
   static async fromSecret(secret: string): Promise<DeviceKey> {
     const isBase64 = /^[\w+/-]{43}=?$/.test(secret);
-    const bytes = isBase64 ? bytesOf(secret.replace('=', '')) : [];
+    const bytes = isBase64 ? bytesOfBase64(secret.replace('=', '')) : [];
     if (bytes.length !== SECRET_BYTES) {
       throw new TypeError('This is no secret of a device key: it has 43 letters and digits.');
     }
@@ -73,20 +75,19 @@ export class DeviceKey {
   }
 
   /**
-   * Signs the bytes that a challenge stands for.
+   * Signs a challenge of `POST /v1/auth/challenge`, and nothing else: a server that could have other
+   * bytes signed could log in elsewhere with them.
    *
    * @param challenge base64, standard or url-safe
+   * @param serverUrl the address that the client sends its requests to
    * @returns the 64-byte signature in base64url
+   * @throws ChallengeRefused where {@link checkLoginChallenge} does
    */
-  async sign(challenge: string): Promise<string> {
-    const signature = await crypto.subtle.sign(ALGORITHM, this.key, bytesOf(challenge));
+  async signChallenge(challenge: string, serverUrl: string): Promise<string> {
+    const bytes = checkLoginChallenge(challenge, serverUrl);
+    const signature = await crypto.subtle.sign(ALGORITHM, this.key, bytes);
     return base64UrlOf(new Uint8Array(signature));
   }
-}
-
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'));
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
 function base64UrlOf(bytes: Uint8Array): string {

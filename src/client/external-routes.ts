@@ -2,8 +2,8 @@ import {
   isAddress,
   isLoginAnswer,
   isSuccess,
-  type Challenge,
   type LoginAnswer,
+  type SignedLogin,
 } from './api-client-answers.js';
 import type { Routes } from './api-routes.js';
 import type { DeviceKey } from './device-key.js';
@@ -28,7 +28,7 @@ export interface ExternalFinish {
 export class ExternalLoginRoutes {
   constructor(
     private readonly routes: Routes,
-    private readonly challenge: () => Promise<Challenge>,
+    private readonly prove: (key: DeviceKey) => Promise<SignedLogin>,
   ) {}
 
   /** @returns the address to open in a browser, good for 10 minutes */
@@ -38,11 +38,12 @@ export class ExternalLoginRoutes {
     return url;
   }
 
-  /** Finishes with a device key: signs up, logs in, or links the identity to the key's account. */
+  /**
+   * Finishes with a device key: signs up, logs in, or links the identity to the key's account.
+   * Rejects with ChallengeRefused as {@link GatehouseClient.logIn} does.
+   */
   async finish(provider: string, finish: ExternalFinish, key: DeviceKey): Promise<LoginAnswer> {
-    const { challenge } = await this.challenge();
-    const signature = await key.sign(challenge);
-    const body = { ...finish, publicKey: key.publicKey, challenge, signature };
+    const body = { ...finish, ...(await this.prove(key)) };
     const route = 'POST /v1/auth/external/{provider}/finalize';
     return this.routes.send(route, { path: { provider }, body }, isLoginAnswer);
   }

@@ -9,6 +9,7 @@ export * from './auth-choices.js';
 export * from './connect-updates.js';
 export { DeviceKey, type DeviceKeyJwk } from './device-key.js';
 export type { ExternalFinish, ExternalStart } from './external-routes.js';
+export { ChallengeRefused, checkLoginChallenge, type ChallengeRefusal } from './login-challenge.js';
 export * from './login-proof.js';
 export * from './notification-actions.js';
 export * from './notification-platform.js';

@@ -1,4 +1,5 @@
 import type { Values } from './env.js';
+import { loginOrigins } from './login-origins.js';
 import type {
   AuthSettings,
   EncryptionSettings,
@@ -97,6 +98,7 @@ function authSettings(values: Values, providers: readonly ProviderSettings[]): A
     requiredLoginProviders: values.AUTH_REQUIRED_LOGIN_PROVIDERS,
     keyChallengeEnabled: values.AUTH_KEY_CHALLENGE_ENABLED,
     requireServerChallenge: values.AUTH_REQUIRE_SERVER_CHALLENGE,
+    loginOrigins: loginOrigins(values),
     tokenTtlSeconds: values.AUTH_TOKEN_TTL_SECONDS,
     freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
     accessCacheMs: values.AUTH_ACCESS_CACHE_SECONDS * 1000,

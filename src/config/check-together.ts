@@ -5,6 +5,7 @@ import {
 } from '../policy/return-address.js';
 import type { ConfigurationReport } from './configuration-error.js';
 import type { VariableName, Values } from './env.js';
+import { checkLoginOrigins } from './login-origins.js';
 import { RESERVED_PROVIDER_IDS } from './providers-file.js';
 import type { ProviderSettings } from './settings.js';
 
@@ -16,6 +17,7 @@ export function checkTogether(
 ): void {
   checkMasterSecret(values, report);
   checkHttp(values, report);
+  checkLoginOrigins(values, report);
   checkProviderLists(values, report);
   checkReturnAddress(values, providers, report);
   checkAutoRedirect(values, report);

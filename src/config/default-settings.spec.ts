@@ -37,7 +37,8 @@ describe('resolveSettings with nothing set', () => {
           signupProviders: [],
           requiredLoginProviders: [],
           keyChallengeEnabled: true,
-          requireServerChallenge: false,
+          requireServerChallenge: true,
+          loginOrigins: [],
           tokenTtlSeconds: 2_592_000,
           accessCacheMs: 5000,
           offboarding: {

@@ -38,8 +38,17 @@ export const AUTH_VARIABLES = {
   AUTH_REQUIRE_SERVER_CHALLENGE: {
     group: 'Sign-up and login',
     type: 'boolean',
-    default: false,
-    doc: 'Accepts only a live challenge of this server, once. Older clients sign one of their own making.',
+    default: true,
+    doc: 'Accepts only a live challenge of this server, once. With false, one that the client made passes too, as older clients send: a captured login can then be sent again.',
+  },
+  SERVICE_LOGIN_ORIGINS: {
+    group: 'Sign-up and login',
+    type: 'csv',
+    default: [],
+    pattern: /^https?:\/\/[^/?#\s@]+$/,
+    shape: 'an origin such as https://gate.example.com (no path)',
+    lowerCase: true,
+    doc: 'Origins besides that of SERVICE_PUBLIC_URL at which clients reach this server. They stand in its challenges: a client refuses one that does not name the origin it uses.',
   },
   AUTH_TOKEN_TTL_SECONDS: {
     group: 'Sign-up and login',

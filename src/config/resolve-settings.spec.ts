@@ -15,8 +15,8 @@ function problemsOf(environment: Record<string, string>): readonly Configuration
 
 describe('resolveSettings reads values', () => {
   it.each(['true', '1', 'yes', 'on', 'TRUE', 'Yes', ' on '])('%j as true', (text) => {
-    const { settings } = resolveSettings({ AUTH_REQUIRE_SERVER_CHALLENGE: text });
-    expect(settings.auth.requireServerChallenge).toBe(true);
+    const { settings } = resolveSettings({ AUTH_OFFBOARDING_STRICT: text });
+    expect(settings.auth.offboarding.strict).toBe(true);
   });
 
   it.each(['false', '0', 'no', 'off', 'FALSE', 'No'])('%j as false', (text) => {
@@ -43,6 +43,21 @@ describe('resolveSettings reads values', () => {
     });
     expect(settings.http.publicUrl).toBe('https://gate.example.com');
     expect(settings.oauthReturn.returnUrlBase).toBe('myapp://');
+  });
+
+  it.each([
+    [{}, []],
+    [{ SERVICE_PUBLIC_URL: 'https://gate.example:443/x/' }, ['https://gate.example']],
+    [
+      {
+        SERVICE_PUBLIC_URL: 'https://gate.example',
+        SERVICE_LOGIN_ORIGINS:
+          'https://GATE.example:443, http://10.0.0.7:3000,https://gäte.example',
+      },
+      ['https://gate.example', 'http://10.0.0.7:3000', 'https://xn--gte-qla.example'],
+    ],
+  ])('the origins of logins with %j', (environment, origins) => {
+    expect(resolveSettings(environment).settings.auth.loginOrigins).toEqual(origins);
   });
 
   it.each([
@@ -107,6 +122,12 @@ describe('resolveSettings refuses', () => {
     ['SERVICE_PUBLIC_URL', 'gate.example.com'],
     ['SERVICE_PUBLIC_URL', 'ftp://gate.example.com'],
     ['SERVICE_PUBLIC_URL', 'https://u:p@gate.example.com'],
+    ['SERVICE_LOGIN_ORIGINS', 'gate.example.com'],
+    ['SERVICE_LOGIN_ORIGINS', 'ftp://gate.example.com'],
+    ['SERVICE_LOGIN_ORIGINS', 'https://gate.example.com/path'],
+    ['SERVICE_LOGIN_ORIGINS', 'https://gate.example.com:99999'],
+    ['SERVICE_LOGIN_ORIGINS', 'https://gate.example.com\\x'],
+    ['SERVICE_LOGIN_ORIGINS', `https://${'a'.repeat(63)}.${'b'.repeat(920)}`],
     ['DATABASE_URL', 'mysql://db/gate'],
     ['REDIS_URL', 'localhost:6379'],
     ['HOST', 'not a host'],

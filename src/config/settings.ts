@@ -54,6 +54,8 @@ export interface AuthSettings {
   readonly requiredLoginProviders: readonly string[];
   readonly keyChallengeEnabled: boolean;
   readonly requireServerChallenge: boolean;
+  /** Origins at which clients reach this server, for its challenges. Empty = not known. */
+  readonly loginOrigins: readonly string[];
   readonly tokenTtlSeconds: number;
   /** 0 = any live session counts as fresh. */
   readonly freshLoginMs: number;

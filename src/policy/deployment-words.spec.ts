@@ -5,7 +5,7 @@ describe('describePolicy', () => {
   it('says in words what the default server does', () => {
     expect(describePolicy(DEFAULT_POLICY)).toEqual([
       'Anyone who can reach this server can create an account.',
-      'An existing account logs in with its device key.',
+      'An existing account logs in with its device key, signing a challenge of this server.',
       'No identity provider is required to use the server.',
       'Eligibility is not checked again after an identity is linked.',
       'Only end-to-end encrypted content is stored; the server cannot read it.',

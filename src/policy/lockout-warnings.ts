@@ -34,6 +34,14 @@ export const LOCKOUT_WARNINGS: readonly LockoutRule[] = [
       ),
   },
   {
+    code: 'client-challenges-accepted',
+    find: (facts) =>
+      when(
+        facts.keyChallengeEnabled && !facts.requireServerChallenge,
+        'AUTH_REQUIRE_SERVER_CHALLENGE is false: a login with a challenge that the client made never expires: a captured one can be sent again and again, each time for a new token. Set it to true once all clients ask /v1/auth/challenge.',
+      ),
+  },
+  {
     code: 'anonymous-signup-on-public-server',
     find: (facts) =>
       when(

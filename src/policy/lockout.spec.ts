@@ -57,6 +57,7 @@ describe('findLockouts', () => {
     ['error keyless-accounts-need-plaintext', { keylessAccountsEnabled: true }],
     ['error keyless-login-without-accounts', { ...KEYLESS, keylessAccountsEnabled: false }],
     ['error plaintext-only-without-keyless', { storagePolicy: 'plaintext_only' }],
+    ['warning client-challenges-accepted', { requireServerChallenge: false }],
     ['error mtls-without-keyless', { mtls: MTLS }],
     ['error mtls-unreachable', { ...KEYLESS, mtls: { ...MTLS, reachable: false } }],
     ['error signup-provider-not-configured', { signupProviders: ['okta'] }],

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { authChoices, type AuthChoices, type ProviderWayIn } from '../client/auth-choices.js';
 import { makeLoginProof } from '../client/login-proof.js';
+import { GatehouseProblem } from '../client/problem.js';
 import { signInWithCertificate } from './certificate.js';
 import { KeyForm } from './key-form.js';
 import { NewKeyForm } from './new-key-form.js';
@@ -130,8 +131,14 @@ function KeyWay({ isOpen, canSignUp, enter, tell }: KeyWayProps) {
         label="Sign in"
         tell={tell}
         use={async (key) => {
-          const { created, ...session } = await clientFor().logIn(key);
-          enter(session, created ? done('No account had this key, so it got a new one.') : null);
+          try {
+            enter(await clientFor().logIn(key), null);
+          } catch (error) {
+            if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
+              throw error;
+            }
+            tell(problem('No account here has this key.'));
+          }
         }}
       />
       {!canSignUp && <p class="quiet">Only keys that have an account here get in.</p>}
@@ -145,7 +152,7 @@ function NewKeyWay({ enter, tell }: Pick<SignInProps, 'enter' | 'tell'>) {
       <summary>Create an account</summary>
       <NewKeyForm
         tell={tell}
-        use={async (key) => enter(await clientFor().logIn(key), done('Your account is ready.'))}
+        use={async (key) => enter(await clientFor().signUp(key), done('Your account is ready.'))}
       />
     </details>
   );

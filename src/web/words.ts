@@ -1,3 +1,4 @@
+import { ChallengeRefused } from '../client/login-challenge.js';
 import { GatehouseProblem, ServerUnreachable } from '../client/problem.js';
 
 /** What a person is told beside what they see: good news, or what went wrong. */
@@ -35,6 +36,9 @@ export function failureInWords(error: unknown): string {
   }
   if (error instanceof DOMException && error.name === 'NotSupportedError') {
     return 'This browser is too old for device keys. Update it, or use another one.';
+  }
+  if (error instanceof ChallengeRefused) {
+    return error.message;
   }
   if (!(error instanceof GatehouseProblem)) {
     return 'Something went wrong in this page. Reload it and try again.';

@@ -275,7 +275,7 @@ describe('the account page, as it is served', () => {
     await sees('The server does not answer.');
     started = await fragile.restart();
     await visitor.press('Sign in');
-    await sees('No account had this key');
+    await sees('No account here has this key.');
   }, 40_000);
 
   it('asks for https where a browser would make no keys', async () => {

@@ -9,7 +9,7 @@ export const DEFAULT_POLICY: AccessPolicyFacts = {
   restrictedProviders: [],
   uncheckableProviders: [],
   keyChallengeEnabled: true,
-  requireServerChallenge: false,
+  requireServerChallenge: true,
   storagePolicy: 'required_e2ee',
   allowAccountOptOut: false,
   keylessAccountsEnabled: false,

@@ -34,6 +34,9 @@ export async function restore(context: CliContext): Promise<number> {
     context.output.note('Paste the key, press Enter, then Ctrl-D.');
   }
   const key = await readKey();
+  if ((await store.deviceKey(server)) === null) {
+    await store.noteAccount(server);
+  }
   const kept = await store.keepDeviceKey(server, key.toJwk());
   if (kept.x !== key.publicKey) {
     throw new CliError(`This computer has another device key for ${server}.`, {

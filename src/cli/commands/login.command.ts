@@ -1,5 +1,6 @@
 import { GatehouseClient } from '../../client/api-client.js';
 import type { LoginAnswer, ServerFeatures } from '../../client/api-client-answers.js';
+import { GatehouseProblem } from '../../client/problem.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { currentServer } from '../current-session.js';
@@ -51,7 +52,33 @@ async function logIn(
   }
   const client = new GatehouseClient({ serverUrl: server });
   refuseUnlessOffered(server, await client.features());
-  return client.logIn(await deviceKeyFor(server, store));
+  return logInWithKey(client, server, store);
+}
+
+/** Only a key that was made here gets an account: one that was restored is to have one. */
+async function logInWithKey(
+  client: GatehouseClient,
+  server: string,
+  store: ServerStore,
+): Promise<LoginAnswer> {
+  const key = await deviceKeyFor(server, store);
+  if (await store.awaitsAccount(server)) {
+    const answer = await client.signUp(key);
+    await store.noteAccount(server);
+    return answer;
+  }
+  try {
+    return await client.logIn(key);
+  } catch (error) {
+    if (error instanceof GatehouseProblem && error.code === 'not-found') {
+      throw new CliError(`${server} has no account for this computer's device key.`, {
+        exitCode: EXIT.refused,
+        code: 'no-account',
+        hint: 'The account was removed, or the key is of another server. For a new account use another configuration: XDG_CONFIG_HOME=…',
+      });
+    }
+    throw error;
+  }
 }
 
 function usage(message: string): CliError {

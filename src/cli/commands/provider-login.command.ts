@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { LoginAnswer } from '../../client/api-client-answers.js';
-import { isLoginAnswer } from '../../client/api-client-answers.js';
 import { Transport } from '../../client/api-client-transport.js';
 import { GatehouseClient } from '../../client/api-client.js';
 import { isRecord } from '../../client/problem.js';
@@ -94,17 +93,15 @@ interface Return {
 
 async function finish(context: CliContext, back: Return): Promise<LoginAnswer> {
   const { server, provider, proof, pending } = back;
-  const transport = new Transport({ serverUrl: server });
-  const path = `/v1/auth/external/${encodeURIComponent(provider)}`;
+  const { external } = new GatehouseClient({ serverUrl: server });
   if (context.options.keyless === true) {
-    const body = { pending, proof };
-    return transport.send('POST', `${path}/finalize-keyless`, { body, isAnswer: isLoginAnswer });
+    return external.finishKeyless(provider, { pending, proof });
   }
-  const key = await deviceKeyFor(server, new ServerStore(context.environment));
-  const { challenge } = await new GatehouseClient({ serverUrl: server }).challenge();
-  const signature = await key.sign(challenge);
-  const body = { pending, proof, publicKey: key.publicKey, challenge, signature };
-  return transport.send('POST', `${path}/finalize`, { body, isAnswer: isLoginAnswer });
+  const store = new ServerStore(context.environment);
+  const key = await deviceKeyFor(server, store);
+  const answer = await external.finish(provider, { pending, proof }, key);
+  await store.noteAccount(server);
+  return answer;
 }
 
 function isStart(value: unknown): value is { readonly url: string } {

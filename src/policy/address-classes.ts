@@ -39,6 +39,16 @@ const REFUSED_V6: readonly Range[] = [
   '3fff::/20',
 ].map(range);
 
+/** Of this machine, of its link, or of a private network (RFC 1122, 1918, 3927, 4193, 4291). */
+const PRIVATE_V4: readonly Range[] = [
+  '10.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+].map(range);
+const PRIVATE_V6: readonly Range[] = ['::1/128', 'fc00::/7', 'fe80::/10'].map(range);
+
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /**
@@ -54,14 +64,28 @@ export function addressBytes(text: string): readonly number[] | null {
  * judged as IPv4.
  */
 export function isPublicAddress(bytes: readonly number[]): boolean {
-  if (bytes.length === 16 && MAPPED_PREFIX.every((byte, index) => bytes[index] === byte)) {
-    return isPublicAddress(bytes.slice(12));
+  const address = unmapped(bytes);
+  if (address.length === 4) {
+    return !REFUSED_V4.some((refused) => isWithin(address, refused));
   }
-  if (bytes.length === 4) {
-    return !REFUSED_V4.some((refused) => isWithin(bytes, refused));
-  }
-  const isKnown = bytes.length === 16 && isWithin(bytes, PUBLIC_V6);
-  return isKnown && !REFUSED_V6.some((refused) => isWithin(bytes, refused));
+  const isKnown = address.length === 16 && isWithin(address, PUBLIC_V6);
+  return isKnown && !REFUSED_V6.some((refused) => isWithin(address, refused));
+}
+
+/**
+ * Whether an address, as bytes, is of this machine or of a network that strangers have no address
+ * in. Not the opposite of {@link isPublicAddress}: carrier networks (100.64.0.0/10) are neither.
+ */
+export function isPrivateAddress(bytes: readonly number[]): boolean {
+  const address = unmapped(bytes);
+  const ranges = address.length === 4 ? PRIVATE_V4 : PRIVATE_V6;
+  return ranges.some((one) => isWithin(address, one));
+}
+
+function unmapped(bytes: readonly number[]): readonly number[] {
+  const isMapped =
+    bytes.length === 16 && MAPPED_PREFIX.every((byte, index) => bytes[index] === byte);
+  return isMapped ? bytes.slice(12) : bytes;
 }
 
 function isWithin(bytes: readonly number[], { bytes: prefix, bits }: Range): boolean {

@@ -1,0 +1,57 @@
+/** The first line. It also keeps a signature from meaning anything else than a login. */
+export const LOGIN_CHALLENGE_VERSION = 'gatehouse-login-v1';
+
+/** What `POST /v1/auth` takes (contract, Sign-up and login with a device key). */
+export const MAX_LOGIN_CHALLENGE_BYTES = 1024;
+
+const NONCE = /^[A-Za-z0-9_-]{43}$/;
+const EXPIRY = /^[1-9]\d{12,14}$/;
+const ORIGIN = /^https?:\/\/[^\s/?#@]+$/;
+/** Printable ASCII and line feeds: what a screen shows is what is signed. */
+const PLAIN_TEXT = /^[\x20-\x7e\n]*$/;
+
+export interface LoginChallenge {
+  /** Origins at which clients reach the server that made it. Empty = it does not know them. */
+  readonly origins: readonly string[];
+  /** 32 random bytes in base64url. */
+  readonly nonce: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+export type LoginChallengeVerdict =
+  | { readonly kind: 'challenge'; readonly challenge: LoginChallenge }
+  /** A challenge of this kind, in a version that this program does not know. */
+  | { readonly kind: 'other-version' }
+  | { readonly kind: 'other-form' };
+
+/** The text that a client signs (contract, Sign-up and login with a device key). */
+export function writeLoginChallenge({ origins, nonce, expiresAt }: LoginChallenge): string {
+  return [LOGIN_CHALLENGE_VERSION, origins.join(' '), nonce, String(expiresAt)].join('\n');
+}
+
+/** Whether a challenge with these origins fits into {@link MAX_LOGIN_CHALLENGE_BYTES}. */
+export function fitsLoginChallenge(origins: readonly string[]): boolean {
+  const longest = { origins, nonce: 'A'.repeat(43), expiresAt: 999_999_999_999_999 };
+  return writeLoginChallenge(longest).length <= MAX_LOGIN_CHALLENGE_BYTES;
+}
+
+/** Reads a challenge strictly: whatever {@link writeLoginChallenge} does not write is refused. */
+export function readLoginChallenge(text: string): LoginChallengeVerdict {
+  if (text.length > MAX_LOGIN_CHALLENGE_BYTES || !PLAIN_TEXT.test(text)) {
+    return { kind: 'other-form' };
+  }
+  const [version = '', originLine = '', nonce = '', expiry = '', ...more] = text.split('\n');
+  if (version !== LOGIN_CHALLENGE_VERSION) {
+    return { kind: /^gatehouse-login-v\d+$/.test(version) ? 'other-version' : 'other-form' };
+  }
+  const origins = originLine === '' ? [] : originLine.split(' ');
+  const isWellFormed =
+    more.length === 0 &&
+    NONCE.test(nonce) &&
+    EXPIRY.test(expiry) &&
+    origins.every((origin) => ORIGIN.test(origin));
+  return isWellFormed
+    ? { kind: 'challenge', challenge: { origins, nonce, expiresAt: Number(expiry) } }
+    : { kind: 'other-form' };
+}
