@@ -7,9 +7,13 @@ export function makeDeviceKey() {
   return { publicKey: raw.toString('base64'), privateKey };
 }
 
-/** A body of `POST /v1/auth` over a challenge of the client's own making, signed beforehand. */
-export function signedLogin(key) {
-  const challenge = randomBytes(32);
+/**
+ * A body of `POST /v1/auth`, signed beforehand.
+ *
+ * @param challenge as bytes; by default one of the client's own making, which only a server with
+ *   AUTH_REQUIRE_SERVER_CHALLENGE=false takes
+ */
+export function signedLogin(key, challenge = randomBytes(32)) {
   return {
     publicKey: key.publicKey,
     challenge: challenge.toString('base64'),
@@ -17,10 +21,16 @@ export function signedLogin(key) {
   };
 }
 
+/** A body of `POST /v1/auth` over a new challenge of the server. */
+export async function challengedLogin(url, key) {
+  const { challenge } = await postJson(`${url}/v1/auth/challenge`, {});
+  return signedLogin(key, Buffer.from(challenge, 'base64'));
+}
+
 /** Signs a new account up. @returns {Promise<{key: object, token: string, accountId: string}>} */
 export async function signUp(url) {
   const key = makeDeviceKey();
-  const { token, accountId } = await postJson(`${url}/v1/auth`, signedLogin(key));
+  const { token, accountId } = await postJson(`${url}/v1/auth`, await challengedLogin(url, key));
   return { key, token, accountId };
 }
 

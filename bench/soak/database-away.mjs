@@ -64,12 +64,11 @@ async function load(url, revoked, everyMs, whileWhat) {
 }
 
 async function signUpOnce(url, outcome) {
-  const response = await fetch(`${url}/v1/auth`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(signedLogin(makeDeviceKey())),
-  });
-  const body = await response.json();
+  const issued = await post(`${url}/v1/auth/challenge`, {});
+  const { challenge } = issued.body;
+  const { response, body } = issued.response.ok
+    ? await post(`${url}/v1/auth`, signedLogin(makeDeviceKey(), Buffer.from(challenge, 'base64')))
+    : issued;
   if (response.status === 200) {
     outcome.acknowledged.push({ id: body.accountId, at: Date.now() });
   } else if (response.status === 503 && response.headers.has('retry-after')) {
@@ -77,6 +76,15 @@ async function signUpOnce(url, outcome) {
   } else {
     outcome.other[response.status] = (outcome.other[response.status] ?? 0) + 1;
   }
+}
+
+async function post(address, sent) {
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(sent),
+  });
+  return { response, body: await response.json() };
 }
 
 async function tryRevoked(url, token, outcome) {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   call,
-  loginBody,
+  challengedLogin,
   type Answer,
   type DeviceKey,
   type Json,
@@ -146,14 +146,19 @@ export interface Finalize {
   readonly more?: Json;
 }
 
-export function finalize(
+export async function finalize(
   server: Server,
   pending: string | undefined,
   key: DeviceKey,
   { provider = 'okta', proof, more = {} }: Finalize = {},
 ): Promise<Answer> {
   return call(server, 'POST', `/v1/auth/external/${provider}/finalize`, {
-    body: { ...loginBody(key), pending, ...(proof !== undefined && { proof }), ...more },
+    body: {
+      ...(await challengedLogin(server, key)),
+      pending,
+      ...(proof !== undefined && { proof }),
+      ...more,
+    },
   });
 }
 

@@ -100,7 +100,7 @@ function documentOf(expected: Expected, hasProvider: boolean): Json {
       auth: {
         methods: [...entries('key_challenge', expected.keyed), ...entries('okta', expected.okta)],
         signup: { methods: expected.signup.map(([id, enabled]) => ({ id, enabled })) },
-        login: { requiredProviders: expected.required, serverChallenge: 'optional' },
+        login: { requiredProviders: expected.required, serverChallenge: 'required' },
         providers: hasProvider
           ? { okta: { displayName: 'Acme Okta', iconHint: 'okta', buttonColor: '#111111' } }
           : {},

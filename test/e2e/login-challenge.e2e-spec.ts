@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
+import { writeLoginChallenge } from '../../src/policy/login-challenge.js';
 import {
   call,
+  challengedLogin,
   expectErrorShape,
+  issueChallenge,
   logIn,
   loginBody,
   makeDeviceKey,
@@ -10,18 +13,15 @@ import {
 } from '../helpers/client.js';
 import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
 
-const OWN_PREFIX = Buffer.from('gatehouse-challenge-v1:');
-
-async function issue(server: Server): Promise<Buffer> {
-  const { status, body } = await call<{ challenge: string; expiresAt: number }>(
-    server,
-    'POST',
-    '/v1/auth/challenge',
-    { body: {} },
+/** A text of the form that the server's challenges have. */
+const copiedChallenge = (): Buffer =>
+  Buffer.from(
+    writeLoginChallenge({
+      origins: [],
+      nonce: randomBytes(32).toString('base64url'),
+      expiresAt: Date.now() + 60_000,
+    }),
   );
-  expect(status).toBe(200);
-  return Buffer.from(body.challenge, 'base64');
-}
 
 const post = (server: Server, body: unknown) => call(server, 'POST', '/v1/auth', { body });
 
@@ -48,7 +48,7 @@ describe('a challenge of the server', () => {
 
   it('passes once', async () => {
     const key = makeDeviceKey();
-    const body = loginBody(key, await issue(server));
+    const body = loginBody(key, await issueChallenge(server));
     expect((await post(server, body)).status).toBe(200);
     const again = await post(server, body);
     expect(refusalOf(again)).toEqual({ status: 401, code: 'challenge-expired' });
@@ -57,7 +57,7 @@ describe('a challenge of the server', () => {
 
   it('passes for exactly one of 50 logins at once', async () => {
     const key = makeDeviceKey();
-    const body = loginBody(key, await issue(server));
+    const body = loginBody(key, await issueChallenge(server));
     const answers = await Promise.all(Array.from({ length: 50 }, () => post(server, body)));
     const codes = answers.map(({ status, body: { code } }) => (status === 200 ? 'ok' : code));
     expect(codes.filter((code) => code === 'ok')).toHaveLength(1);
@@ -65,7 +65,7 @@ describe('a challenge of the server', () => {
   });
 
   it('is not used up by somebody who cannot sign it', async () => {
-    const challenge = await issue(server);
+    const challenge = await issueChallenge(server);
     const key = makeDeviceKey();
     const forged = { ...loginBody(key, challenge), signature: randomBytes(64).toString('base64') };
     expect((await post(server, forged)).status).toBe(401);
@@ -73,14 +73,13 @@ describe('a challenge of the server', () => {
   });
 
   it('cannot be made by a client that copies its form', async () => {
-    const copied = Buffer.concat([OWN_PREFIX, randomBytes(32)]);
-    const answer = await post(server, loginBody(makeDeviceKey(), copied));
+    const answer = await post(server, loginBody(makeDeviceKey(), copiedChallenge()));
     expect(refusalOf(answer)).toEqual({ status: 401, code: 'challenge-expired' });
   });
 
   const withSql = IS_POSTGRES ? it : it.skip;
   withSql('is refused after its time, and is gone then (needs SQL: PostgreSQL only)', async () => {
-    const challenge = await issue(server);
+    const challenge = await issueChallenge(server);
     const client = new Client({ connectionString: server.databaseUrl ?? '' });
     await client.connect();
     try {
@@ -101,16 +100,16 @@ describe('a challenge of the server', () => {
   });
 });
 
-describe('with AUTH_REQUIRE_SERVER_CHALLENGE', () => {
+describe('a challenge that the client made', () => {
   let server: Server;
   beforeAll(async () => {
-    server = await startServer({ env: { AUTH_REQUIRE_SERVER_CHALLENGE: 'true' } });
+    server = await startServer();
   }, 40_000);
   afterAll(() => server.stop());
 
-  it('refuses a challenge of the client, for a new key and for a known one', async () => {
+  it('is refused, for a new key and for a known one', async () => {
     const known = makeDeviceKey();
-    expect((await post(server, loginBody(known, await issue(server)))).status).toBe(200);
+    await logIn(server, known);
     for (const key of [known, makeDeviceKey()]) {
       const answer = await post(server, loginBody(key));
       expect(refusalOf(answer)).toEqual({ status: 401, code: 'challenge-required' });
@@ -118,17 +117,72 @@ describe('with AUTH_REQUIRE_SERVER_CHALLENGE', () => {
     }
   });
 
-  it('tells clients so', async () => {
-    const { body } = await call(server, 'GET', '/v1/features');
-    expect(body).toMatchObject({
-      capabilities: { auth: { login: { serverChallenge: 'required' } } },
-    });
-    await expect(logIn(server)).rejects.toThrow('challenge-required');
-  });
-
-  it('takes its own challenge, once', async () => {
-    const body = loginBody(makeDeviceKey(), await issue(server));
-    expect((await post(server, body)).status).toBe(200);
-    expect((await post(server, body)).body['code']).toBe('challenge-expired');
+  it('is advertised as refused', async () => {
+    expect(await advertisedOf(server)).toBe('required');
   });
 });
+
+describe('with AUTH_REQUIRE_SERVER_CHALLENGE=false', () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startServer({ env: { AUTH_REQUIRE_SERVER_CHALLENGE: 'false' } });
+  }, 40_000);
+  afterAll(() => server.stop());
+
+  it('takes a challenge that the client made, as often as it is sent', async () => {
+    expect(await advertisedOf(server)).toBe('optional');
+    const body = loginBody(makeDeviceKey());
+    expect((await post(server, body)).status).toBe(200);
+    expect((await post(server, body)).status).toBe(200);
+  });
+
+  it('takes its own challenge once, and none that copies the form', async () => {
+    const body = await challengedLogin(server, makeDeviceKey());
+    expect((await post(server, body)).status).toBe(200);
+    expect((await post(server, body)).body['code']).toBe('challenge-expired');
+    const copied = loginBody(makeDeviceKey(), copiedChallenge());
+    expect((await post(server, copied)).body['code']).toBe('challenge-expired');
+  });
+});
+
+describe('the text of a challenge', () => {
+  const ORIGINS = {
+    SERVICE_PUBLIC_URL: 'https://gate.example/base',
+    SERVICE_LOGIN_ORIGINS: 'http://10.0.0.7:3000,https://login.example',
+  };
+
+  it.each([
+    [{}, ''],
+    [ORIGINS, 'https://gate.example http://10.0.0.7:3000 https://login.example'],
+  ])(
+    'with %j lists the origins %j, whatever the request says',
+    async (env, origins) => {
+      const server = await startServer({ env });
+      try {
+        const forged = { 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' };
+        for (const headers of [{}, { ...forged, host: 'evil.example' }]) {
+          const text = (await issueChallenge(server, { headers })).toString();
+          const [version, line, nonce, expiry, ...more] = text.split('\n');
+          expect({ version, line, more }).toEqual({
+            version: 'gatehouse-login-v1',
+            line: origins,
+            more: [],
+          });
+          expect(nonce).toMatch(/^[\w-]{43}$/);
+          expect(Number(expiry)).toBeGreaterThan(Date.now());
+          expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024);
+        }
+      } finally {
+        await server.stop();
+      }
+    },
+    40_000,
+  );
+});
+
+async function advertisedOf(server: Server): Promise<unknown> {
+  const { body } = await call<{
+    capabilities: { auth: { login: { serverChallenge: unknown } } };
+  }>(server, 'GET', '/v1/features');
+  return body.capabilities.auth.login.serverChallenge;
+}

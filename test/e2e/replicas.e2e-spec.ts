@@ -1,4 +1,4 @@
-import { call, logIn, makeDeviceKey } from '../helpers/client.js';
+import { call, challengedLogin, logIn, makeDeviceKey } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
 import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
 import { createStore, type Store } from '../helpers/server-store.js';
@@ -92,14 +92,7 @@ several(
     });
 
     it('let one challenge of either pass once', async () => {
-      const { body } = await call(a, 'POST', '/v1/auth/challenge');
-      const key = makeDeviceKey();
-      const challenge = Buffer.from(String(body['challenge']), 'base64');
-      const login = {
-        publicKey: key.publicKey,
-        challenge: challenge.toString('base64'),
-        signature: key.sign(challenge).toString('base64'),
-      };
+      const login = await challengedLogin(a, makeDeviceKey());
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_value, index) =>
           call(index % 2 === 0 ? a : b, 'POST', '/v1/auth', { body: login }),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { call, logIn, loginBody, makeDeviceKey } from '../helpers/client.js';
+import { call, challengedLogin, logIn, loginBody, makeDeviceKey } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
 import { type Server, startServer } from '../helpers/server.js';
 
@@ -76,9 +76,9 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (sign
     const signUpUntilCut = async (): Promise<void> => {
       for (;;) {
         const key = makeDeviceKey();
-        const answer = await call(server, 'POST', '/v1/auth', { body: loginBody(key) }).catch(
-          () => null,
-        );
+        const answer = await challengedLogin(server, key)
+          .then((body) => call(server, 'POST', '/v1/auth', { body }))
+          .catch(() => null);
         if (answer === null) {
           return;
         }

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import {
   call,
+  challengedLogin,
   expectErrorShape,
   logIn,
   loginBody,
@@ -34,10 +35,12 @@ describe('sign-up switched off', () => {
   const post = (body: unknown) => call(server, 'POST', '/v1/auth', { body });
 
   it('refuses a new key, alone or 20 times at once', async () => {
-    const answer = await post(loginBody(stranger));
+    const answer = await post(await challengedLogin(server, stranger));
     expect(refusalOf(answer)).toEqual({ status: 403, code: 'signup-disabled' });
     expectErrorShape(answer);
-    const more = await Promise.all(Array.from({ length: 20 }, () => post(loginBody(stranger))));
+    const more = await Promise.all(
+      Array.from({ length: 20 }, async () => post(await challengedLogin(server, stranger))),
+    );
     expect(more.map(({ body }) => body['code'])).toEqual(Array(20).fill('signup-disabled'));
   });
 
@@ -90,7 +93,9 @@ describe('device-key login switched off', () => {
   afterAll(() => server.stop());
 
   it('refuses every key and is not advertised', async () => {
-    const answer = await call(server, 'POST', '/v1/auth', { body: loginBody(key) });
+    const answer = await call(server, 'POST', '/v1/auth', {
+      body: await challengedLogin(server, key),
+    });
     expect(refusalOf(answer)).toEqual({ status: 403, code: 'key-challenge-disabled' });
     expectErrorShape(answer);
     const { body } = await call(server, 'GET', '/v1/features');

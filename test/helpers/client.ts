@@ -108,7 +108,25 @@ export interface LoginBody {
   readonly signature: string;
 }
 
-/** The body of `POST /v1/auth`, with a challenge of the client's own making by default. */
+/** A new challenge of the server, as the bytes to sign. */
+export async function issueChallenge(target: Target, options: CallOptions = {}): Promise<Buffer> {
+  const { status, body, text } = await call(target, 'POST', '/v1/auth/challenge', options);
+  if (status !== 200) {
+    throw new Error(`The challenge was answered ${status}: ${text}`);
+  }
+  return Buffer.from(String(body['challenge']), 'base64');
+}
+
+/** The body of `POST /v1/auth` over a new challenge of the server. */
+export async function challengedLogin(
+  target: Target,
+  key: DeviceKey,
+  options: CallOptions = {},
+): Promise<LoginBody> {
+  return loginBody(key, await issueChallenge(target, options));
+}
+
+/** The body of `POST /v1/auth`, by default over bytes of the client's own, as older clients send. */
 export function loginBody(key: DeviceKey, challenge: Buffer = randomBytes(32)): LoginBody {
   return {
     publicKey: key.publicKey,
@@ -127,7 +145,7 @@ export interface Login {
 /** Logs in with a device key, a fresh one by default. Fails unless the server says yes. */
 export async function logIn(target: Target, key: DeviceKey = makeDeviceKey()): Promise<Login> {
   const { status, body, text } = await call<Login>(target, 'POST', '/v1/auth', {
-    body: loginBody(key),
+    body: await challengedLogin(target, key),
   });
   if (status !== 200) {
     throw new Error(`Login was answered ${status}: ${text}`);
