@@ -3,6 +3,7 @@ import cors from '@fastify/cors';
 import rateLimit from '@fastify/rate-limit';
 import { fastify, type FastifyInstance } from 'fastify';
 import { DOCUMENTATION_PATH } from './api-document.js';
+import { addressGroup } from './common/address-group.js';
 import { sendError, toAppError } from './common/error.filter.js';
 import { AppError } from './common/errors.js';
 import { requestIdFrom } from './common/request-id.js';
@@ -10,6 +11,7 @@ import { securityHeaders } from './common/security-headers.js';
 import { trustOf } from './common/trusted-proxies.js';
 import type { Settings } from './config/settings.js';
 import type { RedisConnections } from './storage/redis-connections.js';
+import { sharedRateStore } from './storage/shared-rate-store.js';
 
 /** Push tokens travel in the path, percent-encoded. */
 const MAX_PATH_PARAMETER_LENGTH = 8192;
@@ -100,7 +102,7 @@ function acceptJsonOnly(server: FastifyInstance): void {
   });
 }
 
-/** Limits each address, in memory or over all replicas; {@link RateLimits} counts the rest. */
+/** Limits each address group, in memory or over all replicas; {@link RateLimits} counts the rest. */
 export async function limitRates(
   server: FastifyInstance,
   { rateLimits }: Settings,
@@ -111,9 +113,8 @@ export async function limitRates(
     max: rateLimits.perIp,
     timeWindow: RATE_WINDOW_MS,
     cache: MAX_COUNTED_ADDRESSES,
-    nameSpace: 'gatehouse:rate:',
-    skipOnError: true,
-    ...(redis && { redis: redis.commands }),
+    keyGenerator: ({ ip }) => addressGroup(ip),
+    ...(redis && { store: sharedRateStore(redis, MAX_COUNTED_ADDRESSES) }),
     errorResponseBuilder: (_request, { ttl }) =>
       new AppError('rate-limited', { retryAfterSeconds: Math.ceil(ttl / 1000) }),
   });

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addressGroup } from '../common/address-group.js';
 import { AppError } from '../common/errors.js';
 import { SETTINGS, type RateLimitSettings, type Settings } from '../config/settings.js';
 
@@ -10,9 +11,8 @@ type Check = ReturnType<FastifyInstance['createRateLimit']>;
 const WINDOW_MS = 60_000;
 
 /**
- * Counts per account, per login address and per handshake address. The counts live in the store
- * of `@fastify/rate-limit`: memory, or Redis where several replicas share it. A store that cannot
- * answer limits nobody.
+ * Counts per account, and logins and handshakes per address group. The counts live in the store of
+ * `@fastify/rate-limit`: memory, or Redis where several replicas share it.
  */
 @Injectable()
 export class RateLimits {
@@ -38,7 +38,7 @@ export class RateLimits {
   }
 
   /**
-   * Counts one act of `key`.
+   * Counts one act of `key`: an account id, or an address, which counts for its group.
    *
    * @throws AppError `rate-limited`
    */
@@ -47,7 +47,8 @@ export class RateLimits {
     if (check === undefined) {
       return;
     }
-    const subject: Subject = { key, routeOptions: { config: {} } };
+    const counted = name === 'perAccount' ? key : addressGroup(key);
+    const subject: Subject = { key: counted, routeOptions: { config: {} } };
     const limit = await check(subject as unknown as FastifyRequest);
     if (!limit.isAllowed && limit.isExceeded) {
       throw new AppError('rate-limited', { retryAfterSeconds: limit.ttlInSeconds });

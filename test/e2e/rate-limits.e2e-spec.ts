@@ -1,8 +1,8 @@
 import {
   call,
+  challengedLogin,
   expectErrorShape,
   logIn,
-  loginBody,
   makeDeviceKey,
   type Answer,
 } from '../helpers/client.js';
@@ -30,6 +30,12 @@ afterAll(() => server.stop());
 function fromSomewhere(): Readonly<Record<string, string>> {
   nextAddress += 1;
   return { 'x-forwarded-for': `10.1.${nextAddress >> 8}.${nextAddress & 255}` };
+}
+
+/** Counts twice as a login: once for the challenge. */
+async function signIn(headers: Readonly<Record<string, string>>): Promise<Answer> {
+  const body = await challengedLogin(server, makeDeviceKey(), { headers });
+  return call(server, 'POST', '/v1/auth', { headers, body });
 }
 
 function expectLimited(answer: Answer): void {
@@ -69,12 +75,11 @@ describe('rate limits', () => {
 
   it('count login and sign-up per address, good or bad', async () => {
     const headers = fromSomewhere();
-    const good = () =>
-      call(server, 'POST', '/v1/auth', { headers, body: loginBody(makeDeviceKey()) });
     const bad = () => call(server, 'POST', '/v1/auth', { headers, body: {} });
-    await repeat(3, bad);
-    expect(statuses(await repeat(2, good))).toEqual([200, 200]);
-    expectLimited(await good());
+    await repeat(2, bad);
+    expect((await signIn(headers)).status).toBe(200);
+    expect((await bad()).status).toBe(400);
+    expectLimited(await bad());
     expectLimited(await call(server, 'POST', '/v1/auth/challenge', { headers }));
     expectLimited(await call(server, 'POST', '/v1/auth/account/request', { headers, body: {} }));
     expect((await call(server, 'GET', '/v1/features', { headers })).status).toBe(200);
@@ -93,10 +98,7 @@ describe('rate limits', () => {
 
   it('count authenticated requests per account, wherever they come from', async () => {
     const headers = fromSomewhere();
-    const { body } = await call(server, 'POST', '/v1/auth', {
-      headers,
-      body: loginBody(makeDeviceKey()),
-    });
+    const { body } = await signIn(headers);
     const token = String(body['token']);
     const read = () => call(server, 'GET', '/v1/push-tokens', { token, headers: fromSomewhere() });
     expect(statuses(await repeat(12, read))).toEqual(Array(12).fill(200));
@@ -109,10 +111,7 @@ describe('rate limits', () => {
   });
 
   it('count handshakes per address, in the words of HTTP', async () => {
-    const { body } = await call(server, 'POST', '/v1/auth', {
-      headers: fromSomewhere(),
-      body: loginBody(makeDeviceKey()),
-    });
+    const { body } = await signIn(fromSomewhere());
     const extraHeaders = fromSomewhere();
     const auth = { token: body['token'] };
     for (let count = 0; count < 3; count += 1) {
@@ -122,6 +121,34 @@ describe('rate limits', () => {
     expect(error.message).toBe('rate-limited');
     expect(error.data).toMatchObject({ statusCode: 429, code: 'rate-limited' });
     (await connect(server, auth, { extraHeaders: fromSomewhere() })).close();
+  });
+
+  it('count an IPv6 network as one address, and IPv4 mapped into IPv6 as IPv4', async () => {
+    const attempt = (address: string) =>
+      call(server, 'POST', '/v1/auth', { headers: { 'x-forwarded-for': address }, body: {} });
+    for (let host = 1; host <= 5; host += 1) {
+      expect((await attempt(`2001:db8:0:1::${host}`)).status).toBe(400);
+    }
+    expectLimited(await attempt('2001:db8:0:1:ffff:ffff:ffff:ffff'));
+    expect((await attempt('2001:db8:0:2::1')).status).toBe(400);
+    const address = fromSomewhere()['x-forwarded-for'];
+    for (let count = 0; count < 5; count += 1) {
+      await attempt(count % 2 === 0 ? `${address}` : `::ffff:${address}`);
+    }
+    expectLimited(await attempt(`${address}`));
+    expectLimited(await attempt(`::ffff:${address}`));
+  });
+
+  it('count the handshakes of an IPv6 network as of one address', async () => {
+    const { body } = await signIn(fromSomewhere());
+    const auth = { token: body['token'] };
+    const from = (host: number) => ({
+      extraHeaders: { 'x-forwarded-for': `2001:db8:0:3::${host}` },
+    });
+    for (let host = 1; host <= 3; host += 1) {
+      (await connect(server, auth, from(host))).close();
+    }
+    expect((await refusedConnect(server, auth, from(4))).message).toBe('rate-limited');
   });
 
   it('tell nobody else that an account is limited', async () => {

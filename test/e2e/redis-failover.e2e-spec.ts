@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { call } from '../helpers/client.js';
+import { call, type CallOptions } from '../helpers/client.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
 import { startRedis, type Service } from '../helpers/services.js';
 import { TcpProxy } from '../helpers/tcp-proxy.js';
@@ -46,6 +46,88 @@ withServices('a Redis that fails over and keeps its connections (needs Redis)', 
       expect(Date.now()).toBeLessThan(end);
     }
   }, 40_000);
+});
+
+withServices('while Redis is away (needs Redis)', () => {
+  let redis: Service;
+  let replicas: readonly [Server, Server];
+  let nextAddress = 0;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    const env = {
+      REDIS_URL: redis.url,
+      SERVICE_TRUSTED_PROXIES: '127.0.0.1',
+      SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE: String(PER_MINUTE),
+      AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: '5',
+    };
+    replicas = await Promise.all([startServer({ env }), startServer({ env })]);
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await redis.stop();
+  });
+
+  /** An address that nothing was counted for yet, as a trusted proxy names it. */
+  const newAddress = (): CallOptions => {
+    nextAddress += 1;
+    return { headers: { 'x-forwarded-for': `10.9.0.${nextAddress}` } };
+  };
+
+  const statusesOf = async (
+    server: Server,
+    count: number,
+    from: CallOptions,
+    path = '/v1/account/profile',
+  ): Promise<number[]> => {
+    const method = path === '/v1/auth' ? 'POST' : 'GET';
+    const answers = Array.from({ length: count }, () => call(server, method, path, from));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+
+  /** How many of 30 requests from a new address pass; the others are refused as too many. */
+  const passing = async (server: Server): Promise<number> => {
+    const statuses = await statusesOf(server, 30, newAddress());
+    expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([]);
+    return statuses.filter((status) => status === 401).length;
+  };
+
+  const expectLimitsOfTheirOwn = async (): Promise<void> => {
+    for (const replica of replicas) {
+      expect(await passing(replica)).toBe(PER_MINUTE);
+      const logins = await statusesOf(replica, 8, { ...newAddress(), body: {} }, '/v1/auth');
+      expect(logins.filter((status) => status === 429)).toHaveLength(3);
+    }
+  };
+
+  /** Whether what one replica counted is known to the other. */
+  const isShared = async (): Promise<boolean> => {
+    const from = newAddress();
+    await statusesOf(replicas[0], PER_MINUTE, from);
+    return (await statusesOf(replicas[1], 1, from))[0] === 429;
+  };
+
+  const untilShared = async (): Promise<void> => {
+    for (const end = Date.now() + 60_000; !(await isShared());) {
+      expect(Date.now()).toBeLessThan(end);
+    }
+  };
+
+  it.each(['SIGKILL', 'SIGSTOP'] as const)(
+    'after %s each replica limits by itself, and both together once it is back',
+    async (signal) => {
+      await untilShared();
+      const used = newAddress();
+      await statusesOf(replicas[0], PER_MINUTE, used);
+      await redis.kill(signal);
+      // What was counted before Redis went away still counts.
+      expect(await statusesOf(replicas[0], 1, used)).toEqual([429]);
+      await expectLimitsOfTheirOwn();
+      await redis.restart();
+      await untilShared();
+    },
+    150_000,
+  );
 });
 
 function portOf({ url }: Service): number {
