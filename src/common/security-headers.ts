@@ -42,7 +42,9 @@ export interface SecurityHeaders {
  * costs more than everything else a request does here.
  */
 export function securityHeaders(): SecurityHeaders {
-  return { answers: headersWith(NOTHING), documentation: headersWith(DOCUMENTATION_PAGE) };
+  // Most answers carry a token or an account's data; what may be stored says so itself.
+  const answers = { ...headersWith(NOTHING), 'cache-control': 'no-store' };
+  return { answers, documentation: headersWith(DOCUMENTATION_PAGE) };
 }
 
 /** The headers of the page at /app. */

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Header, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../auth.service.js';
@@ -24,7 +24,6 @@ export class ConnectController {
   })
   @Get('params')
   @NeedsFreshLogin()
-  @Header('cache-control', 'no-store')
   @Answers(StartAnswerDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
   @Refuses('oauth-not-configured', 'unsupported-provider', 'unavailable')

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Param, Redirect, Req } from '@nestjs/common';
+import { Controller, Get, Param, Redirect, Req } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Refuses } from '../../common/route-docs.js';
@@ -16,7 +16,6 @@ export class ExternalCallbackController {
   })
   @Get(':provider/callback')
   @Public()
-  @Header('cache-control', 'no-store')
   @Redirect()
   @ApiResponse({ status: 302, description: 'To the return address.' })
   @Refuses('unsupported-provider', 'oauth-not-configured')

@@ -1,15 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Header,
-  Param,
-  Post,
-  Query,
-  Req,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../common/errors.js';
@@ -39,7 +28,6 @@ export class ExternalLoginController {
 
   @ApiOperation({ summary: 'Begins a login: the address to open, for 10 minutes.' })
   @Get('params')
-  @Header('cache-control', 'no-store')
   @Answers(StartAnswerDto)
   @Refuses('invalid-request', 'invalid-public-key', 'oauth-not-configured', 'keyless-disabled')
   @Refuses('e2ee-required', 'unsupported-provider', 'rate-limited', 'unavailable')

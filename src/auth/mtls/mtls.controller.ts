@@ -1,14 +1,4 @@
-import {
-  Body,
-  Controller,
-  Get,
-  Header,
-  Post,
-  Query,
-  Redirect,
-  Req,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, Get, Post, Query, Redirect, Req, UseGuards } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Answers, Refuses } from '../../common/route-docs.js';
@@ -52,7 +42,6 @@ export class MtlsController {
     summary: 'Begins a login in a browser: goes on to where it is asked for a certificate.',
   })
   @Get('start')
-  @Header('cache-control', 'no-store')
   @Redirect()
   @ApiQuery(RETURN_TO)
   @ApiResponse({ status: 302, description: 'To `complete`.' })
@@ -63,7 +52,6 @@ export class MtlsController {
 
   @ApiOperation({ summary: 'Ends a login in a browser: back to the return address.' })
   @Get('complete')
-  @Header('cache-control', 'no-store')
   @Redirect()
   @ApiQuery(RETURN_TO)
   @ApiResponse({ status: 302, description: 'To `returnTo`, with `code` or `error`.' })

@@ -1,4 +1,4 @@
-import { Body, Controller, Header, Headers, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Param, Post } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
@@ -27,7 +27,6 @@ export class PushSignalsController {
   @ApiConsumes(FORM)
   @ApiBody({ schema: { type: 'object', properties: { logout_token: { type: 'string' } } } })
   @HttpCode(200)
-  @Header('cache-control', 'no-store')
   @Refuses('invalid-request', 'not-found', 'unsupported-media-type', 'unavailable')
   async logOut(@Param('provider') provider: string, @Body() form: string): Promise<void> {
     await this.signals.logOut(provider, form);
