@@ -66,7 +66,25 @@
 {{- if and (not (include "gatehouse.isGiven" (dict "root" . "name" "DATABASE_URL"))) (not (get $config "SERVICE_DATA_DIR")) -}}
 {{- $_ := set $config "SERVICE_DATA_DIR" "/var/lib/gatehouse" -}}
 {{- end -}}
+{{- $_ := set $config "SERVICE_LOGIN_ORIGINS" (include "gatehouse.loginOrigins" (dict "root" . "config" $config)) -}}
 {{- toYaml (merge (include "gatehouse.derivedConfig" . | fromYaml) $config) -}}
+{{- end -}}
+
+{{- /*
+Clients in the cluster, helm test among them, use the Service's own name. Where no other origin is named,
+kubectl port-forward is how the server is reached from outside. Takes root and config.
+*/ -}}
+{{- define "gatehouse.loginOrigins" -}}
+{{- $origins := list -}}
+{{- with get .config "SERVICE_LOGIN_ORIGINS" -}}{{- $origins = append $origins . -}}{{- end -}}
+{{- if not (or $origins (get .config "SERVICE_PUBLIC_URL")) -}}
+{{- $origins = list "http://127.0.0.1:3000" "http://localhost:3000" -}}
+{{- end -}}
+{{- join "," (append $origins (include "gatehouse.clusterUrl" .root)) -}}
+{{- end -}}
+
+{{- define "gatehouse.clusterUrl" -}}
+http://{{ include "gatehouse.fullname" . }}.{{ .Release.Namespace }}.svc:{{ .Values.service.port }}
 {{- end -}}
 
 {{- /* The text a variable has in the end: extraEnv, config, preset, default. Takes root and name. */ -}}
