@@ -5,6 +5,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { writeLoginChallenge } from '../../src/policy/login-challenge.js';
 import { CLI, type CliResult, type CliUser, createCliUser } from '../helpers/cli.js';
 import { type Server, startServer } from '../helpers/server.js';
 import { freePort } from '../helpers/service-process.js';
@@ -61,9 +62,16 @@ const logInAt = (url: string) => failure(['login', '--server', url]);
 const pretendSession = async (url: string): Promise<string> => {
   answering(200, JSON.stringify({ capabilities: { auth: { methods: [] } } }));
   const methods = [{ method: 'key_challenge', action: 'login', mode: 'keyed' }];
+  const challenge = Buffer.from(
+    writeLoginChallenge({
+      origins: [new URL(url).origin],
+      nonce: 'A'.repeat(43),
+      expiresAt: Date.now() + 60_000,
+    }),
+  ).toString('base64');
   const bodies: Record<string, object> = {
     '/v1/features': { capabilities: { auth: { methods } } },
-    '/v1/auth/challenge': { challenge: 'AAAA', expiresAt: 0 },
+    '/v1/auth/challenge': { challenge, expiresAt: 0 },
     '/v1/auth': { success: true, token: 'a.b.c', accountId: 'someone', created: true },
   };
   answer = ({ url: path = '' }, response) => void response.end(JSON.stringify(bodies[path]));
