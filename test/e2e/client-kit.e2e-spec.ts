@@ -21,7 +21,7 @@ afterAll(() => server.stop());
 
 beforeEach(async () => {
   key = await DeviceKey.generate();
-  ({ token, accountId } = await new GatehouseClient({ serverUrl: server.url }).logIn(key));
+  ({ token, accountId } = await new GatehouseClient({ serverUrl: server.url }).signUp(key));
   client = new GatehouseClient({ serverUrl: server.url, token });
 });
 
