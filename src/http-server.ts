@@ -6,6 +6,7 @@ import { DOCUMENTATION_PATH } from './api-document.js';
 import { addressGroup } from './common/address-group.js';
 import { sendError, toAppError } from './common/error.filter.js';
 import { AppError } from './common/errors.js';
+import { answerBytes, refusalAnswer } from './common/refusal-answer.js';
 import { requestIdFrom } from './common/request-id.js';
 import { securityHeaders } from './common/security-headers.js';
 import { trustOf } from './common/trusted-proxies.js';
@@ -120,18 +121,16 @@ export async function limitRates(
   });
 }
 
-const STATUS_LINES: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+/** Statuses for what Node could not read, by its error code; 400 for the rest. */
+const STATUSES: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
 /** The answer to bytes that are not HTTP: there is no request to reply to. */
 function rawRefusal(nodeCode: string): string {
-  const statusLine = STATUS_LINES[nodeCode] ?? '400 Bad Request';
-  const refusal = new AppError('invalid-request').toBody(requestIdFrom(undefined));
-  const body = JSON.stringify({ ...refusal, statusCode: Number.parseInt(statusLine, 10) });
-  return (
-    `HTTP/1.1 ${statusLine}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const status = STATUSES[nodeCode] ?? 400;
+  return answerBytes(
+    refusalAnswer(new AppError('invalid-request'), requestIdFrom(undefined), status),
   );
 }

@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from './errors.js';
+import { refusalAnswer } from './refusal-answer.js';
 
 /** Codes for refusals that the framework makes before any of our code runs. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -64,19 +65,8 @@ export function refusalCodeOf(request: FastifyRequest): ErrorCode | undefined {
 /** Sends a refusal in the contract's shape. */
 export function sendError(reply: FastifyReply, refusal: AppError, requestId: string): void {
   refusalCodes.set(reply.request, refusal.code);
-  const { retryAfterSeconds } = refusal;
-  if (retryAfterSeconds !== undefined) {
-    void reply.header('retry-after', String(retryAfterSeconds));
-  }
-  if (ERRORS[refusal.code].status === 401) {
-    void reply.header('www-authenticate', 'Bearer');
-  }
-  void reply
-    .status(ERRORS[refusal.code].status)
-    .header('content-type', 'application/json; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .header('x-request-id', requestId)
-    .send(JSON.stringify(refusal.toBody(requestId)));
+  const { status, headers, body } = refusalAnswer(refusal, requestId);
+  void reply.status(status).headers(headers).send(body);
 }
 
 /** What the framework or a library refused, as one of our codes. */

@@ -27,6 +27,8 @@ export function buildSettings(values: Values, providers: readonly ProviderSettin
       transports: values.SERVICE_UPDATES_TRANSPORTS,
       maxConnections: values.SERVICE_UPDATES_MAX_CONNECTIONS,
       maxConnectionsPerAccount: values.SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT,
+      maxUnauthenticated: values.SERVICE_UPDATES_MAX_UNAUTHENTICATED,
+      maxUnauthenticatedPerIp: values.SERVICE_UPDATES_MAX_UNAUTHENTICATED_PER_IP,
     },
     encryption: encryptionSettings(values),
     keyless: keylessSettings(values),

@@ -229,4 +229,20 @@ export const SERVER_VARIABLES = {
     max: 100_000,
     doc: 'Live connections of one account on one process.',
   },
+  SERVICE_UPDATES_MAX_UNAUTHENTICATED: {
+    group: 'Live updates',
+    type: 'integer',
+    default: 1000,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Connections of one process that have not authenticated yet. One more closes the oldest of them.',
+  },
+  SERVICE_UPDATES_MAX_UNAUTHENTICATED_PER_IP: {
+    group: 'Live updates',
+    type: 'integer',
+    default: 100,
+    min: 1,
+    max: 1_000_000,
+    doc: 'The same, of one address (IPv6: of one /64).',
+  },
 } as const satisfies Record<string, Variable>;

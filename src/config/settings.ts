@@ -86,6 +86,9 @@ export interface UpdatesSettings {
   readonly maxConnections: number;
   /** Live connections of one account on one process. */
   readonly maxConnectionsPerAccount: number;
+  /** Connections of one process that have not authenticated yet. */
+  readonly maxUnauthenticated: number;
+  readonly maxUnauthenticatedPerIp: number;
 }
 
 export interface EncryptionSettings {

@@ -13,3 +13,11 @@ export function bodyOnConnection(refusal: AppError, requestId?: string): Connect
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
 }
+
+/** What `connect_error` brings: `message` is the code, `data` the error shape (contract, Updates). */
+export function connectError(
+  refusal: AppError,
+  requestId: string,
+): Error & { readonly data: ConnectionRefusal } {
+  return Object.assign(new Error(refusal.code), { data: bodyOnConnection(refusal, requestId) });
+}

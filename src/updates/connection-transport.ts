@@ -1,18 +1,54 @@
+import type { Socket as Connection } from 'engine.io';
 import type { Server, Socket } from 'socket.io';
 
 /** RFC 6455, 7.4.1 and the registry it founds: the service restarts, come back. */
 const SERVICE_RESTART = 1012;
+/** How long a client may take to receive what was sent before the end, and to answer the close. */
+export const CLOSING_MS = 2000;
 
 /** What Engine.IO has of a connection and does not declare. */
 interface Internals {
-  readonly writeBuffer: readonly unknown[];
+  readonly writeBuffer: readonly { readonly data?: unknown }[];
   readonly transport: {
     readonly name: string;
-    readonly socket?: { close(code: number): void; terminate(): void };
+    readonly socket?: {
+      readonly bufferedAmount: number;
+      close(code: number): void;
+      terminate(): void;
+    };
   };
 }
 
 const internalsOf = (connection: unknown): Internals => connection as Internals;
+
+/** Ends a connection once everything that was sent has left, or {@link CLOSING_MS} later. */
+export function closeAfterSending(connection: Connection): void {
+  connection.close();
+  // Engine.IO waits for a client that does not read until its heartbeat is overdue.
+  if (connection.readyState === 'closing') {
+    setTimeout(() => connection.close(true), CLOSING_MS).unref();
+  }
+}
+
+/** Ends a connection without a word. */
+export function terminate(connection: Connection): void {
+  const { socket } = internalsOf(connection).transport;
+  if (socket === undefined) {
+    connection.close(true);
+  } else {
+    socket.terminate();
+  }
+}
+
+/** Bytes that wait for the client to read, here and in the socket. */
+export function unsentBytes(connection: Connection): number {
+  const { transport, writeBuffer } = internalsOf(connection);
+  let bytes = transport.socket?.bufferedAmount ?? 0;
+  for (const { data } of writeBuffer) {
+    bytes += typeof data === 'string' ? data.length : 0;
+  }
+  return bytes;
+}
 
 /**
  * Ends a connection once everything that was sent has left, with the close code for a restart:

@@ -1,33 +1,28 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AuthService } from '../auth/auth.service.js';
 import { bearerTokenFrom } from '../auth/bearer-token.js';
-import { ClientAddress } from '../auth/client-address.js';
-import { RateLimits } from '../auth/rate-limits.js';
 import { AppError } from '../common/errors.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { judgeClientScope } from '../policy/client-type.js';
+import { Admission } from './admission.js';
+import { ConnectionLimits } from './connection-limits.js';
 import { LiveConnections, RETRY_AFTER_DRAIN_SECONDS } from './live-connections.js';
 import type { UpdatesSocket } from './updates.events.js';
 
-/** Decides who may open a live connection. What is cheap to refuse is refused first. */
+/** Authenticates a connection that {@link Admission} has let in. */
 @Injectable()
 export class Handshake {
   constructor(
     private readonly auth: AuthService,
-    private readonly limits: RateLimits,
+    private readonly admission: Admission,
+    private readonly limits: ConnectionLimits,
     private readonly connections: LiveConnections,
-    private readonly addresses: ClientAddress,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** @throws AppError whatever an authenticated route would answer, and `invalid-request` */
   async admit(socket: UpdatesSocket): Promise<void> {
     this.refuseWhileDraining();
-    const { maxConnections, maxConnectionsPerAccount } = this.settings.updates;
-    if (this.connections.total > maxConnections) {
-      throw new AppError('unavailable', { retryAfterSeconds: 10 });
-    }
-    await this.limits.count('handshakePerIp', this.addresses.of(socket.request));
     const access = await this.auth.authenticate(tokenOf(socket));
     if (access.providerRefusal !== null) {
       throw access.providerRefusal;
@@ -37,12 +32,16 @@ export class Handshake {
       const { path, message } = scope;
       throw new AppError('invalid-request', { details: [{ path, message }] });
     }
+    const { maxConnectionsPerAccount } = this.settings.updates;
     if (this.connections.countOf(access.accountId) >= maxConnectionsPerAccount) {
       throw new AppError('rate-limited', { retryAfterSeconds: 10 });
     }
+    // Many may have been admitted since the last of them authenticated.
+    this.admission.requireRoom();
     socket.data = { access, scope: scope.scope, judgedAt: 0, toldSeq: 0, storedSeq: 0 };
     // Without a pause after the count: of many that come at once, none slips past the limit.
     this.connections.join(socket);
+    this.limits.authenticated(socket);
   }
 
   /**

@@ -6,7 +6,7 @@ import { UpdatePositions } from '../auth/update-positions.js';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
 import { bodyOnConnection } from './connection-refusal.js';
-import { closeForRestart } from './connection-transport.js';
+import { closeAfterSending, closeForRestart } from './connection-transport.js';
 import type { Update, UpdatesServer, UpdatesSocket } from './updates.events.js';
 
 const EXPIRY_CHECK_MS = 10_000;
@@ -33,8 +33,9 @@ export class LiveConnections {
     this.server = server;
   }
 
+  /** Connections that have authenticated. */
   get total(): number {
-    return this.server?.engine.clientsCount ?? 0;
+    return this.server?.of('/').adapter.sids.size ?? 0;
   }
 
   /** Whether this process stops, and takes no new connections. */
@@ -86,6 +87,7 @@ export class LiveConnections {
   close(socket: UpdatesSocket, reason: AppError): void {
     socket.emit('closing', bodyOnConnection(reason));
     socket.disconnect(true);
+    closeAfterSending(socket.conn);
   }
 
   /** Sends an update to the account's clients on every replica. */

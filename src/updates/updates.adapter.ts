@@ -4,7 +4,10 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { IoAdapter } from '@nestjs/platform-socket.io';
 import { Server, type ServerOptions } from 'socket.io';
 import type { Settings } from '../config/settings.js';
+import { Admission } from './admission.js';
+import { ConnectionLimits } from './connection-limits.js';
 import { cutOff } from './connection-transport.js';
+import { invalidRequest, refuseUpgrade, UpdatesEngine } from './updates.engine.js';
 
 export const UPDATES_PATH = '/v1/updates';
 
@@ -13,8 +16,8 @@ export type ClusterAdapter = NonNullable<ServerOptions['adapter']>;
 
 /** Clients send nothing larger than a `ping`. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
-/** A connection that has not passed the handshake by then is dropped. */
-const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** A connection that has not authenticated by then is closed (contract, Updates). */
+const AUTHENTICATION_MS = 3000;
 
 /** Time for clients to answer that they have heard of the end. */
 const GOODBYE_MS = 1000;
@@ -31,24 +34,16 @@ export class UpdatesAdapter extends IoAdapter {
   }
 
   override createIOServer(): Server {
-    const { corsOrigins } = this.settings.http;
-    const { transports } = this.settings.updates;
-    const options: Partial<ServerOptions> = {
-      path: UPDATES_PATH,
-      transports: [...transports],
+    const server = new Server({
       serveClient: false,
-      maxHttpBufferSize: MAX_MESSAGE_BYTES,
-      connectTimeout: HANDSHAKE_TIMEOUT_MS,
-      httpCompression: false,
-      perMessageDeflate: false,
-      // A browser asks nobody before it opens a WebSocket.
-      ...(transports.includes('polling') && {
-        cors: { origin: corsOrigins.includes('*') ? '*' : [...corsOrigins] },
-      }),
-      allowRequest: (request, callback) => callback(null, this.isOriginAllowed(request)),
+      connectTimeout: AUTHENTICATION_MS,
       ...(this.clusterAdapter && { adapter: this.clusterAdapter }),
-    };
-    return new Server(this.app.getHttpServer(), options);
+    });
+    const engine = this.createEngine();
+    const http = this.app.getHttpServer();
+    engine.attach(http, { path: UPDATES_PATH, destroyUpgrade: false });
+    http.on('upgrade', (request: IncomingMessage) => this.refuseOtherUpgrade(request));
+    return server.bind(engine);
   }
 
   /** Leaves the HTTP server alone: requests that are under way are answered after this. */
@@ -63,13 +58,30 @@ export class UpdatesAdapter extends IoAdapter {
     cutOff(server.engine);
   }
 
-  /** Browsers send the page's origin with a WebSocket and nothing else stops them (ASVS 4.4.2). */
-  private isOriginAllowed({ headers }: IncomingMessage): boolean {
+  private createEngine(): UpdatesEngine {
     const { corsOrigins } = this.settings.http;
-    return (
-      headers.origin === undefined ||
-      corsOrigins.includes('*') ||
-      corsOrigins.includes(headers.origin)
+    const { transports } = this.settings.updates;
+    return new UpdatesEngine(
+      {
+        transports: [...transports],
+        maxHttpBufferSize: MAX_MESSAGE_BYTES,
+        httpCompression: false,
+        perMessageDeflate: false,
+        // A browser asks nobody before it opens a WebSocket.
+        ...(transports.includes('polling') && {
+          cors: { origin: corsOrigins.includes('*') ? '*' : [...corsOrigins] },
+        }),
+      },
+      this.app.get(Admission),
+      this.app.get(ConnectionLimits),
     );
+  }
+
+  /** Engine.IO takes upgrades of its path, and Node leaves the others without an answer. */
+  private refuseOtherUpgrade(request: IncomingMessage): void {
+    const isTaken = this.settings.updates.transports.includes('websocket');
+    if (!isTaken || !request.url?.startsWith(`${UPDATES_PATH}/`)) {
+      refuseUpgrade(request, invalidRequest(['upgrade', 'Not offered here.']));
+    }
   }
 }

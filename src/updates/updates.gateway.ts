@@ -6,7 +6,8 @@ import { requestIdFrom } from '../common/request-id.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { AccessChanges, type AccessChange } from '../auth/access-changes.js';
 import { Handshake } from './handshake.js';
-import { bodyOnConnection } from './connection-refusal.js';
+import { connectError } from './connection-refusal.js';
+import { closeAfterSending } from './connection-transport.js';
 import { LiveConnections } from './live-connections.js';
 import type { UpdatesServer, UpdatesSocket } from './updates.events.js';
 
@@ -32,7 +33,11 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
     server.use((socket, next) => {
       this.admit(socket).then(
         () => next(),
-        (error: unknown) => next(this.toConnectError(error, socket)),
+        (error: unknown) => {
+          next(this.toConnectError(error, socket));
+          // Socket.IO sends it in the next tick, and would take a second CONNECT after it.
+          process.nextTick(closeAfterSending, socket.conn);
+        },
       );
     });
     this.changes.onChange((change) => this.connections.apply(change));
@@ -64,7 +69,6 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
     return tracing()?.run(HANDSHAKE, admit) ?? admit();
   }
 
-  /** `message` is the code, `data` the error shape (contract, Updates). */
   private toConnectError(error: unknown, socket: UpdatesSocket): Error {
     const refusal = toAppError(error);
     const requestId = requestIdFrom(socket.handshake.headers['x-request-id']);
@@ -74,6 +78,6 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
     } else {
       this.logger.debug(facts);
     }
-    return Object.assign(new Error(refusal.code), { data: bodyOnConnection(refusal, requestId) });
+    return connectError(refusal, requestId);
   }
 }

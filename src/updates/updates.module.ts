@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
+import { Admission } from './admission.js';
+import { ConnectionLimits } from './connection-limits.js';
 import { ConnectionSweep } from './connection-sweep.js';
 import { Handshake } from './handshake.js';
 import { LiveConnections } from './live-connections.js';
+import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 import { UpdatesGateway } from './updates.gateway.js';
 import { UpdatesPublisher } from './updates.publisher.js';
 
@@ -10,7 +13,16 @@ import { UpdatesPublisher } from './updates.publisher.js';
  * ends. Does not own authentication (auth) nor what changed: features publish that.
  */
 @Module({
-  providers: [ConnectionSweep, Handshake, LiveConnections, UpdatesGateway, UpdatesPublisher],
+  providers: [
+    Admission,
+    ConnectionLimits,
+    ConnectionSweep,
+    Handshake,
+    LiveConnections,
+    UnauthenticatedConnections,
+    UpdatesGateway,
+    UpdatesPublisher,
+  ],
   exports: [LiveConnections, UpdatesPublisher],
 })
 export class UpdatesModule {}

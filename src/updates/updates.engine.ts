@@ -1,0 +1,157 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Logger } from '@nestjs/common';
+import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.io';
+import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
+import { toAppError } from '../common/error.filter.js';
+import { AppError } from '../common/errors.js';
+import { answerBytes, refusalAnswer } from '../common/refusal-answer.js';
+import { requestIdFrom } from '../common/request-id.js';
+import type { Admission } from './admission.js';
+import type { ConnectionLimits, IncomingPacket } from './connection-limits.js';
+import { CLOSING_MS } from './connection-transport.js';
+
+/** The revision of the Engine.IO protocol that Socket.IO 3 and 4 speak. */
+const PROTOCOL = '4';
+/** A message is small: in many pieces it costs far more memory than its bytes. */
+const WEBSOCKET_LIMITS = { closeTimeout: CLOSING_MS, maxFragments: 64, maxBufferedChunks: 1024 };
+
+/** A request as Engine.IO hands it on. */
+interface UpdatesRequest extends IncomingMessage {
+  readonly _query: Readonly<Record<string, string | undefined>>;
+  /** Not on an upgrade. */
+  readonly res?: ServerResponse;
+  readonly websocket?: WebSocket;
+}
+
+type Problem = readonly [path: string, message: string];
+
+/** What is wrong with a request, by Engine.IO's error code. */
+const PROBLEMS: Readonly<Record<number, Problem>> = {
+  [Server.errors.UNKNOWN_TRANSPORT]: ['transport', 'Not offered here.'],
+  [Server.errors.UNKNOWN_SID]: ['sid', 'Not known: start again without it.'],
+  [Server.errors.BAD_HANDSHAKE_METHOD]: ['method', 'Use GET.'],
+};
+const OTHER_PROBLEM: Problem = ['transport', 'Does not fit the request.'];
+
+/**
+ * Engine.IO with admission at the HTTP request and refusals in the contract's shape. Its own hooks
+ * do not suffice: `allowRequest` passes on a text only, and after `connection_error` Engine.IO
+ * still answers by itself.
+ */
+export class UpdatesEngine extends Server {
+  private readonly logger = new Logger('Updates');
+
+  constructor(
+    options: ConstructorParameters<typeof Server>[0],
+    private readonly admission: Admission,
+    private readonly limits: ConnectionLimits,
+  ) {
+    super({ ...options, wsEngine: BoundedWebSocketServer });
+    this.on('connection', (connection: Socket) => limits.opened(connection));
+  }
+
+  protected override verify(
+    request: UpdatesRequest,
+    isUpgrade: boolean,
+    proceed: ErrorCallback,
+  ): void {
+    // Node leaves a socket that it hands over for an upgrade without a listener.
+    if (isUpgrade) {
+      request.socket.on('error', ignore);
+    }
+    super.verify(request as Parameters<Server['verify']>[0], isUpgrade, (code) => {
+      const problem =
+        code === undefined
+          ? this.problemWith(request, isUpgrade)
+          : (PROBLEMS[code] ?? OTHER_PROBLEM);
+      if (problem !== null) {
+        this.refuse(request, invalidRequest(problem));
+      } else if (request._query['sid']) {
+        proceed();
+      } else {
+        this.admission.admit(request).then(
+          () => proceed(),
+          (error: unknown) => this.refuse(request, toAppError(error)),
+        );
+      }
+    });
+  }
+
+  /** Counts what arrives on any transport, also on one that is to replace another. */
+  protected override createTransport(
+    name: Parameters<Server['upgrades']>[0],
+    request: UpdatesRequest,
+  ): Transport {
+    const transport = super.createTransport(name, request);
+    const take = (packet?: IncomingPacket): void => {
+      const connection = this.clients[request._query['sid'] || transport.sid];
+      if (connection !== undefined) {
+        this.limits.take(connection, packet);
+      }
+    };
+    const takeControlFrame = (): void => take();
+    transport.on('packet', take);
+    request.websocket?.on('ping', takeControlFrame).on('pong', takeControlFrame);
+    if (name === 'polling') {
+      // It would hold a session whose client does not ask again for 30 s, and has no option for it.
+      Object.assign(transport, { closeTimeout: CLOSING_MS });
+    }
+    return transport;
+  }
+
+  /** What Engine.IO finds too late, or not at all. */
+  private problemWith(request: UpdatesRequest, isUpgrade: boolean): Problem | null {
+    const { EIO, sid, transport } = request._query;
+    if (EIO !== PROTOCOL) {
+      return ['EIO', `Use ${PROTOCOL}.`];
+    }
+    if (isUpgrade && transport !== 'websocket') {
+      return ['transport', 'An upgrade is for websocket.'];
+    }
+    if (isUpgrade && sid && this.clients[sid]?.transport.name !== 'polling') {
+      return ['sid', 'Has a WebSocket already.'];
+    }
+    return request.method === 'GET' || request.method === 'POST' ? null : ['method', 'Use GET.'];
+  }
+
+  private refuse(request: UpdatesRequest, refusal: AppError): void {
+    const requestId = requestIdFrom(request.headers['x-request-id']);
+    this.logger.debug({ msg: 'handshake refused', code: refusal.code, requestId });
+    if (request.res === undefined) {
+      refuseUpgrade(request, refusal, requestId);
+      return;
+    }
+    const { status, headers, body } = refusalAnswer(refusal, requestId);
+    request.res.writeHead(status, headers).end(body);
+  }
+}
+
+/** Answers a request to upgrade with a refusal, then closes its connection. */
+export function refuseUpgrade(
+  { socket, headers }: IncomingMessage,
+  refusal: AppError,
+  requestId = requestIdFrom(headers['x-request-id']),
+): void {
+  socket.on('error', ignore);
+  // A client that does not take the answer does not hold the connection.
+  socket.setTimeout(CLOSING_MS, () => socket.destroy());
+  socket.end(answerBytes(refusalAnswer(refusal, requestId)), () => socket.destroy());
+}
+
+/** {@link AppError} `invalid-request` about one part of a handshake. */
+export function invalidRequest([path, message]: Problem): AppError {
+  return new AppError('invalid-request', { details: [{ path, message }] });
+}
+
+class BoundedWebSocketServer extends WebSocketServer {
+  constructor(options: ServerOptions) {
+    super({ ...options, ...WEBSOCKET_LIMITS });
+    this.on('wsClientError', (error, _socket, request) =>
+      refuseUpgrade(request, invalidRequest(['upgrade', error.message])),
+    );
+  }
+}
+
+function ignore(): void {
+  // The connection is closed either way.
+}
