@@ -54,6 +54,8 @@ describe('resolveSettings with nothing set', () => {
           transports: ['websocket'],
           maxConnections: 20_000,
           maxConnectionsPerAccount: 100,
+          maxUnauthenticated: 1000,
+          maxUnauthenticatedPerIp: 100,
         },
         encryption: {
           storagePolicy: 'required_e2ee',

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { call, expectErrorShape, logIn, type Login } from '../helpers/client.js';
 import { connect, type LiveClient, refusedConnect } from '../helpers/client-live.js';
+import { refusedUpgrade } from '../helpers/raw-websocket.js';
 import { type Server, startServer } from '../helpers/server.js';
 
 const MEGABYTE = 1024 * 1024;
@@ -237,16 +238,17 @@ describe('live connections', () => {
     expect(answer.status).toBe(413);
   });
 
-  it('without a good token are refused before the database, and beyond the limit at once', async () => {
+  it('without a good token are refused before the database, and beyond the limit at the upgrade', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.9' };
     const flood = Array.from({ length: 400 }, (_value, index) =>
-      refusedConnect(server, index % 2 === 0 ? {} : { token: 'a.b.c' }, {
-        extraHeaders: { 'x-forwarded-for': '203.0.113.9' },
-      }),
+      refusedConnect(server, index % 2 === 0 ? {} : { token: 'a.b.c' }, { extraHeaders: headers }),
     );
     const codes = (await Promise.all(flood)).map(({ message }) => message);
     const count = (code: string): number => codes.filter((one) => one === code).length;
     expect(count('missing-token') + count('invalid-token')).toBe(200);
-    expect(count('rate-limited')).toBe(200);
+    // All that a client library says of a refused upgrade.
+    expect(count('websocket error')).toBe(200);
+    expect((await refusedUpgrade(server, { headers })).status).toBe(429);
     const other = await connect(
       server,
       { token: login.token },

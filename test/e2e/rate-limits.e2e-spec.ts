@@ -6,7 +6,8 @@ import {
   makeDeviceKey,
   type Answer,
 } from '../helpers/client.js';
-import { connect, refusedConnect } from '../helpers/client-live.js';
+import { connect } from '../helpers/client-live.js';
+import { refusedUpgrade } from '../helpers/raw-websocket.js';
 import { type Server, startServer } from '../helpers/server.js';
 
 const LIMITS = {
@@ -117,9 +118,7 @@ describe('rate limits', () => {
     for (let count = 0; count < 3; count += 1) {
       (await connect(server, auth, { extraHeaders })).close();
     }
-    const error = await refusedConnect(server, auth, { extraHeaders });
-    expect(error.message).toBe('rate-limited');
-    expect(error.data).toMatchObject({ statusCode: 429, code: 'rate-limited' });
+    expectLimited(await refusedUpgrade(server, { headers: extraHeaders }));
     (await connect(server, auth, { extraHeaders: fromSomewhere() })).close();
   });
 

@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call, logIn } from '../helpers/client.js';
+import { openWebSocket, type RawWebSocket } from '../helpers/raw-websocket.js';
+import { type Server, startServer } from '../helpers/server.js';
+
+const OF_ONE_ADDRESS = 20;
+const OF_ALL = 40;
+const TEXT = 1;
+const PING = 9;
+const PONG = 10;
+/** Five times what one connection may send at once. */
+const FLOOD = 500;
+const MEGABYTE = 1024 * 1024;
+
+let server: Server;
+let token: string;
+const open: RawWebSocket[] = [];
+
+beforeAll(async () => {
+  server = await startServer({
+    env: {
+      SERVICE_TRUSTED_PROXIES: '127.0.0.1',
+      SERVICE_UPDATES_TRANSPORTS: 'websocket,polling',
+      SERVICE_UPDATES_MAX_CONNECTIONS: '10',
+      SERVICE_UPDATES_MAX_UNAUTHENTICATED: String(OF_ALL),
+      SERVICE_UPDATES_MAX_UNAUTHENTICATED_PER_IP: String(OF_ONE_ADDRESS),
+    },
+  });
+  ({ token } = await logIn(server));
+}, 40_000);
+
+afterAll(() => server.stop());
+
+afterEach(async () => {
+  open.splice(0).forEach((socket) => socket.destroy());
+  // The server serves others, and has taken note of those that left.
+  const other = await joined();
+  other.send('421["ping"]');
+  expect(await other.message('431')).toBe('431[{}]');
+  open.splice(0).forEach((socket) => socket.destroy());
+});
+
+async function silent(address: string): Promise<RawWebSocket> {
+  const socket = await openWebSocket(server, { 'x-forwarded-for': address });
+  open.push(socket);
+  return socket;
+}
+
+async function silentOnes(count: number, addressOf: (index: number) => string) {
+  const sockets = [];
+  for (let index = 0; index < count; index += 1) {
+    sockets.push(await silent(addressOf(index)));
+  }
+  return sockets;
+}
+
+async function joined(address = '192.0.2.1'): Promise<RawWebSocket> {
+  const socket = await silent(address);
+  await socket.join(token);
+  return socket;
+}
+
+const closing = (sockets: readonly RawWebSocket[]): Promise<unknown> =>
+  Promise.all(sockets.map(({ closed }) => closed));
+
+const refusalIn = (packet: string): unknown => JSON.parse(packet.replace(/^4[24][^[{]*/, ''));
+
+describe('connections that have not authenticated', () => {
+  it('of one address make room for a person behind it', async () => {
+    const strangers = await silentOnes(60, () => '198.51.100.1');
+    const person = await joined('198.51.100.1');
+    await closing(strangers.slice(0, 60 - OF_ONE_ADDRESS));
+    expect(person.isOpen).toBe(true);
+  }, 30_000);
+
+  it('of many addresses make room for a person too', async () => {
+    const strangers = await silentOnes(60, (index) => `198.51.100.${index}`);
+    const person = await joined();
+    await closing(strangers.slice(0, 60 - OF_ALL));
+    expect(person.isOpen).toBe(true);
+  }, 30_000);
+
+  it('of one address, an IPv6 network, leave the place of the others alone', async () => {
+    const others = await silentOnes(OF_ONE_ADDRESS, () => '198.51.100.1');
+    await silentOnes(60, (index) => `2001:db8::${index}`);
+    await closing(others);
+    // Their time was over, and they were not cut off for another.
+    expect(others.every(({ isClosedInOrder }) => isClosedInOrder)).toBe(true);
+  }, 30_000);
+
+  it('are closed although they never connect, and leave their place', async () => {
+    const first = await silentOnes(OF_ONE_ADDRESS, () => '198.51.100.1');
+    await closing(first);
+    const second = await silentOnes(OF_ONE_ADDRESS, () => '198.51.100.1');
+    await closing(second);
+    const inOrder = [...first, ...second].filter(({ isClosedInOrder }) => isClosedInOrder);
+    expect(inOrder).toHaveLength(2 * OF_ONE_ADDRESS);
+  }, 30_000);
+
+  it('are closed over polling too', async () => {
+    const path = '/v1/updates/?EIO=4&transport=polling';
+    const { sid } = JSON.parse((await call(server, 'GET', path)).text.slice(1)) as { sid: string };
+    // 1 closes, 6 is for a proxy that would not wait any longer.
+    expect((await call(server, 'GET', `${path}&sid=${sid}`)).text).toMatch(/^[16]/);
+  }, 20_000);
+
+  it('do not count once they have authenticated', async () => {
+    const people = [await joined(), await joined(), await joined()];
+    await silentOnes(60, () => '192.0.2.1');
+    for (const person of people) {
+      person.send('421["ping"]');
+      expect(await person.message('431')).toBe('431[{}]');
+    }
+  }, 30_000);
+});
+
+describe('one WebSocket', () => {
+  it('carries one connection, however many CONNECT packets come at once', async () => {
+    const socket = await silent('192.0.2.1');
+    socket.send(...Array<string>(50).fill(`40${JSON.stringify({ token })}`));
+    const refusal = await socket.message('44');
+    await socket.closed;
+    expect(refusalIn(refusal)).toMatchObject({
+      message: 'invalid-request',
+      data: { statusCode: 400, code: 'invalid-request', requestId: expect.any(String) },
+    });
+    expect(socket.texts.filter((text) => text.startsWith('40'))).toEqual([]);
+  });
+
+  it.each(['40', '40/other,', '40/,'])('that has connected is closed by %j', async (packet) => {
+    const socket = await joined();
+    socket.send(`${packet}${JSON.stringify({ token })}`);
+    const reason = await socket.message('42["closing"');
+    await socket.closed;
+    expect(refusalIn(reason)).toEqual(['closing', expect.objectContaining({ statusCode: 400 })]);
+  });
+
+  it('that asks for another namespace is refused in the same shape', async () => {
+    const socket = await silent('192.0.2.1');
+    socket.send('40/other,{}', `40${JSON.stringify({ token })}`);
+    const refusal = await socket.message('44/other,');
+    await socket.closed;
+    expect(refusalIn(refusal)).toMatchObject({ message: 'invalid-request' });
+    expect(socket.texts.filter((text) => text.startsWith('40'))).toEqual([]);
+  });
+
+  it('that was refused is closed: one try each', async () => {
+    const socket = await silent('192.0.2.1');
+    socket.send('40{"token":"wrong"}');
+    expect(refusalIn(await socket.message('44'))).toMatchObject({ message: 'invalid-token' });
+    await socket.closed;
+    expect(socket.isClosedInOrder).toBe(true);
+  });
+});
+
+describe('a connection that sends too much', () => {
+  it.each<[string, number, string]>([
+    ['pings that want an answer', TEXT, '421["ping"]'],
+    ['events that do not exist', TEXT, '42["nothing"]'],
+    ['answers to nothing', TEXT, '430[]'],
+    ['heartbeats', TEXT, '3'],
+    ['packets that mean nothing', TEXT, '6'],
+    ['ping frames of WebSocket', PING, ''],
+    ['pong frames of WebSocket', PONG, ''],
+  ])('is closed with the reason: %s', async (_what, opcode, payload) => {
+    const socket = await joined();
+    await socket.flood(opcode, payload, FLOOD);
+    const reason = await socket.message('42["closing"');
+    await socket.closed;
+    expect(refusalIn(reason)).toEqual([
+      'closing',
+      expect.objectContaining({ statusCode: 429, code: 'rate-limited', retryAfterSeconds: 10 }),
+    ]);
+    expect(socket.isClosedInOrder).toBe(true);
+  });
+
+  it('before it has authenticated is closed as well', async () => {
+    const socket = await silent('192.0.2.1');
+    await socket.flood(TEXT, '3', FLOOD);
+    expect(refusalIn(await socket.message('44'))).toMatchObject({ message: 'rate-limited' });
+    await socket.closed;
+  });
+
+  it('may send 50 messages at once', async () => {
+    const socket = await joined();
+    await socket.flood(TEXT, '421["ping"]', 50);
+    socket.send('422["ping"]');
+    await socket.message('432');
+    expect(socket.texts.filter((text) => text.startsWith('431'))).toHaveLength(50);
+  });
+
+  it.each<[string, number, string]>([
+    ['pings', TEXT, '421["ping"]'],
+    ['ping frames', PING, 'x'.repeat(125)],
+  ])(
+    'and reads nothing is cut off, and costs no memory: %s',
+    async (_what, opcode, payload) => {
+      const socket = await joined();
+      const before = residentBytes();
+      socket.stopReading();
+      for (let sent = 0; sent < 1_000_000 && socket.isOpen; sent += 10_000) {
+        await socket.flood(opcode, payload, 10_000);
+        await sleep(20);
+      }
+      expect(socket.isOpen).toBe(false);
+      expect(residentBytes() - before).toBeLessThan(60 * MEGABYTE);
+    },
+    120_000,
+  );
+});
+
+function residentBytes(): number {
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
+}
