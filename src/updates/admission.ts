@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClientAddress } from '../auth/client-address.js';
 import { RateLimits } from '../auth/rate-limits.js';
-import { addressGroup } from '../common/address-group.js';
 import { AppError } from '../common/errors.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { LiveConnections } from './live-connections.js';
@@ -23,7 +22,7 @@ export class Admission {
   async admit(request: IncomingMessage): Promise<void> {
     this.requireOrigin(request);
     this.requireRoom();
-    await this.limits.count('handshakePerIp', addressGroup(this.addresses.of(request)));
+    await this.limits.count('handshakePerIp', this.addresses.of(request));
   }
 
   /** @throws AppError `unavailable` when as many are authenticated as one process serves */

@@ -147,7 +147,7 @@ describe('rate limits', () => {
     for (let host = 1; host <= 3; host += 1) {
       (await connect(server, auth, from(host))).close();
     }
-    expect((await refusedConnect(server, auth, from(4))).message).toBe('rate-limited');
+    expectLimited(await refusedUpgrade(server, { headers: from(4).extraHeaders }));
   });
 
   it('tell nobody else that an account is limited', async () => {
