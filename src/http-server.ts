@@ -12,7 +12,7 @@ import { securityHeaders } from './common/security-headers.js';
 import { trustOf } from './common/trusted-proxies.js';
 import type { Settings } from './config/settings.js';
 import type { RedisConnections } from './storage/redis-connections.js';
-import { sharedRateStore } from './storage/shared-rate-store.js';
+import { clusterRateStore } from './storage/cluster-rate-store.js';
 
 /** Push tokens travel in the path, percent-encoded. */
 const MAX_PATH_PARAMETER_LENGTH = 8192;
@@ -115,7 +115,7 @@ export async function limitRates(
     timeWindow: RATE_WINDOW_MS,
     cache: MAX_COUNTED_ADDRESSES,
     keyGenerator: ({ ip }) => addressGroup(ip),
-    ...(redis && { store: sharedRateStore(redis, MAX_COUNTED_ADDRESSES) }),
+    ...(redis && { store: clusterRateStore(redis, MAX_COUNTED_ADDRESSES) }),
     errorResponseBuilder: (_request, { ttl }) =>
       new AppError('rate-limited', { retryAfterSeconds: Math.ceil(ttl / 1000) }),
   });

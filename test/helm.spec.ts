@@ -121,6 +121,25 @@ describe('the objects of the chart', () => {
     });
   });
 
+  it.each([
+    [{}, 'http://127.0.0.1:3000,http://localhost:3000,'],
+    [{ SERVICE_PUBLIC_URL: 'https://gate.example' }, ''],
+    [
+      { SERVICE_LOGIN_ORIGINS: ['https://a.example', 'https://b.example'] },
+      'https://a.example,https://b.example,',
+    ],
+  ])('with %j let clients log in at the address of the Service', async (config, before) => {
+    const { stdout } = await chart.templateWith(binary(4), { config });
+    const manifests = chart.manifestsIn(stdout);
+    const pod = at(find(manifests, 'Pod'), 'spec.containers.0.env.0');
+    const origins = at(find(manifests, 'ConfigMap'), 'data.SERVICE_LOGIN_ORIGINS');
+    expect(pod).toMatchObject({
+      name: 'GATEHOUSE_SERVER',
+      value: expect.stringContaining('.svc:'),
+    });
+    expect(origins).toBe(`${before}${(pod as chart.JsonObject)['value']}`);
+  });
+
   it('roll the pods when the configuration changes', async () => {
     const checksum = async (values: chart.JsonObject) => {
       const { stdout } = await chart.templateWith(binary(4), values);

@@ -11,11 +11,11 @@ const PREFIX = 'gatehouse:rate:';
  *
  * @param keptKeys how many keys this replica counts itself; beyond it the least recent are dropped
  */
-export function sharedRateStore(
+export function clusterRateStore(
   { commands }: RedisConnections,
   keptKeys: number,
 ): FastifyRateLimitStoreCtor {
-  return class extends SharedRateStore {
+  return class extends ClusterRateStore {
     constructor() {
       const local = new LocalStore(false, false, keptKeys);
       super(new RedisStore(false, false, commands, PREFIX), local, keptKeys);
@@ -23,7 +23,7 @@ export function sharedRateStore(
   };
 }
 
-class SharedRateStore implements RateLimitStore {
+class ClusterRateStore implements RateLimitStore {
   constructor(
     private readonly shared: RateLimitStore,
     private readonly local: RateLimitStore,
@@ -45,8 +45,8 @@ class SharedRateStore implements RateLimitStore {
     );
   }
 
-  child(route: object): SharedRateStore {
+  child(route: object): ClusterRateStore {
     const local = this.local.child({ ...route, cache: this.keptKeys });
-    return new SharedRateStore(this.shared.child(route), local, this.keptKeys);
+    return new ClusterRateStore(this.shared.child(route), local, this.keptKeys);
   }
 }
