@@ -47,6 +47,7 @@ export class ConnectionLimits {
     private readonly unauthenticated: UnauthenticatedConnections,
   ) {}
 
+  /** A connection that has not authenticated begins. */
   opened(connection: Socket): void {
     this.unauthenticated.add(connection);
   }
@@ -60,22 +61,18 @@ export class ConnectionLimits {
       return;
     }
     const state = this.stateOf(connection);
+    const namespace = connectNamespace(packet);
     const now = performance.now();
     state.usedUntilMs = Math.max(state.usedUntilMs, now) + STEP_MS;
     if (state.usedUntilMs - now > BURST * STEP_MS) {
-      const namespace = connectNamespace(packet) ?? '/';
-      this.refuse(connection, namespace, tooMuch());
-      return;
+      this.refuse(connection, namespace ?? '/', tooMuch());
+    } else if (namespace !== null) {
+      if (state.hasConnected || namespace !== '/') {
+        const details = [{ path: 'namespace', message: 'Connect once, to /.' }];
+        this.refuse(connection, namespace, new AppError('invalid-request', { details }));
+      }
+      state.hasConnected = true;
     }
-    const namespace = connectNamespace(packet);
-    if (namespace === null) {
-      return;
-    }
-    if (state.hasConnected || namespace !== '/') {
-      const details = [{ path: 'namespace', message: 'Connect once, to /.' }];
-      this.refuse(connection, namespace, new AppError('invalid-request', { details }));
-    }
-    state.hasConnected = true;
   }
 
   /** From now on a refusal is sent as `closing`. */

@@ -30,7 +30,7 @@ export function closeAfterSending(connection: Connection): void {
   }
 }
 
-/** Ends a connection without a word. */
+/** Destroys a connection at once. */
 export function terminate(connection: Connection): void {
   const { socket } = internalsOf(connection).transport;
   if (socket === undefined) {

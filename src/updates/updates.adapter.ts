@@ -67,7 +67,7 @@ export class UpdatesAdapter extends IoAdapter {
         maxHttpBufferSize: MAX_MESSAGE_BYTES,
         httpCompression: false,
         perMessageDeflate: false,
-        // A browser asks nobody before it opens a WebSocket.
+        // Browsers ask before a request, not before a WebSocket.
         ...(transports.includes('polling') && {
           cors: { origin: corsOrigins.includes('*') ? '*' : [...corsOrigins] },
         }),

@@ -49,7 +49,7 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
 
   async handleConnection(socket: UpdatesSocket): Promise<void> {
     // Nobody ends, nor counts for an account, a connection without a socket on it.
-    socket.once('disconnect', () => socket.conn.close());
+    socket.once('disconnect', () => closeAfterSending(socket.conn));
     socket.on('ping', (...args) => {
       const answer = args.at(-1);
       if (typeof answer === 'function') {
