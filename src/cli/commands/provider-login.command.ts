@@ -8,7 +8,7 @@ import type { CliContext } from '../context.js';
 import { deviceKeyFor } from '../device-key-store.js';
 import { EXIT } from '../exit-codes.js';
 import { listenForReturn, type LoopbackReturn } from '../loopback-return.js';
-import { openBrowser } from '../open-browser.js';
+import { openBrowser, readBrowserAddress } from '../open-browser.js';
 import { ServerStore } from '../server-store.js';
 
 /** As long as the server keeps the login open. */
@@ -50,18 +50,18 @@ async function begin(
   proof: string,
   port: number,
   { options }: CliContext,
-): Promise<string> {
+): Promise<URL> {
   const query = new URLSearchParams({
     mode: options.keyless === true ? 'keyless' : 'keyed',
     proofHash: createHash('sha256').update(proof).digest('hex'),
     loopbackPort: String(port),
   });
   const path = `/v1/auth/external/${encodeURIComponent(provider)}/params?${query.toString()}`;
-  return (await transport.send('GET', path, { isAnswer: isStart })).url;
+  return readBrowserAddress((await transport.send('GET', path, { isAnswer: isStart })).url);
 }
 
-function invite({ options, output }: CliContext, url: string): void {
-  output.note(`Open this address in a browser on this machine:\n\n  ${url}\n`);
+function invite({ options, output }: CliContext, url: URL): void {
+  output.note(`Open this address in a browser on this machine:\n\n  ${url.href}\n`);
   if (options.browser !== false && process.stderr.isTTY) {
     openBrowser(url);
   }
