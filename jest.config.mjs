@@ -14,7 +14,7 @@ const database = process.env.GATEHOUSE_TEST_DATABASE ?? 'embedded';
  */
 const awayFromStorage = [
   '/(cli|mtls|notify|client-kit|helm-test-pod)[^/]*\\.e2e-spec',
-  '/(abuse|account-page[^/]*|arbitrary-input|documentation|errors|features|no-store|rate-limits|route-guards|shutdown|signup-policy|tracing)\\.e2e-spec',
+  '/(abuse|account-page[^/]*|arbitrary-input[^/]*|documentation|errors|features|metrics-port|no-store|rate-limits|route-guards|shutdown|signup-policy|tracing)\\.e2e-spec',
   '/(external-(connect|github|login|return)|keyless-policies)\\.e2e-spec',
 ];
 const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];

@@ -48,6 +48,10 @@ export function createHttpServer({ http, updates }: Settings): FastifyInstance {
       }
     },
   });
+  // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
+  server.server.on('connect', (_request, socket) => {
+    socket.on('error', () => undefined).end(rawRefusal(''));
+  });
   server.server.maxConnections = updates.maxConnections + SPARE_CONNECTIONS;
   return server;
 }
@@ -73,7 +77,9 @@ export async function addCommonHooks(server: FastifyInstance, { http }: Settings
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The one media type whose body this route takes as it arrived, as text. */
+    /**
+     * The one media type whose body this route takes as it arrived, as text: '' when there is none.
+     */
     readonly textBody?: string;
   }
 }
@@ -100,6 +106,13 @@ function acceptJsonOnly(server: FastifyInstance): void {
       return;
     }
     void parse(request, body as string, done);
+  });
+  // No parser runs for a request that has neither a body nor a type.
+  server.addHook('preValidation', (request, _reply, done) => {
+    if (request.routeOptions.config.textBody !== undefined) {
+      request.body ??= '';
+    }
+    done();
   });
 }
 

@@ -1,30 +1,15 @@
-import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { call, expectErrorShape, logIn, type Answer } from '../helpers/client.js';
 import { connect, refusedConnect } from '../helpers/client-live.js';
 import { startServer, type Server } from '../helpers/server.js';
-
-interface Operation {
-  readonly method: string;
-  readonly path: string;
-}
+import { OPERATIONS } from './documented-operations.js';
 
 const RUNS = { numRuns: 25, seed: 20_261_121 };
-
-const operations: Operation[] = Object.entries(
-  (
-    JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as {
-      paths: Record<string, object>;
-    }
-  ).paths,
-).flatMap(([path, methods]) =>
-  Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
-);
 
 /** They would end the session that the others are tried with. */
 const ENDS_THE_SESSION = ['/v1/auth/logout', '/v1/auth/logout-everywhere', '/v1/account'];
 
-const tried = operations.filter(({ path }) => !ENDS_THE_SESSION.includes(path));
+const tried = OPERATIONS.filter(({ path }) => !ENDS_THE_SESSION.includes(path));
 
 let server: Server;
 let token: string;

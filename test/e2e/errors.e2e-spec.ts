@@ -166,6 +166,8 @@ describe('every refusal has one shape', () => {
       'POST /v1/auth HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n',
       'POST /v1/auth HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}',
       'POST /v1/auth HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}',
+      'CONNECT example.org:443 HTTP/1.1\r\nhost: example.org:443\r\n\r\n',
+      'NONSENSE /v1/features HTTP/1.1\r\nhost: x\r\n\r\n',
       Buffer.from('16030100a5010000a10303', 'hex'),
     ];
     for (const bytes of garbage) {

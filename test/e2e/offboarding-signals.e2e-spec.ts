@@ -5,6 +5,7 @@ import type { LogoutTokenChanges } from '../fakes/people-provider.js';
 import { OffboardingWorld, type Person } from './offboarding-world.js';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const JSON_TYPE = { 'content-type': 'application/json' };
 const SECRET = 'a-webhook-secret-of-the-spec';
 const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
 
@@ -115,6 +116,25 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
       },
     });
   };
+
+  it.each<[string, string]>([
+    ['/v1/auth/providers/github/webhook', 'invalid-signature'],
+    ['/v1/auth/backchannel-logout/people', 'invalid-request'],
+  ])('refuses a request to %s that has no body, with a type or without', async (path, code) => {
+    for (const headers of [{}, { 'content-length': '0' }, FORM, JSON_TYPE]) {
+      const answer = await call(server, 'POST', path, { headers });
+      const isOtherType = answer.status === 415;
+      expect(answer.body).toMatchObject({ code: isOtherType ? 'unsupported-media-type' : code });
+      expect(isOtherType).toBe(headers === (path.endsWith('webhook') ? FORM : JSON_TYPE));
+    }
+  });
+
+  it('takes no delivery without a body, even with a signature of nothing', async () => {
+    const hmac = createHmac('sha256', SECRET).update('').digest('hex');
+    const headers = { 'x-hub-signature-256': `sha256=${hmac}`, 'x-github-event': 'membership' };
+    const answer = await call(server, 'POST', '/v1/auth/providers/github/webhook', { headers });
+    expect(answer.body).toMatchObject({ statusCode: 400, code: 'invalid-request' });
+  });
 
   const isDue = async (): Promise<boolean> => {
     const { rowCount } = await world.sql.query(

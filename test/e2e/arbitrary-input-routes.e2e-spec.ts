@@ -1,0 +1,142 @@
+import { FakeGitHub } from '../fakes/github.js';
+import { CLIENT } from '../fakes/openid-provider.js';
+import { PeopleProvider } from '../fakes/people-provider.js';
+import { call, expectErrorShape, logIn, type Answer } from '../helpers/client.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { OPERATIONS, PATHS } from './documented-operations.js';
+import { ALL_METHODS, attacksOn, type Attack } from './hostile-input.js';
+import { callFrom, mtlsEnv, STRANGER } from './mtls-world.js';
+
+/** Requests under way at once. */
+const LANES = 16;
+/** Thousands of requests for each route, on a machine that is busy with other things. */
+const LIMIT_MS = 120_000;
+
+let server: Server;
+let gitHub: FakeGitHub;
+let people: PeopleProvider;
+/** Whose token a request carries. */
+const tokens = new Map<Caller, string>();
+
+type Caller = 'nobody' | 'keyed' | 'keyless';
+const CALLERS: readonly Caller[] = ['nobody', 'keyed', 'keyless'];
+
+beforeAll(async () => {
+  gitHub = await FakeGitHub.start();
+  people = await PeopleProvider.start();
+  server = await startServer({
+    env: {
+      // Every request comes from the proxy, so that what it says of certificates is read.
+      ...mtlsEnv({ TRUSTED_PROXIES: STRANGER }),
+      SERVICE_PUBLIC_URL: 'http://127.0.0.1:1',
+      SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT: '1',
+      SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: '1',
+      SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS: 'people',
+      AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([people.entry]),
+      AUTH_SIGNUP_PROVIDERS: 'github,people',
+      GITHUB_CLIENT_ID: CLIENT.id,
+      GITHUB_CLIENT_SECRET: CLIENT.secret,
+      GITHUB_BASE_URL: gitHub.url,
+      GITHUB_API_URL: `${gitHub.url}/api/v3`,
+      AUTH_GITHUB_ALLOWED_ORGS: 'acme',
+      AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE: 'oauth_user_token',
+      AUTH_GITHUB_WEBHOOK_SECRET: 'a-webhook-secret-of-the-spec',
+      AUTH_OFFBOARDING_INTERVAL_SECONDS: '3600',
+    },
+  });
+}, 60_000);
+afterAll(async () => {
+  await server.stop();
+  await gitHub.close();
+  await people.close();
+});
+
+/** Attacks end sessions and delete accounts: each route is tried with sessions of its own. */
+async function renewTokens(): Promise<void> {
+  tokens.set('keyed', (await logIn(server)).token);
+  const certificate = ['x-service-client-cert-email', 'alice@corp.example'] as const;
+  const { body } = await callFrom(STRANGER, server, [certificate]);
+  tokens.set('keyless', String(body.token));
+}
+
+/** What is wrong with the answer; null = nothing. */
+function faultOf(answer: Answer, method: string): string | null {
+  try {
+    expect(answer.status).toBeLessThan(500);
+    // An answer to HEAD has no body, and one to bytes that are not HTTP a shape of its own.
+    if (answer.status >= 400 && method !== 'HEAD') {
+      expectErrorShape(answer);
+    }
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Sends each attack as each caller, or as one of them in turn. @returns those that were answered badly */
+async function launch(attacks: readonly Attack[]): Promise<object[]> {
+  const queue = attacks.flatMap((attack, index) => {
+    const inTurn = CALLERS[index % CALLERS.length] ?? 'nobody';
+    return (attack.forEach === 'caller' ? CALLERS : [inTurn]).map((caller) => ({ attack, caller }));
+  });
+  const faults: object[] = [];
+  const lane = async (): Promise<void> => {
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      const { what, method, path, headers = {}, body } = next.attack;
+      const token = tokens.get(next.caller);
+      const answer = await call(server, method, path, {
+        ...(token !== undefined && { token }),
+        ...(body !== undefined && { body }),
+        headers,
+      }).catch((error: unknown) => String(error));
+      const fault = typeof answer === 'string' ? answer : faultOf(answer, method);
+      if (fault !== null) {
+        faults.push({ what, caller: next.caller, path: path.slice(0, 200), fault });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return faults;
+}
+
+it.each(OPERATIONS)(
+  '$method $path answers every hostile request with a refusal of its own, never a fault',
+  async (operation) => {
+    await renewTokens();
+    expect((await launch(attacksOn(operation))).slice(0, 5)).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+const methodsOf = (path: string): readonly string[] =>
+  OPERATIONS.filter((one) => one.path === path).map(({ method }) => method);
+
+it.each(PATHS.map((path) => [path, methodsOf(path)] as const))(
+  '%s is not found by a method that it does not have',
+  async (path, own) => {
+    const address = path.replaceAll(/\{\w+\}/g, 'people');
+    for (const method of ALL_METHODS.filter((one) => !own.includes(one))) {
+      const answer = await call(server, method, address);
+      if (method === 'OPTIONS') {
+        expect(answer.status).toBe(204);
+      } else if (method === 'HEAD') {
+        expect(answer).toMatchObject({ text: '', status: await headStatusOf(address, own) });
+      } else {
+        // A QUERY has to have a body (draft-ietf-httpbis-safe-method-w-body), and is refused for that first.
+        const expected = method === 'QUERY' ? 'invalid-request' : 'not-found';
+        expect({ method, code: answer.body?.['code'] }).toEqual({ method, code: expected });
+        expectErrorShape(answer);
+      }
+    }
+  },
+  LIMIT_MS,
+);
+
+/** A HEAD is answered as the GET would be (RFC 9110, 9.3.2), and is not found where there is none. */
+async function headStatusOf(address: string, own: readonly string[]): Promise<number> {
+  return own.includes('GET') ? (await call(server, 'GET', address)).status : 404;
+}
+
+it('has logged no fault', () => {
+  expect(server.logs()).not.toMatch(/"level":"(?:error|fatal)"/);
+});
