@@ -199,6 +199,61 @@ describe('client certificates', () => {
   });
 });
 
+describe('the metrics', () => {
+  const PEER = { podSelector: { matchLabels: { app: 'prometheus' } } };
+  const render = async (values: chart.JsonObject): Promise<chart.Manifest[]> => {
+    const { stdout, stderr } = await chart.templateWith(binary(4), values);
+    expect(stderr).toBe('');
+    return chart.manifestsIn(stdout);
+  };
+  const metricsRules = (manifests: chart.Manifest[]): chart.Json[] =>
+    (at(find(manifests, 'NetworkPolicy'), 'spec.ingress') as chart.Json[]).filter(
+      (rule) => at(rule, 'ports.0.port') === 'metrics',
+    );
+
+  it('are reached by no peer unless some are named', async () => {
+    const enabled = { metrics: { enabled: true } };
+    expect(metricsRules(await render(enabled))).toEqual([]);
+    const named = await render({ ...enabled, networkPolicy: { metricsFrom: [PEER] } });
+    expect(metricsRules(named)).toEqual([
+      { ports: [{ port: 'metrics', protocol: 'TCP' }], from: [PEER] },
+    ]);
+    expect(metricsRules(manifestsOf('observed'))).toHaveLength(1);
+  });
+
+  it.each<[string, chart.JsonObject, string]>([
+    ['metrics.enabled', { metrics: { enabled: true } }, '0.0.0.0'],
+    ['config.METRICS_PORT', { config: { METRICS_PORT: 9464 } }, '0.0.0.0'],
+    ['extraEnv', { extraEnv: [{ name: 'METRICS_PORT', value: '9464' }] }, '0.0.0.0'],
+    ['an IPv6 network', { metrics: { enabled: true }, config: { HOST: '::' } }, '::'],
+    [
+      'an address of the operator',
+      { metrics: { enabled: true }, config: { METRICS_HOST: '127.0.0.1' } },
+      '127.0.0.1',
+    ],
+  ])('listen where a scrape of the pod arrives, with %s', async (_how, values, host) => {
+    const { settings } = resolveSettings(serverEnvironment(await render(values)));
+    expect(settings.metrics.host).toBe(host);
+    expect(settings.metrics.port).not.toBeNull();
+  });
+
+  it('that no peer or every pod can read are warned of', async () => {
+    const path = chart.VALUES_FILES.get('values') ?? '';
+    const notesWith = (...values: string[]): Promise<string> =>
+      chart.notes(binary(4), path, ...values.flatMap((value) => ['--set', value]));
+    const closed = 'networkPolicy.metricsFrom is empty';
+    const open = 'reads the metrics';
+    const [off, on, unguarded] = await Promise.all([
+      notesWith(),
+      notesWith('metrics.enabled=true'),
+      notesWith('metrics.enabled=true', 'networkPolicy.enabled=false'),
+    ]);
+    expect([off.includes(closed), off.includes(open)]).toEqual([false, false]);
+    expect([on.includes(closed), on.includes(open)]).toEqual([true, false]);
+    expect([unguarded.includes(closed), unguarded.includes(open)]).toEqual([false, true]);
+  });
+});
+
 describe('the migration Job', () => {
   const job = () => find(manifestsOf('values-enterprise-keyless'), 'Job');
 

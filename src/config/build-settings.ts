@@ -4,12 +4,15 @@ import type {
   AuthSettings,
   EncryptionSettings,
   HttpSettings,
+  MetricsSettings,
   KeylessSettings,
   MtlsSettings,
   ProviderSettings,
   Settings,
   StorageSettings,
 } from './settings.js';
+
+const LOOPBACK = '127.0.0.1';
 
 /** Gathers checked values into the settings; nothing is judged here any more. */
 export function buildSettings(values: Values, providers: readonly ProviderSettings[]): Settings {
@@ -44,7 +47,7 @@ export function buildSettings(values: Values, providers: readonly ProviderSettin
         providerId: values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID,
       },
     },
-    metrics: { port: values.METRICS_PORT, token: values.METRICS_TOKEN },
+    metrics: metricsSettings(values),
     audit: { retentionDays: values.SERVICE_AUDIT_RETENTION_DAYS },
     providers,
   };
@@ -53,6 +56,11 @@ export function buildSettings(values: Values, providers: readonly ProviderSettin
 /** `myapp://` keeps its slashes: they belong to the scheme. */
 export function withoutTrailingSlash(address: string | null): string | null {
   return address === null ? null : address.replace(/(?<![:/])\/+$/, '');
+}
+
+function metricsSettings(values: Values): MetricsSettings {
+  const { METRICS_HOST: host, METRICS_PORT: port, METRICS_TOKEN: token } = values;
+  return { port, host: host ?? (token === null ? LOOPBACK : values.HOST), token };
 }
 
 function httpSettings(values: Values): HttpSettings {

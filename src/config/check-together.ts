@@ -1,5 +1,6 @@
 import {
   isAllowableScheme,
+  isLoopbackHost,
   judgeReturnAddress,
   returnAddressFor,
 } from '../policy/return-address.js';
@@ -21,6 +22,7 @@ export function checkTogether(
   checkProviderLists(values, report);
   checkReturnAddress(values, providers, report);
   checkAutoRedirect(values, report);
+  checkMetrics(values, report);
 }
 
 function checkMasterSecret(values: Values, report: ConfigurationReport): void {
@@ -142,5 +144,16 @@ function checkAutoRedirect(values: Values, report: ConfigurationReport): void {
     !report.has(target)
   ) {
     report.problem(target, 'is missing although the automatic redirect is on.');
+  }
+}
+
+/** Metrics name providers, routes and how often logins fail. */
+function checkMetrics(values: Values, report: ConfigurationReport): void {
+  const { METRICS_HOST: host, METRICS_PORT: port, METRICS_TOKEN: token } = values;
+  const isOpen = port !== null && token === null && !report.has('METRICS_TOKEN');
+  if (isOpen && host !== null && !isLoopbackHost(host === '::1' ? '[::1]' : host)) {
+    report.warn(
+      `METRICS_HOST is ${host} and there is no METRICS_TOKEN: every client that reaches METRICS_PORT reads the metrics. Set METRICS_TOKEN, or let the network limit who reaches the port.`,
+    );
   }
 }

@@ -104,7 +104,7 @@ describe('resolveSettings with nothing set', () => {
         },
         oauthReturn: { webappUrl: null, returnUrlBase: null, allowedSchemes: [] },
         ui: { autoRedirect: { enabled: false, providerId: null } },
-        metrics: { port: null, token: null },
+        metrics: { port: null, host: '127.0.0.1', token: null },
         audit: { retentionDays: 365 },
         providers: [],
       },

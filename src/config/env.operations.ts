@@ -8,7 +8,15 @@ export const OPERATIONS_VARIABLES = {
     default: null,
     min: 0,
     max: 65_535,
-    doc: 'Port of its own for /metrics, on HOST. Empty = no such port.',
+    doc: 'Port of its own for /metrics, on METRICS_HOST. Empty = no such port.',
+  },
+  METRICS_HOST: {
+    group: 'Metrics and audit',
+    type: 'string',
+    default: null,
+    pattern: /^[\w.:%-]+$/,
+    shape: 'an IP address or a host name',
+    doc: 'Address that METRICS_PORT listens on. Empty = HOST with METRICS_TOKEN, else 127.0.0.1: without a token every client that reaches the port reads the metrics.',
   },
   METRICS_TOKEN: {
     group: 'Metrics and audit',

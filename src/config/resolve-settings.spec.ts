@@ -88,6 +88,23 @@ describe('resolveSettings reads values', () => {
     expect(warnings).toEqual([expect.stringContaining('AUTH_OFFBOARDING_INTERVAL_SECONDS')]);
   });
 
+  it.each<[Record<string, string>, string, boolean]>([
+    [{}, '127.0.0.1', false],
+    [{ METRICS_TOKEN: 'sixteen-bytes-long' }, '0.0.0.0', false],
+    [{ METRICS_TOKEN: 'sixteen-bytes-long', HOST: '10.0.0.1' }, '10.0.0.1', false],
+    [{ HOST: '10.0.0.1' }, '127.0.0.1', false],
+    [{ METRICS_HOST: '0.0.0.0' }, '0.0.0.0', true],
+    [{ METRICS_HOST: '::' }, '::', true],
+    [{ METRICS_HOST: '::1' }, '::1', false],
+    [{ METRICS_HOST: 'localhost' }, 'localhost', false],
+    [{ METRICS_HOST: '0.0.0.0', METRICS_PORT: '' }, '0.0.0.0', false],
+    [{ METRICS_HOST: '0.0.0.0', METRICS_TOKEN: 'sixteen-bytes-long' }, '0.0.0.0', false],
+  ])('the address of the metrics with %j as %s, warned of: %s', (more, host, isWarnedOf) => {
+    const { settings, warnings } = resolveSettings({ METRICS_PORT: '9090', ...more });
+    expect(settings.metrics.host).toBe(host);
+    expect(warnings).toEqual(isWarnedOf ? [expect.stringContaining('METRICS_HOST')] : []);
+  });
+
   it('an external database with its master secrets', () => {
     const { settings } = resolveSettings({
       DATABASE_URL: 'postgres://u:p@db/gate',

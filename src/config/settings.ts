@@ -226,6 +226,8 @@ export type ProviderSettings = GitHubProviderSettings | OidcProviderSettings;
 export interface MetricsSettings {
   /** null = on the server's own port, if there is a token. */
   readonly port: number | null;
+  /** Address that `port` listens on. */
+  readonly host: string;
   readonly token: string | null;
 }
 

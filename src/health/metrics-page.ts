@@ -30,14 +30,14 @@ export class MetricsPage implements OnApplicationShutdown {
 
   /** Call it before the server listens. */
   async serve(server: FastifyInstance): Promise<void> {
-    const { port, token } = this.settings.metrics;
+    const { port, host, token } = this.settings.metrics;
     if (port === null && token === null) {
       return;
     }
     this.observe();
     this.measureRequests(server);
     if (port !== null) {
-      await this.listen(port);
+      await this.listen(port, host);
       return;
     }
     server.get(PATH, async (request, reply) => {
@@ -58,7 +58,7 @@ export class MetricsPage implements OnApplicationShutdown {
     }
   }
 
-  private async listen(port: number): Promise<void> {
+  private async listen(port: number, host: string): Promise<void> {
     const server = createServer((request, response) => {
       const isKnown = request.url === PATH && request.method === 'GET';
       if (!isKnown || !this.isAllowed(request.headers.authorization)) {
@@ -71,7 +71,7 @@ export class MetricsPage implements OnApplicationShutdown {
         () => response.writeHead(500).end(),
       );
     });
-    server.listen(port, this.settings.http.host);
+    server.listen(port, host);
     await once(server, 'listening');
     this.ownServer = server;
     const address = server.address();

@@ -71,8 +71,8 @@ export async function templateWith(helm: string, values: JsonObject): Promise<He
 }
 
 /** What the administrator reads after an install. */
-export async function notes(helm: string, valuesFile: string): Promise<string> {
-  const args = ['install', 'gate', CHART, '-f', valuesFile, '--dry-run=client'];
+export async function notes(helm: string, valuesFile: string, ...more: string[]): Promise<string> {
+  const args = ['install', 'gate', CHART, '-f', valuesFile, '--dry-run=client', ...more];
   const { stdout } = await runHelm(helm, args);
   return stdout.split('\nNOTES:\n')[1] ?? '';
 }

@@ -63,6 +63,14 @@
 {{- if and .Values.metrics.enabled (not (get $config "METRICS_PORT")) -}}
 {{- $_ := set $config "METRICS_PORT" "9090" -}}
 {{- end -}}
+{{- $hasMetricsPort := get $config "METRICS_PORT" -}}
+{{- range .Values.extraEnv -}}
+{{- if eq .name "METRICS_PORT" -}}{{- $hasMetricsPort = true -}}{{- end -}}
+{{- end -}}
+{{- /* Without a token the server's default is loopback, where no scrape of a pod arrives: the NetworkPolicy limits it. */ -}}
+{{- if and $hasMetricsPort (not (get $config "METRICS_HOST")) -}}
+{{- $_ := set $config "METRICS_HOST" (get $config "HOST" | default "0.0.0.0") -}}
+{{- end -}}
 {{- if and (not (include "gatehouse.isGiven" (dict "root" . "name" "DATABASE_URL"))) (not (get $config "SERVICE_DATA_DIR")) -}}
 {{- $_ := set $config "SERVICE_DATA_DIR" "/var/lib/gatehouse" -}}
 {{- end -}}

@@ -23,6 +23,14 @@
 {{- if and (gt (include "gatehouse.maxReplicas" . | int) 1) (contains "polling" (include "gatehouse.value" (dict "root" . "name" "SERVICE_UPDATES_TRANSPORTS"))) -}}
 {{- $warnings = append $warnings "SERVICE_UPDATES_TRANSPORTS has polling and there is more than one replica: the proxy needs sticky sessions by cookie, or clients get 400." -}}
 {{- end -}}
+{{- if include "gatehouse.metricsPort" . -}}
+{{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.metricsFrom) -}}
+{{- $warnings = append $warnings "networkPolicy.metricsFrom is empty: no peer reaches the metrics. Name the pods of your Prometheus." -}}
+{{- end -}}
+{{- if not (or .Values.networkPolicy.enabled (include "gatehouse.isGiven" (dict "root" . "name" "METRICS_TOKEN"))) -}}
+{{- $warnings = append $warnings "networkPolicy.enabled is off and there is no secrets.METRICS_TOKEN: every pod that reaches the server reads the metrics." -}}
+{{- end -}}
+{{- end -}}
 {{- with .Values.mtls -}}
 {{- if and .enabled (eq .mode "forwarded") -}}
 {{- if eq .forwarded.proxy "ingress-nginx" -}}
