@@ -20,6 +20,7 @@ export interface CliOptions {
   readonly publicUrl?: string;
   readonly connectTo?: string;
   readonly reason?: string;
+  readonly actor?: string;
   readonly since?: string;
   readonly limit?: number;
 }

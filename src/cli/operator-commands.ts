@@ -9,6 +9,10 @@ Works on the database of DATABASE_URL, with the same variables as the server.
 `;
 
 const REASON = ['--reason <text>', 'why; kept in the audit trail'] as const;
+const ACTOR = [
+  '--actor <name>',
+  "who; kept in the audit trail (default: this system's user)",
+] as const;
 
 /** What an administrator asks and does, with the server's own variables. */
 export function addOperatorCommands(program: Command, run: Run): void {
@@ -37,6 +41,7 @@ export function addOperatorCommands(program: Command, run: Run): void {
       .description(description)
       .argument('<id>', 'id of the account')
       .requiredOption(...REASON)
+      .option(...ACTOR)
       .action(run(async () => (await load())[name]));
   }
   program

@@ -1,3 +1,5 @@
+import type { ActorKind, OperatorName } from './audit-actor.js';
+
 /** Everything the audit trail can say that happened. */
 export type AuditKind =
   | 'signed-up'
@@ -17,8 +19,8 @@ export type AuditKind =
 /** Something that happened to an account. Never holds a token, a secret or a person's name. */
 export interface AuditEvent {
   readonly kind: AuditKind;
-  /** `user`, `system`, `provider`, or `admin` for whoever used the command line. */
-  readonly actor: 'user' | 'system' | 'provider' | 'admin';
+  /** A kind, or the name of the operator; before names were kept, `admin` stood for every operator. */
+  readonly actor: ActorKind | OperatorName;
   readonly accountId: string | null;
   readonly provider?: string;
   /** An error code, an eligibility reason, or the words an administrator gave. */

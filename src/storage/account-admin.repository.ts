@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { OperatorName } from '../policy/audit-actor.js';
 import type { AuditKind } from '../policy/audit-event.js';
 import type { KnownIdentity } from '../policy/policy-plan.js';
 import { insertAuditEvents } from './audit.repository.js';
@@ -51,6 +52,12 @@ const ACTS = {
 
 export type AdminAct = keyof typeof ACTS;
 
+/** Who acts on an account, and why; the audit trail keeps both. */
+export interface ActOrigin {
+  readonly actor: OperatorName;
+  readonly reason: string;
+}
+
 /** What the command line reads and changes, beside a running server or without one. */
 @Injectable()
 export class AccountAdminRepository {
@@ -73,13 +80,13 @@ export class AccountAdminRepository {
   }
 
   /** @returns false when there is no such account; then nothing is stored */
-  act(act: AdminAct, accountId: string, reason: string, now: Date): Promise<boolean> {
+  act(act: AdminAct, accountId: string, origin: ActOrigin, now: Date): Promise<boolean> {
     return this.database.transaction(async (query) => {
       const found = await query(ACTS[act], [accountId, now]);
       if (found.length === 0) {
         return false;
       }
-      await insertAuditEvents(query, [{ kind: act, actor: 'admin', accountId, reason }], now);
+      await insertAuditEvents(query, [{ kind: act, accountId, ...origin }], now);
       return true;
     });
   }

@@ -1,4 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createCliUser, type CliUser } from '../helpers/cli.js';
 import { call, type Json } from '../helpers/client.js';
@@ -58,7 +59,9 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
     world.provider.groups.set(person.sub, []);
     await gatehouse('account', 'recheck', person.accountId, '--reason', 'ticket 7');
     await world.until('put out', async () => (await world.statusOf(server, person)) === 403);
-    await gatehouse('account', 'revoke', person.accountId, '--reason', 'lost phone');
+    const revoke = ['account', 'revoke', person.accountId, '--reason', 'lost phone'];
+    const [revoked] = await json(...revoke, '--actor', 'Zoë (on call)');
+    expect(revoked).toMatchObject({ actor: 'Zoë (on call)', reason: 'lost phone' });
     await world.until('revoked', async () => (await world.statusOf(server, person)) === 401);
     const events = (await json('audit', '--since', '1h')).filter(
       ({ accountId }) => accountId === person.accountId,
@@ -66,17 +69,28 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
     expect(events.map(({ kind, actor, reason }) => [kind, actor, reason])).toEqual([
       ['signed-up', 'user', undefined],
       ['logged-in', 'user', undefined],
-      ['recheck-requested', 'admin', 'ticket 7'],
+      ['recheck-requested', userInfo().username, 'ticket 7'],
       ['eligibility-lost', 'provider', 'group_missing'],
-      ['all-tokens-revoked', 'admin', 'lost phone'],
+      ['all-tokens-revoked', 'Zoë (on call)', 'lost phone'],
     ]);
     expect(JSON.stringify(events)).not.toContain(person.token);
+    expect((await gatehouse('audit')).stdout).toContain('all-tokens-revoked  by Zoë (on call)');
   }, 40_000);
 
   it('refuses without a reason, and about nobody, and stores nothing then', async () => {
     const before = await json('audit');
     expect((await gatehouse('account', 'disable', person.accountId)).code).toBe(2);
     expect((await gatehouse('account', 'disable', person.accountId, '--reason', ' ')).code).toBe(2);
+    for (const actor of ['', ' ', 'user', 'System', 'provider', 'a\nb', ' alice', 'x'.repeat(65)]) {
+      const args = ['account', 'disable', person.accountId, '--reason', 'why', '--actor', actor];
+      const { code, stderr } = await gatehouse(...args);
+      expect({ actor, code, stderr }).toEqual({
+        actor,
+        code: 2,
+        stderr: expect.stringContaining('--actor'),
+      });
+    }
+    expect(await world.statusOf(server, person)).toBe(200);
     for (const id of [NOBODY, 'x', "' OR true --"]) {
       const { code, stderr } = await gatehouse('account', 'disable', id, '--reason', 'why');
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no account') });

@@ -7,6 +7,7 @@ import { CliError } from '../cli-error.js';
 import type { CliContext, CommandRun } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { formatTime } from '../format-time.js';
+import { operatorName } from '../operator-name.js';
 import { tellServers, withDatabase, type OperatorMessage } from '../operator-database.js';
 
 const PAGE = 500;
@@ -74,12 +75,16 @@ function changing(
     if (reason === '') {
       throw usage('--reason must say why: it is kept in the audit trail.');
     }
+    const origin = { actor: operatorName(context), reason };
     return withDatabase(context, async ({ accounts, settings }) => {
-      if (!UUID.test(id) || !(await accounts.act(act, id, reason, new Date()))) {
+      if (!UUID.test(id) || !(await accounts.act(act, id, origin, new Date()))) {
         throw notFound(id);
       }
       const servers = await tellServers(settings, messageFor(id));
-      context.output.result({ accountId: id, act, reason, servers }, `${done} ${id}.\n${servers}`);
+      context.output.result(
+        { accountId: id, act, ...origin, servers },
+        `${done} ${id}.\n${servers}`,
+      );
       return EXIT.ok;
     });
   };
