@@ -26,6 +26,13 @@ const ENVIRONMENT_MESSAGE = 'Only src/config reads the environment; inject Setti
 const FETCH_MESSAGE =
   'Requests to other servers go through providers/upstream-http: it has limits.';
 const TYPEORM_MESSAGE = 'SQL lives in src/storage; add a method to a repository there.';
+const LIMIT_MESSAGE = 'testTimeout in jest.config.mjs is the only limit: it ends what hangs.';
+const OWN_LIMIT = [
+  'CallExpression[callee.name=/^(it|test|before(All|Each)|after(All|Each))$/] > :function + *',
+  'CallExpression[callee.callee.object.name=/^(it|test)$/] > :function + *',
+  'CallExpression[callee.tag.object.name=/^(it|test)$/] > :function + *',
+  'CallExpression[callee.object.name="jest"][callee.property.name="setTimeout"]',
+];
 
 const TESTS = ['**/*.{spec,db-spec,e2e-spec}.ts'];
 const NODE_GLOBALS = 'AbortController Buffer URL clearTimeout console fetch performance process';
@@ -74,7 +81,13 @@ export default defineConfig(
   {
     // A promise's cases stand together, and are read one at a time.
     files: TESTS,
-    rules: { 'max-lines': ['error', 350] },
+    rules: {
+      'max-lines': ['error', 350],
+      'no-restricted-syntax': [
+        'error',
+        ...OWN_LIMIT.map((selector) => ({ selector, message: LIMIT_MESSAGE })),
+      ],
+    },
   },
   {
     files: ['src/**/*.{ts,tsx}', 'bench/**/*.mjs'],

@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { jest } from '@jest/globals';
 import { helmBinary } from './chart/helm-binaries.js';
 import { at, CHART, find, manifestsIn, template, type Json } from './chart/render.js';
 
@@ -128,8 +127,6 @@ function hasPromtool(): boolean {
   return isThere;
 }
 
-jest.setTimeout(60_000);
-
 const tried = hasPromtool() ? describe : describe.skip;
 tried('the alerts of the chart', () => {
   let directory: string;
@@ -141,7 +138,7 @@ tried('the alerts of the chart', () => {
     const spec = find(manifestsIn(stdout), 'PrometheusRule')['spec'] as Json;
     rules = at(spec, 'groups.0.rules') as unknown as typeof rules;
     await writeFile(join(directory, 'rules.yaml'), JSON.stringify(spec));
-  }, 120_000);
+  });
 
   afterAll(() => rm(directory, { recursive: true, force: true }));
 

@@ -10,7 +10,6 @@ import { type Server, startServer } from './helpers/server.js';
 const CLI = fileURLToPath(
   new URL(`../${process.env['GATEHOUSE_TEST_DIST'] ?? 'dist'}/bin/gatehouse.js`, import.meta.url),
 );
-const LIMIT_MS = 120_000;
 
 interface Outcome {
   readonly code: number;
@@ -22,7 +21,7 @@ describe('the pod of helm test', () => {
 
   beforeAll(async () => {
     helm = await helmBinary(4);
-  }, LIMIT_MS);
+  });
 
   /** Runs the pod's script where `gatehouse` is the command of this build, as it is in the image. */
   async function runPod(config: JsonObject, server: Server): Promise<Outcome> {
@@ -47,48 +46,36 @@ describe('the pod of helm test', () => {
 
     beforeAll(async () => {
       server = await startServer();
-    }, LIMIT_MS);
+    });
 
     afterAll(() => server.stop());
 
-    it(
-      'signs up, reads the account and connects to /v1/updates',
-      async () => {
-        const { code, output } = await runPod({}, server);
-        expect({ code, output }).toMatchObject({ code: 0 });
-        expect(output).toMatch(/Created the account .*\nAccount .*Connected to /s);
-      },
-      LIMIT_MS,
-    );
+    it('signs up, reads the account and connects to /v1/updates', async () => {
+      const { code, output } = await runPod({}, server);
+      expect({ code, output }).toMatchObject({ code: 0 });
+      expect(output).toMatch(/Created the account .*\nAccount .*Connected to /s);
+    });
 
-    it(
-      'fails where the chart was told that strangers are kept out, and they are not',
-      async () => {
-        const { code, output } = await runPod({ AUTH_ANONYMOUS_SIGNUP_ENABLED: false }, server);
-        expect({ code, output }).toMatchObject({ code: 1 });
-        expect(output).toContain('should have been refused');
-      },
-      LIMIT_MS,
-    );
+    it('fails where the chart was told that strangers are kept out, and they are not', async () => {
+      const { code, output } = await runPod({ AUTH_ANONYMOUS_SIGNUP_ENABLED: false }, server);
+      expect({ code, output }).toMatchObject({ code: 1 });
+      expect(output).toContain('should have been refused');
+    });
   });
 
   it.each([
     [{ AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' }, 'keeps strangers out'],
     [{ AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' }, 'asks new accounts for an identity provider'],
-  ])(
-    'makes sure of %j',
-    async (config, words) => {
-      const server = await startServer({ env: config });
-      try {
-        const { code, output } = await runPod(config, server);
-        expect({ code, output }).toMatchObject({ code: 0 });
-        expect(output).toContain(words);
-      } finally {
-        await server.stop();
-      }
-    },
-    LIMIT_MS,
-  );
+  ])('makes sure of %j', async (config, words) => {
+    const server = await startServer({ env: config });
+    try {
+      const { code, output } = await runPod(config, server);
+      expect({ code, output }).toMatchObject({ code: 0 });
+      expect(output).toContain(words);
+    } finally {
+      await server.stop();
+    }
+  });
 });
 
 function runScript(script: string, env: Record<string, string>): Promise<Outcome> {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { parse } from 'yaml';
 import { VARIABLE_NAMES, variableOf } from '../src/config/env.js';
 import type { Variable } from '../src/config/variable.js';
@@ -14,15 +13,12 @@ const MAJORS: readonly HelmMajor[] = [3, 4];
 const helm = new Map<HelmMajor, string>();
 const ROOT = new URL('../', import.meta.url);
 // The first run fetches two binaries.
-const FETCH_LIMIT_MS = 120_000;
-
-jest.setTimeout(30_000);
 
 beforeAll(async () => {
   for (const major of MAJORS) {
     helm.set(major, await helmBinary(major));
   }
-}, FETCH_LIMIT_MS);
+});
 
 describe.each(MAJORS)('the chart with Helm %i refuses', (major) => {
   it.each(REFUSALS.map((refusal) => [refusal.what, refusal] as const))(

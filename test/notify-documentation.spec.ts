@@ -89,6 +89,5 @@ describe('The example in docs/webhooks.md for', () => {
       }
       expect(output.join('')).toBe('ready Ready: ☕\n');
     },
-    20_000,
   );
 });

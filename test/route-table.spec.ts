@@ -54,7 +54,7 @@ beforeAll(async () => {
   });
   app = await createApp(settings);
   await app.init();
-}, 30_000);
+});
 afterAll(() => app.close());
 
 function pathOf(target: object): string {

@@ -25,7 +25,7 @@ describe(AuditRepository, () => {
     const database = new Database();
     database.open(source, true);
     audit = new AuditRepository(database);
-  }, 60_000);
+  });
   afterAll(async () => {
     await source.destroy();
     await postgres.stop();

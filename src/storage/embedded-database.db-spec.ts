@@ -5,8 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from './embedded-database.js';
 
-const START_LIMIT_MS = 60_000;
-
 const optionsOf = ({ address }: EmbeddedDatabase) => ({
   host: address.host,
   port: address.port,
@@ -22,7 +20,7 @@ describe(startEmbeddedDatabase.name, () => {
     dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-embedded-'));
     database = await startEmbeddedDatabase({ dataDir });
     pool = new Pool({ ...optionsOf(database), max: 8 });
-  }, START_LIMIT_MS);
+  });
   afterAll(async () => {
     await pool.end();
     await database.stop();

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { cp, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { jest } from '@jest/globals';
 import { Client } from 'pg';
 import { freshDataDirectory } from '../../test/helpers/embedded-template.js';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from './embedded-database.js';
@@ -24,8 +23,6 @@ async function withDataDir(work: (dataDir: string) => Promise<void>): Promise<vo
     await remove();
   }
 }
-
-jest.setTimeout(60_000);
 
 describe('the end of the embedded database', () => {
   it('leaves everything for the next start when it is stopped', async () => {

@@ -15,7 +15,7 @@ describe('the schema', () => {
     await runMigrations({ url }, storage);
     source = createDataSource({ url }, storage);
     await source.initialize();
-  }, 60_000);
+  });
   afterAll(async () => {
     await source.destroy();
     await postgres.stop();
@@ -38,5 +38,5 @@ describe('the schema', () => {
     expect(left.map(({ name }) => name)).toEqual(['schema_migration']);
     await source.runMigrations({ transaction: 'each' });
     expect(await pendingMigrations(source)).toEqual([]);
-  }, 30_000);
+  });
 });

@@ -23,7 +23,7 @@ describe('OidcProvider with the certified oidc-provider', () => {
 
   beforeAll(async () => {
     op = await OidcProviderProcess.start(REDIRECT_URI);
-  }, 30_000);
+  });
 
   afterAll(() => op.stop());
 
@@ -67,7 +67,7 @@ describe('OidcProvider with the certified oidc-provider', () => {
     expect(await recheck()).toEqual({ status: 'eligible' });
     await op.removeAccount('alice');
     expect(await recheck()).toEqual({ outcome: 'gone', reason: 'invalid_grant' });
-  }, 30_000);
+  });
 
   it('keeps no refresh token where the provider gives one only with consent, and none was asked for', async () => {
     const settings = oidcSettings(op.issuer, {
@@ -80,5 +80,5 @@ describe('OidcProvider with the certified oidc-provider', () => {
     const request = authorizationRequest();
     const returned = await op.logIn(await provider.authorizationUrl(request), 'alice');
     expect(await provider.exchange(returned, request)).toMatchObject({ credentials: null });
-  }, 30_000);
+  });
 });

@@ -8,8 +8,6 @@ import { freePort } from '../helpers/service-process.js';
 import { alice, bob, chained, files, publish, root, volume } from './mtls-direct-world.js';
 import { mtlsEnv } from './mtls-world.js';
 
-const PATIENCE_MS = 30_000;
-
 let browser: Browser;
 let server: Server;
 let certificateUrl: string;
@@ -61,7 +59,7 @@ const account = () => visitor.page.locator('dd').first().innerText();
     const url = `http://127.0.0.1:${port}`;
     server = await startServer({ env: { ...env, PORT: String(port), SERVICE_PUBLIC_URL: url } });
     browser = await startChromium();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser.close();
     await server.stop();
@@ -72,61 +70,45 @@ const account = () => visitor.page.locator('dd').first().innerText();
     expect(complaints).toEqual([]);
   });
 
-  it(
-    'lets its holder in where it is asked for, and again to the same account',
-    async () => {
-      await holderOf(alice, `${certificateUrl}/app`);
-      await proceed();
-      await sees('Without a device key');
-      const number = await account();
-      await visitor.press('Sign out');
-      await sees('You are signed out.');
-      await proceed();
-      await sees('Without a device key');
-      expect(await account()).toBe(number);
-    },
-    PATIENCE_MS,
-  );
+  it('lets its holder in where it is asked for, and again to the same account', async () => {
+    await holderOf(alice, `${certificateUrl}/app`);
+    await proceed();
+    await sees('Without a device key');
+    const number = await account();
+    await visitor.press('Sign out');
+    await sees('You are signed out.');
+    await proceed();
+    await sees('Without a device key');
+    expect(await account()).toBe(number);
+  });
 
-  it(
-    'goes to where it is asked for, and comes back signed in',
-    async () => {
-      await holderOf(bob, `${server.url}/app`);
+  it('goes to where it is asked for, and comes back signed in', async () => {
+    await holderOf(bob, `${server.url}/app`);
+    await proceed();
+    await sees('Without a device key');
+    expect(visitor.page.url()).toBe(`${server.url}/app/`);
+  });
+
+  it('says so where a proxy asked for it and there was none', async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const env = { ...mtlsEnv(), PORT: String(port), SERVICE_PUBLIC_URL: url };
+    const behindProxy = await startServer({ env });
+    try {
+      await holderOf(alice, `${url}/app`);
       await proceed();
-      await sees('Without a device key');
-      expect(visitor.page.url()).toBe(`${server.url}/app/`);
-    },
-    PATIENCE_MS,
-  );
+      await sees('Your browser showed no certificate');
+      expect(visitor.page.url()).toBe(`${url}/app/`);
+    } finally {
+      await behindProxy.stop();
+    }
+  });
 
-  it(
-    'says so where a proxy asked for it and there was none',
-    async () => {
-      const port = await freePort();
-      const url = `http://127.0.0.1:${port}`;
-      const env = { ...mtlsEnv(), PORT: String(port), SERVICE_PUBLIC_URL: url };
-      const behindProxy = await startServer({ env });
-      try {
-        await holderOf(alice, `${url}/app`);
-        await proceed();
-        await sees('Your browser showed no certificate');
-        expect(visitor.page.url()).toBe(`${url}/app/`);
-      } finally {
-        await behindProxy.stop();
-      }
-    },
-    PATIENCE_MS,
-  );
-
-  it(
-    'takes no code that this tab did not ask for',
-    async () => {
-      const lure = await addressWithCodeOf(bob);
-      await holderOf(alice, lure);
-      await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
-      expect(visitor.page.url()).toBe(`${server.url}/app/`);
-      expect(await visitor.page.evaluate('sessionStorage.length')).toBe(0);
-    },
-    PATIENCE_MS,
-  );
+  it('takes no code that this tab did not ask for', async () => {
+    const lure = await addressWithCodeOf(bob);
+    await holderOf(alice, lure);
+    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(visitor.page.url()).toBe(`${server.url}/app/`);
+    expect(await visitor.page.evaluate('sessionStorage.length')).toBe(0);
+  });
 });

@@ -11,7 +11,6 @@ const NEEDED = {
   AUTH_SIGNUP_PROVIDERS: 'okta',
   AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta',
 };
-const PATIENCE_MS = 30_000;
 
 let browser: Browser;
 let world: World;
@@ -62,94 +61,74 @@ const suite = hasChromium() ? describe : describe.skip;
 
 beforeAll(async () => {
   browser = await startChromium();
-}, 40_000);
+});
 afterAll(() => browser.close());
 afterEach(() => gone());
 
 suite('the account page, on a server with both kinds of account', () => {
   beforeAll(async () => {
     world = await startWorld({ env: { ...OPTIONAL, ...HERE, AUTH_SIGNUP_PROVIDERS: 'okta' } });
-  }, 60_000);
+  });
   afterAll(() => world.stop());
   beforeEach(somebody);
 
-  it(
-    'asks somebody new which kind, and nobody again',
-    async () => {
-      await through('anna');
-      await visitor.press(/Not encrypted/);
-      await sees('Your account is ready.');
-      await sees('Readable by the server');
-      expect(visitor.page.url()).toBe(`${world.server.url}/app/`);
-      const number = await account();
-      await gone();
-      await somebody();
-      await through('anna');
-      await sees('Readable by the server');
-      expect(await account()).toBe(number);
-    },
-    PATIENCE_MS,
-  );
+  it('asks somebody new which kind, and nobody again', async () => {
+    await through('anna');
+    await visitor.press(/Not encrypted/);
+    await sees('Your account is ready.');
+    await sees('Readable by the server');
+    expect(visitor.page.url()).toBe(`${world.server.url}/app/`);
+    const number = await account();
+    await gone();
+    await somebody();
+    await through('anna');
+    await sees('Readable by the server');
+    expect(await account()).toBe(number);
+  });
 
-  it(
-    'makes an encrypted account with a key, and asks for that key again',
-    async () => {
-      await through('berta');
-      await visitor.press(/End-to-end encrypted/);
-      const key = await makeKey();
-      await sees('End-to-end encrypted: only');
-      const number = await account();
-      await gone();
-      await somebody();
-      await through('berta');
-      await sees('One thing more');
-      await useKey(key);
-      await sees('End-to-end encrypted: only');
-      expect(await account()).toBe(number);
-    },
-    PATIENCE_MS,
-  );
+  it('makes an encrypted account with a key, and asks for that key again', async () => {
+    await through('berta');
+    await visitor.press(/End-to-end encrypted/);
+    const key = await makeKey();
+    await sees('End-to-end encrypted: only');
+    const number = await account();
+    await gone();
+    await somebody();
+    await through('berta');
+    await sees('One thing more');
+    await useKey(key);
+    await sees('End-to-end encrypted: only');
+    expect(await account()).toBe(number);
+  });
 
-  it(
-    'says why somebody is not let in, and lets them begin again',
-    async () => {
-      await through('out-carl');
-      await sees('the rules of this server do not let you in');
-      await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    },
-    PATIENCE_MS,
-  );
+  it('says why somebody is not let in, and lets them begin again', async () => {
+    await through('out-carl');
+    await sees('the rules of this server do not let you in');
+    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
 
-  it(
-    'gives up a sign-in that somebody cancels',
-    async () => {
-      await through('dora');
-      await visitor.press(/End-to-end encrypted/);
-      const given = visitor.page.waitForRequest((request) => request.method() === 'DELETE');
-      await visitor.press('Cancel');
-      expect((await (await given).response())?.status()).toBe(200);
-      await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    },
-    PATIENCE_MS,
-  );
+  it('gives up a sign-in that somebody cancels', async () => {
+    await through('dora');
+    await visitor.press(/End-to-end encrypted/);
+    const given = visitor.page.waitForRequest((request) => request.method() === 'DELETE');
+    await visitor.press('Cancel');
+    expect((await (await given).response())?.status()).toBe(200);
+    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
 
-  it(
-    'finishes nothing that another tab began, and says so',
-    async () => {
-      const stray = new URL('/app/oauth/okta', world.server.url);
-      const query = {
-        flow: 'auth',
-        pending: 'of-somebody-else',
-        accountMode: 'plain',
-        mode: 'keyless',
-      };
-      stray.search = new URLSearchParams(query).toString();
-      await visitor.page.goto(stray.href);
-      await sees('This was begun in another tab');
-      expect(visitor.page.url()).toBe(`${world.server.url}/app/`);
-    },
-    PATIENCE_MS,
-  );
+  it('finishes nothing that another tab began, and says so', async () => {
+    const stray = new URL('/app/oauth/okta', world.server.url);
+    const query = {
+      flow: 'auth',
+      pending: 'of-somebody-else',
+      accountMode: 'plain',
+      mode: 'keyless',
+    };
+    stray.search = new URLSearchParams(query).toString();
+    await visitor.page.goto(stray.href);
+    await sees('This was begun in another tab');
+    expect(visitor.page.url()).toBe(`${world.server.url}/app/`);
+  });
 
   it.each(['constructor', '__proto__', 'something_new'])(
     'names a refusal that it has no words for: %s',
@@ -157,7 +136,6 @@ suite('the account page, on a server with both kinds of account', () => {
       await visitor.page.goto(`${world.server.url}/app/oauth/okta?flow=auth&error=${error}`);
       await sees(`This sign-in was refused (${error}).`);
     },
-    PATIENCE_MS,
   );
 
   it('links nothing that another tab began, and says so', async () => {
@@ -172,14 +150,13 @@ suite('the account page, on a server with both kinds of account', () => {
       await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
       expect(await visitor.page.locator('img').count()).toBe(0);
     },
-    PATIENCE_MS,
   );
 });
 
 suite('the account page, where a provider is required', () => {
   beforeAll(async () => {
     world = await startWorld({ env: NEEDED });
-  }, 60_000);
+  });
   afterAll(() => world.stop());
   beforeEach(somebody);
 
@@ -189,43 +166,35 @@ suite('the account page, where a provider is required', () => {
     return (JSON.parse(String(kept)) as { token: string }).token;
   }
 
-  it(
-    'makes an account through it, loses access without it and gets it back',
-    async () => {
-      await through('anna');
-      await makeKey();
-      await sees('Confirmed');
-      visitor.page.once('dialog', (dialog) => void dialog.accept());
-      await visitor.press('Disconnect');
-      await sees('Needed to go on here');
-      const mine = { token: await token() };
-      expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(403);
-      await visitor.page
-        .getByRole('listitem')
-        .filter({ hasText: 'okta' })
-        .getByText('Connect')
-        .click();
-      await visitor.page.waitForURL(`${world.server.url}/app/`);
-      await sees('okta is connected.');
-      await sees('Devices that get notifications');
-      expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);
-    },
-    PATIENCE_MS,
-  );
+  it('makes an account through it, loses access without it and gets it back', async () => {
+    await through('anna');
+    await makeKey();
+    await sees('Confirmed');
+    visitor.page.once('dialog', (dialog) => void dialog.accept());
+    await visitor.press('Disconnect');
+    await sees('Needed to go on here');
+    const mine = { token: await token() };
+    expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(403);
+    await visitor.page
+      .getByRole('listitem')
+      .filter({ hasText: 'okta' })
+      .getByText('Connect')
+      .click();
+    await visitor.page.waitForURL(`${world.server.url}/app/`);
+    await sees('okta is connected.');
+    await sees('Devices that get notifications');
+    expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);
+  });
 
-  it(
-    'keeps what is required when somebody thinks again',
-    async () => {
-      await through('berta');
-      await makeKey();
-      visitor.page.once('dialog', (dialog) => void dialog.dismiss());
-      await visitor.press('Disconnect');
-      await sees('Confirmed');
-      const mine = { token: await token() };
-      expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);
-    },
-    PATIENCE_MS,
-  );
+  it('keeps what is required when somebody thinks again', async () => {
+    await through('berta');
+    await makeKey();
+    visitor.page.once('dialog', (dialog) => void dialog.dismiss());
+    await visitor.press('Disconnect');
+    await sees('Confirmed');
+    const mine = { token: await token() };
+    expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);
+  });
 });
 
 suite('the account page, where everybody goes to one provider at once', () => {
@@ -237,29 +206,21 @@ suite('the account page, where everybody goes to one provider at once', () => {
     world = await startWorld({
       env: { ...OPTIONAL, ...HERE, ...direct, AUTH_SIGNUP_PROVIDERS: '' },
     });
-  }, 60_000);
+  });
   afterAll(() => world.stop());
   beforeEach(somebody);
 
-  it(
-    'asks nothing, and sends nobody back who signed out',
-    async () => {
-      await atProvider('anna');
-      await sees('Your account is ready.');
-      await visitor.press('Sign out');
-      await sees('You are signed out.');
-      await visitor.page.getByRole('button', { name: 'Continue with' }).waitFor();
-    },
-    PATIENCE_MS,
-  );
+  it('asks nothing, and sends nobody back who signed out', async () => {
+    await atProvider('anna');
+    await sees('Your account is ready.');
+    await visitor.press('Sign out');
+    await sees('You are signed out.');
+    await visitor.page.getByRole('button', { name: 'Continue with' }).waitFor();
+  });
 
-  it(
-    'sends nobody in circles who is refused',
-    async () => {
-      await atProvider('out-berta');
-      await sees('the rules of this server do not let you in');
-      await visitor.page.getByRole('button', { name: 'Continue with' }).waitFor();
-    },
-    PATIENCE_MS,
-  );
+  it('sends nobody in circles who is refused', async () => {
+    await atProvider('out-berta');
+    await sees('the rules of this server do not let you in');
+    await visitor.page.getByRole('button', { name: 'Continue with' }).waitFor();
+  });
 });

@@ -8,7 +8,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await startServer();
-}, 40_000);
+});
 afterAll(() => server.stop());
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -65,19 +65,15 @@ describe('the account page, as it is served', () => {
     ['it is switched off', { SERVICE_ACCOUNT_PAGE_ENABLED: 'false' }],
     ['browsers return to another web app', { SERVICE_WEBAPP_URL: 'https://app.example' }],
     ['they return to an app', { SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'https://app.example/o' }],
-  ])(
-    'is not there where %s',
-    async (_when, env) => {
-      const without = await startServer({ env });
-      try {
-        expect((await fetch(new URL('/app', without.url))).status).toBe(404);
-        expect((await fetch(new URL('/', without.url))).status).toBe(404);
-      } finally {
-        await without.stop();
-      }
-    },
-    40_000,
-  );
+  ])('is not there where %s', async (_when, env) => {
+    const without = await startServer({ env });
+    try {
+      expect((await fetch(new URL('/app', without.url))).status).toBe(404);
+      expect((await fetch(new URL('/', without.url))).status).toBe(404);
+    } finally {
+      await without.stop();
+    }
+  });
 
   it('lies below the path of the public address', async () => {
     const env = { SERVICE_PUBLIC_URL: 'https://example.com/gate/' };
@@ -88,7 +84,7 @@ describe('the account page, as it is served', () => {
     } finally {
       await below.stop();
     }
-  }, 40_000);
+  });
 });
 
 (hasChromium() ? describe : describe.skip)('the account page, with a device key', () => {
@@ -99,7 +95,7 @@ describe('the account page, as it is served', () => {
 
   beforeAll(async () => {
     browser = await startChromium();
-  }, 40_000);
+  });
   afterAll(() => browser.close());
   beforeEach(async () => {
     visitor = await visit(browser, `${server.url}/app`);
@@ -276,7 +272,7 @@ describe('the account page, as it is served', () => {
     started = await fragile.restart();
     await visitor.press('Sign in');
     await sees('No account here has this key.');
-  }, 40_000);
+  });
 
   it('asks for https where a browser would make no keys', async () => {
     await visitor.page.goto(`http://gate.example:${server.port}/app`);
@@ -293,5 +289,5 @@ describe('the account page, as it is served', () => {
     await visitor.press('Sign in');
     await page.getByRole('alert').getByText(/.+/).waitFor();
     expect(await token()).toBeUndefined();
-  }, 40_000);
+  });
 });

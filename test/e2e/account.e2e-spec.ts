@@ -9,7 +9,7 @@ describe('an account', () => {
 
   beforeAll(async () => {
     server = await startServer({ env: OPTIONAL_PLAIN });
-  }, 40_000);
+  });
 
   afterAll(() => server.stop());
 

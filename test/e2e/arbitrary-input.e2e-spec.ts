@@ -17,7 +17,7 @@ let token: string;
 beforeAll(async () => {
   server = await startServer();
   ({ token } = await logIn(server));
-}, 40_000);
+});
 afterAll(() => server.stop());
 
 function expectDecent(answer: Answer): void {
@@ -76,7 +76,7 @@ describe.each(tried)('$method $path', ({ method, path }) => {
       }),
       RUNS,
     );
-  }, 60_000);
+  });
 });
 
 describe('the server', () => {
@@ -130,7 +130,7 @@ describe('the server', () => {
       ),
       { ...RUNS, numRuns: 60 },
     );
-  }, 30_000);
+  });
 
   it('still serves after all that, and has complained of nothing', async () => {
     expect((await call(server, 'GET', '/v1/push-tokens', { token })).status).toBe(200);

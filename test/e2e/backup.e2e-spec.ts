@@ -135,7 +135,7 @@ onPostgres('the page on PostgreSQL', () => {
     await keyless.stop();
     await follow('dropdb --maintenance-db="$DATABASE_URL" gatehouse_restored', env);
     await server.stop();
-  }, 120_000);
+  });
 });
 
 const onEmbedded = IS_POSTGRES ? describe.skip : describe;
@@ -157,5 +157,5 @@ onEmbedded('the page on the embedded database', () => {
     const again = await startServer({ store: storeAt(env.RESTORED_DATA_DIR) });
     await expectRestored(again, world);
     await again.stop();
-  }, 120_000);
+  });
 });

@@ -6,7 +6,7 @@ let user: CliUser;
 
 beforeAll(async () => {
   server = await startServer();
-}, 40_000);
+});
 afterAll(() => server.stop());
 beforeEach(async () => {
   user = await createCliUser();

@@ -55,7 +55,7 @@ describe.each([
 
   beforeAll(async () => {
     world = await startWorld({ env: { SERVICE_PRESET: preset, AUTH_SIGNUP_PROVIDERS: signup } });
-  }, 60_000);
+  });
 
   afterAll(() => world.stop());
 
@@ -74,7 +74,7 @@ describe.each([
     expect(JSON.parse(who.stdout)).toMatchObject({ keyMode: 'keyless', encryptionMode: 'plain' });
     expect((await user.run(['tokens', 'add', 'push-token'])).code).toBe(0);
     expect((await user.run(['tokens', 'list'])).stdout).toContain('push-token');
-  }, 60_000);
+  });
 
   it('stores plain content, sealed by the server, and no other', async () => {
     answerOf(await logIn(world, user, 'carl', '--keyless'));
@@ -86,7 +86,7 @@ describe.each([
     expect((await account.putCredential('github', plain('token'))).status).toBe(200);
     const refused = await account.writeSettingsV2(encrypted('eA=='), 1);
     expect(refusalOf(refused).code).toBe(mismatch);
-  }, 60_000);
+  });
 
   it('lets a person with a device key in only where such accounts are', async () => {
     const { code, stdout } = await logIn(world, user, 'bert');
@@ -99,7 +99,7 @@ describe.each([
     const refused = await logIn(world, user, 'bert', '--keyless');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('restore-required');
-  }, 60_000);
+  });
 
   it('is closed to a device key alone, and to whom the provider does not let in', async () => {
     const alone = await user.run(['login', '--server', world.server.url]);
@@ -107,7 +107,7 @@ describe.each([
     const out = await logIn(world, user, 'out-emil', '--keyless');
     expect(out.code).toBe(1);
     expect(out.stderr).toContain('not-eligible');
-  }, 60_000);
+  });
 });
 
 describe('gatehouse login --certificate', () => {
@@ -142,7 +142,7 @@ describe('gatehouse login --certificate', () => {
       },
     });
     user = await createCliUser();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await server.stop();
@@ -171,13 +171,13 @@ describe('gatehouse login --certificate', () => {
     });
     const session = await user.run(['tokens', 'list']);
     expect(session.code).toBe(0);
-  }, 60_000);
+  });
 
   it('says what the server says of a certificate that it does not let in', async () => {
     const { code, stderr } = await user.run(flags(stranger));
     expect(code).toBe(1);
     expect(stderr).toContain('not-eligible');
-  }, 30_000);
+  });
 
   it('needs both files, readable, and an address that asks for certificates', async () => {
     const cases = [
@@ -189,5 +189,5 @@ describe('gatehouse login --certificate', () => {
     for (const args of cases) {
       expect((await user.run(args)).code).toBe(2);
     }
-  }, 60_000);
+  });
 });

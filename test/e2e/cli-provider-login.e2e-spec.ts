@@ -17,7 +17,7 @@ beforeAll(async () => {
       AUTH_OFFBOARDING_INTERVAL_SECONDS: '60',
     },
   });
-}, 60_000);
+});
 afterAll(() => world.stop());
 beforeEach(async () => {
   user = await createCliUser();
@@ -87,7 +87,7 @@ describe('gatehouse login --provider, on a server of the preset public-provider-
     expect(stdout + stderr).toContain('not-eligible');
     expect(code).toBe(1);
     expect((await user.run(['tokens', 'list'])).stderr).toContain('does not confirm');
-  }, 120_000);
+  });
 });
 
 describe('the loopback port of a login', () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   web.listen(0, '127.0.0.1');
   await once(web, 'listening');
   webUrl = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
-}, 40_000);
+});
 
 afterAll(async () => {
   web.closeAllConnections();

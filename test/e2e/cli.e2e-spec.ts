@@ -9,7 +9,7 @@ let user: CliUser;
 
 beforeAll(async () => {
   server = await startServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -191,7 +191,7 @@ describe('gatehouse watch', () => {
     await watch.until(() => watch.stdout().includes('push-tokens-changed'));
     watch.child.kill('SIGTERM');
     expect(await watch.exited).toMatchObject({ code: 0 });
-  }, 40_000);
+  });
 });
 
 describe('gatehouse logout', () => {

@@ -15,7 +15,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await startServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -56,7 +56,7 @@ describe('docs/client-kit.md', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 20_000);
+  });
 
   it('runs from a bundle, with what a browser has', async () => {
     const { script } = await bundleClient();
@@ -81,5 +81,5 @@ describe('docs/client-kit.md', () => {
     });
     await ended;
     expect(lines).toEqual(said.map((line) => (/^[[{]/.test(line) ? '{}' : line)));
-  }, 20_000);
+  });
 });

@@ -15,7 +15,7 @@ let accountId: string;
 
 beforeAll(async () => {
   server = await startServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -122,7 +122,7 @@ describe('a server that ends and comes back', () => {
     }
     expect(new Set(known())).toEqual(new Set([1, 2]));
     expect(heard.connection.position).toBe(2);
-  }, 40_000);
+  });
 });
 
 describe('login through the choices a server advertises', () => {

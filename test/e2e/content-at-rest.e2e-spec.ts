@@ -15,7 +15,7 @@ describe('plain content at rest', () => {
     await expectMarked(await writeMarked(server));
     expect(dump().includes(MARKER)).toBe(false);
     await server.stop();
-  }, 40_000);
+  });
 
   it('is there where it is not sealed: so the search above would find it', async () => {
     const server = await start(UNSEALED);
@@ -24,7 +24,7 @@ describe('plain content at rest', () => {
     expect(found.includes(`${MARKER}-settings`)).toBe(true);
     expect(found.includes(`${MARKER}-credential`)).toBe(true);
     await server.stop();
-  }, 40_000);
+  });
 
   it('does not open for another account, for another service or as another kind', async () => {
     const server = await start();
@@ -55,7 +55,7 @@ describe('plain content at rest', () => {
     expect(moved.status).toBe(500);
     expect(moved.text).not.toContain(MARKER);
     await server.stop();
-  }, 40_000);
+  });
 
   it('is read under the other setting, and written as the new one says', async () => {
     const sealed = await start();
@@ -71,5 +71,5 @@ describe('plain content at rest', () => {
     const { content } = (await new AccountCalls(again, account.token).settingsV2()).body;
     expect(content).toEqual(plain(`${MARKER}-open`));
     await again.stop();
-  }, 60_000);
+  });
 });

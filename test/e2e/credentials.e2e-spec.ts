@@ -8,7 +8,7 @@ let account: AccountCalls;
 
 beforeAll(async () => {
   server = await startServer({ env: OPTIONAL_PLAIN });
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 

@@ -34,7 +34,7 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
     postgres = await startPostgres({ durable: true });
     store = await createPostgresStore(postgres.url);
     server = await startServer({ store, env: TIMEOUTS });
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
     await postgres.stop();
@@ -51,7 +51,7 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
     expect(load.surprises).toEqual([]);
     expect(load.slowestMs).toBeLessThan(BOUND_MS);
     await expectAllThere(server, load.acknowledged);
-  }, 90_000);
+  });
 
   it('answers 503 in a bounded time while it hangs, and lets nobody in by mistake', async () => {
     const session = await logIn(server);
@@ -69,7 +69,7 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
     expect(load.surprises).toEqual([]);
     expect(load.slowestMs).toBeLessThan(BOUND_MS);
     await expectAllThere(server, load.acknowledged);
-  }, 90_000);
+  });
 
   it('is waited for by a server that starts without it', async () => {
     await postgres.kill('SIGKILL');
@@ -90,7 +90,7 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
     } finally {
       await early.kill('SIGTERM');
     }
-  }, 60_000);
+  });
 
   it('does not end a server whose connection is cut in the middle of a transaction', async () => {
     const { port } = new URL(store.databaseUrl ?? '');
@@ -118,7 +118,7 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
       await behind.kill('SIGTERM');
       proxy.close();
     }
-  }, 40_000);
+  });
 });
 
 const CLIENTS = 8;

@@ -33,7 +33,7 @@ let server: Server;
 // Any bytes may be signed here: these are about the form of keys, challenges and signatures.
 beforeAll(async () => {
   server = await startServer({ env: { AUTH_REQUIRE_SERVER_CHALLENGE: 'false' } });
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 

@@ -18,7 +18,7 @@ let login: Login;
 beforeAll(async () => {
   server = await startServer();
   login = await logIn(server);
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -171,7 +171,7 @@ withSql('after ten minutes, or a fault (needs SQL: PostgreSQL only)', () => {
     await client.query('ROLLBACK');
     expect(fault.status).toBe(503);
     expect((await ask(key)).body).toMatchObject({ state: 'authorized', response: 'sealed' });
-  }, 40_000);
+  });
 
   it('nobody can answer the request', async () => {
     const key = throwAwayKey();

@@ -5,7 +5,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await startServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -56,4 +56,4 @@ it('is not there where SERVICE_DOCS_ENABLED is false', async () => {
   } finally {
     await silent.stop();
   }
-}, 40_000);
+});

@@ -122,7 +122,7 @@ describe('what may be written', () => {
     store = await createStore();
     await signUp('e2ee', OPTIONAL);
     await signUp('plain', OPTIONAL_PLAIN);
-  }, 60_000);
+  });
 
   afterAll(() => store.drop());
 
@@ -131,7 +131,7 @@ describe('what may be written', () => {
 
     beforeAll(async () => {
       server = await startServer({ store, env: POLICIES[policy] });
-    }, 40_000);
+    });
 
     afterAll(() => server.stop());
 

@@ -11,7 +11,7 @@ describe('the encryption of an account', () => {
   beforeAll(async () => {
     store = await createStore();
     server = await startServer({ store, env: OPTIONAL });
-  }, 40_000);
+  });
 
   afterAll(async () => {
     await server.stop();
@@ -200,26 +200,22 @@ describe('the encryption of an account', () => {
   it.each([
     ['required_e2ee', 'e2ee'],
     ['plaintext_only', 'plain'],
-  ])(
-    'is not for the account to choose on %s, where new ones are %s',
-    async (policy, mode) => {
-      const strict = await startServer({
-        env: {
-          ...OPTIONAL,
-          SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: policy,
-          SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE: mode === 'e2ee' ? 'plain' : 'e2ee',
-        },
-      });
-      const account = new AccountCalls(strict, (await logIn(strict)).token);
-      expect((await account.encryption()).body['mode']).toBe(mode);
-      for (const toMode of ['e2ee', 'plain']) {
-        const refused = { status: 403, code: 'account-optout-disabled' };
-        expect(refusalOf(await account.changeMode(toMode))).toEqual(refused);
-      }
-      await strict.stop();
-    },
-    40_000,
-  );
+  ])('is not for the account to choose on %s, where new ones are %s', async (policy, mode) => {
+    const strict = await startServer({
+      env: {
+        ...OPTIONAL,
+        SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: policy,
+        SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE: mode === 'e2ee' ? 'plain' : 'e2ee',
+      },
+    });
+    const account = new AccountCalls(strict, (await logIn(strict)).token);
+    expect((await account.encryption()).body['mode']).toBe(mode);
+    for (const toMode of ['e2ee', 'plain']) {
+      const refused = { status: 403, code: 'account-optout-disabled' };
+      expect(refusalOf(await account.changeMode(toMode))).toEqual(refused);
+    }
+    await strict.stop();
+  });
 
   it('needs a mode that exists', async () => {
     const account = await fresh();

@@ -9,7 +9,7 @@ let token: string;
 beforeAll(async () => {
   server = await startServer();
   ({ token } = await logIn(server));
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
       AUTH_SIGNUP_PROVIDERS: 'github',
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await world.stop();
   await gitHub.close();

@@ -18,7 +18,7 @@ let server: Server;
 beforeAll(async () => {
   world = await startWorld({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'true' } });
   server = world.server;
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 describe('signing up through a provider', () => {
@@ -57,7 +57,7 @@ describe('signing up through a provider', () => {
         connectedAt: expect.any(Number),
       },
     ]);
-  }, 30_000);
+  });
 
   it('asks the provider with PKCE, state and nonce, for this server alone', async () => {
     const { url } = await begin(server);
@@ -103,7 +103,7 @@ describe('signing up through a provider', () => {
     const { accountId } = await logIn(server, key);
     const { status, body } = await loginThrough(server, 'dora', key, 'acme');
     expect({ status, body }).toMatchObject({ status: 200, body: { accountId, created: false } });
-  }, 30_000);
+  });
 
   it('gives one identity to one account, and one account one identity per provider', async () => {
     const key = makeDeviceKey();
@@ -113,7 +113,7 @@ describe('signing up through a provider', () => {
     expect(other.body).toMatchObject({ provider: 'okta' });
     const second = await loginThrough(server, 'frida', key);
     expect(refusalOf(second)).toEqual({ status: 409, code: 'provider-already-linked' });
-  }, 30_000);
+  });
 });
 
 describe('a pending login', () => {

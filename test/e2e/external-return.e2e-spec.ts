@@ -20,7 +20,7 @@ let server: Server;
 beforeAll(async () => {
   world = await startWorld();
   server = world.server;
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 /** The redirect back to the client, which has to be at the operator's address and nowhere else. */
@@ -163,7 +163,7 @@ describe('a provider that is away', () => {
     expect((await call(cold, 'POST', '/v1/auth/challenge', { body: {} })).status).toBe(200);
     await world.oidc.start();
     await expect(untilBegun(cold)).resolves.toContain(world.oidc.issuer);
-  }, 60_000);
+  });
 
   async function untilBegun(target: Server): Promise<string> {
     for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -189,33 +189,29 @@ describe('a policy that changed while the browser was away', () => {
   it.each([
     ['keyless_disabled', { ...KEYLESS, SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: '0' }],
     ['e2ee_required', {}],
-  ])(
-    'is the one that counts: %s',
-    async (error, env) => {
-      const changing = await startWorld({ env: KEYLESS });
-      try {
-        const proof = 'a proof';
-        const query = { mode: 'keyless', proofHash: hashOf(proof) };
-        const open = await params(changing.server, 'okta', query);
-        const both = await comeBack(String(open.body['url']), 'hanna');
-        expect(both).toMatchObject({ mode: 'keyless', provisioningModes: 'plain,e2ee' });
-        const answer = await finalize(changing.server, both['pending'], makeDeviceKey(), { proof });
-        expect(answer.body).toMatchObject({ created: true });
+  ])('is the one that counts: %s', async (error, env) => {
+    const changing = await startWorld({ env: KEYLESS });
+    try {
+      const proof = 'a proof';
+      const query = { mode: 'keyless', proofHash: hashOf(proof) };
+      const open = await params(changing.server, 'okta', query);
+      const both = await comeBack(String(open.body['url']), 'hanna');
+      expect(both).toMatchObject({ mode: 'keyless', provisioningModes: 'plain,e2ee' });
+      const answer = await finalize(changing.server, both['pending'], makeDeviceKey(), { proof });
+      expect(answer.body).toMatchObject({ created: true });
 
-        const second = await params(changing.server, 'okta', query);
-        const at = await callbackOf(changing.server, String(second.body['url']), 'ida');
-        const { store } = changing;
-        await changing.server.kill('SIGTERM');
-        const next = await startServer({ store, env: { ...changing.env, ...offOf(env) } });
-        const back = await call(next, 'GET', at.pathname + at.search);
-        expect(returned(back)).toEqual({ flow: 'auth', error });
-        await next.stop();
-      } finally {
-        await changing.stop();
-      }
-    },
-    60_000,
-  );
+      const second = await params(changing.server, 'okta', query);
+      const at = await callbackOf(changing.server, String(second.body['url']), 'ida');
+      const { store } = changing;
+      await changing.server.kill('SIGTERM');
+      const next = await startServer({ store, env: { ...changing.env, ...offOf(env) } });
+      const back = await call(next, 'GET', at.pathname + at.search);
+      expect(returned(back)).toEqual({ flow: 'auth', error });
+      await next.stop();
+    } finally {
+      await changing.stop();
+    }
+  });
 });
 
 /** Variables of the first server that the second one is started without. */

@@ -22,7 +22,7 @@ withSql('what is stored of a login (needs SQL: PostgreSQL only)', () => {
     server = world.server;
     client = new Client({ connectionString: server.databaseUrl ?? '' });
     await client.connect();
-  }, 60_000);
+  });
   afterAll(async () => {
     await client.end();
     await world.stop();

@@ -149,7 +149,7 @@ describe('GET /v1/features', () => {
     } finally {
       await store.drop();
     }
-  }, 40_000);
+  });
 
   it('is tested with every preset', () => {
     const files = readdirSync(new URL('../../config/presets', import.meta.url));
@@ -166,7 +166,7 @@ describe('GET /v1/features', () => {
     beforeAll(async () => {
       const env = { SERVICE_PRESET: preset, ...(hasProvider && WITH_OKTA) };
       server = await startServer({ env, untilReady: false });
-    }, 40_000);
+    });
     afterAll(() => server.stop());
 
     it('is exactly what the policy offers, to anybody', async () => {
@@ -191,7 +191,7 @@ describe('the entity tag of the features', () => {
     server = await startServer({ untilReady: false });
     const { headers } = await call(server, 'GET', '/v1/features');
     etag = headers.etag ?? '';
-  }, 40_000);
+  });
   afterAll(() => server.stop());
 
   const read = (ifNoneMatch: string) =>

@@ -61,7 +61,6 @@ describe('logins without a device key under other policies', () => {
       const returned = await comeBack(begun.url, 'anna');
       expect(returned).toEqual({ flow: 'auth', error: code.replaceAll('-', '_') });
     },
-    60_000,
   );
 
   it('find accounts, and make none, without auto-provision', async () => {
@@ -78,7 +77,7 @@ describe('logins without a device key under other policies', () => {
     expect(back).toMatchObject({ provisioning: 'required', provisioningModes: '' });
     const refused = await finish(strict, { pending: back['pending'], proof });
     expect(refusalOf(refused)).toEqual({ status: 403, code: 'signup-provider-disabled' });
-  }, 60_000);
+  });
 
   it('offer one mode where there is one: plain on plaintext_only', async () => {
     const env = { ...OPTIONAL, SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'plaintext_only' };
@@ -92,7 +91,7 @@ describe('logins without a device key under other policies', () => {
       status: 403,
       code: 'encrypted-writes-disabled',
     });
-  }, 60_000);
+  });
 });
 
 const several = IS_POSTGRES ? describe : describe.skip;
@@ -112,5 +111,5 @@ several('logins without a device key on two replicas (PostgreSQL only)', () => {
     expect(new Set(answers.map(({ body }) => body['accountId'])).size).toBe(1);
     expect(new Set(answers.map(({ body }) => body['token'])).size).toBe(100);
     expect(answers.filter(({ body }) => body['created'] === true)).toHaveLength(1);
-  }, 90_000);
+  });
 });

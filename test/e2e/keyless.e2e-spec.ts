@@ -24,7 +24,7 @@ describe('logins without a device key, the policy optional', () => {
   beforeAll(async () => {
     world = await startWorld({ env: OPTIONAL });
     server = world.server;
-  }, 60_000);
+  });
 
   afterAll(() => world.stop());
 
@@ -128,7 +128,7 @@ describe('logins without a device key, the policy optional', () => {
     const { token } = answers[0]?.body ?? {};
     const { body } = await new AccountCalls(server, String(token)).profile();
     expect(body['identities']).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('leave the person a way in: the last identity that opens the account stays', async () => {
     const { body } = await keylessLogin(server, 'gina');

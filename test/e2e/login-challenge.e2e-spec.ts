@@ -29,7 +29,7 @@ describe('a challenge of the server', () => {
   let server: Server;
   beforeAll(async () => {
     server = await startServer();
-  }, 40_000);
+  });
   afterAll(() => server.stop());
 
   it('lives 60 seconds, is never the same, and needs no body', async () => {
@@ -104,7 +104,7 @@ describe('a challenge that the client made', () => {
   let server: Server;
   beforeAll(async () => {
     server = await startServer();
-  }, 40_000);
+  });
   afterAll(() => server.stop());
 
   it('is refused, for a new key and for a known one', async () => {

@@ -26,7 +26,7 @@ describe('certificates that the proxy did not verify', () => {
   beforeAll(async () => {
     server = await startServer({ env: mtlsEnv(own) });
     revoking = await startServer({ env: mtlsEnv({ ...own, CRL_PATH: crlPath }) });
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all([server.stop(), revoking.stop()]);
     directory.remove();

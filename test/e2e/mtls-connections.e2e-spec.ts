@@ -18,7 +18,6 @@ import {
   revocationLists,
   root,
   startDirect,
-  START_LIMIT_MS,
   volume,
   type DirectServer,
 } from './mtls-direct-world.js';
@@ -34,7 +33,7 @@ describe('a connection in mode direct', () => {
 
   beforeAll(async () => {
     direct = await startDirect();
-  }, START_LIMIT_MS);
+  });
   afterAll(async () => {
     await direct.server.stop();
     directory.remove();
@@ -163,7 +162,7 @@ describe('a connection in mode direct', () => {
     const [answer] = (await once(socket, 'data')) as [Buffer];
     socket.destroy();
     expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /);
-  }, 30_000);
+  });
 
   it('counts who came with a certificate that is worth nothing any more', async () => {
     expect(await auditOf(direct.server)).toMatchObject({ 'not-trusted': 2 });

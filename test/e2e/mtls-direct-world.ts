@@ -23,8 +23,6 @@ export const alice = issuing.issue({
 });
 export const bob = issuing.issue({ names: ['email:bob@corp.example'] });
 
-export const START_LIMIT_MS = 60_000;
-
 export interface Answer {
   readonly status: number;
   readonly body: Json;

@@ -17,7 +17,6 @@ import {
   issuing,
   root,
   startDirect,
-  START_LIMIT_MS,
   type DirectServer,
 } from './mtls-direct-world.js';
 import { auditOf, callFrom, FORWARDED, STRANGER } from './mtls-world.js';
@@ -31,7 +30,7 @@ describe('mode direct', () => {
 
   beforeAll(async () => {
     direct = await startDirect();
-  }, START_LIMIT_MS);
+  });
   afterAll(async () => {
     await direct.server.stop();
     directory.remove();

@@ -17,8 +17,6 @@ import {
   urlPem,
 } from './mtls-world.js';
 
-const START_LIMIT_MS = 60_000;
-
 const directory = certificateDirectory();
 const root = TestAuthority.root(directory.path, 'Acme Root');
 const issuing = root.intermediate('Acme Issuing CA');
@@ -41,7 +39,7 @@ describe.each(Object.keys(FORWARDED))('the preset %s', (preset) => {
         }),
       }),
     });
-  }, START_LIMIT_MS);
+  });
   afterAll(() => server.stop());
 
   it('logs in from the proxy, never from anybody else in any spelling, and counts those', async () => {
@@ -104,7 +102,7 @@ describe('forwarded certificates', () => {
     for (let count = 0; count < (IS_POSTGRES ? 2 : 1); count += 1) {
       replicas.push(await startServer({ env, store }));
     }
-  }, START_LIMIT_MS);
+  });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
     await store.drop();
@@ -238,19 +236,15 @@ describe('a server without what certificates need', () => {
       403,
       'e2ee-required',
     ],
-  ])(
-    'refuses: %s',
-    async (_, env, status, code) => {
-      const server = await startServer({ env });
-      try {
-        const answer = await callFrom(PROXY, server, FORWARDED['plain']?.(alice, issuing) ?? []);
-        expect(answer).toMatchObject({ status, body: { code } });
-        const { body } = await call(server, 'GET', '/v1/features');
-        expect(body).toMatchObject({ features: { auth: { mtls: { enabled: false } } } });
-      } finally {
-        await server.stop();
-      }
-    },
-    START_LIMIT_MS,
-  );
+  ])('refuses: %s', async (_, env, status, code) => {
+    const server = await startServer({ env });
+    try {
+      const answer = await callFrom(PROXY, server, FORWARDED['plain']?.(alice, issuing) ?? []);
+      expect(answer).toMatchObject({ status, body: { code } });
+      const { body } = await call(server, 'GET', '/v1/features');
+      expect(body).toMatchObject({ features: { auth: { mtls: { enabled: false } } } });
+    } finally {
+      await server.stop();
+    }
+  });
 });

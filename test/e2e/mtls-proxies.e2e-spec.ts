@@ -108,7 +108,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       server = await startServer({ env });
       ports = { open: await freePort(), certificates: await freePort() };
       running = await startProxy(proxy, ports, server.port);
-    }, 60_000);
+    });
     afterAll(async () => {
       await running.stop();
       await server.stop();
@@ -156,7 +156,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
           expect(own.body['accountId']).not.toBe(alices);
         }
       }
-    }, 60_000);
+    });
 
     it('passes the doctor', async () => {
       const user = await createCliUser();
@@ -173,7 +173,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       } finally {
         await user.remove();
       }
-    }, 60_000);
+    });
   });
 }
 

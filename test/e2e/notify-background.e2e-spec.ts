@@ -12,7 +12,7 @@ let receiver: WebhookReceiver;
 
 beforeAll(async () => {
   server = await startPlainServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -58,7 +58,7 @@ describe('a process that is left behind', () => {
     await until(async () => (await marks()).length === 0);
     const { stdout: listed } = await world.run('deliveries', 'list', '--state', 'sent');
     expect(listed).toContain(ids[0]);
-  }, 20_000);
+  });
 
   it('is not left where nothing waits', async () => {
     await world.run('notify', 'ready', '--session', 's', '--no-background');
@@ -67,21 +67,21 @@ describe('a process that is left behind', () => {
     expect(await notifyReady()).toMatchObject({ code: 0 });
     await sleep(500);
     expect(await marks()).toEqual([]);
-  }, 20_000);
+  });
 
   it('is the only one: where one retries already, none is started', async () => {
     await leaveMark(0);
     await notifyReady();
     await sleep(3_000);
     expect(receiver.received).toHaveLength(1);
-  }, 20_000);
+  });
 
   it('is started where a mark is left of a process whose id another program has now', async () => {
     await leaveMark(5 * 60_000);
     await notifyReady();
     await until(() => receiver.received.length === 2);
     await until(async () => (await marks()).length === 0);
-  }, 20_000);
+  });
 
   it('hears of a channel that was put right in the meantime', async () => {
     await world.ok('channels', 'add', 'http://127.0.0.1:1/', '--id', 'moved');
@@ -91,7 +91,7 @@ describe('a process that is left behind', () => {
     await world.ok('channels', 'remove', 'moved');
     const moved = await world.webhook('moved');
     await until(() => moved.received.length === 1);
-  }, 30_000);
+  });
 });
 
 describe('processes that wait, of which each tries what is due of all', () => {
@@ -111,5 +111,5 @@ describe('processes that wait, of which each tries what is due of all', () => {
         stdout: expect.stringContaining('webhook once-away  sent'),
       });
     }
-  }, 40_000);
+  });
 });

@@ -2,12 +2,9 @@ import { readdirSync, renameSync } from 'node:fs';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { call } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { Notifying, startPlainServer } from './notify-world.js';
-
-jest.setTimeout(40_000);
 
 const TOKEN = 'ExponentPushToken[phone-one]';
 const SECRET_REQUEST = ['permission-request', '--session', 's', '--request', 'r'];
@@ -18,7 +15,7 @@ let world: Notifying;
 
 beforeAll(async () => {
   server = await startPlainServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import type { ReceivedWebhook } from '../fakes/webhook-receiver.js';
 import type { Server } from '../helpers/server.js';
 import { Notifying, startPlainServer } from './notify-world.js';
@@ -16,14 +15,13 @@ const PHONE = 'ExponentPushToken[phone-one]';
 const SECRET = 'a secret that both sides know';
 
 // Every line of these is a process of its own, and machines are busy.
-jest.setTimeout(40_000);
 
 let server: Server;
 let world: Notifying;
 
 beforeAll(async () => {
   server = await startPlainServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 

@@ -11,7 +11,7 @@ let world: Notifying;
 beforeAll(async () => {
   server = await startPlainServer();
   world = await Notifying.start(server);
-}, 60_000);
+});
 
 afterAll(async () => {
   await world.stop();
@@ -50,7 +50,7 @@ describe('gatehouse notify receipts', () => {
     const [left] = await world.ok<{ tokens: { token: string }[] }>('tokens', 'list');
     expect(left?.tokens.map(({ token }) => token).sort()).toEqual([FINE, OTHER]);
     expect(await world.ok('notify', 'receipts')).toEqual([{ receipts: [], waiting: 0 }]);
-  }, 60_000);
+  });
 
   it('asks again later for what is not known yet', async () => {
     world.push.receiptProblems.set(FINE ?? '', null);
@@ -58,5 +58,5 @@ describe('gatehouse notify receipts', () => {
     letTimePass();
     const [answer] = await world.lines<{ waiting: number }>(1, 'notify', 'receipts');
     expect(answer).toMatchObject({ waiting: 1 });
-  }, 60_000);
+  });
 });

@@ -18,7 +18,7 @@ let world: Notifying;
 
 beforeAll(async () => {
   server = await startPlainServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -113,7 +113,7 @@ describe('the spool', () => {
     expect([said, unpushed]).toEqual([said, []]);
     const [left] = await world.ok<{ waiting: number }>('notify', 'flush');
     expect(left).toMatchObject({ waiting: 0 });
-  }, 240_000);
+  });
 
   it('drops what no longer matters and says so, and sends none of it late', async () => {
     const receiver = await world.webhook('hook', (_request, count) => ({
@@ -129,7 +129,7 @@ describe('the spool', () => {
     expect(receiver.received).toHaveLength(1);
     const { stdout } = await world.run('deliveries', 'list', '--state', 'dropped');
     expect(stdout).toContain('no longer matters');
-  }, 40_000);
+  });
 
   it('does not let a dead, a slow and a redirecting webhook hold up push and the others', async () => {
     await world.ok('tokens', 'add', TOKEN);
@@ -151,7 +151,7 @@ describe('the spool', () => {
     expect(stdout).toMatch(/webhook dead {2}not yet: Nobody listens/);
     expect(stdout).toMatch(/webhook redirecting {2}failed: .*302/);
     expect(healthy.received).toHaveLength(1);
-  }, 40_000);
+  });
 
   it('brings a delivery to the address that was put right in the meantime', async () => {
     await world.ok(
@@ -170,7 +170,7 @@ describe('the spool', () => {
     await world.ok('notify', 'flush');
     const [request] = receiver.received;
     expect(request?.headers['x-service-signature-256']).toMatch(/^sha256=[\da-f]{64}$/);
-  }, 40_000);
+  });
 
   it('sends again what a killed process had in hand, without waiting for its lease', async () => {
     const receiver = await world.webhook('hook', (_request, count) =>
@@ -183,7 +183,7 @@ describe('the spool', () => {
     const id = receiver.received[0]?.headers['webhook-id'] ?? '';
     expect(await world.run('deliveries', 'redeliver', id)).toMatchObject({ code: 0 });
     expect(receiver.received).toHaveLength(2);
-  }, 40_000);
+  });
 
   it('keeps to the public internet what was to, whoever sends it again', async () => {
     const receiver = await world.webhook('hook');
@@ -199,7 +199,7 @@ describe('the spool', () => {
       refused,
     ]);
     expect(receiver.received).toEqual([]);
-  }, 40_000);
+  });
 });
 
 /** Mulberry32: the same seed gives the same test. */

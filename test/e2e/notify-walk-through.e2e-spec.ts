@@ -30,7 +30,7 @@ beforeAll(async () => {
       mode: 0o755,
     },
   );
-}, 40_000);
+});
 
 afterAll(async () => {
   await server.stop();
@@ -90,7 +90,7 @@ describe('the walk-through of docs/notifications.md', () => {
     }
     expect(sent).toEqual(['ready', 'permission-request', 'user-action-request', 'doctor']);
     expect(receiver?.text()).not.toContain('NOT VERIFIED');
-  }, 60_000);
+  });
 });
 
 async function until(isDone: () => boolean): Promise<void> {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Server } from '../helpers/server.js';
 import { Notifying, startPlainServer } from './notify-world.js';
@@ -11,14 +10,13 @@ const SECRET = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('b
 const READY = ['ready', '--session', 's1'] as const;
 
 // Every line of these is a process of its own, and machines are busy.
-jest.setTimeout(40_000);
 
 let server: Server;
 let world: Notifying;
 
 beforeAll(async () => {
   server = await startPlainServer();
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -136,7 +134,7 @@ describe('gatehouse notify', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect(receiver.received).toHaveLength(4);
-  }, 20_000);
+  });
 });
 
 describe('what notify is given', () => {
@@ -226,7 +224,7 @@ describe('what notify is given', () => {
     await server.kill('SIGKILL');
     expect((await world.run('notify', ...READY)).code).toBe(4);
     server = await server.restart();
-  }, 40_000);
+  });
 });
 
 describe('what is kept on disk', () => {
@@ -290,5 +288,5 @@ describe('an end-to-end encrypted account', () => {
       await e2ee.stop();
       await strict.stop();
     }
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
       METRICS_TOKEN,
     });
     person = await world.person(server);
-  }, 90_000);
+  });
   afterAll(() => world.close());
 
   const logOut = (token: string, provider = 'people', headers = FORM) =>
@@ -102,7 +102,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     expect(fault.status).toBe(503);
     expect((await logOut(token)).status).toBe(200);
     await world.until('asked', () => world.provider.totalChecks > before);
-  }, 40_000);
+  });
 
   const webhook = (name: string, payload: unknown, signature?: string) => {
     const body = typeof payload === 'string' ? payload : JSON.stringify(payload);

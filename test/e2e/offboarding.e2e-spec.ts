@@ -15,7 +15,7 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
     world = await OffboardingWorld.open();
     one = await world.start();
     other = await world.start();
-  }, 90_000);
+  });
   afterAll(() => world.close());
 
   const signal = async (server: Server, sub: string) => {
@@ -71,7 +71,7 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
       { ...trace, kind: 'eligibility-lost', reason: 'group_missing' },
       { ...trace, kind: 'eligibility-regained', reason: null },
     ]);
-  }, 30_000);
+  });
 
   it('is found out by the schedule alone, and a dead refresh token is a no', async () => {
     const person = await world.person(one);
@@ -80,7 +80,7 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
     await world.makeDue();
     expect(await live.next('closing')).toMatchObject({ code: 'not-eligible' });
     expect(await world.statusOf(one, person)).toBe(403);
-  }, 30_000);
+  });
 
   it('keeps the newest refresh token through many re-checks', async () => {
     const person = await world.person(one);
@@ -96,7 +96,7 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
       });
     }
     expect(await world.statusOf(one, person)).toBe(200);
-  }, 30_000);
+  });
 
   it('checks a crowd once each, with two replicas at it', async () => {
     const subs = await world.crowd(600);
@@ -111,7 +111,7 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
       return due.rowCount === 0;
     });
     expect(subs.filter((sub) => world.provider.checks.get(sub) !== 1)).toEqual([]);
-  }, 60_000);
+  });
 
   it('takes no answer for a no that says nothing of groups', async () => {
     const person = await world.person(one);
@@ -139,7 +139,7 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
     } finally {
       world.provider.givesIdTokens = true;
     }
-  }, 40_000);
+  });
 
   it.each(['team \ud83d', 'team \u0000'])(
     'puts out somebody whose only group is one that cannot be stored: %j',
@@ -149,7 +149,6 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
       await signal(one, person.sub);
       await world.until('403', async () => (await world.statusOf(one, person)) === 403);
     },
-    40_000,
   );
 
   it('finds an identity that a replica linked for which re-checks are off', async () => {
@@ -160,5 +159,5 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
       [sub],
     );
     await world.until('asked', () => world.provider.totalChecks > checks);
-  }, 40_000);
+  });
 });

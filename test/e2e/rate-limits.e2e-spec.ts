@@ -23,7 +23,7 @@ let nextAddress = 0;
 
 beforeAll(async () => {
   server = await startServer({ env: LIMITS });
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 

@@ -34,7 +34,7 @@ let login: Login;
 
 beforeAll(async () => {
   server = await startServer({ env: ENV });
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 

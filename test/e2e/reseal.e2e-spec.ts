@@ -99,7 +99,7 @@ describe('gatehouse reseal', () => {
     const { token } = await logIn(alone, key);
     await expectMarked(new AccountCalls(alone, token));
     await alone.stop();
-  }, 90_000);
+  });
 
   it('leaves every value readable at every moment, also killed half-way again and again', async () => {
     const before = await start();
@@ -144,7 +144,7 @@ describe('gatehouse reseal', () => {
       { total: 0 },
     ]);
     await server.stop();
-  }, 120_000);
+  });
 
   it('keeps what is written while it runs', async () => {
     const server = await start(ROTATED);
@@ -159,7 +159,7 @@ describe('gatehouse reseal', () => {
     }
     expect((await account.settingsV2()).body['content']).toEqual(plain({ version: 39 }));
     await server.stop();
-  }, 60_000);
+  });
 
   it('seals what was kept plain, where the settings now say so, and leaves what clients encrypted', async () => {
     const open = await start(UNSEALED);
@@ -174,7 +174,7 @@ describe('gatehouse reseal', () => {
     await expectMarked(new AccountCalls(sealing, account.token));
     expect((await keyed.settingsV2()).body['content']).toEqual(encrypted('ZWUyZQ=='));
     await sealing.stop();
-  }, 60_000);
+  });
 
   it('says what no secret opens, and leaves it as it is', async () => {
     const server = await start();
@@ -185,5 +185,5 @@ describe('gatehouse reseal', () => {
     expect(run.stderr).toContain('SERVICE_MASTER_SECRET_PREVIOUS');
     await expectMarked(account);
     await server.stop();
-  }, 60_000);
+  });
 });

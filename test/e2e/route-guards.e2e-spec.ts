@@ -36,7 +36,7 @@ let token: string;
 beforeAll(async () => {
   server = await startServer({ env: { AUTH_REQUIRED_LOGIN_PROVIDERS: 'github' } });
   ({ token } = await logIn(server));
-}, 40_000);
+});
 afterAll(() => server.stop());
 
 it('knows routes of both kinds', () => {

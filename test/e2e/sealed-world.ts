@@ -27,7 +27,7 @@ let database: Client;
 
 beforeAll(async () => {
   postgres = await startPostgres({ durable: false });
-}, 60_000);
+});
 
 afterAll(() => postgres.stop());
 
@@ -35,7 +35,7 @@ beforeEach(async () => {
   store = await createPostgresStore(postgres.url);
   database = new Client({ connectionString: store.databaseUrl ?? '' });
   await database.connect();
-}, 30_000);
+});
 
 afterEach(async () => {
   await database.end();

@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = await startServer({ store, env: OPTIONAL_PLAIN });
   e2ee = new AccountCalls(server, token);
   open = await fresh();
-}, 60_000);
+});
 
 afterAll(async () => {
   await server.stop();
@@ -101,7 +101,7 @@ describe('settings of a plain account', () => {
     expect((await again.settingsV2()).body).toEqual({ content: plain({ kept: true }), version: 1 });
     open = new AccountCalls(server, open.token);
     e2ee = new AccountCalls(server, e2ee.token);
-  }, 40_000);
+  });
 });
 
 describe('writes of settings', () => {

@@ -9,7 +9,7 @@ let server: Server;
 
 beforeEach(async () => {
   server = await startServer();
-}, 40_000);
+});
 
 afterEach(() => server.stop());
 
@@ -56,7 +56,7 @@ describe('after SIGTERM', () => {
       retryAfterSeconds: 1,
     });
     expect(await exit).toEqual({ code: 0, signal: null });
-  }, 30_000);
+  });
 
   it('clients hear why and when to come back, and the close code says restart', async () => {
     const { token } = await logIn(server);
@@ -98,7 +98,7 @@ describe('after SIGTERM', () => {
     server = await server.restart();
     expect(await client.next('hello')).toMatchObject({ seq: 0 });
     client.close();
-  }, 30_000);
+  });
 
   it('a request that is under way is answered, and its connection closed', async () => {
     const login = await logIn(server);
@@ -118,7 +118,7 @@ describe('after SIGTERM', () => {
     server = await server.restart();
     const { body: stored } = await call(server, 'GET', '/v1/push-tokens', login);
     expect(stored['tokens']).toMatchObject([{ token: 'slow' }]);
-  }, 30_000);
+  });
 
   it('it ends as soon as nothing is left, long before the grace period', async () => {
     await call(server, 'GET', '/v1/features');

@@ -25,7 +25,7 @@ describe('sign-up switched off', () => {
     ({ accountId } = await logIn(open, key));
     await open.kill('SIGTERM');
     server = await startServer({ store, env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await server.stop();
@@ -82,14 +82,14 @@ describe('sign-up switched off', () => {
     await server.kill('SIGTERM');
     server = await startServer({ store });
     expect(await logIn(server, stranger)).toMatchObject({ created: true });
-  }, 30_000);
+  });
 });
 
 describe('device-key login switched off', () => {
   let server: Server;
   beforeAll(async () => {
     server = await startServer({ env: { AUTH_KEY_CHALLENGE_ENABLED: 'false' } });
-  }, 40_000);
+  });
   afterAll(() => server.stop());
 
   it('refuses every key and is not advertised', async () => {

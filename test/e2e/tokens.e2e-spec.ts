@@ -24,7 +24,7 @@ beforeAll(async () => {
     env: { SERVICE_MASTER_SECRET: SECRET, SERVICE_MASTER_SECRET_PREVIOUS: OLDER_SECRET },
   });
   login = await logIn(server);
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 

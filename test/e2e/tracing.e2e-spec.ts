@@ -84,7 +84,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     for (const secret of [token, key.publicKey, 'a-push-token']) {
       expect(received).not.toContain(secret);
     }
-  }, 60_000);
+  });
 
   it('a log line names the trace and the request', async () => {
     const server = await startTraced({
@@ -96,7 +96,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const [line] = await server.logged(/^(?=.*request refused).*request-8.*$/m);
     expect(JSON.parse(line)).toMatchObject({ requestId: 'request-8', trace_id: TRACE });
     await server.stop();
-  }, 60_000);
+  });
 
   it('a receiver that is away costs nothing but the traces', async () => {
     const server = await startServer({
@@ -107,7 +107,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(await server.kill('SIGTERM')).toMatchObject({ code: 0 });
     expect(server.logs()).not.toMatch(/unhandled|uncaught/i);
     await server.stop();
-  }, 60_000);
+  });
 });
 
 describe('traces are off', () => {
@@ -116,19 +116,15 @@ describe('traces are off', () => {
     { OTEL_TRACES_EXPORTER: 'none' },
     { OTEL_TRACES_EXPORTER: 'zipkin' },
     { OTEL_SDK_DISABLED: 'true' },
-  ])(
-    'with %j',
-    async (env) => {
-      const isAsked = Object.keys(env).length > 0;
-      const server = isAsked ? await startTraced(env) : await startServer();
-      await logIn(server);
-      expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-      expect(spans).toEqual([]);
-      expect(server.logs().includes('is not known here')).toBe(
-        env['OTEL_TRACES_EXPORTER'] === 'zipkin',
-      );
-      await server.stop();
-    },
-    60_000,
-  );
+  ])('with %j', async (env) => {
+    const isAsked = Object.keys(env).length > 0;
+    const server = isAsked ? await startTraced(env) : await startServer();
+    await logIn(server);
+    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(spans).toEqual([]);
+    expect(server.logs().includes('is not known here')).toBe(
+      env['OTEL_TRACES_EXPORTER'] === 'zipkin',
+    );
+    await server.stop();
+  });
 });

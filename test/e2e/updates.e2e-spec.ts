@@ -14,7 +14,7 @@ beforeAll(async () => {
       SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT: '5',
     },
   });
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -267,7 +267,7 @@ describe('logging out', () => {
       open.push(...inside);
       await Promise.all(inside.map((client) => client.disconnected));
     }
-  }, 20_000);
+  });
 });
 
 describe('the transport', () => {

@@ -102,7 +102,7 @@ onPostgres('this version on the schema of the next', () => {
     expect(count).toBe('0');
     await Promise.all([server.stop(), rolledBack.stop()]);
     await store.drop();
-  }, 120_000);
+  });
 });
 
 onPostgres('gatehouse migrate', () => {
@@ -115,7 +115,7 @@ onPostgres('gatehouse migrate', () => {
     const rows = await sql(database.url, 'SELECT name FROM schema_migration');
     expect(rows).toHaveLength(pending.length);
     await database.drop();
-  }, 60_000);
+  });
 
   it('makes a server ready that was started before it', async () => {
     const database = await createDatabase(process.env['TEST_DATABASE_URL'] ?? '');
@@ -142,5 +142,5 @@ onPostgres('gatehouse migrate', () => {
     await expectServing(server);
     await server.stop();
     await database.drop();
-  }, 60_000);
+  });
 });

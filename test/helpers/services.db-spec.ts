@@ -14,7 +14,7 @@ describe(startPostgres.name, () => {
   let postgres: Service;
   beforeAll(async () => {
     postgres = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => postgres.stop());
 
   it('keeps acknowledged rows when it is killed and started again', async () => {
