@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { WAIT_LIMIT_MS } from './wait.js';
 
 const CHROMIUM = '/usr/bin/chromium';
 /** The tests may run as root, on a machine without a display or a way out. */
@@ -50,7 +51,7 @@ export async function visit(
 ): Promise<Visitor> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(WAIT_LIMIT_MS);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {

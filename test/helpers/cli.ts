@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { waitFor } from './wait.js';
 
 export const CLI = fileURLToPath(new URL('../../dist/bin/gatehouse.js', import.meta.url));
-const WAIT_LIMIT_MS = 20_000;
 
 export interface CliResult {
   readonly code: number | null;
@@ -72,13 +71,17 @@ function startCli(args: readonly string[], env: Readonly<Record<string, string>>
     return { code: code as number | null, ...text };
   });
   const until = async (isDone: () => boolean): Promise<void> => {
-    const deadline = Date.now() + WAIT_LIMIT_MS;
-    while (!isDone()) {
-      if (child.exitCode !== null || Date.now() > deadline) {
-        throw new Error(`It did not come to that: ${text.stdout}${text.stderr}`);
+    const said = (): string => `${text.stdout}${text.stderr}`;
+    await waitFor(said, () => {
+      const { exitCode } = child;
+      if (isDone()) {
+        return true;
       }
-      await sleep(20);
-    }
+      if (exitCode !== null) {
+        throw new Error(`It ended before that: ${said()}`);
+      }
+      return false;
+    });
   };
   return { child, stdout: () => text.stdout, stderr: () => text.stderr, until, exited };
 }

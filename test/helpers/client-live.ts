@@ -6,8 +6,8 @@ import {
   type SocketOptions,
 } from 'socket.io-client';
 import type { Json, Target } from './client.js';
+import { WAIT_LIMIT_MS } from './wait.js';
 
-const WAIT_MS = 5000;
 const PATH = '/v1/updates';
 
 /** A refused handshake, as the client library reports it. */
@@ -40,7 +40,7 @@ export async function connect(
     transports: ['websocket'],
     reconnection: false,
     forceNew: true,
-    timeout: WAIT_MS,
+    timeout: WAIT_LIMIT_MS,
     auth,
     ...options,
   });
@@ -133,8 +133,8 @@ class EventQueue {
       };
       const timer = setTimeout(() => {
         this.waiters.delete(take);
-        reject(new Error(`No ${name} came within ${WAIT_MS} ms`));
-      }, WAIT_MS);
+        reject(new Error(`No ${name} came within ${WAIT_LIMIT_MS} ms`));
+      }, WAIT_LIMIT_MS);
       this.waiters.add(take);
       take();
     });

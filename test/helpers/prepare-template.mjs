@@ -4,7 +4,7 @@ import { runMigrations } from '../../dist/storage/migrations.js';
 // Run with the path of the data directory to make: initdb and migrations, then a clean stop.
 const database = await startEmbeddedDatabase({ dataDir: process.argv[2] });
 try {
-  await runMigrations(database.address, { connectTimeoutMs: 10_000 });
+  await runMigrations(database.address, { connectTimeoutMs: 120_000 });
 } finally {
   await database.stop();
 }

@@ -3,6 +3,7 @@ import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { runMigrations } from '../../src/storage/migrations.js';
 import { freshDataDirectory } from './embedded-template.js';
 import { createDatabase } from './services.js';
+import { WAIT_LIMIT_MS } from './wait.js';
 
 /** Whether this run uses a real PostgreSQL (GATEHOUSE_TEST_DATABASE=postgres). */
 export const IS_POSTGRES = process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres';
@@ -25,7 +26,8 @@ export function createStore(): Promise<Store> {
 /** A fresh, migrated database on the server of `url`. */
 export async function createPostgresStore(url: string): Promise<Store> {
   const database = await createDatabase(url);
-  await runMigrations({ url: database.url }, resolveSettings({}).settings.storage);
+  const { storage } = resolveSettings({}).settings;
+  await runMigrations({ url: database.url }, { ...storage, connectTimeoutMs: WAIT_LIMIT_MS });
   return {
     databaseUrl: database.url,
     env: { DATABASE_URL: database.url, SERVICE_MASTER_SECRET: MASTER_SECRET },

@@ -1,18 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createStore, type Store } from './server-store.js';
+import { waitFor } from './wait.js';
 
 export { IS_POSTGRES } from './server-store.js';
 
 const DIST = process.env['GATEHOUSE_TEST_DIST'] ?? 'dist';
 const MAIN = fileURLToPath(new URL(`../../${DIST}/bin/server.js`, import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const START_LIMIT_MS = 30_000;
 const KEPT_LOG_CHARACTERS = 1_000_000;
 
-/** Tests ask more often than anybody would: only the specs about limits have some. */
+/**
+ * Tests ask more often than any client: only the specs about limits have some. A database that
+ * answers is never too slow: only the specs whose database hangs or locks have time-outs to wait for.
+ */
 const TEST_ENVIRONMENT = {
   PORT: '0',
   HOST: '127.0.0.1',
@@ -21,6 +23,9 @@ const TEST_ENVIRONMENT = {
   AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: '0',
   SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE: '0',
   SERVICE_UPDATES_MAX_UNAUTHENTICATED_PER_IP: '1000',
+  SERVICE_DATABASE_CONNECT_TIMEOUT_MS: '60000',
+  SERVICE_DATABASE_STATEMENT_TIMEOUT_MS: '60000',
+  SERVICE_DATABASE_LOCK_TIMEOUT_MS: '20000',
 };
 
 export interface ServerOptions {
@@ -86,7 +91,7 @@ async function launch(
     databaseUrl: store.databaseUrl,
     logs: running.logs,
     logged: (pattern) =>
-      poll(running, () => Promise.resolve(pattern.exec(running.logs()) ?? undefined)),
+      poll(`a log line ${pattern}`, running, () => pattern.exec(running.logs()) ?? undefined),
     exited: running.exited,
     kill: running.kill,
     restart: async () => {
@@ -141,14 +146,14 @@ function run(env: Readonly<Record<string, string>>): Running {
 }
 
 function listeningPort(running: Running): Promise<number> {
-  return poll(running, () => {
+  return poll('the server listens', running, () => {
     const port = /Listening on http:\/\/[^"]*:(\d+)/.exec(running.logs())?.[1];
-    return Promise.resolve(port === undefined ? undefined : Number(port));
+    return port === undefined ? undefined : Number(port);
   });
 }
 
 async function untilReady(url: string, running: Running): Promise<void> {
-  await poll(running, () =>
+  await poll('the server is ready', running, () =>
     // Where a proxy is trusted, this does not use up a limit that the test is about.
     fetch(`${url}/readyz`, { headers: { 'x-forwarded-for': '192.0.2.1' } }).then(
       ({ ok }) => ok || undefined,
@@ -157,17 +162,15 @@ async function untilReady(url: string, running: Running): Promise<void> {
   );
 }
 
-async function poll<Value>(
+function poll<Value extends object | number | true>(
+  what: string,
   { child }: Running,
-  probe: () => Promise<Value | undefined>,
+  probe: () => Promise<Value | undefined> | Value | undefined,
 ): Promise<Value> {
-  const deadline = Date.now() + START_LIMIT_MS;
-  while (Date.now() < deadline && child.exitCode === null && child.signalCode === null) {
-    const value = await probe();
-    if (value !== undefined) {
-      return value;
+  return waitFor<Value | undefined>(what, () => {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`It ended before: ${what}`);
     }
-    await sleep(20);
-  }
-  throw new Error('It ended, or took too long');
+    return probe();
+  }) as Promise<Value>;
 }

@@ -34,7 +34,7 @@ export interface ServiceCommand {
   probe(): Promise<void>;
 }
 
-const START_LIMIT_MS = 20_000;
+const START_LIMIT_MS = 120_000;
 
 /** Starts `command` and resolves when its probe succeeds. The server never outlives this process. */
 export async function startService(command: ServiceCommand): Promise<Service> {

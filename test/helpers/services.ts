@@ -94,7 +94,7 @@ export async function createDatabase(
 }
 
 async function runSql(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 60_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Ends a wait for what never comes, before Jest does: the message says what was missing. */
+export const WAIT_LIMIT_MS = 120_000;
+const STEP_MS = 20;
+
+/**
+ * Asks again and again until the answer is neither `undefined` nor `false`.
+ *
+ * @param what said when it does not come within {@link WAIT_LIMIT_MS}
+ * @returns the answer
+ */
+export async function waitFor<Value>(
+  what: string | (() => string),
+  probe: () => Promise<Value> | Value,
+): Promise<Exclude<Value, undefined | false>> {
+  const deadline = Date.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const value = await probe();
+    if (value !== undefined && value !== false) {
+      return value as Exclude<Value, undefined | false>;
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`It did not happen: ${typeof what === 'string' ? what : what()}`);
+    }
+    await sleep(STEP_MS);
+  }
+}
