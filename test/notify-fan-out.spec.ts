@@ -61,9 +61,15 @@ describe('Several webhooks', () => {
   it('are tried a bounded number at a time', async () => {
     let atOnce = 0;
     let most = 0;
+    let release = (): void => undefined;
+    const fourAreThere = new Promise<void>((done) => (release = done));
     const receiver = await receiverThat(async () => {
       atOnce += 1;
       most = Math.max(most, atOnce);
+      if (atOnce === 4) {
+        release();
+      }
+      await fourAreThere;
       await wait(5);
       atOnce -= 1;
       return { status: 204 };

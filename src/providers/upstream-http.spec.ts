@@ -34,7 +34,7 @@ describe(UpstreamHttp, () => {
   afterEach(() => server.close());
 
   const httpWith = (given: object = {}): UpstreamHttp =>
-    new UpstreamHttp(new Clock(), { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 500, ...given });
+    new UpstreamHttp(new Clock(), { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 120_000, ...given });
 
   it('hands over the answer, and sends what it is told to', async () => {
     const response = await httpWith().fetch(`${server.url}/ok`, { headers: { 'x-custom': 'yes' } });
@@ -58,12 +58,12 @@ describe(UpstreamHttp, () => {
   });
 
   it.each([
-    ['/huge', 'too_large'],
-    ['/slow', 'timeout'],
-    ['/broken', 'server_error'],
-    ['/busy', 'rate_limited'],
-  ])('fails at %s: %s', async (path, failure) => {
-    await expect(httpWith().fetch(server.url + path)).rejects.toMatchObject({ failure });
+    ['/huge', 'too_large', {}],
+    ['/slow', 'timeout', { timeoutMs: 200 }],
+    ['/broken', 'server_error', {}],
+    ['/busy', 'rate_limited', {}],
+  ])('fails at %s: %s', async (path, failure, given) => {
+    await expect(httpWith(given).fetch(server.url + path)).rejects.toMatchObject({ failure });
   });
 
   it('passes on how long to wait', async () => {
@@ -94,7 +94,7 @@ describe(UpstreamHttp, () => {
   });
 
   it('turns away what would stand in line too long', async () => {
-    const http = httpWith({ budget: { perSecond: 0.1, burst: 1, longestWaitMs: 100 } });
+    const http = httpWith({ budget: { perSecond: 0.001, burst: 1, longestWaitMs: 100 } });
     await http.fetch(`${server.url}/ok`);
     await expect(http.fetch(`${server.url}/ok`)).rejects.toMatchObject({ failure: 'rate_limited' });
     expect(asked).toHaveLength(1);

@@ -5,7 +5,12 @@ import { OidcProvider } from '../../src/providers/oidc.provider.js';
 import { rulesOf } from '../../src/config/eligibility-rules.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, INSTALLATION_ID } from '../fakes/github.js';
 import { FakeOpenIdProvider } from '../fakes/openid-provider.js';
-import { gitHubSettings, oidcSettings, QUICK_LIMITS } from '../fakes/provider-settings.js';
+import {
+  gitHubSettings,
+  HASTY_LIMITS,
+  oidcSettings,
+  PATIENT_LIMITS,
+} from '../fakes/provider-settings.js';
 import { describeIdentityProvider, type ProviderHarness } from './identity-provider.contract.js';
 
 async function openId(): Promise<ProviderHarness> {
@@ -13,7 +18,8 @@ async function openId(): Promise<ProviderHarness> {
   const allow = { usersAllowlist: [], emailDomains: [], groupsAny: ['staff'], groupsAll: [] };
   const settings = oidcSettings(op.issuer, { allow });
   return {
-    provider: new OidcProvider(settings, new Clock(), QUICK_LIMITS),
+    provider: new OidcProvider(settings, new Clock(), PATIENT_LIMITS),
+    hasty: new OidcProvider({ ...settings, httpTimeoutSeconds: 1 }, new Clock(), HASTY_LIMITS),
     rules: rulesOf(settings),
     authorize: (url) => op.authorize(url),
     setMembership: (state) => {
@@ -39,7 +45,8 @@ async function gitHub(
   fake.browser = person;
   const settings = gitHubSettings(fake.url, given);
   return {
-    provider: new GitHubProvider(settings, new Clock(), QUICK_LIMITS),
+    provider: new GitHubProvider(settings, new Clock(), PATIENT_LIMITS),
+    hasty: new GitHubProvider(settings, new Clock(), HASTY_LIMITS),
     rules: rulesOf(settings),
     authorize: (url) => fake.authorize(url),
     setMembership: (state) => {

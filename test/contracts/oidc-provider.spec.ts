@@ -6,7 +6,7 @@ import { OidcProviderProcess } from '../fakes/oidc-provider.js';
 import {
   authorizationRequest,
   oidcSettings,
-  QUICK_LIMITS,
+  PATIENT_LIMITS,
   recheckSubject,
   REDIRECT_URI,
 } from '../fakes/provider-settings.js';
@@ -29,7 +29,6 @@ describe('OidcProvider with the certified oidc-provider', () => {
 
   it('logs in, follows groups at re-checks with rotating refresh tokens, and notices removal', async () => {
     const settings = oidcSettings(op.issuer, {
-      httpTimeoutSeconds: 10,
       scopes: ['openid', 'profile', 'email', 'offline_access'],
       prompt: 'consent',
       allow: {
@@ -39,8 +38,7 @@ describe('OidcProvider with the certified oidc-provider', () => {
         groupsAll: [],
       },
     });
-    const limits = { ...QUICK_LIMITS, timeoutMs: 10_000 };
-    const provider = new OidcProvider(settings, new Clock(), limits);
+    const provider = new OidcProvider(settings, new Clock(), PATIENT_LIMITS);
     const rules = rulesOf(settings);
     await op.setAccount({ ...ALICE, groups: ['engineering'] });
 
@@ -71,11 +69,9 @@ describe('OidcProvider with the certified oidc-provider', () => {
 
   it('keeps no refresh token where the provider gives one only with consent, and none was asked for', async () => {
     const settings = oidcSettings(op.issuer, {
-      httpTimeoutSeconds: 10,
       scopes: ['openid', 'profile', 'email', 'offline_access'],
     });
-    const limits = { ...QUICK_LIMITS, timeoutMs: 10_000 };
-    const provider = new OidcProvider(settings, new Clock(), limits);
+    const provider = new OidcProvider(settings, new Clock(), PATIENT_LIMITS);
     await op.setAccount({ ...ALICE });
     const request = authorizationRequest();
     const returned = await op.logIn(await provider.authorizationUrl(request), 'alice');

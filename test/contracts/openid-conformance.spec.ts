@@ -6,7 +6,7 @@ import { FakeOpenIdProvider, type Breakage } from '../fakes/openid-provider.js';
 import {
   authorizationRequest,
   oidcSettings,
-  QUICK_LIMITS,
+  PATIENT_LIMITS,
   recheckSubject,
 } from '../fakes/provider-settings.js';
 import { LOGIN_ROWS, TIME_ROWS, USERINFO, withClaims, without } from './openid-conformance.rows.js';
@@ -21,7 +21,7 @@ describe('OpenID Connect conformance', () => {
   afterEach(() => op.close());
 
   const providerFor = (settings: Partial<OidcProviderSettings> = {}): OidcProvider =>
-    new OidcProvider(oidcSettings(op.issuer, settings), new Clock(), QUICK_LIMITS);
+    new OidcProvider(oidcSettings(op.issuer, settings), new Clock(), PATIENT_LIMITS);
 
   async function logIn(provider: OidcProvider): Promise<Exchange | ProviderError> {
     const request = authorizationRequest();

@@ -40,8 +40,8 @@ async function makeKey(alg: string): Promise<Key> {
   return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
-/** RSA keys are slow to make: every provider begins with the same one. */
-const firstKey = makeKey('RS256');
+/** Slow to make: all are there before a provider is asked anything. The first is published by none. */
+const rsaKeys = Promise.all(Array.from({ length: 4 }, () => makeKey('RS256')));
 
 interface Grant {
   readonly nonce: string | null;
@@ -60,12 +60,17 @@ export class FakeOpenIdProvider {
   readonly refreshTokens: string[] = [];
   private readonly codes = new Map<string, Grant>();
   private keys: Key[] = [];
+  private spareKeys: Key[] = [];
+  private foreignKey!: Key;
   private server!: LocalServer;
 
   static async start(): Promise<FakeOpenIdProvider> {
     const provider = new FakeOpenIdProvider();
     provider.server = await startLocalServer((request) => provider.answer(request));
-    provider.keys = [await firstKey];
+    const [foreign, ...own] = await rsaKeys;
+    provider.foreignKey = foreign as Key;
+    provider.keys = own.splice(0, 1);
+    provider.spareKeys = own;
     return provider;
   }
 
@@ -79,7 +84,8 @@ export class FakeOpenIdProvider {
 
   /** @param keepOld publishes the former keys as well */
   async rotateKeys(alg = 'RS256', keepOld = false): Promise<void> {
-    this.keys = [await makeKey(alg), ...(keepOld ? this.keys : [])];
+    const spare = alg === 'RS256' ? this.spareKeys.shift() : undefined;
+    this.keys = [spare ?? (await makeKey(alg)), ...(keepOld ? this.keys : [])];
   }
 
   /** What a browser does with the authorization address: the person agrees and is sent back. */
@@ -217,8 +223,7 @@ export class FakeOpenIdProvider {
         return new SignJWT(claims).setProtectedHeader({ ...header, alg: 'HS256' }).sign(secret);
       }
       case 'foreign-key': {
-        const { privateKey } = await generateKeyPair(key.alg);
-        return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+        return new SignJWT(claims).setProtectedHeader(header).sign(this.foreignKey.privateKey);
       }
       case 'flipped': {
         const token = await new SignJWT(claims).setProtectedHeader(header).sign(key.privateKey);

@@ -60,7 +60,7 @@ export class PeopleProvider {
       clientId: PEOPLE_CLIENT.id,
       clientSecret: PEOPLE_CLIENT.secret,
       storeRefreshToken: true,
-      httpTimeoutSeconds: 2,
+      httpTimeoutSeconds: 60,
       allow: { groupsAny: ['staff'] },
     };
   }

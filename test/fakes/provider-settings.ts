@@ -8,8 +8,11 @@ import { CLIENT } from './openid-provider.js';
 
 export const REDIRECT_URI = 'https://gatehouse.example/v1/oauth/provider/callback';
 
-/** Short enough to see a time-out happen, long enough for a busy machine. */
-export const QUICK_LIMITS: UpstreamLimits = { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 1_000 };
+/** No provider that answers is too slow. */
+export const PATIENT_LIMITS: UpstreamLimits = { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 120_000 };
+
+/** For providers that never answer. */
+export const HASTY_LIMITS: UpstreamLimits = { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 200 };
 
 export function oidcSettings(
   issuer: string,
@@ -25,7 +28,7 @@ export function oidcSettings(
     redirectUrl: REDIRECT_URI,
     scopes: ['openid', 'profile', 'email'],
     prompt: null,
-    httpTimeoutSeconds: 1,
+    httpTimeoutSeconds: 120,
     claims: { login: 'preferred_username', email: 'email', groups: 'groups' },
     allow: { usersAllowlist: [], emailDomains: [], groupsAny: [], groupsAll: [] },
     fetchUserInfo: false,
