@@ -5,35 +5,58 @@ import { delimiter, join } from 'node:path';
 
 const POSTGRES = '/usr/lib/postgresql';
 
-/** The whole suite, what stands in one list at once: check, build, then both kinds of database. */
-const checks = ['check:format', 'check:lint', 'check:types', 'test:unit'];
-const steps = [checks, ['build'], ['test:embedded'], ['test:postgres']];
+/** The parts of the whole suite in order; those of one list run at once. */
+const CHECKS = ['check:format', 'check:lint', 'check:types', 'test:unit'];
+const STEPS = [CHECKS, ['build'], ['test:embedded'], ['test:postgres']];
+const NEED_BUILD = ['test:embedded', 'test:postgres'];
+
 const missing = missingServices();
-if (missing.length > 0 && process.env.CI === undefined) {
-  steps.pop();
-}
+const skipsPostgres = missing.length > 0 && process.env.CI === undefined;
 const env = { ...process.env, GATEHOUSE_TEST_SKIP_BUILD: '1' };
-const hasPostgres = steps.some((scripts) => scripts.includes('test:postgres'));
-if (hasPostgres) {
+if (!skipsPostgres) {
   env.GATEHOUSE_TEST_BOTH = '1';
 }
-for (const scripts of steps) {
-  const statuses = await Promise.all(scripts.map(run));
-  if (statuses.some((status) => status !== 0)) {
-    process.exit(1);
-  }
-}
-if (!hasPostgres) {
-  console.warn(
-    `\nNOT RUN: the tests on real PostgreSQL and Redis, because ${missing.join(' and ')} cannot be found.\n` +
-      'On Debian: apt-get install postgresql redis-server\n',
+
+const PASSED = 'passed';
+const FAILED = 'FAILED';
+/** By part, in the order in which they began. */
+const outcomes = new Map();
+for (const parts of STEPS) {
+  await Promise.all(
+    parts.map(async (part) => {
+      outcomes.set(part, reasonNotToRun(part) ?? (await run(part)));
+    }),
   );
 }
 
-/** What the npm script ended with. */
-async function run(script) {
-  const [status] = await once(spawn('npm', ['run', script], { stdio: 'inherit', env }), 'exit');
-  return status;
+const isWhole = [...outcomes].every(
+  ([part, { outcome }]) => outcome === PASSED || (part === 'test:postgres' && skipsPostgres),
+);
+console.log(`\nSummary\n${[...outcomes].map(lineOf).join('\n')}`);
+if (skipsPostgres) {
+  console.warn('On Debian: apt-get install postgresql redis-server');
+}
+process.exit(isWhole ? 0 : 1);
+
+/** @returns {{ outcome: string } | null} */
+function reasonNotToRun(part) {
+  if (part === 'test:postgres' && skipsPostgres) {
+    return { outcome: `NOT RUN: ${missing.join(' and ')} cannot be found` };
+  }
+  const isBuilt = outcomes.get('build')?.outcome === PASSED;
+  return NEED_BUILD.includes(part) && !isBuilt ? { outcome: 'NOT RUN: the build failed' } : null;
+}
+
+/** Runs an npm script to its end. */
+async function run(part) {
+  const begun = performance.now();
+  const [status] = await once(spawn('npm', ['run', part], { stdio: 'inherit', env }), 'exit');
+  const seconds = Math.round((performance.now() - begun) / 1000);
+  return { outcome: status === 0 ? PASSED : FAILED, seconds };
+}
+
+function lineOf([part, { outcome, seconds }]) {
+  return `  ${part.padEnd(15)}${outcome}${seconds === undefined ? '' : ` (${seconds} s)`}`;
 }
 
 function missingServices() {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // Jest loads this file with require(), which does not find a .ts file under a .js name.
+import { buildIfStale } from './build.ts';
 import { startPostgres, startRedis } from './services.ts';
 
 type Cleanup = () => Promise<void> | void;
@@ -11,14 +12,13 @@ type Cleanup = () => Promise<void> | void;
 export const cleanups: Cleanup[] = [];
 
 /**
- * Builds `dist` (not with GATEHOUSE_TEST_SKIP_BUILD=1) and prepares the database of this run:
+ * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1) and prepares the database of this run:
  * GATEHOUSE_TEST_DATABASE=postgres gives TEST_DATABASE_URL and TEST_REDIS_URL, anything else
  * TEST_EMBEDDED_TEMPLATE, a migrated data directory to copy.
  */
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
   if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {
-    runNode(rootDir, 'node_modules/@nestjs/cli/bin/nest.js', 'build');
-    runNode(rootDir, 'node_modules/rolldown/bin/cli.mjs', '-c');
+    buildIfStale(rootDir);
   }
   try {
     await (process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres'
@@ -49,14 +49,10 @@ async function startServices(): Promise<void> {
 function prepareTemplate(rootDir: string): void {
   const template = mkdtempSync(join(tmpdir(), 'gatehouse-template-'));
   cleanups.push(() => rmSync(template, { recursive: true, force: true }));
-  runNode(rootDir, 'test/helpers/prepare-template.mjs', template);
-  process.env['TEST_EMBEDDED_TEMPLATE'] = template;
-}
-
-function runNode(rootDir: string, ...args: string[]): void {
-  execFileSync(process.execPath, args, {
+  execFileSync(process.execPath, ['test/helpers/prepare-template.mjs', template], {
     cwd: rootDir,
     env: { ...process.env, NODE_OPTIONS: '' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  process.env['TEST_EMBEDDED_TEMPLATE'] = template;
 }
