@@ -41,7 +41,7 @@ describe('connectUpdates against a server', () => {
       expect(await heard.next('update')).toMatchObject({ seq, body: { t: 'push-tokens-changed' } });
     }
     expect(heard.connection.position).toBe(2);
-    expect(await heard.connection.isAlive(2000)).toBe(true);
+    expect(await heard.connection.isAlive(120_000)).toBe(true);
     expect(heard.events.map(([name]) => name)).toEqual(['connected', 'update', 'update']);
   });
 
@@ -101,11 +101,8 @@ describe('a server that ends and comes back', () => {
   it('is found again, and everything is either heard or reported as missed', async () => {
     const heard = listen({ serverUrl: server.url, token });
     await heard.next('connected');
-    await Promise.all([server.kill('SIGTERM'), heard.next('waiting')]);
-    expect(heard.events.at(-1)).toEqual([
-      'waiting',
-      [expect.objectContaining({ code: 'unavailable' }), expect.any(Number)],
-    ]);
+    const [, waiting] = await Promise.all([server.kill('SIGTERM'), heard.next('waiting')]);
+    expect(waiting).toEqual([expect.objectContaining({ code: 'unavailable' }), expect.any(Number)]);
     server = await server.restart();
     client = new GatehouseClient({ serverUrl: server.url, token });
     await client.savePushToken('maybe while it was away');

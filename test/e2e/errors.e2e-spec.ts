@@ -23,7 +23,7 @@ async function raw(...chunks: readonly (string | Buffer)[]): Promise<string> {
   for (const chunk of chunks) {
     socket.write(chunk);
   }
-  socket.setTimeout(3000, () => socket.destroy());
+  socket.setTimeout(120_000, () => socket.destroy());
   await closed;
   return answer;
 }

@@ -1,5 +1,6 @@
 import { call, makeDeviceKey, refusalOf, type Answer } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
+import { waitFor } from '../helpers/wait.js';
 import {
   begin,
   beginConnect,
@@ -166,14 +167,11 @@ describe('a provider that is away', () => {
   });
 
   async function untilBegun(target: Server): Promise<string> {
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      const { status, body } = await params(target, 'okta', { proofHash: hashOf('p') });
-      if (status === 200) {
-        return String(body['url']);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    throw new Error('The provider did not come back');
+    const { body } = await waitFor('the provider is back', async () => {
+      const answer = await params(target, 'okta', { proofHash: hashOf('p') });
+      return answer.status === 200 && answer;
+    });
+    return String(body['url']);
   }
 });
 

@@ -144,7 +144,8 @@ describe('a connection in mode direct', () => {
     const { port } = new URL(direct.url);
     const raw = connectTcp(Number(port), '127.0.0.1');
     await once(raw, 'connect');
-    await sleep(100);
+    // Connections are taken in their order: after this one was, so was the first.
+    expect((await logIn(alice)).status).toBe(200);
     issuing.revoke(eve);
     publish({ ...files, 'crl.pem': revocationLists() }, 'v4');
     const isRefused = () =>

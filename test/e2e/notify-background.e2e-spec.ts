@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownerOfThisProcess } from '../../src/notify/spool-owner.js';
 import type { Server } from '../helpers/server.js';
+import { waitFor } from '../helpers/wait.js';
 import type { WebhookReceiver } from '../fakes/webhook-receiver.js';
 import { Notifying, startPlainServer } from './notify-world.js';
 
@@ -41,21 +42,14 @@ const leaveMark = async (ageMs: number): Promise<void> => {
   await utimes(mark, at, at);
 };
 
-const until = async (isDone: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const end = Date.now() + 10_000; !(await isDone());) {
-    expect(Date.now()).toBeLessThan(end);
-    await sleep(50);
-  }
-};
-
 describe('a process that is left behind', () => {
   it('retries what failed for a time, and ends when nothing waits', async () => {
     const { code, stdout } = await notifyReady();
     expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining('not yet') });
-    await until(() => receiver.received.length === 2);
+    await waitFor('the second try', () => receiver.received.length === 2);
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(1);
-    await until(async () => (await marks()).length === 0);
+    await waitFor('no process is left', async () => (await marks()).length === 0);
     const { stdout: listed } = await world.run('deliveries', 'list', '--state', 'sent');
     expect(listed).toContain(ids[0]);
   });
@@ -79,8 +73,8 @@ describe('a process that is left behind', () => {
   it('is started where a mark is left of a process whose id another program has now', async () => {
     await leaveMark(5 * 60_000);
     await notifyReady();
-    await until(() => receiver.received.length === 2);
-    await until(async () => (await marks()).length === 0);
+    await waitFor('the second try', () => receiver.received.length === 2);
+    await waitFor('no process is left', async () => (await marks()).length === 0);
   });
 
   it('hears of a channel that was put right in the meantime', async () => {
@@ -90,7 +84,7 @@ describe('a process that is left behind', () => {
     await sleep(2_500);
     await world.ok('channels', 'remove', 'moved');
     const moved = await world.webhook('moved');
-    await until(() => moved.received.length === 1);
+    await waitFor('a try there', () => moved.received.length === 1);
   });
 });
 

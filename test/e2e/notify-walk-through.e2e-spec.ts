@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Server, startServer } from '../helpers/server.js';
 import { freePort } from '../helpers/service-process.js';
+import { waitFor } from '../helpers/wait.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -69,9 +69,9 @@ describe('the walk-through of docs/notifications.md', () => {
     for (const command of commands) {
       if (command.startsWith('gatehouse webhook listen')) {
         receiver = type(command);
-        await until(() => receiver?.text().includes('Listening') === true);
+        await waitFor('the terminal', () => receiver?.text().includes('Listening') === true);
       } else if (command === 'gatehouse notify doctor') {
-        await until(() => receiver?.text().match(/ verified /g)?.length === 3);
+        await waitFor('the terminal', () => receiver?.text().match(/ verified /g)?.length === 3);
         receiver?.child.kill('SIGINT');
         await receiver?.ended;
         const doctor = type(command);
@@ -92,12 +92,3 @@ describe('the walk-through of docs/notifications.md', () => {
     expect(receiver?.text()).not.toContain('NOT VERIFIED');
   });
 });
-
-async function until(isDone: () => boolean): Promise<void> {
-  for (let waited = 0; !isDone(); waited += 1) {
-    if (waited > 400) {
-      throw new Error('It did not come to that.');
-    }
-    await sleep(25);
-  }
-}

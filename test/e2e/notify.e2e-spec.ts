@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { Server } from '../helpers/server.js';
+import { waitFor } from '../helpers/wait.js';
 import { Notifying, startPlainServer } from './notify-world.js';
 
 const TOKEN = 'ExponentPushToken[phone-one]';
@@ -129,11 +130,7 @@ describe('gatehouse notify', () => {
     }));
     await world.run('notify', ...READY);
     await world.run('notify', ...READY);
-    const isDone = () => receiver.received.length === 4;
-    for (let waited = 0; waited < 200 && !isDone(); waited += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    expect(receiver.received).toHaveLength(4);
+    await waitFor('both tries of both', () => receiver.received.length === 4);
   });
 });
 

@@ -23,6 +23,8 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
       GITHUB_BASE_URL: 'http://127.0.0.1:9',
       AUTH_GITHUB_WEBHOOK_SECRET: SECRET,
       METRICS_TOKEN,
+      // One test holds a lock.
+      SERVICE_DATABASE_LOCK_TIMEOUT_MS: '1000',
     });
     person = await world.person(server);
   });
@@ -179,7 +181,11 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
       401,
     );
     await call(server, 'POST', '/v1/auth', { body: {} });
-    const page = await call(server, 'GET', '/metrics', { token: METRICS_TOKEN });
+    const metrics = () => call(server, 'GET', '/metrics', { token: METRICS_TOKEN });
+    const counted = 'eligibility_checks_total{provider="people",outcome="eligible"} 2';
+    // The provider knows of a check before the server has its answer.
+    await world.until('counted', async () => (await metrics()).text.includes(counted));
+    const page = await metrics();
     expect(page.status).toBe(200);
     for (const line of [
       'auth_login_total{method="key_challenge",outcome="ok",reason=""} 1',

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { IdentityCredentials } from '../../src/storage/identity-credentials.js';
 import { MasterKeys } from '../../src/storage/master-keys.js';
@@ -8,8 +7,7 @@ import { PeopleProvider } from '../fakes/people-provider.js';
 import { call, logIn, type Login } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { createPostgresStore, type Store } from '../helpers/server-store.js';
-
-const WAIT_MS = 20_000;
+import { waitFor } from '../helpers/wait.js';
 
 /** Somebody with an account, a token and a linked identity. */
 export interface Person extends Login {
@@ -117,12 +115,6 @@ export class OffboardingWorld {
 
   /** Polls until `probe` is true. */
   async until(what: string, probe: () => Promise<boolean> | boolean): Promise<void> {
-    const deadline = Date.now() + WAIT_MS;
-    while (!(await probe())) {
-      if (Date.now() > deadline) {
-        throw new Error(`${what} did not happen: ${this.replicas[0]?.logs().slice(-2000)}`);
-      }
-      await sleep(10);
-    }
+    await waitFor(() => `${what}: ${this.replicas[0]?.logs().slice(-2000)}`, probe);
   }
 }

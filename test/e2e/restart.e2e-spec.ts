@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { call, challengedLogin, logIn, loginBody, makeDeviceKey } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
 import { type Server, startServer } from '../helpers/server.js';
+import { waitFor } from '../helpers/wait.js';
 
 let server: Server;
 
@@ -88,11 +89,10 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (sign
       }
     };
     const load = Array.from({ length: 8 }, signUpUntilCut);
-    await new Promise((done) => setTimeout(done, 400));
+    await waitFor('enough sign-ups', () => acknowledged.length > 10);
     await server.kill(signal);
     await Promise.all(load);
     server = await server.restart();
-    expect(acknowledged.length).toBeGreaterThan(10);
     for (const { key, accountId } of acknowledged.slice(-50)) {
       expect(await logIn(server, key)).toMatchObject({ accountId, created: false });
     }

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
-import { connect as openSocket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { call, logIn, type Login } from '../helpers/client.js';
+import { connect as openSocket, type Socket } from 'node:net';
+import { call, keptConnections, logIn, type Login } from '../helpers/client.js';
 import { connect, type Refusal, refusedConnect } from '../helpers/client-live.js';
 import { type Exit, type Server, startServer } from '../helpers/server.js';
+import { waitFor } from '../helpers/wait.js';
 
 let server: Server;
 
+/** What is left open is waited for as long as a test takes. */
+const PATIENT = { SERVICE_REQUEST_TIMEOUT_SECONDS: '600', SERVICE_SHUTDOWN_GRACE_SECONDS: '600' };
+
 beforeEach(async () => {
-  server = await startServer();
+  server = await startServer({ env: PATIENT });
 });
 
 afterEach(() => server.stop());
@@ -16,28 +19,32 @@ afterEach(() => server.stop());
 const isDraining = async (): Promise<boolean> =>
   (await call(server, 'GET', '/readyz')).status === 503;
 
-async function untilDraining(): Promise<void> {
-  while (!(await isDraining())) {
-    await sleep(5);
-  }
-}
+const untilDraining = (): Promise<true> => waitFor('the server drains', isDraining);
 
-/** Enough connections to keep the server at saying goodbye for a second. */
-async function crowd(): Promise<void> {
-  const logins = await Promise.all(Array.from({ length: 6 }, () => logIn(server)));
-  await Promise.all(
-    logins.flatMap(({ token }) => Array.from({ length: 90 }, () => connect(server, { token }))),
-  );
+/** Connections that were open before: a server that drains takes no others after a moment. */
+async function openConnections(): Promise<void> {
+  await Promise.all(Array.from({ length: 20 }, () => call(server, 'GET', '/livez')));
 }
 
 const post = ({ token }: Login, length: number): string =>
   `POST /v1/push-tokens HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n` +
-  `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+  `content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`;
+
+/** A request that the server has begun to read, and whose body never comes by itself. */
+async function beginPost(login: Login, length: number): Promise<Socket> {
+  const socket = openSocket(server.port, '127.0.0.1');
+  socket.write(post(login, length));
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 100 /);
+  return socket;
+}
 
 describe('after SIGTERM', () => {
   it('the process is unready, serves requests, and takes no live connections', async () => {
-    await crowd();
-    const { token } = await logIn(server);
+    const login = await logIn(server);
+    const { token } = login;
+    const underWay = await beginPost(login, 2);
+    await openConnections();
     const exit = server.kill('SIGTERM');
     await untilDraining();
     const ready = await call(server, 'GET', '/readyz');
@@ -49,12 +56,13 @@ describe('after SIGTERM', () => {
       status: 200,
       connection: 'close',
     });
-    const refusal = await refusedConnect(server, { token });
+    const refusal = await refusedConnect(server, { token }, { agent: keptConnections });
     expect(refusal.data).toMatchObject({
       statusCode: 503,
       code: 'unavailable',
       retryAfterSeconds: 1,
     });
+    underWay.write('{}');
     expect(await exit).toEqual({ code: 0, signal: null });
   });
 
@@ -102,14 +110,13 @@ describe('after SIGTERM', () => {
 
   it('a request that is under way is answered, and its connection closed', async () => {
     const login = await logIn(server);
-    const socket = openSocket(server.port, '127.0.0.1');
+    const body = JSON.stringify({ token: 'slow' });
+    const socket = await beginPost(login, body.length);
     let answer = '';
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
-    const body = JSON.stringify({ token: 'slow' });
-    socket.write(post(login, body.length) + body.slice(0, 5));
-    await sleep(100);
+    socket.write(body.slice(0, 5));
     const exit = server.kill('SIGTERM');
-    await sleep(800);
+    await untilDraining();
     socket.write(body.slice(5));
     await once(socket, 'close');
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
@@ -122,9 +129,7 @@ describe('after SIGTERM', () => {
 
   it('it ends as soon as nothing is left, long before the grace period', async () => {
     await call(server, 'GET', '/v1/features');
-    const started = Date.now();
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(Date.now() - started).toBeLessThan(5000);
   });
 
   it('a client that answers nothing does not hold it', async () => {
@@ -139,27 +144,21 @@ describe('after SIGTERM', () => {
     const packet = Buffer.from(`40${JSON.stringify({ token })}`);
     socket.write(Buffer.concat([Buffer.from([0x81, 0xfe, 0, packet.length, 0, 0, 0, 0]), packet]));
     await once(socket, 'data');
-    const started = Date.now();
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(Date.now() - started).toBeLessThan(8000);
     socket.destroy();
   });
 
   it('a second signal ends it at once', async () => {
     const login = await logIn(server);
-    const socket = openSocket(server.port, '127.0.0.1');
+    const socket = await beginPost(login, 10);
     socket.on('error', () => undefined);
-    socket.write(`${post(login, 10)}{`);
-    await sleep(100);
     const exits: Promise<Exit>[] = [server.kill('SIGTERM')];
     await untilDraining();
-    const started = Date.now();
     exits.push(server.kill('SIGINT'));
     expect(await Promise.all(exits)).toEqual([
       { code: 1, signal: null },
       { code: 1, signal: null },
     ]);
-    expect(Date.now() - started).toBeLessThan(1000);
     socket.destroy();
   });
 });

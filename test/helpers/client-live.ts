@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import {
   io,
   Manager,
@@ -27,7 +28,7 @@ export interface LiveClient {
   close(): void;
 }
 
-type Options = Partial<ManagerOptions & SocketOptions>;
+type Options = Partial<Omit<ManagerOptions & SocketOptions, 'agent'>> & { readonly agent?: Agent };
 
 /** Connects, or rejects with what `connect_error` brought ({@link Refusal}). */
 export async function connect(
@@ -42,7 +43,8 @@ export async function connect(
     forceNew: true,
     timeout: WAIT_LIMIT_MS,
     auth,
-    ...options,
+    // The library's types know no agent, for the sake of browsers.
+    ...(options as object),
   });
   const queue = new EventQueue(socket);
   const disconnected = new Promise<string>((done) => socket.once('disconnect', done));

@@ -25,7 +25,8 @@ export interface Target {
   readonly url: string;
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+/** Of {@link call}: used again, also by servers that take no new ones. */
+export const keptConnections = new Agent({ keepAlive: true, maxSockets: 256 });
 
 /** One HTTP call. `path` goes out as it is: nothing normalises it. */
 export async function call<Body = Json>(
@@ -43,7 +44,7 @@ export async function call<Body = Json>(
   };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
   const sent = request({
-    agent,
+    agent: keptConnections,
     hostname,
     port,
     method,
