@@ -17,6 +17,7 @@ interface Watcher {
   /** How often it lost its connection, and how often it was back. */
   lost: number;
   back: number;
+  /** Why it lost its connection, each time. */
   readonly reasons: (string | undefined)[];
 }
 
@@ -48,9 +49,12 @@ function watch({ token, accountId }: Login): Promise<Watcher> {
           done(watcher);
         },
         onWaiting: (problem) => {
-          watcher.lost += Number(isConnected);
+          // Further tries to come back fail for reasons of their own.
+          if (isConnected) {
+            watcher.lost += 1;
+            reasons.push(problem?.code);
+          }
           isConnected = false;
-          reasons.push(problem?.code);
         },
       },
     );
