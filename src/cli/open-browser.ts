@@ -10,8 +10,8 @@ const COMMANDS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = 
 
 /**
  * Reads an address that a server named and a browser is to open. The system's opener starts a program
- * for `vscode:`, reads files for `file:` and takes `--version` for an option (RFC 8252, 8.12), so only
- * https passes, and http on a loopback host, without a user name or password.
+ * for `vscode:`, reads files for `file:` and takes `--version` for an option. So only https passes, and
+ * http on a loopback host, both without a user name or password.
  *
  * @throws CliError `unsafe-address` (exit code 1) for any other address
  */
