@@ -68,5 +68,5 @@ describe(ConnectionLimits.name, () => {
     }
     unread.client.destroy();
     reading.client.destroy();
-  }, 20_000);
+  });
 });

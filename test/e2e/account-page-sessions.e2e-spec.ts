@@ -15,7 +15,7 @@ import { sessionIdOf } from './sessions-world.js';
       startServer({ env: { AUTH_ACCESS_CACHE_SECONDS: '0' } }),
       startChromium(),
     ]);
-  }, 120_000);
+  });
   beforeEach(async () => {
     visitor = await visit(browser, `${server.url}/app`);
   });

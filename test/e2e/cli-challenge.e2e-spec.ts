@@ -11,7 +11,7 @@ let user: CliUser;
 
 beforeAll(async () => {
   server = await startServer({ env: { SERVICE_PUBLIC_URL: 'https://gate.example/base' } });
-}, 40_000);
+});
 afterAll(() => server.stop());
 beforeEach(async () => {
   user = await createCliUser();
@@ -80,7 +80,7 @@ describe('gatehouse login at an address of the server', () => {
     } finally {
       await listed.stop();
     }
-  }, 40_000);
+  });
 });
 
 describe('gatehouse login with a key that has no account', () => {
@@ -101,7 +101,7 @@ describe('gatehouse login with a key that has no account', () => {
     } finally {
       await open.stop();
     }
-  }, 40_000);
+  });
 
   it('makes none for a key that was restored', async () => {
     const open = await startServer();
@@ -114,5 +114,5 @@ describe('gatehouse login with a key that has no account', () => {
     } finally {
       await open.stop();
     }
-  }, 40_000);
+  });
 });

@@ -37,7 +37,7 @@ withSql('an old session (needs SQL: PostgreSQL only)', () => {
     server = world.server;
     client = new Client({ connectionString: world.store.databaseUrl ?? '' });
     await client.connect();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await client.end();

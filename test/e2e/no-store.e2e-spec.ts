@@ -25,7 +25,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await startServer();
-}, 40_000);
+});
 afterAll(() => server.stop());
 
 describe('Cache-Control: no-store', () => {

@@ -61,7 +61,7 @@ withServices('while Redis is away (needs Redis)', () => {
       AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: '5',
     };
     replicas = await Promise.all([startServer({ env }), startServer({ env })]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
     await redis.stop();
@@ -125,7 +125,6 @@ withServices('while Redis is away (needs Redis)', () => {
       await redis.restart();
       await untilShared();
     },
-    150_000,
   );
 });
 

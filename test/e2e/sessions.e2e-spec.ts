@@ -20,7 +20,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await startServer();
-}, 120_000);
+});
 
 afterAll(() => server.stop());
 
@@ -188,7 +188,7 @@ withSql('what storage keeps of sessions (needs SQL: PostgreSQL only)', () => {
     own = await startServer({ store, env: { AUTH_ACCESS_CACHE_SECONDS: '0' } });
     client = new Client({ connectionString: store.databaseUrl ?? '' });
     await client.connect();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await own.stop();

@@ -19,7 +19,7 @@ beforeAll(async () => {
     startServer({ env }),
     startServer({ env: { ...env, SERVICE_UPDATES_TRANSPORTS: 'websocket,polling' } }),
   ]);
-}, 60_000);
+});
 
 afterAll(() => Promise.all([server.stop(), withPolling.stop()]));
 
