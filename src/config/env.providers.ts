@@ -56,7 +56,7 @@ export const PROVIDER_VARIABLES = {
     type: 'csv',
     default: [],
     lowerCase: true,
-    doc: 'Logins that are eligible. Empty = no restriction by user.',
+    doc: 'Logins that are eligible, or `sub:` and the numeric id. Empty = no restriction by user.',
   },
   AUTH_GITHUB_ALLOWED_ORGS: {
     group: 'GitHub',

@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { withoutTrailingSlash } from './build-settings.js';
+import { userEntryFailure } from '../policy/user-entry.js';
 import type { ConfigurationReport } from './configuration-error.js';
 import type { VariableName, Values } from './env.js';
 import { insecureFailure } from './provider-entry.js';
@@ -23,6 +24,7 @@ export function readGitHubProvider(
   const baseUrl = withoutTrailingSlash(values.GITHUB_BASE_URL) ?? PUBLIC_GITHUB;
   const membershipSource = values.AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE ?? defaultSource(values);
   checkAddresses(values, report);
+  checkUsers(values, report);
   checkMembershipSource(values, membershipSource, report);
   const redirectUrl =
     values.GITHUB_REDIRECT_URL ?? callbackUrl(values.SERVICE_PUBLIC_URL, 'github');
@@ -82,6 +84,15 @@ function checkAddresses(values: Values, report: ConfigurationReport): void {
     const failure = address === null ? null : insecureFailure(new URL(address));
     if (failure !== null) {
       report.problem(name, failure);
+    }
+  }
+}
+
+function checkUsers(values: Values, report: ConfigurationReport): void {
+  const failures = new Set(values.AUTH_GITHUB_ALLOWED_USERS.map(userEntryFailure));
+  for (const failure of failures) {
+    if (failure !== null) {
+      report.problem('AUTH_GITHUB_ALLOWED_USERS', failure);
     }
   }
 }

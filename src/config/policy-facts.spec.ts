@@ -46,4 +46,37 @@ describe('policyFacts', () => {
     expect(policyFacts(nobody).mtls.reachable).toBe(false);
     expect(policyFacts(proxy).mtls.reachable).toBe(true);
   });
+
+  const okta = (more: object): string =>
+    JSON.stringify([
+      {
+        ...{ id: 'okta', type: 'oidc', issuer: 'https://acme.okta.com' },
+        ...{ clientId: 'gatehouse', clientSecret: 'client-secret', storeRefreshToken: true },
+        ...more,
+      },
+    ]);
+  const codesFor = (environment: Record<string, string>): string[] =>
+    resolveSettings({
+      SERVICE_PUBLIC_URL: 'http://localhost:3000',
+      AUTH_OFFBOARDING_ENABLED: '1',
+      ...environment,
+    }).findings.map(({ severity, code }) => `${severity} ${code}`);
+
+  it.each([
+    [['alice'], {}, ['warning allowlist-entry-can-be-chosen']],
+    [['alice'], { login: 'sub' }, []],
+    [['sub:1', 'login:bob', 'email:a@acme.example', 'a@acme.example'], {}, []],
+    [['a@acme.example'], { email: 'upn' }, ['warning email-rule-never-met']],
+  ])('finds in the users %j with the claims %j: %j', (usersAllowlist, claims, expected) => {
+    const entry = okta({ allow: { usersAllowlist }, claims });
+    expect(codesFor({ AUTH_PROVIDERS_CONFIG_JSON: entry })).toEqual(expected);
+  });
+
+  it('takes logins of GitHub for what they are, and finds e-mail addresses among them', () => {
+    const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' };
+    const codesWith = (users: string) => codesFor({ ...github, AUTH_GITHUB_ALLOWED_USERS: users });
+    expect(codesWith('alice,sub:583231')).toEqual([]);
+    expect(codesWith('alice,bob@acme.example')).toEqual(['warning email-rule-never-met']);
+    expect(() => codesWith('alice,email:bob')).toThrow('AUTH_GITHUB_ALLOWED_USERS');
+  });
 });

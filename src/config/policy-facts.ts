@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { AccessPolicyFacts } from '../policy/access-facts.js';
+import type { AccessPolicyFacts, UserList } from '../policy/access-facts.js';
 import { isLoopbackHost } from '../policy/return-address.js';
 import { isEveryAddress } from './address-range.js';
 import type { MtlsSettings, ProviderSettings, Settings } from './settings.js';
@@ -15,6 +15,7 @@ export function policyFacts(settings: Settings): AccessPolicyFacts {
     configuredProviders: idsOf(providers),
     restrictedProviders: idsOf(restricted),
     uncheckableProviders: idsOf(restricted.filter((provider) => !isCheckable(provider))),
+    userLists: providers.map(userListOf),
     keyChallengeEnabled: auth.keyChallengeEnabled,
     requireServerChallenge: auth.requireServerChallenge,
     storagePolicy: encryption.storagePolicy,
@@ -46,6 +47,25 @@ function isRestricted(provider: ProviderSettings): boolean {
   return provider.type === 'github'
     ? provider.allowedUsers.length > 0 || provider.allowedOrgs.length > 0
     : Object.values(provider.allow).some((rule) => rule.length > 0);
+}
+
+function userListOf(provider: ProviderSettings): UserList {
+  if (provider.type === 'github') {
+    const { id, allowedUsers: users } = provider;
+    const place = 'AUTH_GITHUB_ALLOWED_USERS';
+    // GitHub gives each login to one account, and is asked for no e-mail address.
+    const none = { choosableLogin: null, emailsCount: false, asksForDomains: false };
+    return { provider: id, place, users, ...none };
+  }
+  const { id, allow, claims, emailVerification } = provider;
+  return {
+    provider: id,
+    place: `allow.usersAllowlist of ${id}`,
+    users: allow.usersAllowlist,
+    choosableLogin: claims.login === 'sub' ? null : claims.login,
+    emailsCount: claims.email === 'email' || emailVerification === 'trustedIssuer',
+    asksForDomains: allow.emailDomains.length > 0,
+  };
 }
 
 /** Without the user being there, an OpenID Connect provider answers only to a refresh token. */

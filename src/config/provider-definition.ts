@@ -104,7 +104,11 @@ export const PROVIDER_FIELDS = {
     doc: 'Names of the claims that are read.',
     fields: {
       login: { type: 'text', default: 'preferred_username', doc: 'Claim with the login name.' },
-      email: { type: 'text', default: 'email', doc: 'Claim with the e-mail address.' },
+      email: {
+        type: 'text',
+        default: 'email',
+        doc: 'Claim with the e-mail address. Any but email counts only with the emailVerification trustedIssuer.',
+      },
       groups: { type: 'text', default: 'groups', doc: 'Claim with the groups.' },
     },
   },
@@ -114,11 +118,11 @@ export const PROVIDER_FIELDS = {
     fields: {
       usersAllowlist: {
         ...ALLOW_RULE,
-        doc: 'Subjects, logins or e-mails. Empty = no restriction.',
+        doc: 'People: `sub:` and the subject, `email:` and a verified address, `login:` and the login name. Without a prefix, an entry with @ is a verified address, any other a login or subject. Empty = no restriction.',
       },
       emailDomains: {
         ...ALLOW_RULE,
-        doc: 'Domains of the e-mail address. Empty = no restriction.',
+        doc: 'Domains of the verified e-mail address. Empty = no restriction.',
       },
       groupsAny: { ...ALLOW_RULE, doc: 'Groups of which one is needed. Empty = no restriction.' },
       groupsAll: { ...ALLOW_RULE, doc: 'Groups that are all needed. Empty = no restriction.' },
@@ -128,7 +132,7 @@ export const PROVIDER_FIELDS = {
     type: 'choice',
     values: ['required', 'trustedIssuer'],
     default: 'required',
-    doc: 'Whether an e-mail address counts only with email_verified, or because this issuer says so.',
+    doc: 'Whether an e-mail address counts only with email_verified beside the claim email, or because this issuer says so.',
   },
   fetchUserInfo: {
     type: 'flag',

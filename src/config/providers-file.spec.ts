@@ -118,6 +118,16 @@ describe('the providers file', () => {
       { ...OKTA, allow: { emailDomains: ['@a.b'] } },
       '[0].allow.emailDomains',
     ],
+    [
+      'a user with a prefix alone',
+      { ...OKTA, allow: { usersAllowlist: ['sub:1', 'SUB: '] } },
+      '[0].allow.usersAllowlist has an entry with nothing after its prefix.',
+    ],
+    [
+      'a user that is no e-mail address',
+      { ...OKTA, allow: { usersAllowlist: ['email:alice'] } },
+      '[0].allow.usersAllowlist has an entry with email: and no e-mail address',
+    ],
     ['rules as a list', { ...OKTA, allow: [] }, '[0].allow must be an object.'],
     ['an inherited field name', { ...OKTA, constructor: 1 }, '[0] has the field constructor'],
     [

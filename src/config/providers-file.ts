@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { userEntryFailure } from '../policy/user-entry.js';
 import type { ConfigurationReport } from './configuration-error.js';
 import type { Values } from './env.js';
 import type { ProviderEntry } from './provider-definition.js';
@@ -113,6 +114,12 @@ function checkEntry(
   }
   if (entry.allow.emailDomains.some((domain) => domain.includes('@'))) {
     tell(`${place}.allow.emailDomains`, 'must be domains without @.');
+  }
+  const failures = new Set(entry.allow.usersAllowlist.map(userEntryFailure));
+  for (const failure of failures) {
+    if (failure !== null) {
+      tell(`${place}.allow.usersAllowlist`, failure);
+    }
   }
 }
 

@@ -1,5 +1,19 @@
 import type { StoragePolicy } from './storage-policy.js';
 
+/** A provider's rules about people, as far as findings about who could choose what need them. */
+export interface UserList {
+  readonly provider: string;
+  /** Where the operator wrote it. */
+  readonly place: string;
+  readonly users: readonly string[];
+  /** The claim with the login where people may be able to choose it; null = the provider owns it. */
+  readonly choosableLogin: string | null;
+  /** Whether an e-mail rule of the provider can be met at all. */
+  readonly emailsCount: boolean;
+  /** Whether domains of e-mail addresses are asked for. */
+  readonly asksForDomains: boolean;
+}
+
 /** What an operator decided about access, as far as findings and sentences need it. */
 export interface AccessPolicyFacts {
   readonly anonymousSignupEnabled: boolean;
@@ -11,6 +25,7 @@ export interface AccessPolicyFacts {
   readonly restrictedProviders: readonly string[];
   /** Those of the restricted ones that cannot be asked again without the user. */
   readonly uncheckableProviders: readonly string[];
+  readonly userLists: readonly UserList[];
   readonly keyChallengeEnabled: boolean;
   readonly requireServerChallenge: boolean;
   readonly storagePolicy: StoragePolicy;

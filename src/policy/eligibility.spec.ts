@@ -50,9 +50,39 @@ describe(judgeEligibility, () => {
     expect(outcome({ users, matchSubjects })).toBe(expected);
   });
 
-  it('does not believe an e-mail address in the list of users that nobody verified', () => {
-    const users = ['alice@acme.example'];
-    expect(outcome({ users }, { emailVerified: false })).toBe('ineligible: user_not_allowed');
+  it.each(['alice@acme.example', 'email:alice@acme.example'])(
+    'matches %s in the list of users with a verified e-mail address only',
+    (entry) => {
+      const users = [entry];
+      expect(outcome({ users })).toBe('eligible');
+      const refused = 'ineligible: user_not_allowed';
+      expect(outcome({ users }, { emailVerified: false })).toBe(refused);
+      // A login and, at some providers, a subject are texts that a person can choose.
+      const login = 'alice@acme.example';
+      expect(outcome({ users }, { login, email: null })).toBe(refused);
+      expect(outcome({ users }, { login, email: login, emailVerified: false })).toBe(refused);
+      expect(outcome({ users }, { login, email: 'bob@acme.example' })).toBe(refused);
+    },
+  );
+
+  it.each([
+    ['sub:sub-1', true, 'eligible'],
+    ['sub:SUB-1', false, 'eligible'],
+    ['sub:alice', true, 'ineligible: user_not_allowed'],
+    ['login:alice', true, 'eligible'],
+    ['login: alice', true, 'eligible'],
+    ['login:sub-1', true, 'ineligible: user_not_allowed'],
+    ['login:alice@acme.example', true, 'ineligible: user_not_allowed'],
+    ['email:alice', true, 'ineligible: user_not_allowed'],
+    ['other:alice', true, 'ineligible: user_not_allowed'],
+    ['sub:', true, 'ineligible: user_not_allowed'],
+  ])('reads %j by its prefix', (entry, matchSubjects, expected) => {
+    expect(outcome({ users: [entry], matchSubjects })).toBe(expected);
+  });
+
+  it('matches a login that looks like an e-mail address where login: says so', () => {
+    const users = ['login:alice@acme.example'];
+    expect(outcome({ users }, { login: 'alice@acme.example', email: null })).toBe('eligible');
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { foldCase } from './fold-case.js';
+import { readUserEntry } from './user-entry.js';
 
 /** What a provider says about membership in one organisation. */
 export type Membership = 'active' | 'pending' | 'none' | 'unknown';
@@ -17,8 +18,9 @@ export interface EligibilityFacts {
 
 /** Whom an operator lets in by one provider. Every list that is not empty must be met. */
 export interface EligibilityRules {
-  /** Subjects (when `matchSubjects`), logins and believed e-mail addresses. Empty = no restriction. */
+  /** Entries as {@link readUserEntry} reads them. Empty = no restriction. */
   readonly users: readonly string[];
+  /** Whether an entry without a prefix and without `@` may be a subject, besides a login. */
   readonly matchSubjects: boolean;
   /** Whole domains of a believed e-mail address. Empty = no restriction. */
   readonly emailDomains: readonly string[];
@@ -78,14 +80,24 @@ export function judgeEligibility(
   );
 }
 
-function judgeUser(rules: EligibilityRules, { subject, facts }: EligibilityPerson) {
-  const names = [
-    facts.login,
-    facts.emailVerified ? facts.email : null,
-    rules.matchSubjects ? subject : null,
-  ];
-  const isListed = names.some((name) => name !== null && includes(rules.users, name));
+function judgeUser(rules: EligibilityRules, person: EligibilityPerson): EligibilityVerdict {
+  const isListed = rules.users.some((entry) => isMeantBy(entry, person, rules.matchSubjects));
   return rules.users.length === 0 || isListed ? ELIGIBLE : ineligible('user_not_allowed');
+}
+
+function isMeantBy(
+  entry: string,
+  { subject, facts }: EligibilityPerson,
+  matchSubjects: boolean,
+): boolean {
+  const { kind, value } = readUserEntry(entry);
+  const named = {
+    subject: [subject],
+    login: [facts.login],
+    email: [facts.emailVerified ? facts.email : null],
+    name: [facts.login, matchSubjects ? subject : null],
+  }[kind];
+  return named.some((name) => name !== null && includes([value], name));
 }
 
 function judgeEmailDomain(rules: EligibilityRules, facts: EligibilityFacts): EligibilityVerdict {

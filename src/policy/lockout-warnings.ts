@@ -6,6 +6,7 @@ import {
   type AccessPolicyFacts,
 } from './access-facts.js';
 import { notConfigured, when, type LockoutRule } from './lockout-rule.js';
+import { USER_LIST_WARNINGS } from './lockout-user-lists.js';
 
 /** Combinations that work, and are probably not what was meant. */
 export const LOCKOUT_WARNINGS: readonly LockoutRule[] = [
@@ -91,6 +92,7 @@ export const LOCKOUT_WARNINGS: readonly LockoutRule[] = [
           )
         : [],
   },
+  ...USER_LIST_WARNINGS,
   {
     code: 'opt-out-without-optional-policy',
     find: (facts) =>

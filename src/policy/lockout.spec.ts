@@ -1,5 +1,5 @@
 import { DEFAULT_POLICY } from '../../test/fakes/access-policy.js';
-import type { AccessPolicyFacts } from './access-facts.js';
+import type { AccessPolicyFacts, UserList } from './access-facts.js';
 import { findLockouts } from './lockout.js';
 
 /** A public server that follows the specification's advice, its provider connected. */
@@ -21,6 +21,15 @@ const KEYLESS: Partial<AccessPolicyFacts> = {
   keylessOauth: { enabled: true, providers: ['okta'], autoProvision: true },
 };
 
+const USER_LIST: UserList = {
+  provider: 'okta',
+  place: 'allow.usersAllowlist of okta',
+  users: ['sub:00u1', 'email:bob@acme.example', 'carol@acme.example', 'login:dave'],
+  choosableLogin: 'preferred_username',
+  emailsCount: true,
+  asksForDomains: true,
+};
+
 const MTLS = { enabled: true, autoProvision: true, reachable: true };
 
 function found(facts: Partial<AccessPolicyFacts>): string[] {
@@ -33,6 +42,11 @@ describe('findLockouts', () => {
   it.each([
     ['the default', {}],
     ['an enforced public server', ENFORCED],
+    ['a list of users that says what it means', { ...ENFORCED, userLists: [USER_LIST] }],
+    [
+      'a list of logins that the provider owns',
+      { ...ENFORCED, userLists: [{ ...USER_LIST, users: ['alice'], choosableLogin: null }] },
+    ],
     ['a keyless-only server', KEYLESS],
     [
       'certificates required and possible',
@@ -81,6 +95,18 @@ describe('findLockouts', () => {
       { ...ENFORCED, offboarding: { enabled: false, intervalSeconds: 60, strict: false } },
     ],
     ['warning allowlist-not-checked-again', { ...ENFORCED, uncheckableProviders: ['okta'] }],
+    [
+      'warning allowlist-entry-can-be-chosen',
+      { ...ENFORCED, userLists: [{ ...USER_LIST, users: ['alice'] }] },
+    ],
+    [
+      'warning email-rule-never-met',
+      { ...ENFORCED, userLists: [{ ...USER_LIST, emailsCount: false, users: [] }] },
+    ],
+    [
+      'warning email-rule-never-met',
+      { ...ENFORCED, userLists: [{ ...USER_LIST, emailsCount: false, asksForDomains: false }] },
+    ],
     ['warning opt-out-without-optional-policy', { allowAccountOptOut: true }],
     ['notice older-clients-on-plaintext-only', KEYLESS],
     ['notice older-clients-on-keyless-provisioning', { ...KEYLESS, storagePolicy: 'optional' }],
@@ -95,6 +121,13 @@ describe('findLockouts', () => {
     for (const quiet of [{}, ENFORCED, facts]) {
       expect(found(quiet).filter((finding) => finding.startsWith('notice'))).toEqual([]);
     }
+  });
+
+  it('names the entry, the claim and how to write it', () => {
+    const userLists = [{ ...USER_LIST, users: ['alice', ...USER_LIST.users, 'erin'] }];
+    const [finding] = findLockouts({ ...DEFAULT_POLICY, userLists });
+    expect(finding?.message).toContain('"alice", "erin", which the claim preferred_username');
+    expect(finding?.message).toContain('sub:<subject> or email:<address>');
   });
 
   it('names the provider, and tells errors before warnings', () => {

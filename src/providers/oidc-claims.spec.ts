@@ -69,14 +69,46 @@ describe(factsOf, () => {
   });
 });
 
+describe('email_verified', () => {
+  const verified = (idToken: object, userInfo: object): boolean =>
+    factsOf(mergeClaims({ ...idToken }, { ...userInfo }), SETTINGS).emailVerified;
+
+  it.each<[boolean, string, object, object]>([
+    [true, 'both of the ID token', { email: 'a@x', email_verified: true }, {}],
+    [true, 'both of userinfo', {}, { email: 'a@x', email_verified: true }],
+    [true, 'both of userinfo', { email: 'b@x' }, { email: 'a@x', email_verified: true }],
+    [false, 'the flag of userinfo', { email: 'a@x' }, { email_verified: true }],
+    [
+      false,
+      'the flag of userinfo beside a no',
+      { email: 'a@x', email_verified: false },
+      { email_verified: true },
+    ],
+    [false, 'the flag of the ID token', { email: 'b@x', email_verified: true }, { email: 'a@x' }],
+  ])('vouches (%s) for an address with %s', (expected, _case, idToken, userInfo) => {
+    expect(verified(idToken, userInfo)).toBe(expected);
+  });
+
+  it('vouches for the claim email only, whatever claim the operator reads', () => {
+    const claims = { ...SETTINGS.claims, email: 'upn' };
+    const answer = { upn: 'boss@acme.example', email: 'a@acme.example', email_verified: true };
+    expect(factsOf(answer, { ...SETTINGS, claims })).toMatchObject({
+      email: 'boss@acme.example',
+      emailVerified: false,
+    });
+    const trusted = { claims, emailVerification: 'trustedIssuer' as const };
+    expect(factsOf(answer, trusted)).toMatchObject({ emailVerified: true });
+  });
+});
+
 describe(mergeClaims, () => {
-  it('prefers userinfo, but does not let its address borrow the word of the ID token', () => {
+  it('prefers userinfo', () => {
     const idToken = { sub: 's', email: 'old@acme.example', email_verified: true, a: 1 };
-    expect(mergeClaims(idToken, { sub: 's', a: 2 }, 'email')).toEqual({ ...idToken, a: 2 });
-    expect(mergeClaims(idToken, { sub: 's', email: 'new@acme.example' }, 'email')).toEqual({
+    expect(mergeClaims(idToken, { sub: 's', a: 2 })).toEqual({ ...idToken, a: 2 });
+    expect(mergeClaims(idToken, { sub: 's', email: 'new@acme.example' })).toEqual({
       ...idToken,
       email: 'new@acme.example',
-      email_verified: false,
+      email_verified: undefined,
     });
   });
 });

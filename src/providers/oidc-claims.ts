@@ -4,30 +4,33 @@ import type { Claims } from './oidc-client.js';
 
 export type ClaimSettings = Pick<OidcProviderSettings, 'claims' | 'emailVerification'>;
 
+/** The claim that `email_verified` is about (OpenID Connect Core 1.0, 5.1); no other one. */
+const EMAIL = 'email';
+
 /**
- * ID token and userinfo as one: userinfo is fresher and wins. An address and the word that it is
- * verified stay together, or userinfo's address would borrow the ID token's word.
+ * ID token and userinfo as one: userinfo is fresher and wins. `email_verified` is taken from where
+ * `email` is: the word of one answer says nothing of the address in the other.
  */
-export function mergeClaims(idToken: Claims, userInfo: Claims, emailClaim: string): Claims {
-  const merged = { ...idToken, ...userInfo };
-  if (Object.hasOwn(userInfo, emailClaim) && !Object.hasOwn(userInfo, 'email_verified')) {
-    return { ...merged, email_verified: false };
-  }
-  return merged;
+export function mergeClaims(idToken: Claims, userInfo: Claims): Claims {
+  const addressed = Object.hasOwn(userInfo, EMAIL) ? userInfo : idToken;
+  return { ...idToken, ...userInfo, email_verified: own(addressed, 'email_verified') };
 }
 
 /** What the claims say, under the names the operator gave. Groups that are not there are null. */
 export function factsOf(claims: Claims, settings: ClaimSettings): EligibilityFacts {
-  const verified = own(claims, 'email_verified');
   return {
     login: textOf(own(claims, settings.claims.login)),
     email: textOf(own(claims, settings.claims.email)),
-    // Some providers write the flag as a text.
-    emailVerified:
-      settings.emailVerification === 'trustedIssuer' || verified === true || verified === 'true',
+    emailVerified: settings.emailVerification === 'trustedIssuer' || isVerified(claims, settings),
     groups: groupsIn(claims, settings.claims.groups),
     memberships: {},
   };
+}
+
+function isVerified(claims: Claims, settings: ClaimSettings): boolean {
+  const verified = own(claims, 'email_verified');
+  // Some providers write the flag as a text.
+  return settings.claims.email === EMAIL && (verified === true || verified === 'true');
 }
 
 /**

@@ -46,9 +46,7 @@ export class OidcProfiles {
       return claims;
     }
     const userInfo = await this.client.userInfo(accessToken, subject, signal);
-    return userInfo === null
-      ? claims
-      : mergeClaims(claims ?? {}, userInfo, this.settings.claims.email);
+    return userInfo === null ? claims : mergeClaims(claims ?? {}, userInfo);
   }
 
   private asksForGroups(): boolean {

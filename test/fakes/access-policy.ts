@@ -8,6 +8,7 @@ export const DEFAULT_POLICY: AccessPolicyFacts = {
   configuredProviders: [],
   restrictedProviders: [],
   uncheckableProviders: [],
+  userLists: [],
   keyChallengeEnabled: true,
   requireServerChallenge: true,
   storagePolicy: 'required_e2ee',
