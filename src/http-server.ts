@@ -6,6 +6,7 @@ import { DOCUMENTATION_PATH } from './api-document.js';
 import { addressGroup } from './common/address-group.js';
 import { sendError, toAppError } from './common/error.filter.js';
 import { AppError } from './common/errors.js';
+import { refuseHeadWhereGetChanges } from './common/head-requests.js';
 import { answerBytes, refusalAnswer } from './common/refusal-answer.js';
 import { requestIdFrom } from './common/request-id.js';
 import { securityHeaders } from './common/security-headers.js';
@@ -72,6 +73,7 @@ export async function addCommonHooks(server: FastifyInstance, { http }: Settings
     exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
     maxAge: 600,
   });
+  refuseHeadWhereGetChanges(server);
   acceptJsonOnly(server);
 }
 

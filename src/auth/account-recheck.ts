@@ -4,6 +4,7 @@ import { Clock } from '../common/clock.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import type { AuditEvent } from '../policy/audit-event.js';
 import { judgeEligibility, type EligibilityFacts } from '../policy/eligibility.js';
+import { isOfAuthority } from '../policy/identity-issuer.js';
 import {
   applyRecheck,
   changeBetween,
@@ -48,7 +49,10 @@ export class AccountRecheck {
     const record = applyRecheck(identity.record, verdict, rules, now, Math.random());
     const event = eventFor(identity, record);
     const facts = factsOf(answer);
-    const stored = await this.identities.store(identity, { record, facts, event }, new Date(now));
+    const issuer =
+      facts === null ? null : (this.providers.authority(identity.provider)?.issuer ?? null);
+    const result = { record, facts, issuer, event };
+    const stored = await this.identities.store(identity, result, new Date(now));
     if (stored === null) {
       return { kind: 'lost_lease' };
     }
@@ -62,8 +66,13 @@ export class AccountRecheck {
 
   private async ask(identity: LeasedIdentity, signal: AbortSignal): Promise<Recheck> {
     const provider = this.providers.get(identity.provider);
-    if (provider === undefined) {
+    const authority = this.providers.authority(identity.provider);
+    if (provider === undefined || authority === undefined) {
       return { outcome: 'unknown', reason: 'provider_not_configured' };
+    }
+    // Another issuer neither knows this person nor may see what the first one gave for them.
+    if (!isOfAuthority(identity.issuer, authority)) {
+      return { outcome: 'unknown', reason: 'issuer_changed' };
     }
     try {
       const { subject, login } = identity;
@@ -103,7 +112,11 @@ export class AccountRecheck {
         if (answer.profile.subject !== subject) {
           return { kind: 'unknown', reason: 'subject_mismatch' };
         }
-        const verdict = judgeEligibility(this.providers.rules(provider), answer.profile);
+        const rules = this.providers.rules(provider);
+        if (rules === undefined) {
+          return { kind: 'unknown', reason: 'provider_not_configured' };
+        }
+        const verdict = judgeEligibility(rules, answer.profile);
         return verdict.status === 'eligible'
           ? { kind: 'eligible' }
           : { kind: verdict.status, reason: verdict.reason };

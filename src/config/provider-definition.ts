@@ -72,6 +72,11 @@ export const PROVIDER_FIELDS = {
     secure: true,
     doc: 'Issuer, exactly as its discovery document says.',
   },
+  formerIssuers: {
+    type: 'texts',
+    default: [],
+    doc: 'Issuers whose subjects are the same people, after the address of the provider changed. Identities of any other issuer never match.',
+  },
   clientId: { type: 'text', required: true, doc: 'Client id registered with the provider.' },
   clientSecret: { type: 'text', doc: 'Client secret; one of this and clientSecretFile is needed.' },
   clientSecretFile: {

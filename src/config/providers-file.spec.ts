@@ -40,6 +40,7 @@ describe('the providers file', () => {
       {
         ...OKTA,
         displayName: 'okta',
+        formerIssuers: [],
         redirectUrl: `${PUBLIC_URL}/v1/oauth/okta/callback`,
         scopes: ['openid', 'profile', 'email'],
         prompt: null,

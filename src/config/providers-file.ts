@@ -160,6 +160,7 @@ function settingsOf(
     id: entry.id,
     displayName: entry.displayName ?? entry.id,
     issuer: entry.issuer,
+    formerIssuers: entry.formerIssuers,
     clientId: entry.clientId,
     clientSecret,
     redirectUrl,

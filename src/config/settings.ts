@@ -216,6 +216,7 @@ export interface OidcProviderSettings extends ProviderPresentation {
   readonly storeRefreshToken: boolean;
   /** Whose word for an e-mail address counts: a verified claim, or this issuer's anyway. */
   readonly emailVerification: 'required' | 'trustedIssuer';
+  readonly formerIssuers: readonly string[];
   /** Groups that do not fit into the token are read from Microsoft Graph. */
   readonly entra: { readonly graph: boolean; readonly graphUrl: string | null };
 }

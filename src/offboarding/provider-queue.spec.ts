@@ -9,6 +9,7 @@ function identity(id: number): LeasedIdentity {
     accountId: `account-${id}`,
     provider: 'okta',
     subject: `${id}`,
+    issuer: null,
     login: null,
     record: { status: 'eligible', reason: null, checkedAt: 0, failures: 0 },
     dueAt: 0,

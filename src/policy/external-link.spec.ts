@@ -1,9 +1,16 @@
 import { judgeLink, type LinkedIdentity } from './external-link.js';
 
-const request = { accountId: 'a', subject: 'alice', login: 'alice', checkedAt: 1000 };
+const request = {
+  accountId: 'a',
+  subject: 'alice',
+  authority: { issuer: 'https://new.example', formerIssuers: ['https://old.example'] },
+  login: 'alice',
+  checkedAt: 1000,
+};
 const linked: LinkedIdentity = {
   accountId: 'a',
   subject: 'alice',
+  issuer: 'https://new.example',
   login: 'alice',
   status: 'eligible',
   checkedAt: 500,
@@ -34,6 +41,25 @@ describe(judgeLink.name, () => {
     ],
   ])('refuses when %s', (_, met) => {
     expect(judgeLink(request, met)).toEqual({ kind: 'refuse', code: 'provider-already-linked' });
+  });
+
+  it.each<[string, LinkedIdentity[]]>([
+    ['of the same account', [{ ...linked, issuer: 'https://other.example' }]],
+    ['of another account', [{ ...linked, accountId: 'b', issuer: 'https://other.example' }]],
+    [
+      'of another account, beside one of this account',
+      [
+        { ...linked, subject: 'bob' },
+        { ...linked, accountId: 'b', issuer: 'https://other.example' },
+      ],
+    ],
+  ])('takes the same subject of another issuer, %s, for another person', (_, met) => {
+    expect(judgeLink(request, met)).toEqual({ kind: 'foreign', issuer: 'https://other.example' });
+  });
+
+  it.each([null, 'https://old.example'])('refreshes an identity of the issuer %j', (issuer) => {
+    const refreshed = { kind: 'refresh', change: 'none' };
+    expect(judgeLink(request, [{ ...linked, issuer }])).toEqual(refreshed);
   });
 
   it('lets a no stand that is newer than the proof, and an older one not', () => {

@@ -3,6 +3,7 @@ import { Clock } from '../common/clock.js';
 import { rulesOf } from '../config/eligibility-rules.js';
 import { SETTINGS, type ProviderSettings, type Settings } from '../config/settings.js';
 import type { EligibilityRules } from '../policy/eligibility.js';
+import type { Authority } from '../policy/identity-issuer.js';
 import { GitHubProvider } from './github.provider.js';
 import type { IdentityProvider } from './identity-provider.js';
 import { OidcProvider } from './oidc.provider.js';
@@ -41,26 +42,28 @@ export class ProviderRegistry {
     return [...this.entries.keys()];
   }
 
-  /** The callback address registered with a configured provider. */
-  redirectUri(id: string): string {
-    const { redirectUrl } = this.entry(id).settings;
-    if (redirectUrl === null) {
-      throw new TypeError(`Provider ${id} has no callback address`);
-    }
-    return redirectUrl;
+  /** The callback address registered with the provider; null when there is none. */
+  redirectUri(id: string): string | null {
+    return this.entries.get(id)?.settings.redirectUrl ?? null;
   }
 
-  /** Whom the operator lets in by a configured provider. */
-  rules(id: string): EligibilityRules {
-    return rulesOf(this.entry(id).settings);
-  }
-
-  private entry(id: string): Entry {
+  /** Whom the operator lets in by the provider; undefined when it is not configured. */
+  rules(id: string): EligibilityRules | undefined {
     const entry = this.entries.get(id);
-    if (entry === undefined) {
-      throw new TypeError(`No provider ${id} is configured`);
+    return entry && rulesOf(entry.settings);
+  }
+
+  /** Who names the people of the provider; undefined when it is not configured. */
+  authority(id: string): Authority | undefined {
+    const settings = this.entries.get(id)?.settings;
+    switch (settings?.type) {
+      case undefined:
+        return undefined;
+      case 'github':
+        return { issuer: settings.baseUrl, formerIssuers: [] };
+      case 'oidc':
+        return { issuer: settings.issuer, formerIssuers: settings.formerIssuers };
     }
-    return entry;
   }
 }
 

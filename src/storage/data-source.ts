@@ -15,6 +15,7 @@ import { ExternalIdentities1763800000000 } from './migrations/1763800000000-exte
 import { Audit1763900000000 } from './migrations/1763900000000-audit.js';
 import { AccountContent1764100000000 } from './migrations/1764100000000-account-content.js';
 import { Sessions1764200000000 } from './migrations/1764200000000-sessions.js';
+import { IdentityIssuer1764300000000 } from './migrations/1764300000000-identity-issuer.js';
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
@@ -55,6 +56,7 @@ export function createDataSource(address: DatabaseAddress, settings: StorageSett
       Audit1763900000000,
       AccountContent1764100000000,
       Sessions1764200000000,
+      IdentityIssuer1764300000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

@@ -12,6 +12,8 @@ export interface LeasedIdentity {
   readonly accountId: string;
   readonly provider: string;
   readonly subject: string;
+  /** null = stored before issuers were. */
+  readonly issuer: string | null;
   readonly login: string | null;
   readonly record: EligibilityRecord;
   /** When it became due, Unix milliseconds. */
@@ -26,6 +28,8 @@ export interface RecheckResult {
   readonly record: ScheduledRecord;
   /** What the provider said; null keeps what it said before. */
   readonly facts: EligibilityFacts | null;
+  /** Who said it; null keeps who is stored. */
+  readonly issuer: string | null;
   /** Stored with the result, or neither is; null when nothing changed for the account. */
   readonly event: AuditEvent | null;
 }
@@ -52,8 +56,8 @@ export class IdentityDueRepository {
          ORDER BY "eligibility_next_check_at" LIMIT $2 FOR UPDATE SKIP LOCKED)
        UPDATE "identity" SET "lease_until" = ${DUE_NOW} + $3 * interval '1 millisecond'
        FROM "due" WHERE "identity"."id" = "due"."id"
-       RETURNING "identity"."id", "account_id" AS "accountId", "provider", "subject", "login",
-         "eligibility_status" AS "status", "eligibility_reason" AS "reason",
+       RETURNING "identity"."id", "account_id" AS "accountId", "provider", "subject", "issuer",
+         "login", "eligibility_status" AS "status", "eligibility_reason" AS "reason",
          "eligibility_checked_at" AS "checkedAt", "eligibility_next_check_at" AS "dueAt",
          "consecutive_failures" AS "failures", "credentials", "lease_until" AS "leaseUntil"`,
       [provider, limit, leaseMs],
@@ -102,7 +106,7 @@ export class IdentityDueRepository {
    */
   async store(
     identity: LeasedIdentity,
-    { record, facts, event }: RecheckResult,
+    { record, facts, issuer, event }: RecheckResult,
     now: Date,
   ): Promise<{ seq: number | null } | null> {
     const parameters = [
@@ -116,6 +120,7 @@ export class IdentityDueRepository {
       facts === null ? null : JSON.stringify(facts),
       facts?.login ?? null,
       new Date(identity.dueAt + 1),
+      issuer,
     ];
     const [stored] =
       event === null
@@ -174,14 +179,14 @@ const STORE = `
     "eligibility_next_check_at" = CASE
       WHEN "eligibility_next_check_at" > $10 THEN "eligibility_next_check_at" ELSE $6 END,
     "consecutive_failures" = $7, "facts" = COALESCE($8::jsonb, "facts"),
-    "login" = COALESCE($9, "login"), "lease_until" = NULL
+    "login" = COALESCE($9, "login"), "issuer" = COALESCE($11::text, "issuer"), "lease_until" = NULL
   WHERE "id" = $1 AND "lease_until" = $2`;
 
 const STORE_WITH_EVENT = `
   WITH "stored" AS (${STORE} RETURNING "account_id", "provider"),
   "audited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason")
-    SELECT $11, $12, $13, "account_id", "provider", $14 FROM "stored"),
+    SELECT $12, $13, $14, "account_id", "provider", $15 FROM "stored"),
   "numbered" AS (
     UPDATE "account" SET "update_seq" = "update_seq" + 1
     FROM "stored" WHERE "account"."id" = "stored"."account_id" RETURNING "update_seq")
@@ -196,6 +201,7 @@ interface LeasedRow {
   readonly accountId: string;
   readonly provider: string;
   readonly subject: string;
+  readonly issuer: string | null;
   readonly login: string | null;
   readonly status: EligibilityStatus;
   readonly reason: string | null;

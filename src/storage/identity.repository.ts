@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../policy/audit-event.js';
 import type { EligibilityFacts } from '../policy/eligibility.js';
 import type { LinkedIdentity } from '../policy/external-link.js';
+import { issuersOf, type Authority } from '../policy/identity-issuer.js';
 import type { AccountMode, KeyMode } from '../policy/storage-policy.js';
 import { insertAuditEvents } from './audit.repository.js';
 import { Database, type Query } from './database.js';
@@ -13,6 +14,8 @@ import { nextUpdateSeq } from './update-seq.js';
 export interface ProvenIdentity {
   readonly provider: string;
   readonly subject: string;
+  /** Who named them; null = identities of this kind have no issuer. */
+  readonly authority: Authority | null;
   readonly facts: EligibilityFacts;
   /** What a later re-check needs; null keeps what is stored. */
   readonly credentials: string | null;
@@ -23,6 +26,14 @@ export interface ProvenIdentity {
 export interface KnownIdentity {
   readonly accountId: string;
   readonly accountMode: AccountMode;
+  /** null = stored before issuers were. */
+  readonly issuer: string | null;
+}
+
+/** Identities of a provider id that another issuer named. */
+export interface ForeignIdentities {
+  readonly issuer: string;
+  readonly identities: number;
 }
 
 export interface AccountIdentities {
@@ -52,7 +63,7 @@ export class IdentityRepository {
 
   async find(provider: string, subject: string): Promise<KnownIdentity | null> {
     const [known] = await this.database.query<KnownIdentity>(
-      `SELECT "account_id" AS "accountId", "encryption_mode" AS "accountMode"
+      `SELECT "account_id" AS "accountId", "encryption_mode" AS "accountMode", "issuer"
        FROM "identity" JOIN "account" ON "account"."id" = "identity"."account_id"
        WHERE "provider" = $1 AND "subject" = $2`,
       [provider, subject],
@@ -67,7 +78,8 @@ export class IdentityRepository {
     { provider, subject }: ProvenIdentity,
   ): Promise<LinkedIdentity[]> {
     const rows = await query<LinkedRow>(
-      `SELECT "account_id" AS "accountId", "subject", "login", "eligibility_status" AS "status",
+      `SELECT "account_id" AS "accountId", "subject", "issuer", "login",
+         "eligibility_status" AS "status",
          "eligibility_checked_at" AS "checkedAt"
        FROM "identity" WHERE "provider" = $1 AND ("subject" = $2 OR "account_id" = $3)
        ORDER BY "id" FOR UPDATE`,
@@ -80,9 +92,9 @@ export class IdentityRepository {
   async insert(query: Query, accountId: string, proven: ProvenIdentity): Promise<boolean> {
     const inserted = await query(
       `INSERT INTO "identity" ("provider", "subject", "login", "facts", "credentials",
-         "eligibility_status", "eligibility_checked_at", "eligibility_next_check_at",
+         "eligibility_status", "eligibility_checked_at", "eligibility_next_check_at", "issuer",
          "account_id", "id", "connected_at")
-       VALUES ($1, $2, $3, $4, $5, 'eligible', $6, $7, $8, $9, $6)
+       VALUES ($1, $2, $3, $4, $5, 'eligible', $6, $7, $8, $9, $10, $6)
        ON CONFLICT DO NOTHING RETURNING "id"`,
       [...this.toColumns(accountId, proven), accountId, randomUUID()],
     );
@@ -95,7 +107,8 @@ export class IdentityRepository {
       `UPDATE "identity" SET "login" = $3, "facts" = $4,
          "credentials" = COALESCE($5, "credentials"), "eligibility_status" = 'eligible',
          "eligibility_reason" = NULL, "eligibility_checked_at" = $6,
-         "eligibility_next_check_at" = $7, "consecutive_failures" = 0, "lease_until" = NULL
+         "eligibility_next_check_at" = $7, "consecutive_failures" = 0, "lease_until" = NULL,
+         "issuer" = $8
        WHERE "provider" = $1 AND "subject" = $2`,
       this.toColumns(accountId, proven),
     );
@@ -108,7 +121,8 @@ export class IdentityRepository {
    * @returns null when nothing changed
    */
   recordRefusal(proven: ProvenIdentity, reason: string): Promise<IdentityChange | null> {
-    const { provider, subject, facts, checkedAt, nextCheckAt } = proven;
+    const { provider, subject, authority, facts, checkedAt, nextCheckAt } = proven;
+    const issuers = authority === null ? [] : issuersOf(authority);
     return this.database.transaction(async (query) => {
       const [refused] = await query<{ accountId: string }>(
         `UPDATE "identity" SET "login" = $3, "facts" = $4, "eligibility_status" = 'ineligible',
@@ -116,8 +130,12 @@ export class IdentityRepository {
            "eligibility_next_check_at" = $7, "consecutive_failures" = 0, "lease_until" = NULL
          WHERE "provider" = $1 AND "subject" = $2 AND "eligibility_status" <> 'ineligible'
            AND ("eligibility_checked_at" IS NULL OR "eligibility_checked_at" < $6)
+           AND ("issuer" IS NULL OR "issuer" = ANY($8::text[]))
          RETURNING "account_id" AS "accountId"`,
-        [provider, subject, facts.login, JSON.stringify(facts), reason, checkedAt, nextCheckAt],
+        [
+          ...[provider, subject, facts.login, JSON.stringify(facts)],
+          ...[reason, checkedAt, nextCheckAt, issuers],
+        ],
       );
       if (refused === undefined) {
         return null;
@@ -145,6 +163,16 @@ export class IdentityRepository {
       keyMode: account?.keyMode ?? null,
       providers: identities.map(({ provider }) => provider),
     };
+  }
+
+  /** Identities under a provider id that another issuer named, at most 10 issuers of them. */
+  foreign(provider: string, authority: Authority): Promise<ForeignIdentities[]> {
+    return this.database.query<ForeignIdentities>(
+      `SELECT "issuer", count(*)::int AS "identities" FROM "identity"
+       WHERE "provider" = $1 AND "issuer" IS NOT NULL AND "issuer" <> ALL($2::text[])
+       GROUP BY "issuer" LIMIT 10`,
+      [provider, issuersOf(authority)],
+    );
   }
 
   /** @returns null when there was nothing to unlink */
@@ -191,6 +219,7 @@ export class IdentityRepository {
       this.credentials.seal(accountId, provider, proven.credentials),
       proven.checkedAt,
       proven.nextCheckAt,
+      proven.authority?.issuer ?? null,
     ];
   }
 }

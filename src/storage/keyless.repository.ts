@@ -21,7 +21,8 @@ interface IdentityKey {
 }
 
 const FIND = `
-  SELECT "provider", "subject", "account_id" AS "accountId", "login", "eligibility_status" AS "status",
+  SELECT "provider", "subject", "account_id" AS "accountId", "issuer", "login",
+    "eligibility_status" AS "status",
     extract(epoch FROM "eligibility_checked_at")::float8 * 1000 AS "checkedAt",
     "key_mode" AS "keyMode", "disabled_at" IS NOT NULL AS "isDisabled"
   FROM "identity" JOIN "account" ON "account"."id" = "identity"."account_id"
@@ -35,8 +36,8 @@ const CREATE = `
   WITH "linked" AS (
     INSERT INTO "identity" ("provider", "subject", "login", "facts", "credentials",
       "eligibility_status", "eligibility_checked_at", "eligibility_next_check_at",
-      "account_id", "id", "connected_at")
-    VALUES ($1, $2, $3, $4, $5, 'eligible', $6, $7, $8, $9, $10)
+      "account_id", "id", "connected_at", "issuer")
+    VALUES ($1, $2, $3, $4, $5, 'eligible', $6, $7, $8, $9, $10, $11)
     ON CONFLICT ("provider", "subject") DO NOTHING
     RETURNING "account_id"),
   "created" AS (
@@ -79,11 +80,8 @@ export class KeylessRepository {
    *
    * @returns its id; null when another first login was faster: it is committed by then
    */
-  async create(
-    query: Query,
-    { provider, subject, facts, credentials, checkedAt, nextCheckAt }: ProvenIdentity,
-    now: Date,
-  ): Promise<string | null> {
+  async create(query: Query, proven: ProvenIdentity, now: Date): Promise<string | null> {
+    const { provider, subject, authority, facts, credentials, checkedAt, nextCheckAt } = proven;
     const accountId = randomUUID();
     const [account] = await query<{ id: string }>(CREATE, [
       provider,
@@ -96,6 +94,7 @@ export class KeylessRepository {
       accountId,
       randomUUID(),
       now,
+      authority?.issuer ?? null,
     ]);
     return account?.id ?? null;
   }
@@ -103,6 +102,7 @@ export class KeylessRepository {
 
 interface IdentityAccountRow extends IdentityKey {
   readonly accountId: string;
+  readonly issuer: string | null;
   readonly login: string | null;
   readonly status: LinkedIdentity['status'];
   /** Unix milliseconds. */
@@ -130,10 +130,10 @@ function nameOf({ provider, subject }: IdentityKey): string {
 }
 
 function toIdentityAccount(row: IdentityAccountRow): IdentityAccount {
-  const { accountId, subject, login, status, checkedAt, keyMode, isDisabled } = row;
+  const { accountId, subject, issuer, login, status, checkedAt, keyMode, isDisabled } = row;
   return {
     account: { id: accountId, isDisabled },
     keyMode,
-    identity: { accountId, subject, login, status, checkedAt },
+    identity: { accountId, subject, issuer, login, status, checkedAt },
   };
 }

@@ -120,6 +120,25 @@ describe('the return of the browser', () => {
     expect(returned(await callback(at.search))).toEqual(INVALID_STATE);
   });
 
+  it('is not used up by HEAD, as link previews and scanners send it', async () => {
+    const { url } = await begin(server);
+    const at = await callbackOf(server, url, 'dora');
+    const head = await call(server, 'HEAD', at.pathname + at.search);
+    expect(head.status).toBe(404);
+    expect(head.headers.location).toBeUndefined();
+    expect(returned(await callback(at.search))).toHaveProperty('pending');
+  });
+
+  it.each(['/v1/auth/external/okta/params', '/v1/connect/external/okta/params'])(
+    'begins nothing with HEAD %s',
+    async (path) => {
+      const { body } = await loginThrough(server, 'dora', makeDeviceKey());
+      const query = `?mode=keyed&proofHash=${hashOf('p')}`;
+      const answer = await call(server, 'HEAD', path + query, { token: body.token });
+      expect(answer.status).toBe(404);
+    },
+  );
+
   it('is not cached, and tells the next page nothing', async () => {
     const { headers } = await callback('?state=x');
     expect(headers).toMatchObject({

@@ -34,6 +34,7 @@ export function oidcSettings(
     fetchUserInfo: false,
     storeRefreshToken: true,
     emailVerification: 'required',
+    formerIssuers: [],
     entra: { graph: false, graphUrl: null },
     ui: { iconHint: null, buttonColor: null },
     ...given,

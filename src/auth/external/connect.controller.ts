@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ChangesState } from '../../common/head-requests.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../auth.service.js';
 import { Caller, OpenToAnyToken } from '../route-access.js';
@@ -24,6 +25,7 @@ export class ConnectController {
   })
   @Get('params')
   @NeedsFreshLogin()
+  @ChangesState()
   @Answers(StartAnswerDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
   @Refuses('oauth-not-configured', 'unsupported-provider', 'unavailable')
@@ -42,7 +44,7 @@ export class ConnectController {
   @Answers(SuccessDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
   @Refuses('invalid-request', 'invalid-pending', 'not-eligible', 'provider-already-linked')
-  @Refuses('unavailable')
+  @Refuses('unsupported-provider', 'unavailable')
   async finalize(
     @Caller() { accountId }: Access,
     @Param('provider') provider: string,

@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Redirect, Req } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { ChangesState } from '../../common/head-requests.js';
 import { Refuses } from '../../common/route-docs.js';
 import { Public } from '../route-access.js';
 import { ExternalCallbackService } from './external-callback.service.js';
@@ -15,6 +16,7 @@ export class ExternalCallbackController {
       'Where the provider sends the browser; it goes on to the client, with an answer or an error.',
   })
   @Get(':provider/callback')
+  @ChangesState()
   @Public()
   @Redirect()
   @ApiResponse({ status: 302, description: 'To the return address.' })

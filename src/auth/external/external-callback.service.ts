@@ -5,6 +5,7 @@ import { toAppError } from '../../common/error.filter.js';
 import { AppError, ERRORS } from '../../common/errors.js';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import { judgeExternalLogin, provisioningModes } from '../../policy/external-flow.js';
+import { isOfAuthority } from '../../policy/identity-issuer.js';
 import { ProviderError, type IdentityProvider } from '../../providers/identity-provider.js';
 import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { ExternalFlowRepository } from '../../storage/external-flow.repository.js';
@@ -17,6 +18,7 @@ import {
   type PendingContents,
 } from './external-contents.js';
 import { IdentityLinks } from './identity-links.js';
+import { LinkEffects } from './link-effects.js';
 import {
   loopbackAddress,
   returnAddressOf,
@@ -41,6 +43,7 @@ export class ExternalCallbackService {
     private readonly flows: ExternalFlowRepository,
     private readonly identities: IdentityRepository,
     private readonly links: IdentityLinks,
+    private readonly effects: LinkEffects,
     private readonly limits: RateLimits,
     private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -97,6 +100,9 @@ export class ExternalCallbackService {
     }
     const proven = await this.exchange(provider, flow, search);
     const known = await this.identities.find(provider.id, proven.subject);
+    if (known !== null && !isOfAuthority(known.issuer, this.links.authorityOf(provider.id))) {
+      throw this.effects.refuseForeign(provider.id, known.issuer);
+    }
     const pending = randomBytes(SECRET_BYTES).toString('base64url');
     const expiresAt = new Date(this.clock.now() + LIFETIME_MS);
     await this.flows.add('external-pending', pending, proven, expiresAt);
@@ -131,7 +137,9 @@ export class ExternalCallbackService {
       await this.links.refuse({ provider: provider.id, subject, facts }, verdict.reason);
       throw new AppError('not-eligible');
     }
-    return { provider: provider.id, holder: flow.holder, subject, facts, credentials, checkedAt };
+    const { issuer } = this.links.authorityOf(provider.id);
+    const { holder } = flow;
+    return { provider: provider.id, issuer, holder, subject, facts, credentials, checkedAt };
   }
 
   /** The word the client is told; what happened is in the log. */

@@ -31,6 +31,8 @@ export interface FlowContents {
 /** What `pending` stands for. */
 export interface PendingContents {
   readonly provider: string;
+  /** Who named the subject; absent in what an older server stored. */
+  readonly issuer?: string;
   readonly holder: Holder;
   readonly subject: string;
   readonly facts: EligibilityFacts;

@@ -50,6 +50,7 @@ export class ExternalKeylessService {
     return {
       provider,
       subject,
+      authority: this.links.authorityOf(provider),
       login: facts.login,
       facts,
       credentials,

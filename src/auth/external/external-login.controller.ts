@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Param, Post, Query, Req, UseGuards } fro
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../common/errors.js';
+import { ChangesState } from '../../common/head-requests.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import { decodePublicKey } from '../device-key/device-key.service.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
@@ -28,6 +29,7 @@ export class ExternalLoginController {
 
   @ApiOperation({ summary: 'Begins a login: the address to open, for 10 minutes.' })
   @Get('params')
+  @ChangesState()
   @Answers(StartAnswerDto)
   @Refuses('invalid-request', 'invalid-public-key', 'oauth-not-configured', 'keyless-disabled')
   @Refuses('e2ee-required', 'unsupported-provider', 'rate-limited', 'unavailable')
@@ -49,7 +51,7 @@ export class ExternalLoginController {
   @Refuses('invalid-request', 'invalid-public-key', 'invalid-pending', 'invalid-proof')
   @Refuses('invalid-signature', 'challenge-required', 'challenge-expired', 'account-disabled')
   @Refuses('signup-provider-disabled', 'not-eligible', 'provider-already-linked')
-  @Refuses('rate-limited', 'unavailable')
+  @Refuses('unsupported-provider', 'rate-limited', 'unavailable')
   finalize(
     @Param('provider') provider: string,
     @Body() body: FinalizeDto,

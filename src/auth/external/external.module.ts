@@ -10,6 +10,7 @@ import { ExternalKeylessService } from './external-keyless.service.js';
 import { ExternalLoginController } from './external-login.controller.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { ExternalStartService } from './external-start.service.js';
+import { ForeignIdentities } from './foreign-identities.js';
 import { IdentityLinks } from './identity-links.js';
 import { PendingLogins } from './pending-logins.js';
 
@@ -42,6 +43,7 @@ import { PendingLogins } from './pending-logins.js';
     ExternalKeylessService,
     ExternalLoginService,
     ExternalStartService,
+    ForeignIdentities,
     IdentityLinks,
     PendingLogins,
   ],

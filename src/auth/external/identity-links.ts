@@ -5,6 +5,7 @@ import { SETTINGS, type Settings } from '../../config/settings.js';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import { judgeEligibility, type EligibilityVerdict } from '../../policy/eligibility.js';
 import { judgeLink } from '../../policy/external-link.js';
+import type { Authority } from '../../policy/identity-issuer.js';
 import { hasKeylessWayIn } from '../../policy/keyless.js';
 import { nextCheckAt } from '../../policy/offboarding.js';
 import type { ProviderProfile } from '../../providers/identity-provider.js';
@@ -46,7 +47,8 @@ export class IdentityLinks {
    * Links a proven identity, or refreshes it. Announce the change after the transaction.
    *
    * @returns null when the account's clients see no difference
-   * @throws AppError `not-eligible`, `provider-already-linked`, `unavailable`
+   * @throws AppError `not-eligible`, `provider-already-linked`, `unsupported-provider`,
+   *   `unavailable`
    */
   async link(
     query: Query,
@@ -54,17 +56,20 @@ export class IdentityLinks {
     pending: PendingContents,
   ): Promise<IdentityChange | null> {
     const { provider, subject, facts, checkedAt } = pending;
+    const authority = this.authorityOf(provider);
     if (this.judge(provider, pending).status !== 'eligible') {
       throw new AppError('not-eligible', { provider });
     }
     const proven = this.toProven(pending, checkedAt);
-    const request = { accountId, subject, login: facts.login, checkedAt };
+    const request = { accountId, subject, authority, login: facts.login, checkedAt };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const met = await this.identities.lockAround(query, accountId, proven);
       const decision = judgeLink(request, met);
       switch (decision.kind) {
         case 'refuse':
           throw new AppError(decision.code, { provider });
+        case 'foreign':
+          throw this.effects.refuseForeign(provider, decision.issuer);
         case 'refresh':
           await this.identities.refresh(query, accountId, proven);
           return this.noteRefresh(query, accountId, provider, decision.change);
@@ -80,6 +85,15 @@ export class IdentityLinks {
       }
     }
     throw new AppError('unavailable');
+  }
+
+  /** @throws AppError `unsupported-provider` */
+  authorityOf(provider: string): Authority {
+    const authority = this.providers.authority(provider);
+    if (authority === undefined) {
+      throw new AppError('unsupported-provider');
+    }
+    return authority;
   }
 
   private async noteRefresh(
@@ -154,7 +168,7 @@ export class IdentityLinks {
   }
 
   private toProven(
-    identity: Omit<ProvenIdentity, 'checkedAt' | 'nextCheckAt'>,
+    identity: Omit<ProvenIdentity, 'authority' | 'checkedAt' | 'nextCheckAt'>,
     checkedAt: number,
   ): ProvenIdentity {
     const { provider, subject, facts, credentials } = identity;
@@ -163,6 +177,7 @@ export class IdentityLinks {
     return {
       provider,
       subject,
+      authority: this.authorityOf(provider),
       facts,
       credentials,
       checkedAt: new Date(checkedAt),

@@ -1,5 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
+import { AppError } from '../../common/errors.js';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import type { IdentityChange } from '../../storage/identity.repository.js';
 import { AccessChanges } from '../access-changes.js';
@@ -8,6 +9,8 @@ import { AccountUpdates } from '../account-updates.js';
 /** Carries a stored link, or its end, to everybody whom it concerns, on every replica. */
 @Injectable()
 export class LinkEffects {
+  private readonly logger = new Logger(LinkEffects.name);
+
   constructor(
     private readonly changes: AccessChanges,
     private readonly updates: AccountUpdates,
@@ -22,6 +25,18 @@ export class LinkEffects {
     } else {
       this.announce(change);
     }
+  }
+
+  /**
+   * Logs and counts for the audit trail that a login met an identity of another issuer.
+   *
+   * @param issuer of the identity that is stored
+   * @returns what to answer: the configured issuer does not vouch for that identity
+   */
+  refuseForeign(provider: string, issuer: string | null): AppError {
+    this.logger.warn({ msg: 'login met an identity of another issuer', provider, issuer });
+    this.audit.refuse(provider, 'issuer_changed');
+    return new AppError('not-eligible', { provider });
   }
 
   /** @param closes why live connections end, where the provider is required; absent = they stay */

@@ -5,6 +5,7 @@ import { AppError } from '../../common/errors.js';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import type { EligibilityFacts, EligibilityVerdict } from '../../policy/eligibility.js';
 import { judgeLink } from '../../policy/external-link.js';
+import { isOfAuthority, type Authority } from '../../policy/identity-issuer.js';
 import {
   judgeKeylessAccounts,
   judgeKeylessSignup,
@@ -29,6 +30,8 @@ export interface KeylessPerson {
   /** A configured provider's id, or `mtls`. */
   readonly provider: string;
   readonly subject: string;
+  /** Who named them; null = a certificate. */
+  readonly authority: Authority | null;
   readonly login: string | null;
   /** What the operator's rules say about them. */
   readonly eligibility: EligibilityVerdict;
@@ -149,6 +152,9 @@ export class KeylessLogin {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const known = await this.keyless.lock(query, person);
       if (known !== null) {
+        if (!isOfAuthority(known.identity.issuer, person.authority)) {
+          throw this.effects.refuseForeign(provider, known.identity.issuer);
+        }
         checkOpen(known, provider);
         const change = await this.refresh(query, known, proven);
         return { accountId: known.account.id, provider, created: false, change };
@@ -189,6 +195,7 @@ export class KeylessLogin {
   private isUpToDate({ identity }: IdentityAccount, person: KeylessPerson): boolean {
     return (
       person.credentials === null &&
+      isOfAuthority(identity.issuer, person.authority) &&
       identity.status === 'eligible' &&
       identity.login === person.login &&
       (identity.checkedAt ?? 0) > this.clock.now() - FRESH_MS
@@ -200,8 +207,8 @@ export class KeylessLogin {
     { account, identity }: IdentityAccount,
     proven: ProvenIdentity,
   ): Promise<IdentityChange | null> {
-    const { provider, subject, facts, checkedAt } = proven;
-    const request = { accountId: account.id, subject, login: facts.login };
+    const { provider, subject, authority, facts, checkedAt } = proven;
+    const request = { accountId: account.id, subject, authority, login: facts.login };
     const decision = judgeLink({ ...request, checkedAt: checkedAt.getTime() }, [identity]);
     if (decision.kind !== 'refresh') {
       throw new AppError('not-eligible', { provider });
@@ -217,7 +224,7 @@ export class KeylessLogin {
   }
 
   private toProven(person: KeylessPerson): ProvenIdentity {
-    const { provider, subject, login, credentials } = person;
+    const { provider, subject, authority, login, credentials } = person;
     const { offboarding } = this.settings.auth;
     const checkedAt = person.checkedAt ?? this.clock.now();
     const next = nextCheckAt(offboarding, checkedAt, Math.random());
@@ -226,6 +233,7 @@ export class KeylessLogin {
     return {
       provider,
       subject,
+      authority,
       facts: person.facts ?? factsOf(login),
       credentials,
       checkedAt: new Date(checkedAt),

@@ -117,7 +117,8 @@ export class CertificateLogin {
   private person(subject: string, login: string): KeylessPerson {
     const { autoProvision } = this.mtls;
     const eligibility = { status: 'eligible' } as const;
-    return { provider: PROVIDER, subject, login, eligibility, autoProvision, credentials: null };
+    const person = { provider: PROVIDER, subject, authority: null, login, credentials: null };
+    return { ...person, eligibility, autoProvision };
   }
 
   private async issueCode(person: KeylessPerson, created: boolean): Promise<string> {

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Post, Query, Redirect, Req, UseGuards } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { ChangesState } from '../../common/head-requests.js';
 import { Answers, Refuses } from '../../common/route-docs.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
 import { LoginRateGuard } from '../login-rate.guard.js';
@@ -52,6 +53,7 @@ export class MtlsController {
 
   @ApiOperation({ summary: 'Ends a login in a browser: back to the return address.' })
   @Get('complete')
+  @ChangesState()
   @Redirect()
   @ApiQuery(RETURN_TO)
   @ApiResponse({ status: 302, description: 'To `returnTo`, with `code` or `error`.' })

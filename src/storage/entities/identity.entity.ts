@@ -23,6 +23,10 @@ export class IdentityEntity {
   @Column('text')
   subject!: string;
 
+  /** Who named the subject; null = linked before this was stored, or a certificate. */
+  @Column('text', { nullable: true })
+  issuer!: string | null;
+
   @Column('text', { nullable: true })
   login!: string | null;
 
