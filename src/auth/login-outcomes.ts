@@ -14,8 +14,15 @@ const LOGIN_ROUTES: Readonly<Record<string, string | null>> = {
   '/v1/auth/external/:provider/finalize-keyless': null,
 };
 
-/** Where a browser comes back: it is told of a refusal in the address it is sent to. */
+/** Where a browser returns: a refusal is no error there, and is noted by {@link noteReturnError}. */
 const CALLBACK_ROUTE = '/v1/oauth/:provider/callback';
+
+const returnErrors = new WeakMap<object, string>();
+
+/** Notes with which error, as the return address names it, a login ended in the browser. */
+export function noteReturnError(request: FastifyRequest, error: string): void {
+  returnErrors.set(request, error);
+}
 
 /** Counts how logins end, for the metrics and, where they are refused, for the audit trail. */
 @Injectable()
@@ -36,7 +43,7 @@ export class LoginOutcomes {
           ...own,
           (request, reply, done): void => {
             if (isCallback) {
-              this.countCallback(request, reply);
+              this.countCallback(request);
             } else {
               this.countLogin(request, reply);
             }
@@ -57,11 +64,9 @@ export class LoginOutcomes {
     }
   }
 
-  private countCallback(request: FastifyRequest, reply: FastifyReply): void {
-    const location = String(reply.getHeader('location') ?? '');
-    const query = new URLSearchParams(location.slice(location.indexOf('?') + 1));
-    const error = query.get('error');
-    if (error !== null && query.get('flow') === 'auth') {
+  private countCallback(request: FastifyRequest): void {
+    const error = returnErrors.get(request);
+    if (error !== undefined) {
       this.refuse(this.providerOf(request), error.replaceAll('_', '-'));
     }
   }

@@ -52,6 +52,15 @@ export function accountPageHeaders(): Record<string, string> {
   return headersWith(ACCOUNT_PAGE);
 }
 
+/**
+ * The headers of a page that only asks a person something.
+ *
+ * @param styleHash SHA-256 of its one style element, in base64
+ */
+export function confirmationPageHeaders(styleHash: string): Record<string, string> {
+  return headersWith({ ...NOTHING, formAction: ["'self'"], styleSrc: [`'sha256-${styleHash}'`] });
+}
+
 function headersWith(directives: Record<string, string[]>): Record<string, string> {
   const headers: Record<string, string> = {};
   const response = {

@@ -109,6 +109,7 @@ function authSettings(values: Values, providers: readonly ProviderSettings[]): A
     keyChallengeEnabled: values.AUTH_KEY_CHALLENGE_ENABLED,
     requireServerChallenge: values.AUTH_REQUIRE_SERVER_CHALLENGE,
     loginOrigins: loginOrigins(values),
+    loopbackReturnEnabled: values.AUTH_LOOPBACK_RETURN_ENABLED,
     tokenTtlSeconds: values.AUTH_TOKEN_TTL_SECONDS,
     freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
     accessCacheMs: values.AUTH_ACCESS_CACHE_SECONDS * 1000,

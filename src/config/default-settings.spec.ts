@@ -39,6 +39,7 @@ describe('resolveSettings with nothing set', () => {
           keyChallengeEnabled: true,
           requireServerChallenge: true,
           loginOrigins: [],
+          loopbackReturnEnabled: true,
           tokenTtlSeconds: 2_592_000,
           accessCacheMs: 5000,
           offboarding: {

@@ -50,6 +50,12 @@ export const AUTH_VARIABLES = {
     lowerCase: true,
     doc: 'Origins besides that of SERVICE_PUBLIC_URL at which clients reach this server. They stand in its challenges: a client refuses one that does not name the origin it uses.',
   },
+  AUTH_LOOPBACK_RETURN_ENABLED: {
+    group: 'Sign-up and login',
+    type: 'boolean',
+    default: true,
+    doc: 'Lets logins through a provider return to a program on the computer of the browser (http://127.0.0.1), after a page has asked. The command line needs it.',
+  },
   AUTH_TOKEN_TTL_SECONDS: {
     group: 'Sign-up and login',
     type: 'integer',

@@ -56,6 +56,8 @@ export interface AuthSettings {
   readonly requireServerChallenge: boolean;
   /** Origins at which clients reach this server, for its challenges. Empty = not known. */
   readonly loginOrigins: readonly string[];
+  /** Whether logins through a provider may return to a program on the browser's computer. */
+  readonly loopbackReturnEnabled: boolean;
   readonly tokenTtlSeconds: number;
   /** 0 = any live session counts as fresh. */
   readonly freshLoginMs: number;

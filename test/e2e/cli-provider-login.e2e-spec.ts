@@ -1,8 +1,7 @@
 import { Client } from 'pg';
 import { createCliUser, type CliUser } from '../helpers/cli.js';
-import { freePort } from '../helpers/service-process.js';
-import { Browser } from './external-browser.js';
-import { params, RETURN_BASE, startWorld, type World } from './external-world.js';
+import { startServer } from '../helpers/server.js';
+import { callbackOf, params, startWorld, type World } from './external-world.js';
 
 const ADDRESS = /^ {2}(http\S+)$/m;
 
@@ -25,25 +24,18 @@ beforeEach(async () => {
 });
 afterEach(() => user.remove());
 
-/** What a person does: reads the address in the terminal, opens it, logs in. */
+/** What a person does: reads address and code in the terminal, logs in, compares, continues. */
 async function logIn(person: string, ...flags: string[]) {
   const { url } = world.server;
   const cli = user.start(['login', '--server', url, '--provider', 'okta', ...flags]);
   await cli.until(() => ADDRESS.test(cli.stderr()));
   const [, address = ''] = ADDRESS.exec(cli.stderr()) ?? [];
-  const browser = new Browser({ login: person, password: 'any password' });
-  const back = await browser.visit(address, 'http://127.0.0.1:');
-  const page = await visitUntilLoopback(browser, back);
-  return { cli, back: page };
-}
-
-/** The provider itself is on 127.0.0.1 too: go on until the browser is at the command line's. */
-async function visitUntilLoopback(browser: Browser, from: URL): Promise<Response> {
-  let at = from;
-  while (at.pathname !== '/oauth/okta') {
-    at = await browser.visit(at, 'http://127.0.0.1:');
-  }
-  return fetch(at);
+  const page = await (await fetch(await callbackOf(world.server, address, person))).text();
+  const [, shown = ''] = /page of the server shows this code: (\S+)/.exec(cli.stderr()) ?? [];
+  expect(shown).toMatch(/^[B-Z]{4}-[B-Z]{4}$/);
+  expect(page).toContain(`<p class="code">${shown}</p>`);
+  const [, link = ''] = /<a href="([^"]+)"/.exec(page) ?? [];
+  return { cli, back: await fetch(link.replaceAll('&amp;', '&')) };
 }
 
 /** What the interval, a minute at least, would do; where there is no SQL, it does. */
@@ -102,25 +94,17 @@ describe('gatehouse login --provider, on a server of the preset public-provider-
   });
 });
 
-describe('the loopback port of a login', () => {
-  it.each(['0', '80', '1023', '65536', '3000.5', '-1', '3000@evil.example', '3000/..', ''])(
-    'is refused as %j',
-    async (loopbackPort) => {
-      const query = { mode: 'keyed', proofHash: 'a'.repeat(64), loopbackPort };
-      expect((await params(world.server, 'okta', query)).status).toBe(400);
-    },
-  );
-
-  it('is where refusals go too, and the configured address hears nothing', async () => {
-    const port = await freePort();
-    const query = { mode: 'keyed', proofHash: 'a'.repeat(64), loopbackPort: String(port) };
-    const { body } = await params(world.server, 'okta', query);
-    const state = new URL(String(body['url'])).searchParams.get('state') ?? '';
-    const callback = `${world.server.url}/v1/oauth/okta/callback?state=${state}&error=access_denied`;
-    const answer = await fetch(callback, { redirect: 'manual' });
-    const location = new URL(answer.headers.get('location') ?? '');
-    expect(`${location.origin}${location.pathname}`).toBe(`http://127.0.0.1:${port}/oauth/okta`);
-    const again = await fetch(callback, { redirect: 'manual' });
-    expect(again.headers.get('location')).toBe(`${RETURN_BASE}/okta?flow=auth&error=invalid_state`);
+describe('a server that does not return to programs', () => {
+  it('says so in the command line, before a browser opens', async () => {
+    const env = { ...world.env, PORT: '0', AUTH_LOOPBACK_RETURN_ENABLED: '0' };
+    const server = await startServer({ store: world.store, env });
+    const args = ['login', '--server', server.url, '--provider', 'okta', '--json'];
+    const { code, stdout, stderr } = await user.run(args);
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain('loopback-return-disabled');
+    expect(stdout + stderr).not.toMatch(ADDRESS);
+    const query = { mode: 'keyed', proofHash: 'a'.repeat(64) };
+    expect((await params(server, 'okta', query)).status).toBe(200);
+    await server.stop();
   });
 });

@@ -28,7 +28,7 @@ export class ConnectController {
   @ChangesState()
   @Answers(StartAnswerDto)
   @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
-  @Refuses('oauth-not-configured', 'unsupported-provider', 'unavailable')
+  @Refuses('invalid-request', 'oauth-not-configured', 'unsupported-provider', 'unavailable')
   async start(
     @Caller() { accountId }: Access,
     @Param('provider') provider: string,

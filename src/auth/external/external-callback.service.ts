@@ -6,6 +6,7 @@ import { AppError, ERRORS } from '../../common/errors.js';
 import { SETTINGS, type Settings } from '../../config/settings.js';
 import { judgeExternalLogin, provisioningModes } from '../../policy/external-flow.js';
 import { isOfAuthority } from '../../policy/identity-issuer.js';
+import { loopbackCode } from '../../policy/loopback-code.js';
 import { ProviderError, type IdentityProvider } from '../../providers/identity-provider.js';
 import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { ExternalFlowRepository } from '../../storage/external-flow.repository.js';
@@ -19,6 +20,7 @@ import {
 } from './external-contents.js';
 import { IdentityLinks } from './identity-links.js';
 import { LinkEffects } from './link-effects.js';
+import type { LoopbackQuestion } from './loopback-page.js';
 import {
   loopbackAddress,
   returnAddressOf,
@@ -29,6 +31,16 @@ import {
 /** What this server hands out as `state` and `pending`. */
 const SECRET = /^[\w-]{43}$/;
 const SECRET_BYTES = 32;
+
+/** Where the browser goes from the callback. */
+export interface CallbackAnswer {
+  readonly location: string;
+  /** To ask before it goes there; null = it goes at once. */
+  readonly question: LoopbackQuestion | null;
+  readonly flow: 'auth' | 'connect';
+  /** As the return address names it; null when the login goes on. */
+  readonly error: string | null;
+}
 
 /**
  * What happens when the browser comes back from a provider. The answer is always an address of the
@@ -52,10 +64,10 @@ export class ExternalCallbackService {
   /**
    * @param search the query of the redirect as it arrived
    * @param address where the browser is, for the login limit
-   * @returns where to send the browser
+   * @returns where the browser goes, and what to ask before
    * @throws AppError `unsupported-provider`, `oauth-not-configured`: there is nowhere to send it
    */
-  async complete(id: string, search: string, address: string): Promise<string> {
+  async complete(id: string, search: string, address: string): Promise<CallbackAnswer> {
     const provider = this.providers.get(id);
     const base = provider === undefined ? null : returnAddressOf(this.settings, id);
     if (provider === undefined || base === null) {
@@ -63,17 +75,36 @@ export class ExternalCallbackService {
       throw new AppError(code, { provider: id });
     }
     let flow: FlowContents | null = null;
-    const location = (answer: Omit<ReturnQuery, 'flow'>): string =>
-      returnLocation(returnTo(flow) ?? base, { flow: nameOf(flow), ...answer });
+    const to = (answer: Omit<ReturnQuery, 'flow'>): CallbackAnswer =>
+      this.answerTo(flow, search, base, { flow: nameOf(flow), ...answer });
     try {
       await this.limits.count('loginPerIp', address);
       flow = await this.takeFlow(id, search);
       const answer =
         flow === null ? { error: 'invalid_state' } : await this.prove(provider, flow, search);
-      return location(answer);
+      return to(answer);
     } catch (error) {
-      return location({ error: this.toReturnError(error, id) });
+      return to({ error: this.toReturnError(error, id) });
     }
+  }
+
+  private answerTo(
+    flow: FlowContents | null,
+    search: string,
+    base: string,
+    query: ReturnQuery,
+  ): CallbackAnswer {
+    const { flow: name, pending = null, error = null } = query;
+    const port = flow?.loopbackPort ?? null;
+    if (flow === null || port === null) {
+      return { location: returnLocation(base, query), question: null, flow: name, error };
+    }
+    const location = returnLocation(loopbackAddress(port, flow.provider), query);
+    const { displayName: provider = flow.provider } =
+      this.settings.providers.find(({ id }) => id === flow.provider) ?? {};
+    const code = loopbackCode(new URLSearchParams(search).get('state') ?? '');
+    const question = { provider, port, code, flow: name, error, pending, location };
+    return { location, question, flow: name, error };
   }
 
   /** A state is used up by whoever shows it, at whichever provider's address: a mix-up ends it. */
@@ -84,7 +115,8 @@ export class ExternalCallbackService {
     }
     const now = new Date(this.clock.now());
     const flow = await this.flows.take<FlowContents>('external-flow', state, now);
-    return flow?.provider === provider ? flow : null;
+    const isOff = flow?.loopbackPort != null && !this.settings.auth.loopbackReturnEnabled;
+    return flow?.provider === provider && !isOff ? flow : null;
   }
 
   private async prove(
@@ -158,11 +190,6 @@ export class ExternalCallbackService {
     }
     return code.replaceAll('-', '_');
   }
-}
-
-function returnTo(flow: FlowContents | null): string | null {
-  const port = flow?.loopbackPort ?? null;
-  return flow === null || port === null ? null : loopbackAddress(port, flow.provider);
 }
 
 function nameOf(flow: FlowContents | null): 'auth' | 'connect' {

@@ -62,11 +62,18 @@ export class ExternalStartService {
     return this.start(provider, { mode: account.keyMode, holder, loopbackPort });
   }
 
-  /** @throws AppError `unsupported-provider`, `oauth-not-configured`, `unavailable` */
+  /**
+   * @throws AppError `unsupported-provider`, `oauth-not-configured`, `unavailable`, and
+   *   `invalid-request` for a loopback port where the operator turned that way off
+   */
   private async start(id: string, purpose: Purpose): Promise<URL> {
     const provider = this.providers.get(id);
     if (provider === undefined) {
       throw new AppError('unsupported-provider');
+    }
+    if (purpose.loopbackPort !== null && !this.settings.auth.loopbackReturnEnabled) {
+      const message = 'This server does not return to programs on a computer.';
+      throw new AppError('invalid-request', { details: [{ path: 'loopbackPort', message }] });
     }
     const redirectUri = this.providers.redirectUri(id);
     if (redirectUri === null || returnAddressOf(this.settings, id) === null) {

@@ -15,7 +15,7 @@ export class StartDto {
     type: String,
     pattern: LOOPBACK_PORT.source,
     description:
-      'Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address.',
+      'Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off.',
   })
   @IsOptional()
   @Matches(LOOPBACK_PORT, { message: 'loopbackPort must be a port from 1024 to 65535' })

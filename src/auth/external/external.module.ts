@@ -23,11 +23,12 @@ import { PendingLogins } from './pending-logins.js';
  * at the end: the return address only brings a `pending`, and finishing takes the secret whose hash
  * (or the device key which) the login began with, or the bearer token of the account that began to
  * connect. A login begun by somebody else ends in a client that has neither; a pending that was
- * intercepted is of no use. PKCE and `nonce` bind the code to this server's own request, each state
+ * intercepted is of no use. A loopback port is chosen by the caller, so a person is asked before the
+ * pending leaves for it (loopback-page.ts). PKCE and `nonce` bind the code to this server's own request, each state
  * to one provider (4.4), and the return address is the operator's alone (4.11).
  *
  * Routes: /v1/auth/external/:provider/params, …/finalize, …/finalize-keyless and …/pending/:pending,
- * /v1/oauth/:provider/callback, /v1/connect/external/:provider, …/params and …/finalize.
+ * /v1/oauth/:provider/callback and …/cancel, /v1/connect/external/:provider, …/params and …/finalize.
  */
 @Module({
   imports: [KeylessModule, ProvidersModule],

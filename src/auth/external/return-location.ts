@@ -22,8 +22,8 @@ export function returnAddressOf({ http, oauthReturn }: Settings, provider: strin
 }
 
 /**
- * Where the browser of somebody returns who waits on their own machine (RFC 8252, 7.3). Only that
- * machine hears of the answer, which is worth nothing without the proof or key of the client.
+ * Where a program on the browser's own computer listens (RFC 8252, 7.3). The caller chose the port:
+ * a person is asked before the browser goes there.
  */
 export function loopbackAddress(port: number, provider: string): string {
   return `http://127.0.0.1:${port}/oauth/${provider}`;

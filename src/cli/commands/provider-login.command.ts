@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { LoginAnswer } from '../../client/api-client-answers.js';
 import { Transport } from '../../client/api-client-transport.js';
 import { GatehouseClient } from '../../client/api-client.js';
-import { isRecord } from '../../client/problem.js';
+import { GatehouseProblem, isRecord } from '../../client/problem.js';
+import { loopbackCode } from '../../policy/loopback-code.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { deviceKeyFor } from '../device-key-store.js';
@@ -57,11 +58,29 @@ async function begin(
     loopbackPort: String(port),
   });
   const path = `/v1/auth/external/${encodeURIComponent(provider)}/params?${query.toString()}`;
-  return readBrowserAddress((await transport.send('GET', path, { isAnswer: isStart })).url);
+  try {
+    return readBrowserAddress((await transport.send('GET', path, { isAnswer: isStart })).url);
+  } catch (error) {
+    throw isLoopbackOff(error)
+      ? new CliError('This server does not let a browser return to a program on the computer.', {
+          exitCode: EXIT.refused,
+          code: 'loopback-return-disabled',
+          hint: 'Sign in with a browser or another client of this server.',
+        })
+      : error;
+  }
+}
+
+/** The server knows the parameter, and its operator turned it off (AUTH_LOOPBACK_RETURN_ENABLED). */
+function isLoopbackOff(error: unknown): boolean {
+  const isAbout = ({ path }: { readonly path: string }): boolean => path === 'loopbackPort';
+  return error instanceof GatehouseProblem && error.details?.some(isAbout) === true;
 }
 
 function invite({ options, output }: CliContext, url: URL): void {
   output.note(`Open this address in a browser on this machine:\n\n  ${url.href}\n`);
+  const code = loopbackCode(url.searchParams.get('state') ?? '');
+  output.note(`Continue there only if the page of the server shows this code: ${code}`);
   if (options.browser !== false && process.stderr.isTTY) {
     openBrowser(url);
   }
@@ -105,5 +124,5 @@ async function finish(context: CliContext, back: Return): Promise<LoginAnswer> {
 }
 
 function isStart(value: unknown): value is { readonly url: string } {
-  return isRecord(value) && typeof value['url'] === 'string';
+  return isRecord(value) && typeof value['url'] === 'string' && URL.canParse(value['url']);
 }

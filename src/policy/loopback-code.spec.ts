@@ -1,0 +1,13 @@
+import { loopbackCode } from './loopback-code.js';
+
+describe(loopbackCode.name, () => {
+  it('is the one that docs/connect-a-client.md describes', () => {
+    expect(loopbackCode('state')).toBe('LXLG-NGWS');
+  });
+
+  it('differs from one login to the next', () => {
+    const codes = Array.from({ length: 1000 }, (_, index) => loopbackCode(`state ${index}`));
+    expect(new Set(codes).size).toBe(1000);
+    expect(codes.join('')).toMatch(/^(?:[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4})+$/);
+  });
+});
