@@ -59,7 +59,7 @@ export function loopbackPage(question: LoopbackQuestion): string {
     'Continue to a program on this computer?',
     `<p>${outcome(question)}</p>
 <p>A program on this computer waits for the answer of <strong>${escaped(provider)}</strong> at port
-<strong>${port}</strong>. The program shows this code:</p>
+<strong>${port}</strong>. Compare this code with the one that the program shows:</p>
 <p class="code">${code}</p>
 <p>Continue only if you started this yourself, in that program, and it shows the same code. If a link or
 another person brought you here, cancel.</p>

@@ -1,0 +1,75 @@
+import { createServer, type Server as HttpServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
+import { begin, callbackOf, startWorld, type World } from './external-world.js';
+
+const PHONE = { width: 320, height: 640 };
+
+(hasChromium() ? describe : describe.skip)('the page before a program on the computer', () => {
+  let world: World;
+  let browser: Browser;
+  let program: HttpServer;
+  let port: string;
+  const heard: string[] = [];
+
+  beforeAll(async () => {
+    world = await startWorld();
+    browser = await startChromium();
+    program = createServer((request, response) => {
+      heard.push(String(request.url));
+      response.end('done');
+    }).listen(0, '127.0.0.1');
+    await once(program, 'listening');
+    port = String((program.address() as AddressInfo).port);
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    program.close();
+    await world.stop();
+  });
+  beforeEach(() => heard.splice(0));
+
+  async function open(options: BrowserContextOptions): Promise<Visitor> {
+    const { url } = await begin(world.server, 'okta', { loopbackPort: port });
+    const callback = await callbackOf(world.server, url, 'anna');
+    return visit(browser, callback.href, options);
+  }
+
+  it.each(['light', 'dark'] as const)('fits a phone, %s, and breaks no policy', async (scheme) => {
+    const visitor = await open({ viewport: PHONE, colorScheme: scheme });
+    expect(await visitor.text()).toContain('The okta provider');
+    const width = await visitor.page.evaluate('document.documentElement.scrollWidth');
+    expect(width).toBeLessThanOrEqual(PHONE.width);
+    const paper = await visitor.page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(paper).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(22, 25, 29)');
+    expect(visitor.complaints).toEqual([]);
+    expect(heard).toEqual([]);
+    await visitor.leave();
+  });
+
+  it('goes on by keyboard, without scripts', async () => {
+    const visitor = await open({ javaScriptEnabled: false });
+    await visitor.page.keyboard.press('Tab');
+    await visitor.page.keyboard.press('Enter');
+    await visitor.page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/oauth\/okta\?/);
+    expect(heard.filter((path) => path.startsWith('/oauth/okta?flow=auth&pending='))).toHaveLength(
+      1,
+    );
+    expect(visitor.complaints).toEqual([]);
+    await visitor.leave();
+  });
+
+  it('cancels by keyboard, and the program hears nothing', async () => {
+    const visitor = await open({ javaScriptEnabled: false });
+    await visitor.page.keyboard.press('Tab');
+    await visitor.page.keyboard.press('Tab');
+    await visitor.page.keyboard.press('Enter');
+    await visitor.page.waitForURL(/\/cancel$/);
+    expect(await visitor.text()).toContain('Nothing was sent');
+    expect(heard).toEqual([]);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.leave();
+  });
+});
