@@ -25,6 +25,7 @@ const PUBLIC = [
   'POST /v1/auth/mtls',
   'POST /v1/auth/mtls/claim',
   'POST /v1/auth/providers/github/webhook',
+  'POST /v1/oauth/:provider/cancel',
 ];
 
 /** Any good token: what a person needs to get out of `provider-required` (contract). */

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChangesState } from '../../common/head-requests.js';
 import { Refuses } from '../../common/route-docs.js';
@@ -61,6 +61,7 @@ export class ExternalCallbackController {
   @RouteConfig({ textBody: FORM })
   @UseGuards(LoginRateGuard)
   @HttpCode(200)
+  @ApiParam({ name: 'provider', type: String })
   @ApiConsumes(FORM)
   @ApiBody({ schema: { type: 'object', properties: { pending: { type: 'string' } } } })
   @ApiResponse({ status: 200, description: 'A page that says so.', content: PAGE })
