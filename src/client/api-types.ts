@@ -38,40 +38,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/account/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The account's live sessions, newest first. */
-        get: operations["SessionsController_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Ends one session at once and everywhere, known or not. */
-        delete: operations["SessionsController_end"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/auth/logout": {
         parameters: {
             query?: never;
@@ -81,8 +47,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends this session, at once and everywhere. */
-        post: operations["SessionsController_logOut"];
+        /** Revokes this token, at once and everywhere. */
+        post: operations["DeviceKeyController_logOut"];
         delete?: never;
         options?: never;
         head?: never;
@@ -98,8 +64,42 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends every session of the account. */
-        post: operations["SessionsController_logOutEverywhere"];
+        /** Revokes all of the account's tokens. */
+        post: operations["DeviceKeyController_logOutEverywhere"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/account/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A new device asks for its account, and asks again until an old one has answered. */
+        post: operations["DevicesController_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/account/response": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An old device answers a new one. */
+        post: operations["DevicesController_respond"];
         delete?: never;
         options?: never;
         head?: never;
@@ -171,6 +171,23 @@ export interface paths {
         get: operations["ExternalCallbackController_callback"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oauth/{provider}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The form of that page: gives the login up. Nothing reaches a program. */
+        post: operations["ExternalCallbackController_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -643,11 +660,6 @@ export interface components {
             /** @description Unix milliseconds. */
             expiresAt: number;
         };
-        ClientDto: {
-            /** @description For a person. */
-            name?: string;
-            platform?: string;
-        };
         DeviceKeyLoginDto: {
             /** @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not. */
             publicKey: string;
@@ -655,9 +667,6 @@ export interface components {
             challenge: string;
             /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
             signature: string;
-            client?: components["schemas"]["ClientDto"];
-            /** @description false: a key without an account is answered `not-found`, and does not sign up. */
-            create?: boolean;
         };
         LoginAnswerDto: {
             /** @enum {boolean} */
@@ -668,34 +677,29 @@ export interface components {
             /** @description Whether this login made the account. */
             created: boolean;
         };
-        SessionClientDto: {
-            name: string | null;
-            platform: string | null;
-        };
-        SessionDto: {
-            id: string;
-            /** @description When it logged in, Unix milliseconds. */
-            createdAt: number;
-            /** @description Unix milliseconds, right to five minutes. */
-            lastSeenAt: number;
-            /** @description Unix milliseconds. */
-            expiresAt: number;
-            /** @description `key_challenge`, `mtls`, `device` or a provider's id. */
-            method: string;
-            /** @description What the client said of itself at login. */
-            client: components["schemas"]["SessionClientDto"];
-            /** @description Where the login came from. */
-            address: string | null;
-            /** @description Whether it is the session of this request. */
-            current: boolean;
-        };
-        SessionListDto: {
-            /** @description Newest first. */
-            sessions: components["schemas"]["SessionDto"][];
-        };
         SuccessDto: {
             /** @enum {boolean} */
             success: true;
+        };
+        DeviceRequestDto: {
+            /** @description The new device's throw-away X25519 public key, 32 bytes in base64. */
+            publicKey: string;
+        };
+        DeviceRequestStateDto: {
+            /** @enum {string} */
+            state: "requested" | "authorized";
+            /** @description While requested: Unix milliseconds. */
+            expiresAt?: number;
+            /** @description Once authorized: a bearer token, handed out once. */
+            token?: string;
+            /** @description Once authorized: what the old device sealed. */
+            response?: string;
+        };
+        DeviceResponseDto: {
+            /** @description The new device's throw-away X25519 public key, 32 bytes in base64. */
+            publicKey: string;
+            /** @description The account's secret, sealed to the new device's key. Up to 16 KiB. */
+            response: string;
         };
         StartAnswerDto: {
             /** @description To open in the browser. */
@@ -710,7 +714,6 @@ export interface components {
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof: string;
-            client?: components["schemas"]["ClientDto"];
         };
         FinalizeDto: {
             /** @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not. */
@@ -719,17 +722,12 @@ export interface components {
             challenge: string;
             /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
             signature: string;
-            client?: components["schemas"]["ClientDto"];
             /** @description What the return address brought. */
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof?: string;
         };
-        LoginClientDto: {
-            client?: components["schemas"]["ClientDto"];
-        };
         ClaimDto: {
-            client?: components["schemas"]["ClientDto"];
             /** @description What the return address was given as `code`. */
             code: string;
         };
@@ -1039,7 +1037,7 @@ export interface operations {
             /**
              * @description `challenge-expired`
              *
-             *     `invalid-signature`, `challenge-required`, `challenge-expired`
+             *     `invalid-signature`, `challenge-required`
              */
             401: {
                 headers: {
@@ -1049,11 +1047,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `signup-disabled`, `key-challenge-disabled`, `account-disabled`
-             *
-             *     `signup-disabled`, `key-challenge-disabled`, `account-disabled`
-             */
+            /** @description `signup-disabled`, `key-challenge-disabled`, `account-disabled` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1062,28 +1056,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `not-found`
-             *
-             *     `not-found`
-             *
-             *     `not-found`
-             */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /**
-             * @description `rate-limited`
-             *
-             *     `rate-limited`
-             *
-             *     `rate-limited`
-             */
+            /** @description `rate-limited` */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1092,13 +1065,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1109,117 +1076,7 @@ export interface operations {
             };
         };
     };
-    SessionsController_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SessionListDto"];
-                };
-            };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /**
-             * @description `provider-required`, `not-eligible`
-             *
-             *     `account-disabled`, `provider-required`, `not-eligible`
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    SessionsController_end: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SuccessDto"];
-                };
-            };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /**
-             * @description `provider-required`, `not-eligible`
-             *
-             *     `account-disabled`, `provider-required`, `not-eligible`
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    SessionsController_logOut: {
+    DeviceKeyController_logOut: {
         parameters: {
             query?: never;
             header?: never;
@@ -1256,7 +1113,7 @@ export interface operations {
             };
         };
     };
-    SessionsController_logOutEverywhere: {
+    DeviceKeyController_logOutEverywhere: {
         parameters: {
             query?: never;
             header?: never;
@@ -1284,6 +1141,106 @@ export interface operations {
             };
             /** @description `account-disabled` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    DevicesController_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceRequestDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceRequestStateDto"];
+                };
+            };
+            /** @description `invalid-request`, `invalid-public-key` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `account-disabled` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    DevicesController_respond: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceResponseDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuccessDto"];
+                };
+            };
+            /** @description `invalid-request`, `invalid-public-key` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `not-found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1296,7 +1253,7 @@ export interface operations {
     ConnectController_start: {
         parameters: {
             query?: {
-                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address. */
+                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
                 loopbackPort?: string;
             };
             header?: never;
@@ -1315,13 +1272,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartAnswerDto"];
                 };
             };
-            /**
-             * @description `oauth-not-configured`
-             *
-             *     `oauth-not-configured`
-             *
-             *     `oauth-not-configured`
-             */
+            /** @description `invalid-request`, `oauth-not-configured` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1330,11 +1281,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
-             *
-             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
-             */
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1343,11 +1290,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `account-disabled`
-             *
-             *     `fresh-login-required`, `account-disabled`
-             */
+            /** @description `account-disabled` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1356,13 +1299,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unsupported-provider`
-             *
-             *     `unsupported-provider`
-             *
-             *     `unsupported-provider`
-             */
+            /** @description `unsupported-provider` */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1371,13 +1308,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1411,13 +1342,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /**
-             * @description `invalid-request`, `invalid-pending`
-             *
-             *     `invalid-request`, `invalid-pending`
-             *
-             *     `invalid-request`, `invalid-pending`
-             */
+            /** @description `invalid-request`, `invalid-pending` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1426,11 +1351,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
-             *
-             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
-             */
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1442,9 +1363,7 @@ export interface operations {
             /**
              * @description `not-eligible`
              *
-             *     `account-disabled`, `not-eligible`
-             *
-             *     `fresh-login-required`, `account-disabled`, `not-eligible`
+             *     `account-disabled`
              */
             403: {
                 headers: {
@@ -1454,13 +1373,16 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `provider-already-linked`
-             *
-             *     `provider-already-linked`
-             *
-             *     `provider-already-linked`
-             */
+            /** @description `unsupported-provider` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `provider-already-linked` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1469,15 +1391,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1507,13 +1421,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /**
-             * @description `invalid-request`
-             *
-             *     `invalid-request`
-             *
-             *     `invalid-request`
-             */
+            /** @description `invalid-request` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1522,11 +1430,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
-             *
-             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
-             */
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1535,11 +1439,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `account-disabled`
-             *
-             *     `fresh-login-required`, `account-disabled`
-             */
+            /** @description `account-disabled` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1548,13 +1448,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unsupported-provider`
-             *
-             *     `unsupported-provider`
-             *
-             *     `unsupported-provider`
-             */
+            /** @description `unsupported-provider` */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1563,13 +1457,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1591,6 +1479,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page that asks before the browser goes to a program on its computer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
             /** @description To the return address. */
             302: {
                 headers: {
@@ -1609,6 +1506,61 @@ export interface operations {
             };
             /** @description `unsupported-provider` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    ExternalCallbackController_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    pending?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A page that says so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1653,7 +1605,7 @@ export interface operations {
             /**
              * @description `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`, `not-eligible`
              *
-             *     `account-disabled`, `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`, `not-eligible`
+             *     `account-disabled`
              */
             403: {
                 headers: {
@@ -1663,13 +1615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unsupported-provider`
-             *
-             *     `unsupported-provider`
-             *
-             *     `unsupported-provider`
-             */
+            /** @description `unsupported-provider` */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1678,13 +1624,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `restore-required`
-             *
-             *     `restore-required`
-             *
-             *     `restore-required`
-             */
+            /** @description `restore-required` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1693,13 +1633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `rate-limited`
-             *
-             *     `rate-limited`
-             *
-             *     `rate-limited`
-             */
+            /** @description `rate-limited` */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1708,13 +1642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1728,7 +1656,7 @@ export interface operations {
     ExternalLoginController_start: {
         parameters: {
             query?: {
-                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address. */
+                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
                 loopbackPort?: string;
                 mode?: "keyed" | "keyless";
                 /** @description SHA-256 of a secret `proof` that the client keeps, in hex. */
@@ -1764,7 +1692,7 @@ export interface operations {
             /**
              * @description `e2ee-required`
              *
-             *     `keyless-disabled`, `e2ee-required`
+             *     `keyless-disabled`
              */
             403: {
                 headers: {
@@ -1774,11 +1702,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unsupported-provider`
-             *
-             *     `unsupported-provider`
-             */
+            /** @description `unsupported-provider` */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1787,11 +1711,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `rate-limited`
-             *
-             *     `rate-limited`
-             */
+            /** @description `rate-limited` */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1800,11 +1720,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1847,11 +1763,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `invalid-signature`, `challenge-required`, `challenge-expired`
-             *
-             *     `invalid-signature`, `challenge-required`, `challenge-expired`
-             */
+            /** @description `invalid-signature`, `challenge-required`, `challenge-expired` */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1863,9 +1775,7 @@ export interface operations {
             /**
              * @description `signup-provider-disabled`, `not-eligible`
              *
-             *     `account-disabled`, `signup-provider-disabled`, `not-eligible`
-             *
-             *     `account-disabled`, `signup-provider-disabled`, `not-eligible`
+             *     `account-disabled`
              */
             403: {
                 headers: {
@@ -1875,13 +1785,16 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `provider-already-linked`
-             *
-             *     `provider-already-linked`
-             *
-             *     `provider-already-linked`
-             */
+            /** @description `unsupported-provider` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `provider-already-linked` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1890,15 +1803,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `rate-limited`
-             *
-             *     `rate-limited`
-             *
-             *     `rate-limited`
-             *
-             *     `rate-limited`
-             */
+            /** @description `rate-limited` */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1907,15 +1812,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1973,11 +1870,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["LoginClientDto"];
-            };
-        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {
@@ -1999,7 +1892,7 @@ export interface operations {
             /**
              * @description `signup-provider-disabled`, `account-disabled`
              *
-             *     `not-eligible`, `e2ee-required`, `keyless-disabled`, `signup-provider-disabled`, `account-disabled`
+             *     `not-eligible`, `e2ee-required`, `keyless-disabled`
              */
             403: {
                 headers: {
@@ -2009,11 +1902,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `not-found`
-             *
-             *     `not-found`
-             */
+            /** @description `not-found` */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2022,11 +1911,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `restore-required`
-             *
-             *     `restore-required`
-             */
+            /** @description `restore-required` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2035,13 +1920,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `rate-limited`
-             *
-             *     `rate-limited`
-             *
-             *     `rate-limited`
-             */
+            /** @description `rate-limited` */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2050,13 +1929,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2214,7 +2087,7 @@ export interface operations {
             /**
              * @description `account-disabled`
              *
-             *     `e2ee-required`, `keyless-disabled`, `account-disabled`
+             *     `e2ee-required`, `keyless-disabled`
              */
             403: {
                 headers: {
@@ -2224,11 +2097,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `not-found`
-             *
-             *     `not-found`
-             */
+            /** @description `not-found` */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2237,11 +2106,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `restore-required`
-             *
-             *     `restore-required`
-             */
+            /** @description `restore-required` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2250,11 +2115,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `rate-limited`
-             *
-             *     `rate-limited`
-             */
+            /** @description `rate-limited` */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2263,11 +2124,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2390,11 +2247,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2459,11 +2312,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /**
-             * @description `missing-token`, `invalid-token`
-             *
-             *     `missing-token`, `invalid-token`
-             */
+            /** @description `missing-token`, `invalid-token` */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2472,11 +2321,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `provider-required`, `not-eligible`
-             *
-             *     `fresh-login-required`, `provider-required`, `not-eligible`
-             */
+            /** @description `provider-required`, `not-eligible` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2485,11 +2330,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2517,11 +2358,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsDto"];
                 };
             };
-            /**
-             * @description `plain-account-requires-settings-v2`
-             *
-             *     `plain-account-requires-settings-v2`
-             */
+            /** @description `plain-account-requires-settings-v2` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2580,11 +2417,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsWrittenDto"];
                 };
             };
-            /**
-             * @description `invalid-request`, `plain-account-requires-settings-v2`
-             *
-             *     `invalid-request`, `plain-account-requires-settings-v2`
-             */
+            /** @description `invalid-request`, `plain-account-requires-settings-v2` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2605,7 +2438,7 @@ export interface operations {
             /**
              * @description `encrypted-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`
+             *     `provider-required`, `not-eligible`
              */
             403: {
                 headers: {
@@ -2615,13 +2448,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `payload-too-large`
-             *
-             *     `payload-too-large`
-             *
-             *     `payload-too-large`
-             */
+            /** @description `payload-too-large` */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2708,11 +2535,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsV2WrittenDto"];
                 };
             };
-            /**
-             * @description `invalid-request`, `content-mode-mismatch`
-             *
-             *     `invalid-request`, `content-mode-mismatch`
-             */
+            /** @description `invalid-request`, `content-mode-mismatch` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2733,9 +2556,9 @@ export interface operations {
             /**
              * @description `plaintext-writes-disabled`
              *
-             *     `encrypted-writes-disabled`, `plaintext-writes-disabled`
+             *     `encrypted-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
+             *     `provider-required`, `not-eligible`
              */
             403: {
                 headers: {
@@ -2745,13 +2568,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `payload-too-large`
-             *
-             *     `payload-too-large`
-             *
-             *     `payload-too-large`
-             */
+            /** @description `payload-too-large` */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2836,11 +2653,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialDto"];
                 };
             };
-            /**
-             * @description `invalid-request`
-             *
-             *     `invalid-request`
-             */
+            /** @description `invalid-request` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2867,11 +2680,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `not-found`
-             *
-             *     `not-found`
-             */
+            /** @description `not-found` */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2914,11 +2723,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /**
-             * @description `invalid-request`, `content-mode-mismatch`
-             *
-             *     `invalid-request`, `content-mode-mismatch`
-             */
+            /** @description `invalid-request`, `content-mode-mismatch` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2939,9 +2744,9 @@ export interface operations {
             /**
              * @description `plaintext-writes-disabled`
              *
-             *     `encrypted-writes-disabled`, `plaintext-writes-disabled`
+             *     `encrypted-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
+             *     `provider-required`, `not-eligible`
              */
             403: {
                 headers: {
@@ -2951,13 +2756,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `payload-too-large`
-             *
-             *     `payload-too-large`
-             *
-             *     `payload-too-large`
-             */
+            /** @description `payload-too-large` */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2996,11 +2795,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /**
-             * @description `invalid-request`
-             *
-             *     `invalid-request`
-             */
+            /** @description `invalid-request` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3105,13 +2900,7 @@ export interface operations {
                     "application/json": components["schemas"]["EncryptionDto"];
                 };
             };
-            /**
-             * @description `invalid-request`
-             *
-             *     `invalid-request`
-             *
-             *     `invalid-request`
-             */
+            /** @description `invalid-request` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3120,11 +2909,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `missing-token`, `invalid-token`
-             *
-             *     `missing-token`, `invalid-token`
-             */
+            /** @description `missing-token`, `invalid-token` */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3136,9 +2921,7 @@ export interface operations {
             /**
              * @description `account-optout-disabled`
              *
-             *     `provider-required`, `not-eligible`, `account-optout-disabled`
-             *
-             *     `fresh-login-required`, `provider-required`, `not-eligible`, `account-optout-disabled`
+             *     `provider-required`, `not-eligible`
              */
             403: {
                 headers: {
@@ -3148,13 +2931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `migration-required`
-             *
-             *     `migration-required`
-             *
-             *     `migration-required`
-             */
+            /** @description `migration-required` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3163,11 +2940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3199,13 +2972,7 @@ export interface operations {
                     "application/json": components["schemas"]["MigratedDto"];
                 };
             };
-            /**
-             * @description `invalid-request`, `content-mode-mismatch`
-             *
-             *     `invalid-request`, `content-mode-mismatch`
-             *
-             *     `invalid-request`, `content-mode-mismatch`
-             */
+            /** @description `invalid-request`, `content-mode-mismatch` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3214,11 +2981,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `missing-token`, `invalid-token`
-             *
-             *     `missing-token`, `invalid-token`
-             */
+            /** @description `missing-token`, `invalid-token` */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3230,11 +2993,9 @@ export interface operations {
             /**
              * @description `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
+             *     `account-optout-disabled`
              *
-             *     `provider-required`, `not-eligible`, `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
-             *
-             *     `fresh-login-required`, `provider-required`, `not-eligible`, `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
+             *     `provider-required`, `not-eligible`
              */
             403: {
                 headers: {
@@ -3244,15 +3005,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `migration-required`
-             *
-             *     `migration-required`
-             *
-             *     `migration-required`
-             *
-             *     `migration-required`
-             */
+            /** @description `migration-required` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3261,17 +3014,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `payload-too-large`
-             *
-             *     `payload-too-large`
-             *
-             *     `payload-too-large`
-             *
-             *     `payload-too-large`
-             *
-             *     `payload-too-large`
-             */
+            /** @description `payload-too-large` */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3280,11 +3023,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /**
-             * @description `unavailable`
-             *
-             *     `unavailable`
-             */
+            /** @description `unavailable` */
             503: {
                 headers: {
                     [name: string]: unknown;
