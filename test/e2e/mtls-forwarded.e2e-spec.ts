@@ -204,6 +204,12 @@ describe('forwarded certificates', () => {
       expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ success: true });
     });
 
+    it('hands no code out to HEAD', async () => {
+      const path = `/v1/auth/mtls/complete?returnTo=${encodeURIComponent(returnTo)}`;
+      const { status, location } = await callFrom(PROXY, server(), headers, 'HEAD', path);
+      expect({ status, location }).toEqual({ status: 404, location: null });
+    });
+
     it('tells the return address of a refusal, and hands nothing out', async () => {
       const ended = await open('/v1/auth/mtls/complete', 'myapp://auth', STRANGER);
       expect(ended.location).toBe('myapp://auth?error=mtls_required');
