@@ -115,7 +115,8 @@ export class ExternalCallbackService {
     }
     const now = new Date(this.clock.now());
     const flow = await this.flows.take<FlowContents>('external-flow', state, now);
-    const isOff = flow?.loopbackPort != null && !this.settings.auth.loopbackReturnEnabled;
+    const isOff =
+      (flow?.loopbackPort ?? null) !== null && !this.settings.auth.loopbackReturnEnabled;
     return flow?.provider === provider && !isOff ? flow : null;
   }
 
