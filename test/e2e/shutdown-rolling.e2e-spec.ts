@@ -130,7 +130,7 @@ behindNginx(`a rolling restart of ${REPLICAS} replicas behind nginx, under load`
       await replace(index);
       await waitFor('more requests', () => traffic.sent >= sent + 70);
     }
-    await waitFor('everybody is back', () => watchers.every(({ lost, back }) => lost === back));
+    await waitFor('every client is back', () => watchers.every(({ lost, back }) => lost === back));
     stopping.abort();
     await Promise.all(loads);
 
