@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,9 +28,16 @@ export interface CertificateRequest {
   readonly until?: string;
   /** Further lines of the extension section. */
   readonly extensions?: readonly string[];
+  /** The lines with the key identifiers; default both, by the hash of the key. */
+  readonly keyIds?: readonly string[];
+  /** What `openssl req` makes the key of; default EC on P-256. */
+  readonly key?: readonly string[];
+  /** Further arguments of `openssl ca`, of which the signature is made. */
+  readonly signing?: readonly string[];
 }
 
-const PUBLIC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+const PUBLIC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
+const KEY_IDS = ['subjectKeyIdentifier=hash', 'authorityKeyIdentifier=keyid'];
 const UPN_TYPE = '1.3.6.1.4.1.311.20.2.3';
 
 /** The user principal name as an entry of {@link CertificateRequest.names}. */
@@ -64,7 +72,7 @@ export class TestAuthority implements IssuedCertificate {
     mkdirSync(directory);
     const [certPath, keyPath] = [join(directory, 'ca.pem'), join(directory, 'ca.key')];
     openssl(
-      ['req', '-x509', ...PUBLIC_KEY, '-keyout', keyPath, '-out', certPath, '-days', '3650'],
+      ['req', '-x509', ...PUBLIC_KEY, '-nodes', '-keyout', keyPath, '-out', certPath, '-days', '3650'],
       [
         '-utf8',
         '-subj',
@@ -74,6 +82,17 @@ export class TestAuthority implements IssuedCertificate {
       ],
     );
     return new TestAuthority(directory, certPath, keyPath);
+  }
+
+  /** A self-signed authority that can be anything, in a directory of its own. */
+  static odd(parent: string, request: CertificateRequest): TestAuthority {
+    const directory = mkdtempSync(join(parent, 'root-'));
+    const [certPath, keyPath] = [join(directory, 'ca.pem'), join(directory, 'ca.key')];
+    const authority = new TestAuthority(directory, certPath, keyPath);
+    const selfSigned = ['-selfsign', '-keyfile', keyPath];
+    const made = authority.sign(request, [...newKey(request), keyPath], keyPath, selfSigned);
+    writeFileSync(certPath, made.cert);
+    return authority;
   }
 
   /** An authority below this one. */
@@ -96,21 +115,40 @@ export class TestAuthority implements IssuedCertificate {
   }
 
   issue(request: CertificateRequest = {}): IssuedCertificate {
+    const keyPath = join(this.directory, `${this.count + 1}.key`);
+    return this.sign(request, [...newKey(request), keyPath], keyPath);
+  }
+
+  private sign(
+    request: CertificateRequest,
+    key: readonly string[],
+    keyPath: string,
+    signer: readonly string[] = [],
+  ): IssuedCertificate {
     this.count += 1;
     const path = (ending: string): string => join(this.directory, `${this.count}.${ending}`);
-    const [certPath, keyPath] = [path('pem'), path('key')];
+    const certPath = path('pem');
     const subject = ['-utf8', '-subj', request.subject ?? '/O=Acme/CN=Nobody'];
-    openssl(['req', '-new', ...PUBLIC_KEY, '-keyout', keyPath, '-out', path('csr'), ...subject]);
+    openssl(['req', '-new', ...key, '-out', path('csr'), ...subject]);
     writeFileSync(path('ext'), extensionsOf(request));
     const dates = [
       ...(request.from === undefined ? [] : ['-startdate', request.from]),
       ...(request.until === undefined ? ['-days', '30'] : ['-enddate', request.until]),
     ];
     openssl(
-      ['ca', '-batch', '-notext', '-utf8', '-config', join(this.directory, 'ca.cnf')],
+      ['ca', '-batch', '-notext', '-utf8', '-config', join(this.directory, 'ca.cnf'), ...signer],
       ['-in', path('csr'), '-out', certPath, '-extfile', path('ext'), ...dates],
+      request.signing ?? [],
     );
     return readCertificate(certPath, keyPath);
+  }
+
+  /** Signs the name and the key of another authority (cross-certification). */
+  certify(other: TestAuthority, request: CertificateRequest = {}): IssuedCertificate {
+    const extensions = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign'];
+    const subject = `/${new X509Certificate(other.cert).subject.replaceAll('\n', '/')}`;
+    const signed = { usage: null, extensions, subject, ...request };
+    return this.sign(signed, ['-key', other.keyPath], other.keyPath);
   }
 
   /** Revokes what this authority issued; {@link revocationList} says so from then on. */
@@ -149,11 +187,15 @@ export function certificateDirectory(): { readonly path: string; remove(): void 
 export function selfSigned(directory: string, name: string, names: string): IssuedCertificate {
   const [certPath, keyPath] = [join(directory, `${name}.pem`), join(directory, `${name}.key`)];
   openssl(
-    ['req', '-x509', ...PUBLIC_KEY, '-keyout', keyPath, '-out', certPath, '-days', '30'],
+    ['req', '-x509', ...PUBLIC_KEY, '-nodes', '-keyout', keyPath, '-out', certPath, '-days', '30'],
     ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`],
     ['-addext', 'extendedKeyUsage=clientAuth'],
   );
   return readCertificate(certPath, keyPath);
+}
+
+function newKey({ key = PUBLIC_KEY }: CertificateRequest): string[] {
+  return [...key, '-nodes', '-keyout'];
 }
 
 function readCertificate(certPath: string, keyPath: string): IssuedCertificate {
@@ -178,8 +220,7 @@ function extensionsOf(request: CertificateRequest): string {
     ...(names.length > 0 ? ['subjectAltName=@names'] : []),
     ...(encoded.length > 0 ? [`subjectAltName=DER:${sequence}`] : []),
     ...(usage === null ? [] : [`extendedKeyUsage=${usage}`]),
-    'subjectKeyIdentifier=hash',
-    'authorityKeyIdentifier=keyid',
+    ...(request.keyIds ?? KEY_IDS),
     ...extensions,
     '[names]',
     ...section,

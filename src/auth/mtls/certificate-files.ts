@@ -30,9 +30,8 @@ export interface TlsFiles {
   readonly crl: string[] | undefined;
 }
 
-/** What the files said at one moment, with one number for that moment. */
+/** What the files said at one moment. */
 export interface LoadedFiles {
-  readonly generation: number;
   readonly tls: TlsFiles;
   /** null when there is no CA bundle. */
   readonly trust: TrustStore | null;
@@ -48,7 +47,7 @@ export class CertificateFiles implements OnModuleInit {
   private readonly logger = new Logger('ClientCertificates');
   private readonly listeners: ((loaded: LoadedFiles) => void)[] = [];
   private readonly mtls: MtlsSettings;
-  private loaded: LoadedFiles = { generation: 0, tls: NO_FILES, trust: null };
+  private loaded: LoadedFiles = { tls: NO_FILES, trust: null };
   private lastLooked = '';
   private lastComplaint = '';
 
@@ -61,7 +60,7 @@ export class CertificateFiles implements OnModuleInit {
     if (this.mtls.enabled) {
       const tls = await this.read();
       this.lastLooked = JSON.stringify(tls);
-      this.loaded = { generation: 1, tls, trust: understand(tls) };
+      this.loaded = { tls, trust: understand(tls) };
     }
   }
 
@@ -86,8 +85,7 @@ export class CertificateFiles implements OnModuleInit {
         return;
       }
       this.lastLooked = text;
-      const generation = this.loaded.generation + 1;
-      this.loaded = { generation, tls, trust: understand(tls) };
+      this.loaded = { tls, trust: understand(tls) };
       this.lastComplaint = '';
       this.listeners.forEach((listener) => listener(this.loaded));
       this.logger.log('The certificate files have changed and are in use.');

@@ -1,20 +1,19 @@
 import { X509Certificate } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import {
-  BasicConstraints,
   Certificate,
   DirectoryString,
   ExtendedKeyUsage,
-  id_ce_basicConstraints,
   id_ce_extKeyUsage,
-  id_ce_nameConstraints,
   id_ce_subjectAltName,
   SubjectAlternativeName,
   type GeneralName,
   type Name,
+  type TBSCertificate,
 } from '@peculiar/asn1-x509';
 import type { CertificateFacts } from '../../policy/client-certificate.js';
 import { commonNamesOf, type DistinguishedName } from '../../policy/client-certificate-name.js';
+import { readExtension, readProfile, serialOf, type CertificateProfile } from './certificate-profile.js';
 
 /** A certificate that both OpenSSL and the ASN.1 grammar could read. */
 export interface ParsedCertificate {
@@ -25,10 +24,7 @@ export interface ParsedCertificate {
   /** DER of the issuer's and of its own name. */
   readonly issuerDer: Buffer;
   readonly subjectDer: Buffer;
-  /** Certificates that may stand between this authority and a leaf; null = any number. */
-  readonly pathLength: number | null;
-  readonly hasNameConstraints: boolean;
-  readonly signatureAlgorithm: string;
+  readonly profile: CertificateProfile;
 }
 
 const UPN = '1.3.6.1.4.1.311.20.2.3';
@@ -49,21 +45,22 @@ export function parseCertificate(der: Buffer): ParsedCertificate | null {
 }
 
 function fromDer(x509: X509Certificate): ParsedCertificate | null {
-  const { tbsCertificate: tbs, signatureAlgorithm } = AsnConvert.parse(x509.raw, Certificate);
+  const certificate = AsnConvert.parse(x509.raw, Certificate);
+  const { tbsCertificate: tbs } = certificate;
   const extensions = new Map(
-    (tbs.extensions ?? []).map(({ extnID, extnValue }) => [extnID, extnValue.buffer]),
+    (tbs.extensions ?? []).map(({ extnID, critical, extnValue }) => [
+      extnID,
+      { isCritical: critical, value: extnValue.buffer },
+    ]),
   );
   // Two of one kind: which of them counts would be each reader's guess (RFC 5280, 4.2).
-  if (extensions.size !== (tbs.extensions ?? []).length) {
+  if (extensions.size !== (tbs.extensions ?? []).length || !hasPlainDates(tbs, x509.raw)) {
     return null;
   }
-  const parsed = <T>(id: string, Type: new () => T): T | null => {
-    const value = extensions.get(id);
-    return value === undefined ? null : AsnConvert.parse(value, Type);
-  };
-  const names = [...(parsed(id_ce_subjectAltName, SubjectAlternativeName) ?? [])];
-  const usages = parsed(id_ce_extKeyUsage, ExtendedKeyUsage);
-  const constraints = parsed(id_ce_basicConstraints, BasicConstraints);
+  const names = [
+    ...(readExtension(extensions, id_ce_subjectAltName, SubjectAlternativeName) ?? []),
+  ];
+  const usages = readExtension(extensions, id_ce_extKeyUsage, ExtendedKeyUsage);
   return {
     x509,
     facts: {
@@ -78,20 +75,16 @@ function fromDer(x509: X509Certificate): ParsedCertificate | null {
       },
       usages: usages === null ? null : [...usages],
     },
-    serialNumber: hexOf(tbs.serialNumber),
+    serialNumber: serialOf(tbs.serialNumber),
     issuerDer: Buffer.from(AsnConvert.serialize(tbs.issuer)),
     subjectDer: Buffer.from(AsnConvert.serialize(tbs.subject)),
-    pathLength: constraints?.pathLenConstraint ?? null,
-    hasNameConstraints: extensions.has(id_ce_nameConstraints),
-    signatureAlgorithm: signatureAlgorithm.algorithm,
+    profile: readProfile(certificate, extensions),
   };
 }
 
-/** Serial numbers may have leading zero bytes; two that differ only there are the same number. */
-export function hexOf(bytes: ArrayBuffer): string {
-  return Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(?:00)+/, '');
+/** With seconds, in UTC, without fractions: other forms are read in different ways (4.1.2.5). */
+function hasPlainDates({ validity }: TBSCertificate, raw: Buffer): boolean {
+  return raw.includes(Buffer.from(AsnConvert.serialize(validity)));
 }
 
 function upnOf({ otherName }: GeneralName): string[] {

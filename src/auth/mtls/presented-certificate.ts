@@ -11,19 +11,21 @@ import {
   type ForwardedFormat,
   type ForwardedRefusal,
 } from '../../policy/forwarded-certificate.js';
-import { isChained, MAX_CHAIN } from './certificate-chain.js';
+import { MAX_CHAIN, type ChainFlaw } from './certificate-chain.js';
 import { CertificateFiles } from './certificate-files.js';
+import { clientFlaw } from './certificate-flaws.js';
 import { CertificateHeaders } from './certificate-headers.js';
 import { decodeCertificates } from './decoders/decode-certificates.js';
 import { forwardedFormat, readPlain } from './forwarded-format.js';
 import { parseCertificate, type ParsedCertificate } from './parse-certificate.js';
 import { TlsListener } from './tls-listener.js';
+import { VerifiedChains } from './verified-chains.js';
 
 export type Presented =
   | { readonly kind: 'absent' }
   | {
       readonly kind: 'refused';
-      readonly reason: ForwardedRefusal | 'undecodable' | 'chain-too-long' | 'not-trusted';
+      readonly reason: ForwardedRefusal | 'undecodable' | 'chain-too-long' | ChainFlaw;
     }
   | { readonly kind: 'facts'; readonly facts: CertificateFacts };
 
@@ -41,6 +43,7 @@ export class PresentedCertificates {
   });
 
   private readonly chains = new WeakMap<TLSSocket, readonly ParsedCertificate[]>();
+  private readonly verified = new VerifiedChains(KNOWN_CERTIFICATES);
 
   constructor(
     private readonly headers: CertificateHeaders,
@@ -58,20 +61,15 @@ export class PresentedCertificates {
   }
 
   private ofSocket(request: IncomingMessage): Presented {
-    const connection = this.listener.connectionOf(request);
-    if (connection === null) {
+    const socket = this.listener.socketOf(request);
+    if (socket === null) {
       return ABSENT;
     }
-    const chain = this.chainOf(connection.socket);
-    const [leaf] = chain ?? [];
-    if (chain === null || leaf === undefined) {
-      return { kind: 'refused', reason: 'undecodable' };
-    }
-    // The handshake was verified against files that may have been replaced since.
-    const isStale = connection.generation !== this.files.current().generation;
-    return isStale && !this.isTrusted(chain)
-      ? { kind: 'refused', reason: 'not-trusted' }
-      : { kind: 'facts', facts: leaf.facts };
+    const chain = this.chainOf(socket);
+    return chain === null
+      ? { kind: 'refused', reason: 'undecodable' }
+      : // The handshake checked less, and against files that may have been replaced since.
+        this.judge(chain, true);
   }
 
   /** Node gives the chain of a connection away with the first answer, so that is kept. */
@@ -99,8 +97,7 @@ export class PresentedCertificates {
     const key = chain === null ? text : `${text}\n${chain}`;
     const known = this.parsed.get(key);
     const certificates = known ?? this.decode(format, text, chain);
-    const [leaf] = certificates ?? [];
-    if (certificates === null || leaf === undefined) {
+    if (certificates === null) {
       return { kind: 'refused', reason: 'undecodable' };
     }
     if (certificates.length > MAX_CHAIN) {
@@ -109,9 +106,7 @@ export class PresentedCertificates {
     if (known === undefined) {
       this.parsed.set(key, certificates);
     }
-    return format.isUnverified && !this.isTrusted(certificates)
-      ? { kind: 'refused', reason: 'not-trusted' }
-      : { kind: 'facts', facts: leaf.facts };
+    return this.judge(certificates, format.isUnverified);
   }
 
   private decode(
@@ -124,9 +119,15 @@ export class PresentedCertificates {
     return encoded === null ? null : allParsed(encoded);
   }
 
-  private isTrusted(chain: readonly ParsedCertificate[]): boolean {
-    const { trust } = this.files.current();
-    return trust !== null && isChained(chain, trust, this.clock.now());
+  private judge(chain: readonly ParsedCertificate[], isUnverified: boolean): Presented {
+    const [leaf] = chain;
+    if (leaf === undefined) {
+      return ABSENT;
+    }
+    const flaw = isUnverified
+      ? this.verified.flawOf(chain, this.files.current().trust, this.clock.now())
+      : clientFlaw(leaf);
+    return flaw === null ? { kind: 'facts', facts: leaf.facts } : { kind: 'refused', reason: flaw };
   }
 }
 

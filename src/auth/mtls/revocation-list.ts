@@ -1,6 +1,7 @@
 import { AsnConvert } from '@peculiar/asn1-schema';
 import { CertificateList } from '@peculiar/asn1-x509';
-import { hexOf, type ParsedCertificate } from './parse-certificate.js';
+import { serialOf } from './certificate-profile.js';
+import type { ParsedCertificate } from './parse-certificate.js';
 
 /** What an authority has revoked. The file is the operator's, so its signature is not asked for. */
 export interface RevocationList {
@@ -18,7 +19,7 @@ export function parseRevocationList(pem: string): RevocationList {
     issuerDer: Buffer.from(AsnConvert.serialize(tbsCertList.issuer)),
     nextUpdate: tbsCertList.nextUpdate?.getTime().getTime() ?? null,
     serialNumbers: new Set(
-      (tbsCertList.revokedCertificates ?? []).map(({ userCertificate }) => hexOf(userCertificate)),
+      (tbsCertList.revokedCertificates ?? []).map(({ userCertificate }) => serialOf(userCertificate)),
     ),
   };
 }

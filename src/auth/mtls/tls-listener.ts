@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
@@ -17,28 +17,23 @@ import { SETTINGS, type Settings } from '../../config/settings.js';
 import { CertificateFiles, type LoadedFiles } from './certificate-files.js';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** A handshake that began before the files changed has ended by then. */
-const UNSURE_MS = HANDSHAKE_TIMEOUT_MS + 1000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-const TICKET_KEY_BYTES = 48;
 const DRAIN_STEP_MS = 20;
 
 /**
  * The second port: TLS that ends here, with a client certificate or not at all. It serves what the
  * first one serves, live updates too. Who the client is comes from the socket alone.
  *
- * A resumed session brings the certificate of the handshake it began with; tickets are worth
- * nothing after the files changed, so that a revoked certificate cannot live on in one.
+ * Sessions are not resumed: a resumed one has the client's certificate without those above it, and
+ * the chain is validated again at every login (RFC 8446, 2.2).
  */
 @Injectable()
 export class TlsListener implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('ClientCertificates');
-  /** Connections of this port, with the files they were verified against. */
-  private readonly generations = new WeakMap<object, number>();
+  private readonly sockets = new WeakSet<object>();
   private server: Server | null = null;
   private underWay = 0;
-  private changedAt = -Infinity;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -58,17 +53,15 @@ export class TlsListener implements BeforeApplicationShutdown, OnApplicationShut
     });
     server.maxConnections = main.maxConnections;
     server.on('secureConnection', (socket) => {
-      this.generations.set(socket, this.generationNow());
+      this.sockets.add(socket);
     });
     server.on('upgrade', (...upgrade) => main.emit('upgrade', ...upgrade));
     server.on('clientError', (...failure) => main.emit('clientError', ...failure));
     server.on('tlsClientError', (error) =>
       this.logger.debug(`Handshake refused: ${error.message}`),
     );
-    this.files.onChange((loaded) => {
-      this.changedAt = performance.now();
-      renew(server, loaded);
-    });
+    // New handshakes use the new files; connections that are open stay open.
+    this.files.onChange((loaded) => server.setSecureContext(secureContext(loaded)));
     server.listen(mtls.tlsPort, http.host);
     await once(server, 'listening');
     this.server = server;
@@ -77,21 +70,11 @@ export class TlsListener implements BeforeApplicationShutdown, OnApplicationShut
     this.logger.log(`Asking for client certificates on https://${host}:${port}`);
   }
 
-  /** The connection and the files it was verified against; null when it is not of this port. */
-  connectionOf({ socket }: IncomingMessage): { socket: TLSSocket; generation: number } | null {
-    const generation = this.generations.get(socket);
-    return generation !== undefined && socket instanceof TLSSocket && socket.authorized
-      ? { socket, generation }
+  /** The connection when it is of this port, and its handshake accepted a certificate. */
+  socketOf({ socket }: IncomingMessage): TLSSocket | null {
+    return this.sockets.has(socket) && socket instanceof TLSSocket && socket.authorized
+      ? socket
       : null;
-  }
-
-  /**
-   * Of the files that a handshake which ends now was verified against: OpenSSL takes them when the
-   * connection opens, so soon after a change they may be the ones before.
-   */
-  private generationNow(): number {
-    const { generation } = this.files.current();
-    return performance.now() - this.changedAt > UNSURE_MS ? generation : generation - 1;
   }
 
   /** Lets requests that are under way finish before anything they use is closed. */
@@ -132,15 +115,6 @@ function secureContext({ tls }: LoadedFiles): ServerOptions {
     ...tls,
     minVersion: 'TLSv1.2',
     allowPartialTrustChain: true,
-    ticketKeys: randomBytes(TICKET_KEY_BYTES),
+    secureOptions: constants.SSL_OP_NO_TICKET,
   };
-}
-
-/** New handshakes use the new files; connections that are open stay open. */
-function renew(server: Server, loaded: LoadedFiles): void {
-  const options = secureContext(loaded);
-  server.setSecureContext(options);
-  if (Buffer.isBuffer(options.ticketKeys)) {
-    server.setTicketKeys(options.ticketKeys);
-  }
 }
