@@ -222,6 +222,9 @@ describe(GatehouseClient.name, () => {
     expect(certificate.startUrl('acme://back?x=1')).toBe(
       'https://gate.example/v1/auth/mtls/start?returnTo=acme%3A%2F%2Fback%3Fx%3D1',
     );
+    expect(certificate.startUrl('acme://back', 'ab')).toBe(
+      'https://gate.example/v1/auth/mtls/start?returnTo=acme%3A%2F%2Fback&proofHash=ab',
+    );
   });
 });
 

@@ -67,6 +67,27 @@ export class ExternalFlowRepository {
     }
   }
 
+  /**
+   * Takes the contents, once, when the caller may have them.
+   *
+   * @param check throws to refuse: they are still there then
+   * @returns as {@link take}
+   */
+  takeChecked<Contents>(
+    kind: Kind,
+    secret: string,
+    now: Date,
+    check: (contents: Contents) => void,
+  ): Promise<Contents | null> {
+    return this.database.transaction(async (query) => {
+      const contents = await this.take<Contents>(kind, secret, now, query);
+      if (contents !== null) {
+        check(contents);
+      }
+      return contents;
+    });
+  }
+
   /** Gives a pending login up, known or not. */
   async drop(secret: string): Promise<void> {
     await this.database.query(`DELETE FROM "external_pending" WHERE "pending_hash" = $1`, [

@@ -8,7 +8,13 @@ export const CERTIFICATE = 'mtls';
 export type Arrival =
   | { readonly kind: 'opened' }
   /** With what a sign-in with a certificate brought: the code that is claimed, or an error. */
-  | { readonly kind: 'certificate'; readonly code: string | null; readonly error: string }
+  | {
+      readonly kind: 'certificate';
+      readonly code: string | null;
+      readonly error: string;
+      /** What this tab began the sign-in with. */
+      readonly proof: string;
+    }
   | {
       readonly kind: 'returned';
       readonly provider: string;
@@ -38,8 +44,8 @@ function fromProvider(provider: string, address: string): Arrival {
 /** What this tab did not begin is left alone: the code may be of somebody else. */
 function fromCertificate({ searchParams }: URL): Arrival {
   const [code, error] = [searchParams.get('code'), searchParams.get('error')];
-  if ((code === null && error === null) || takeBegun()?.provider !== CERTIFICATE) {
-    return { kind: 'opened' };
-  }
-  return { kind: 'certificate', code, error: error ?? '' };
+  const begun = code === null && error === null ? null : takeBegun();
+  return begun?.provider === CERTIFICATE
+    ? { kind: 'certificate', code, error: error ?? '', proof: begun.proof ?? '' }
+    : { kind: 'opened' };
 }

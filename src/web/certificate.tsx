@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { makeLoginProof } from '../client/login-proof.js';
 import { GatehouseProblem } from '../client/problem.js';
 import { CERTIFICATE, type Arrival } from './arrival.js';
 import { clientFor } from './server.js';
@@ -15,11 +16,12 @@ export async function signInWithCertificate(enter: (session: Session) => void): 
     enter(await certificate.logIn());
   } catch (error) {
     const isUnasked = error instanceof GatehouseProblem && error.code === 'mtls-required';
-    const start = certificate.startUrl(document.baseURI);
+    const { proof, proofHash } = await makeLoginProof();
+    const start = certificate.startUrl(document.baseURI, proofHash);
     if (!isUnasked || !(await leadsOn(start))) {
       throw error;
     }
-    rememberBegun({ provider: CERTIFICATE, proof: null });
+    rememberBegun({ provider: CERTIFICATE, proof });
     location.assign(start);
   }
 }
@@ -38,13 +40,13 @@ interface CertificateReturnedProps {
 
 /** Takes the session that a sign-in with a certificate brought back. */
 export function CertificateReturned({ arrival, enter, goOn }: CertificateReturnedProps) {
-  const { code, error } = arrival;
+  const { code, error, proof } = arrival;
   useEffect(() => {
     if (code === null) {
       goOn(problem(returnErrorInWords(error)));
     } else {
       clientFor()
-        .certificate.claim(code)
+        .certificate.claim(code, proof)
         .then(enter, (failure: unknown) => goOn(problem(failureInWords(failure))));
     }
   }, []);

@@ -1,8 +1,7 @@
 import { validateChain } from '../../src/auth/mtls/certificate-chain.js';
 import { parseCertificate } from '../../src/auth/mtls/parse-certificate.js';
 import type { IssuedCertificate } from '../fakes/certificates.js';
-import { ODDITIES } from './mtls-chain-oddities.js';
-import { TABLE } from './mtls-chain-table.js';
+import { CHAINS } from './chain-rows/all.js';
 import { directory, opensslAccepts, root, type BuiltChain } from './mtls-chain-world.js';
 
 afterAll(() => directory.remove());
@@ -22,7 +21,7 @@ function flawOf({ leaf, others }: BuiltChain, anchors: readonly IssuedCertificat
 }
 
 describe('path validation, beside openssl verify -purpose sslclient -x509_strict', () => {
-  it.each([...TABLE, ...ODDITIES])('$name: $flaw', ({ flaw, openssl, build }) => {
+  it.each(CHAINS)('$name: $flaw', ({ flaw, openssl, build }) => {
     const built = build();
     const anchors = built.anchors ?? [root];
     const ours = flawOf(built, anchors);

@@ -39,7 +39,7 @@ export const EXPIRED = { from: '20200101000000Z', until: '20210101000000Z' };
 export const FUTURE = { from: '20400101000000Z', until: '20410101000000Z' };
 export const AUTHORITY = 'basicConstraints=critical,CA:TRUE';
 export const SIGNS = 'keyUsage=critical,keyCertSign,cRLSign';
-export const RSA = (bits: number): readonly string[] => ['-newkey', `rsa:${bits}`];
+export const RSA = (bits: number): readonly string[] => ['-newkey', `rsa:${bits}`, '-nodes'];
 /** Nothing knows this one (an arc for documentation, RFC 5612). */
 export const UNKNOWN = '1.3.6.1.4.1.32473.1=critical,ASN1:UTF8String:x';
 

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { authorityConfiguration } from './authority-configuration.js';
 
 /** A certificate with its key, as files and as text. */
 export interface IssuedCertificate {
@@ -36,7 +37,7 @@ export interface CertificateRequest {
   readonly signing?: readonly string[];
 }
 
-const PUBLIC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
+const PUBLIC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const KEY_IDS = ['subjectKeyIdentifier=hash', 'authorityKeyIdentifier=keyid'];
 const UPN_TYPE = '1.3.6.1.4.1.311.20.2.3';
 
@@ -63,7 +64,7 @@ export class TestAuthority implements IssuedCertificate {
     writeFileSync(join(directory, 'index.txt'), '');
     writeFileSync(join(directory, 'index.txt.attr'), 'unique_subject = no\n');
     writeFileSync(join(directory, 'crlnumber'), '01\n');
-    writeFileSync(join(directory, 'ca.cnf'), configuration(directory, certPath, keyPath));
+    writeFileSync(join(directory, 'ca.cnf'), authorityConfiguration(directory, certPath, keyPath));
   }
 
   /** A self-signed authority in a directory of its own, below `parent`. */
@@ -72,7 +73,7 @@ export class TestAuthority implements IssuedCertificate {
     mkdirSync(directory);
     const [certPath, keyPath] = [join(directory, 'ca.pem'), join(directory, 'ca.key')];
     openssl(
-      ['req', '-x509', ...PUBLIC_KEY, '-nodes', '-keyout', keyPath, '-out', certPath, '-days', '3650'],
+      ['req', '-x509', ...PUBLIC_KEY, '-keyout', keyPath, '-out', certPath, '-days', '3650'],
       [
         '-utf8',
         '-subj',
@@ -90,7 +91,12 @@ export class TestAuthority implements IssuedCertificate {
     const [certPath, keyPath] = [join(directory, 'ca.pem'), join(directory, 'ca.key')];
     const authority = new TestAuthority(directory, certPath, keyPath);
     const selfSigned = ['-selfsign', '-keyfile', keyPath];
-    const made = authority.sign(request, [...newKey(request), keyPath], keyPath, selfSigned);
+    const made = authority.sign(
+      request,
+      [...(request.key ?? PUBLIC_KEY), '-keyout', keyPath],
+      keyPath,
+      selfSigned,
+    );
     writeFileSync(certPath, made.cert);
     return authority;
   }
@@ -116,7 +122,7 @@ export class TestAuthority implements IssuedCertificate {
 
   issue(request: CertificateRequest = {}): IssuedCertificate {
     const keyPath = join(this.directory, `${this.count + 1}.key`);
-    return this.sign(request, [...newKey(request), keyPath], keyPath);
+    return this.sign(request, [...(request.key ?? PUBLIC_KEY), '-keyout', keyPath], keyPath);
   }
 
   private sign(
@@ -187,15 +193,11 @@ export function certificateDirectory(): { readonly path: string; remove(): void 
 export function selfSigned(directory: string, name: string, names: string): IssuedCertificate {
   const [certPath, keyPath] = [join(directory, `${name}.pem`), join(directory, `${name}.key`)];
   openssl(
-    ['req', '-x509', ...PUBLIC_KEY, '-nodes', '-keyout', keyPath, '-out', certPath, '-days', '30'],
+    ['req', '-x509', ...PUBLIC_KEY, '-keyout', keyPath, '-out', certPath, '-days', '30'],
     ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`],
     ['-addext', 'extendedKeyUsage=clientAuth'],
   );
   return readCertificate(certPath, keyPath);
-}
-
-function newKey({ key = PUBLIC_KEY }: CertificateRequest): string[] {
-  return [...key, '-nodes', '-keyout'];
 }
 
 function readCertificate(certPath: string, keyPath: string): IssuedCertificate {
@@ -228,28 +230,6 @@ function extensionsOf(request: CertificateRequest): string {
   ].join('\n');
 }
 
-function configuration(directory: string, certPath: string, keyPath: string): string {
-  return `[ca]
-default_ca = own
-[own]
-database = ${join(directory, 'index.txt')}
-crlnumber = ${join(directory, 'crlnumber')}
-new_certs_dir = ${directory}
-certificate = ${certPath}
-private_key = ${keyPath}
-default_md = sha256
-rand_serial = yes
-policy = any
-default_crl_days = 1
-[any]
-countryName = optional
-organizationName = optional
-organizationalUnitName = optional
-commonName = optional
-emailAddress = optional
-`;
-}
-
 function openssl(...parts: readonly (readonly string[])[]): void {
-  execFileSync('openssl', parts.flat(), { stdio: 'pipe' });
+  execFileSync('openssl', parts.flat(), { stdio: 'pipe', timeout: 60_000 });
 }

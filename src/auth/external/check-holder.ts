@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../common/errors.js';
+import { isProofOf } from '../login-proof.js';
 import type { Holder } from './external-contents.js';
 
 /**
@@ -23,9 +23,4 @@ export function checkHolder(
   if (!isKeyRight || !isProofRight || !hasProof) {
     throw new AppError('invalid-proof');
   }
-}
-
-function isProofOf(proof: string, proofHash: string): boolean {
-  const hash = createHash('sha256').update(proof).digest();
-  return timingSafeEqual(hash, Buffer.from(proofHash, 'hex'));
 }

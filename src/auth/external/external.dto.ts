@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
 import type { AuthMode } from '../../policy/auth-methods.js';
 import { SignedChallengeDto } from '../device-key/device-key.dto.js';
+import { PROOF_HASH } from '../login-proof.js';
 
 const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
 const LOOPBACK_PORT =
@@ -37,7 +38,7 @@ export class StartLoginDto extends StartDto {
     description: 'SHA-256 of a secret `proof` that the client keeps, in hex.',
   })
   @IsOptional()
-  @Matches(/^[0-9a-f]{64}$/i, { message: 'proofHash must be a SHA-256 in hex' })
+  @Matches(PROOF_HASH, { message: 'proofHash must be a SHA-256 in hex' })
   proofHash?: string;
 
   @ApiProperty({

@@ -9,6 +9,7 @@ import { allowedReturnTo } from '../../policy/client-certificate-return.js';
 import { judgeClientCertificate } from '../../policy/client-certificate.js';
 import { ExternalFlowRepository } from '../../storage/external-flow.repository.js';
 import { KeylessLogin, type KeylessPerson } from '../keyless/keyless-login.service.js';
+import { isProofOf, PROOF_HASH } from '../login-proof.js';
 import type { LoginOrigin } from '../sessions/login-origin.js';
 import type { Login } from '../sessions/session-issuer.js';
 import { PresentedCertificates } from './presented-certificate.js';
@@ -22,6 +23,8 @@ interface ClaimContents {
   readonly subject: string;
   readonly login: string;
   readonly created: boolean;
+  /** Lower-case hex; null = the code alone is enough. Codes of earlier versions have none. */
+  readonly proofHash?: string | null;
 }
 
 /** Logs in whom a client certificate names: at once, or by way of a browser. */
@@ -53,26 +56,29 @@ export class CertificateLogin {
   /**
    * The address that asks the browser for its certificate.
    *
-   * @throws AppError `not-found`, `invalid-return-to`
+   * @throws AppError `not-found`, `invalid-return-to`, `invalid-request`
    */
-  start(returnTo: unknown): string {
+  start(returnTo: unknown, proofHash: unknown): string {
     const { href } = this.returnAddress(returnTo);
+    const hash = toProofHash(proofHash);
     // Relative, so that a path in front of this server stays.
     const base = this.mtls.publicUrl === null ? '' : `${this.mtls.publicUrl}/v1/auth/mtls/`;
-    return `${base}complete?returnTo=${encodeURIComponent(href)}`;
+    const query = new URLSearchParams({ returnTo: href, ...(hash && { proofHash: hash }) });
+    return `${base}complete?${query.toString()}`;
   }
 
   /**
    * Hands out a code for a login at the return address; a refusal goes there as `error`.
    *
-   * @throws AppError `not-found`, `invalid-return-to`, `unavailable`
+   * @throws AppError `not-found`, `invalid-return-to`, `invalid-request`, `unavailable`
    */
-  async complete(request: IncomingMessage, returnTo: unknown): Promise<string> {
+  async complete(request: IncomingMessage, returnTo: unknown, proofHash: unknown): Promise<string> {
     const url = this.returnAddress(returnTo);
+    const hash = toProofHash(proofHash);
     try {
       const person = this.identify(request);
       const created = await this.keyless.provision(person);
-      url.searchParams.set('code', await this.issueCode(person, created));
+      url.searchParams.set('code', await this.issueCode(person, created, hash));
     } catch (error) {
       if (!(error instanceof AppError) || ![401, 403, 409].includes(ERRORS[error.code].status)) {
         throw error;
@@ -83,11 +89,21 @@ export class CertificateLogin {
     return url.href;
   }
 
-  /** @throws AppError `not-found`, `invalid-code`, and what {@link KeylessLogin.logIn} throws */
-  async claim(code: string, origin: LoginOrigin): Promise<Login> {
+  /**
+   * A refused proof does not use the code up.
+   *
+   * @throws AppError `not-found`, `invalid-code`, `invalid-proof`, and what
+   *   {@link KeylessLogin.logIn} throws
+   */
+  async claim(code: string, proof: string | null, origin: LoginOrigin): Promise<Login> {
     this.requireEnabled();
     const now = new Date(this.clock.now());
-    const contents = await this.claims.take<ClaimContents>('mtls-claim', code, now);
+    const contents = await this.claims.takeChecked<ClaimContents>(
+      'mtls-claim',
+      code,
+      now,
+      (found) => checkProof(found.proofHash ?? null, proof),
+    );
     if (contents === null) {
       throw new AppError('invalid-code');
     }
@@ -121,9 +137,14 @@ export class CertificateLogin {
     return { ...person, eligibility, autoProvision };
   }
 
-  private async issueCode(person: KeylessPerson, created: boolean): Promise<string> {
+  private async issueCode(
+    person: KeylessPerson,
+    created: boolean,
+    proofHash: string | null,
+  ): Promise<string> {
     const code = randomBytes(CODE_BYTES).toString('base64url');
-    const contents = { subject: person.subject, login: person.login, created };
+    const { subject, login } = person;
+    const contents = { subject, login, created, proofHash };
     const expiresAt = new Date(this.clock.now() + this.mtls.claimTtlSeconds * 1000);
     await this.claims.add('mtls-claim', code, contents, expiresAt);
     return code;
@@ -150,5 +171,30 @@ export class CertificateLogin {
     if (!this.mtls.enabled) {
       throw new AppError('not-found');
     }
+  }
+}
+
+/** @throws AppError `invalid-request` */
+function toProofHash(value: unknown): string | null {
+  if (value === undefined) {
+    return null;
+  }
+  if (typeof value !== 'string' || !PROOF_HASH.test(value)) {
+    const message = 'proofHash must be a SHA-256 in hex';
+    throw new AppError('invalid-request', { details: [{ path: 'proofHash', message }] });
+  }
+  return value.toLowerCase();
+}
+
+/**
+ * A proof for a code that asks for none is refused as well: the `proofHash` was lost on the way, so
+ * another login than the one this client began has come back.
+ *
+ * @throws AppError `invalid-proof`
+ */
+function checkProof(proofHash: string | null, proof: string | null): void {
+  const isRight = proofHash === null ? proof === null : isProofOf(proof ?? '', proofHash);
+  if (!isRight) {
+    throw new AppError('invalid-proof');
   }
 }

@@ -21,6 +21,12 @@ const RETURN_TO = {
   description: 'Where the browser goes then; the operator lists what is allowed.',
 } as const;
 
+const PROOF_HASH = {
+  name: 'proofHash',
+  required: false,
+  description: 'SHA-256 of a secret `proof` in hex; the code is then claimed with `proof` alone.',
+} as const;
+
 @ApiTags('client certificates')
 @Controller('v1/auth/mtls')
 @Public()
@@ -45,10 +51,11 @@ export class MtlsController {
   @Get('start')
   @Redirect()
   @ApiQuery(RETURN_TO)
+  @ApiQuery(PROOF_HASH)
   @ApiResponse({ status: 302, description: 'To `complete`.' })
-  @Refuses('invalid-return-to', 'not-found', 'rate-limited')
-  start(@Query('returnTo') returnTo: unknown): Redirection {
-    return { url: this.logins.start(returnTo), statusCode: 302 };
+  @Refuses('invalid-request', 'invalid-return-to', 'not-found', 'rate-limited')
+  start(@Query('returnTo') returnTo: unknown, @Query('proofHash') proofHash: unknown): Redirection {
+    return { url: this.logins.start(returnTo, proofHash), statusCode: 302 };
   }
 
   @ApiOperation({ summary: 'Ends a login in a browser: back to the return address.' })
@@ -56,21 +63,27 @@ export class MtlsController {
   @ChangesState()
   @Redirect()
   @ApiQuery(RETURN_TO)
+  @ApiQuery(PROOF_HASH)
   @ApiResponse({ status: 302, description: 'To `returnTo`, with `code` or `error`.' })
-  @Refuses('invalid-return-to', 'not-found', 'rate-limited', 'unavailable')
+  @Refuses('invalid-request', 'invalid-return-to', 'not-found', 'rate-limited', 'unavailable')
   async complete(
     @Req() { raw }: FastifyRequest,
     @Query('returnTo') returnTo: unknown,
+    @Query('proofHash') proofHash: unknown,
   ): Promise<Redirection> {
-    return { url: await this.logins.complete(raw, returnTo), statusCode: 302 };
+    return { url: await this.logins.complete(raw, returnTo, proofHash), statusCode: 302 };
   }
 
   @ApiOperation({ summary: 'Takes the token that a code stands for, once.' })
   @Post('claim')
   @Answers(LoginAnswerDto)
-  @Refuses('invalid-request', 'invalid-code', 'e2ee-required', 'keyless-disabled')
+  @Refuses('invalid-request', 'invalid-code', 'invalid-proof', 'e2ee-required')
+  @Refuses('keyless-disabled')
   @Refuses('account-disabled', 'restore-required', 'not-found', 'rate-limited', 'unavailable')
-  claim(@Body() { code, client }: ClaimDto, @Req() request: FastifyRequest): Promise<Login> {
-    return this.logins.claim(code, loginOrigin(request, client));
+  claim(
+    @Body() { code, proof, client }: ClaimDto,
+    @Req() request: FastifyRequest,
+  ): Promise<Login> {
+    return this.logins.claim(code, proof ?? null, loginOrigin(request, client));
   }
 }

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString, MaxLength } from 'class-validator';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { LoginClientDto } from '../sessions/login-origin.js';
 
 export class ClaimDto extends LoginClientDto {
@@ -7,4 +7,10 @@ export class ClaimDto extends LoginClientDto {
   @IsString()
   @MaxLength(128)
   code!: string;
+
+  @ApiProperty({ required: false, description: 'The secret whose hash the login began with.' })
+  @IsOptional()
+  @MaxLength(1024)
+  @IsString()
+  proof?: string;
 }

@@ -13,7 +13,12 @@ import {
 } from '@peculiar/asn1-x509';
 import type { CertificateFacts } from '../../policy/client-certificate.js';
 import { commonNamesOf, type DistinguishedName } from '../../policy/client-certificate-name.js';
-import { readExtension, readProfile, serialOf, type CertificateProfile } from './certificate-profile.js';
+import {
+  readExtension,
+  readProfile,
+  serialOf,
+  type CertificateProfile,
+} from './certificate-profile.js';
 
 /** A certificate that both OpenSSL and the ASN.1 grammar could read. */
 export interface ParsedCertificate {

@@ -19,7 +19,9 @@ export function parseRevocationList(pem: string): RevocationList {
     issuerDer: Buffer.from(AsnConvert.serialize(tbsCertList.issuer)),
     nextUpdate: tbsCertList.nextUpdate?.getTime().getTime() ?? null,
     serialNumbers: new Set(
-      (tbsCertList.revokedCertificates ?? []).map(({ userCertificate }) => serialOf(userCertificate)),
+      (tbsCertList.revokedCertificates ?? []).map(({ userCertificate }) =>
+        serialOf(userCertificate),
+      ),
     ),
   };
 }

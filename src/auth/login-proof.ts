@@ -1,0 +1,10 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** SHA-256 in hex, of a secret that stays with the client that begins a login. */
+export const PROOF_HASH = /^[0-9a-f]{64}$/i;
+
+/** Whether the hash is of this proof. */
+export function isProofOf(proof: string, proofHash: string): boolean {
+  const hash = createHash('sha256').update(proof).digest();
+  return timingSafeEqual(hash, Buffer.from(proofHash, 'hex'));
+}
