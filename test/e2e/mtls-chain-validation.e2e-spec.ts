@@ -1,8 +1,18 @@
 import { validateChain } from '../../src/auth/mtls/certificate-chain.js';
 import { parseCertificate } from '../../src/auth/mtls/parse-certificate.js';
+import { parseRevocationList } from '../../src/auth/mtls/revocation-list.js';
+import { VerifiedChains } from '../../src/auth/mtls/verified-chains.js';
 import type { IssuedCertificate } from '../fakes/certificates.js';
 import { CHAINS } from './chain-rows/all.js';
-import { directory, opensslAccepts, root, type BuiltChain } from './mtls-chain-world.js';
+import {
+  directory,
+  issuing,
+  opensslAccepts,
+  own,
+  root,
+  stranger,
+  type BuiltChain,
+} from './mtls-chain-world.js';
 
 afterAll(() => directory.remove());
 
@@ -32,5 +42,45 @@ describe('path validation, beside openssl verify -purpose sslclient -x509_strict
     }
     // Never more permissive, whatever the row says.
     expect(theirs || ours !== null).toBe(true);
+  });
+});
+
+describe(VerifiedChains.name, () => {
+  const DAY_MS = 86_400_000;
+  const leaf = own(issuing);
+  const sent = parsed([leaf, issuing]).filter((one) => one !== null);
+  const storeOf = (...authorities: IssuedCertificate[]) => ({
+    anchors: parsed(authorities).filter((one) => one !== null),
+    revocations: null,
+  });
+
+  it('judges the dates of a chain that it knows again', () => {
+    const chains = new VerifiedChains(10);
+    const store = storeOf(root);
+    const flaws = [0, 29, 31, 0].map((days) =>
+      chains.flawOf(sent, store, Date.now() + days * DAY_MS),
+    );
+    expect(flaws).toEqual([null, null, 'expired', null]);
+  });
+
+  it('judges a chain that it knows again by changed authorities, and by what is revoked', () => {
+    const chains = new VerifiedChains(10);
+    const store = storeOf(root);
+    const now = Date.now();
+    expect(chains.flawOf(sent, store, now)).toBeNull();
+    expect(chains.flawOf(sent, storeOf(stranger), now)).toBe('not-trusted');
+    expect(chains.flawOf(sent, null, now)).toBe('not-trusted');
+    issuing.revoke(leaf);
+    const lists = [root, issuing].map((one) => parseRevocationList(one.revocationList()));
+    const revoking = { ...store, revocations: lists };
+    expect(chains.flawOf(sent, revoking, now)).toBe('revoked');
+    const [other] = parsed([own(issuing)]);
+    const kept = [other, ...sent.slice(1)].filter((one) => one !== null && one !== undefined);
+    // Passed and remembered; a list ends all the same.
+    expect([0, 0, 2].map((days) => chains.flawOf(kept, revoking, now + days * DAY_MS))).toEqual([
+      null,
+      null,
+      'revoked',
+    ]);
   });
 });

@@ -129,6 +129,44 @@ export const FORWARDED: Readonly<
   custom: (own) => [['x-tls-client', own.cert.replaceAll('\n', ' ')]],
 };
 
+type Chained = (own: IssuedCertificate, above: readonly IssuedCertificate[]) => RawHeaders;
+
+const pemOf = (certificates: readonly IssuedCertificate[]): string =>
+  urlPem(certificates.map(({ cert }) => cert).join(''));
+const leafAlone =
+  (preset: string): Chained =>
+  (own) =>
+    FORWARDED[preset]?.(own, own) ?? [];
+
+/** Presets that forward a certificate, with all that they forward of a chain. */
+export const CHAINED: Readonly<Record<string, { headers: Chained; hasChain: boolean }>> = {
+  'ingress-nginx': { headers: leafAlone('ingress-nginx'), hasChain: false },
+  haproxy: { headers: leafAlone('haproxy'), hasChain: false },
+  'aws-alb-verify': { headers: leafAlone('aws-alb-verify'), hasChain: false },
+  custom: { headers: leafAlone('custom'), hasChain: false },
+  envoy: {
+    headers: (own, above) => [['x-forwarded-client-cert', `Chain="${pemOf([own, ...above])}"`]],
+    hasChain: true,
+  },
+  traefik: {
+    headers: (own, above) => [['x-forwarded-tls-client-cert', [own, ...above].map(base64).join()]],
+    hasChain: true,
+  },
+  'aws-alb-passthrough': {
+    headers: (own, above) => [['x-amzn-mtls-clientcert', pemOf([own, ...above])]],
+    hasChain: true,
+  },
+  rfc9440: {
+    headers: (own, above) => [
+      ['client-cert', `:${base64(own)}:`],
+      ...(above.length === 0
+        ? []
+        : [['client-cert-chain', above.map((one) => `:${base64(one)}:`).join(', ')] as const]),
+    ],
+    hasChain: true,
+  },
+};
+
 /** Events of the audit trail, as a server tells them in its log when it ends. */
 export async function auditOf(server: Server): Promise<Readonly<Record<string, number>>> {
   await server.kill('SIGTERM');

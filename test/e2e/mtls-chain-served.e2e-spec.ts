@@ -1,0 +1,128 @@
+import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { TestAuthority, type IssuedCertificate } from '../fakes/certificates.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { CHAINS } from './chain-rows/all.js';
+import { directory, opensslAccepts, root } from './mtls-chain-world.js';
+import { callFrom, CHAINED, mtlsEnv, PROXY } from './mtls-world.js';
+
+const START_LIMIT_MS = 60_000;
+const host = TestAuthority.root(directory.path, 'Host').issue({
+  names: ['IP:127.0.0.1'],
+  usage: 'serverAuth',
+});
+const built = CHAINS.map(({ name, build }) => ({ name, ...build() }));
+/** One bundle for all: an anchor of one chain is none of another. */
+const anchors = [root, ...built.flatMap((row) => row.anchors ?? [])].filter(
+  (one, index, all) => all.findIndex(({ cert }) => cert === one.cert) === index,
+);
+const caPath = join(directory.path, 'bundle.pem');
+writeFileSync(caPath, anchors.map(({ cert }) => cert).join(''));
+
+afterAll(() => directory.remove());
+
+/** What openssl says of each chain with that bundle, and where the leaf alone is sent. */
+const ACCEPTED = {
+  chain: built.map((row) => opensslAccepts(row, anchors)),
+  leaf: built.map((row) => opensslAccepts({ ...row, others: [] }, anchors)),
+};
+
+interface Admission {
+  readonly name: string;
+  readonly status: number;
+}
+
+/** Admits nothing that openssl refuses, and some of what it accepts. */
+function check(accepted: readonly boolean[], answers: readonly Admission[]): void {
+  // 403: a sound chain of a certificate that names no one with an e-mail address.
+  const isAdmitted = ({ status }: Admission): boolean => status === 200 || status === 403;
+  const wrongly = answers.filter((answer, index) => isAdmitted(answer) && !accepted[index]);
+  expect(wrongly).toEqual([]);
+  expect(answers.every(({ status }) => [200, 401, 403].includes(status))).toBe(true);
+  expect(answers.filter(isAdmitted).length).toBeGreaterThan(1);
+}
+
+const FORWARDED_ENV = { CA_PATH: caPath, VERIFY_FORWARDED: '1' };
+
+describe.each(Object.keys(CHAINED))('the preset %s', (preset) => {
+  let server: Server;
+
+  beforeAll(async () => {
+    const custom = { CUSTOM_CERTIFICATE_HEADER: 'X-Tls-Client', CUSTOM_DECODER: 'pem-spaces' };
+    const own = { FORWARDED_PRESET: preset, ...(preset === 'custom' && custom) };
+    server = await startServer({ env: mtlsEnv({ ...FORWARDED_ENV, ...own }) });
+  }, START_LIMIT_MS);
+  afterAll(() => server.stop());
+
+  it(
+    'admits no chain that openssl verify refuses',
+    async () => {
+      const { headers, hasChain } = CHAINED[preset] ?? { headers: () => [], hasChain: false };
+      const answers: Admission[] = [];
+      for (const { name, leaf, others } of built) {
+        const { status } = await callFrom(PROXY, server, headers(leaf, others));
+        answers.push({ name, status });
+      }
+      check(hasChain ? ACCEPTED.chain : ACCEPTED.leaf, answers);
+    },
+    START_LIMIT_MS,
+  );
+});
+
+describe('mode direct', () => {
+  let server: Server;
+  let url: URL;
+
+  beforeAll(async () => {
+    const files = { TLS_CERT_PATH: host.certPath, TLS_KEY_PATH: host.keyPath, CA_PATH: caPath };
+    server = await startServer({ env: mtlsEnv({ MODE: 'direct', TLS_PORT: '0', ...files }) });
+    const [, address = ''] = await server.logged(/certificates on (https:[^"]+)/);
+    url = new URL(address);
+  }, START_LIMIT_MS);
+  afterAll(() => server.stop());
+
+  it(
+    'admits no chain that openssl verify refuses, whatever the handshake accepts',
+    async () => {
+      const answers: Admission[] = [];
+      for (const { name, leaf, others } of built) {
+        answers.push({ name, status: await statusOf(leaf, others) });
+      }
+      check(ACCEPTED.chain, answers);
+      // The handshake accepts these, and the login does not.
+      for (const name of ['no key identifier above', 'a root without key usages']) {
+        expect(answers).toContainEqual({ name, status: 401 });
+      }
+    },
+    START_LIMIT_MS,
+  );
+
+  /** 401 where the handshake fails, or this program cannot show such a certificate. */
+  async function statusOf(
+    leaf: IssuedCertificate,
+    others: readonly IssuedCertificate[],
+  ): Promise<number> {
+    try {
+      const sent = request({
+        hostname: url.hostname,
+        port: url.port,
+        method: 'POST',
+        path: '/v1/auth/mtls',
+        agent: false,
+        rejectUnauthorized: false,
+        cert: leaf.cert + others.map(({ cert }) => cert).join(''),
+        key: leaf.key,
+        ciphers: 'DEFAULT@SECLEVEL=0',
+      });
+      sent.end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode ?? 0;
+    } catch {
+      return 401;
+    }
+  }
+});
