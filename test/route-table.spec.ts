@@ -17,7 +17,6 @@ const PUBLIC = [
   'GET /v1/auth/mtls/start',
   'GET /v1/oauth/:provider/callback',
   'POST /v1/auth',
-  'POST /v1/auth/account/request',
   'POST /v1/auth/backchannel-logout/:provider',
   'POST /v1/auth/challenge',
   'POST /v1/auth/external/:provider/finalize',
@@ -26,6 +25,8 @@ const PUBLIC = [
   'POST /v1/auth/mtls/claim',
   'POST /v1/auth/providers/github/webhook',
   'POST /v1/oauth/:provider/cancel',
+  'POST /v2/auth/devices',
+  'POST /v2/auth/devices/:id/token',
 ];
 
 /** Any good token: what a person needs to get out of `provider-required` (contract). */

@@ -9,6 +9,9 @@ import { DeviceKeyController } from './device-key/device-key.controller.js';
 import { DeviceKeyService } from './device-key/device-key.service.js';
 import { KeyedAccounts } from './device-key/keyed-accounts.js';
 import { LoginChallenges } from './device-key/login-challenges.js';
+import { DeviceClaims } from './devices/device-claims.js';
+import { DevicesController } from './devices/devices.controller.js';
+import { DevicesService } from './devices/devices.service.js';
 import { DueIdentities } from './due-identities.js';
 import { ExpiredRowsJob } from './expired-rows.job.js';
 import { LoginOutcomes } from './login-outcomes.js';
@@ -27,18 +30,20 @@ import { UpdatePositions } from './update-positions.js';
  * guards, and the ways to log in. Does not own the rules (policy) nor live connections (updates):
  * it announces access changes to whoever keeps something they make stale.
  * Routes: /v1/auth, /v1/auth/challenge, /v1/auth/logout, /v1/auth/logout-everywhere,
- * /v1/account/sessions and …/:id.
+ * /v1/account/sessions and …/:id, /v2/auth/devices, …/:id and below.
  */
 @Global()
 @Module({
-  controllers: [DeviceKeyController, SessionsController],
+  controllers: [DeviceKeyController, DevicesController, SessionsController],
   providers: [
     AccessChanges,
     AccessTokens,
     AccountUpdates,
     AuthService,
     ClientAddress,
+    DeviceClaims,
     DeviceKeyService,
+    DevicesService,
     DueIdentities,
     ExpiredRowsJob,
     KeyedAccounts,

@@ -4,15 +4,24 @@ import { addressGroup } from '../common/address-group.js';
 import { AppError } from '../common/errors.js';
 import { SETTINGS, type RateLimitSettings, type Settings } from '../config/settings.js';
 
-type Limited = keyof Omit<RateLimitSettings, 'perIp'>;
+type Limited =
+  keyof Omit<RateLimitSettings, 'perIp'> | 'deviceLookupPerAccount' | 'deviceLookupPerIp';
 
 type Check = ReturnType<FastifyInstance['createRateLimit']>;
 
-const WINDOW_MS = 60_000;
+interface Limit {
+  /** 0 = none. */
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+const MINUTE_MS = 60_000;
+/** Leaves a guess at a user code less than 2^-32 (RFC 8628, 5.1): there are 20^8 of them. */
+const DEVICE_LOOKUPS: Limit = { max: 5, windowMs: 10 * MINUTE_MS };
 
 /**
- * Counts per account, and logins and handshakes per address group. The counts live in the store of
- * `@fastify/rate-limit`: memory, or Redis where several replicas share it.
+ * Counts per account, logins, handshakes and look-ups of devices, the latter per address group too. The
+ * counts live in the store of `@fastify/rate-limit`: memory, or Redis where several replicas share it.
  */
 @Injectable()
 export class RateLimits {
@@ -22,14 +31,21 @@ export class RateLimits {
 
   /** Takes the store from the server, where the plugin is registered. */
   bind(server: FastifyInstance): void {
-    for (const name of ['perAccount', 'loginPerIp', 'handshakePerIp'] as const) {
-      const max = this.settings.rateLimits[name];
+    const { perAccount, loginPerIp, handshakePerIp } = this.settings.rateLimits;
+    const limits: Readonly<Record<Limited, Limit>> = {
+      perAccount: { max: perAccount, windowMs: MINUTE_MS },
+      loginPerIp: { max: loginPerIp, windowMs: MINUTE_MS },
+      handshakePerIp: { max: handshakePerIp, windowMs: MINUTE_MS },
+      deviceLookupPerAccount: DEVICE_LOOKUPS,
+      deviceLookupPerIp: DEVICE_LOOKUPS,
+    };
+    for (const [name, { max, windowMs }] of Object.entries(limits) as [Limited, Limit][]) {
       if (max > 0) {
         this.checks.set(
           name,
           server.createRateLimit({
             max,
-            timeWindow: WINDOW_MS,
+            timeWindow: windowMs,
             keyGenerator: (subject) => `${name}:${(subject as unknown as Subject).key}`,
           }),
         );

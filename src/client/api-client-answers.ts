@@ -36,9 +36,20 @@ export type AccountSession = Readonly<Schemas['SessionDto']>;
 export type SavedPushToken = Readonly<Schemas['PushTokenDto']>;
 export type Encryption = Readonly<Schemas['EncryptionDto']>;
 
-export type DeviceRequestState =
-  | { readonly state: 'requested'; readonly expiresAt: number }
-  | { readonly state: 'authorized'; readonly token: string; readonly response: string };
+/** What `POST /v2/auth/devices` answered: poll by `id`, show `userCode`. */
+export type DeviceRequest = Readonly<Schemas['DeviceRequestDto']>;
+/** A device that waits for an answer. */
+export type WaitingDevice = Readonly<Schemas['WaitingDeviceDto']>;
+/** Whether a device was approved; its token comes once. */
+export type DeviceToken = { readonly state: 'pending' | 'refused' } | ApprovedDevice;
+
+export interface ApprovedDevice {
+  readonly state: 'approved';
+  readonly token: string;
+  readonly accountId: string;
+  /** The account's secret, for `openSealedSecret`; null for accounts without a device key. */
+  readonly sealed: string | null;
+}
 
 export interface StoredSettings {
   /** null before the first write. */
@@ -102,8 +113,24 @@ export function isLoginAnswer(value: unknown): value is LoginAnswer {
   );
 }
 
-export function isDeviceRequestState(value: unknown): value is DeviceRequestState {
-  return isRecord(value) && (value['state'] === 'requested' || value['state'] === 'authorized');
+export function isDeviceRequest(value: unknown): value is DeviceRequest {
+  return (
+    isRecord(value) && typeof value['id'] === 'string' && typeof value['userCode'] === 'string'
+  );
+}
+
+export function isWaitingDevice(value: unknown): value is WaitingDevice {
+  return (
+    isRecord(value) && typeof value['id'] === 'string' && typeof value['publicKey'] === 'string'
+  );
+}
+
+export function isDeviceToken(value: unknown): value is DeviceToken {
+  if (!isRecord(value) || value['state'] !== 'approved') {
+    return isRecord(value) && (value['state'] === 'pending' || value['state'] === 'refused');
+  }
+  const { sealed } = value;
+  return isLoginAnswer(value) && (sealed === null || typeof sealed === 'string');
 }
 
 export function isProfile(value: unknown): value is AccountProfile {

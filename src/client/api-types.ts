@@ -38,6 +38,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/auth/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks to be added to an account; waits for ten minutes. */
+        post: operations["DevicesController_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/auth/devices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The device that shows this user code and was not answered yet. */
+        get: operations["DevicesController_find"];
+        put?: never;
+        post?: never;
+        /** Refuses a device. */
+        delete: operations["DevicesController_refuse"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/auth/devices/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Adds a device to the account, while the session that approves lives. */
+        post: operations["DevicesController_approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/auth/devices/{id}/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The device's own token, once it was approved. */
+        post: operations["DevicesController_claim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The account's live sessions, newest first. */
+        get: operations["SessionsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends one session at once and everywhere, known or not. */
+        delete: operations["SessionsController_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/logout": {
         parameters: {
             query?: never;
@@ -47,8 +150,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes this token, at once and everywhere. */
-        post: operations["DeviceKeyController_logOut"];
+        /** Ends this session, at once and everywhere. */
+        post: operations["SessionsController_logOut"];
         delete?: never;
         options?: never;
         head?: never;
@@ -64,42 +167,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes all of the account's tokens. */
-        post: operations["DeviceKeyController_logOutEverywhere"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/account/request": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** A new device asks for its account, and asks again until an old one has answered. */
-        post: operations["DevicesController_request"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/account/response": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** An old device answers a new one. */
-        post: operations["DevicesController_respond"];
+        /** Ends every session of the account. */
+        post: operations["SessionsController_logOutEverywhere"];
         delete?: never;
         options?: never;
         head?: never;
@@ -171,23 +240,6 @@ export interface paths {
         get: operations["ExternalCallbackController_callback"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/oauth/{provider}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** The form of that page: gives the login up. Nothing reaches a program. */
-        post: operations["ExternalCallbackController_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -660,6 +712,11 @@ export interface components {
             /** @description Unix milliseconds. */
             expiresAt: number;
         };
+        ClientDto: {
+            /** @description For a person. */
+            name?: string;
+            platform?: string;
+        };
         DeviceKeyLoginDto: {
             /** @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not. */
             publicKey: string;
@@ -667,6 +724,9 @@ export interface components {
             challenge: string;
             /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
             signature: string;
+            client?: components["schemas"]["ClientDto"];
+            /** @description false: a key without an account is answered `not-found`, and does not sign up. */
+            create?: boolean;
         };
         LoginAnswerDto: {
             /** @enum {boolean} */
@@ -677,29 +737,79 @@ export interface components {
             /** @description Whether this login made the account. */
             created: boolean;
         };
+        RequestDeviceDto: {
+            client?: components["schemas"]["ClientDto"];
+            /** @description The new device's raw 32-byte X25519 key, base64, standard or url-safe, padded or not. */
+            publicKey: string;
+            /** @description SHA-256 of a secret `proof` that the device keeps, in hex. */
+            proofHash: string;
+        };
+        DeviceRequestDto: {
+            id: string;
+            /** @description For a person to type elsewhere: `XXXX-XXXX`. */
+            userCode: string;
+            /** @description Unix milliseconds. */
+            expiresAt: number;
+            /** @description How long to wait between two questions for the token. */
+            intervalSeconds: number;
+        };
+        SessionClientDto: {
+            name: string | null;
+            platform: string | null;
+        };
+        WaitingDeviceDto: {
+            id: string;
+            /** @description Raw 32-byte X25519 key, unpadded base64url. */
+            publicKey: string;
+            /** @description What the device says of itself: anybody can say that. */
+            client: components["schemas"]["SessionClientDto"];
+            /** @description Where the device asked from. */
+            address: string;
+            /** @description Unix milliseconds. */
+            createdAt: number;
+        };
+        ApproveDeviceDto: {
+            /** @description The account's secret, sealed to the device's key (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url. Of accounts with a device key, and of no other. */
+            sealed?: string;
+        };
         SuccessDto: {
             /** @enum {boolean} */
             success: true;
         };
-        DeviceRequestDto: {
-            /** @description The new device's throw-away X25519 public key, 32 bytes in base64. */
-            publicKey: string;
+        ClaimDeviceDto: {
+            /** @description The secret whose hash the device sent first. */
+            proof: string;
         };
-        DeviceRequestStateDto: {
+        DeviceTokenDto: {
             /** @enum {string} */
-            state: "requested" | "authorized";
-            /** @description While requested: Unix milliseconds. */
-            expiresAt?: number;
-            /** @description Once authorized: a bearer token, handed out once. */
+            state: "pending" | "approved" | "refused";
+            /** @description Bearer token. With `approved`, once. */
             token?: string;
-            /** @description Once authorized: what the old device sealed. */
-            response?: string;
+            /** @description With `approved`. */
+            accountId?: string;
+            /** @description With `approved`: what the approving device sealed; null for keyless accounts. */
+            sealed?: string | null;
         };
-        DeviceResponseDto: {
-            /** @description The new device's throw-away X25519 public key, 32 bytes in base64. */
-            publicKey: string;
-            /** @description The account's secret, sealed to the new device's key. Up to 16 KiB. */
-            response: string;
+        SessionDto: {
+            id: string;
+            /** @description When it logged in, Unix milliseconds. */
+            createdAt: number;
+            /** @description Unix milliseconds, right to five minutes. */
+            lastSeenAt: number;
+            /** @description Unix milliseconds. */
+            expiresAt: number;
+            /** @description `key_challenge`, `mtls`, `device` or a provider's id. */
+            method: string;
+            /** @description What the client said of itself at login. */
+            client: components["schemas"]["SessionClientDto"];
+            /** @description Where the login came from. */
+            address: string | null;
+            /** @description Whether it is the session of this request. */
+            current: boolean;
+        };
+        SessionListDto: {
+            /** @description Newest first. */
+            sessions: components["schemas"]["SessionDto"][];
         };
         StartAnswerDto: {
             /** @description To open in the browser. */
@@ -714,6 +824,7 @@ export interface components {
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof: string;
+            client?: components["schemas"]["ClientDto"];
         };
         FinalizeDto: {
             /** @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not. */
@@ -722,12 +833,17 @@ export interface components {
             challenge: string;
             /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
             signature: string;
+            client?: components["schemas"]["ClientDto"];
             /** @description What the return address brought. */
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof?: string;
         };
+        LoginClientDto: {
+            client?: components["schemas"]["ClientDto"];
+        };
         ClaimDto: {
+            client?: components["schemas"]["ClientDto"];
             /** @description What the return address was given as `code`. */
             code: string;
         };
@@ -1037,7 +1153,7 @@ export interface operations {
             /**
              * @description `challenge-expired`
              *
-             *     `invalid-signature`, `challenge-required`
+             *     `invalid-signature`, `challenge-required`, `challenge-expired`
              */
             401: {
                 headers: {
@@ -1047,7 +1163,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `signup-disabled`, `key-challenge-disabled`, `account-disabled` */
+            /**
+             * @description `signup-disabled`, `key-challenge-disabled`, `account-disabled`
+             *
+             *     `signup-disabled`, `key-challenge-disabled`, `account-disabled`
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1056,7 +1176,28 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             *
+             *     `not-found`
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1065,82 +1206,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    DeviceKeyController_logOut: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SuccessDto"];
-                };
-            };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `account-disabled` */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    DeviceKeyController_logOutEverywhere: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SuccessDto"];
-                };
-            };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `account-disabled` */
-            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1159,7 +1232,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DeviceRequestDto"];
+                "application/json": components["schemas"]["RequestDeviceDto"];
             };
         };
         responses: {
@@ -1168,20 +1241,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeviceRequestStateDto"];
+                    "application/json": components["schemas"]["DeviceRequestDto"];
                 };
             };
             /** @description `invalid-request`, `invalid-public-key` */
             400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `account-disabled` */
-            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1209,16 +1273,183 @@ export interface operations {
             };
         };
     };
-    DevicesController_respond: {
+    DevicesController_find: {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The user code, in any case, with the dash or without. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitingDeviceDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `account-disabled`, `provider-required`, `not-eligible`
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    DevicesController_refuse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuccessDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `account-disabled`, `provider-required`, `not-eligible`
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `already-answered`
+             *
+             *     `already-answered`
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    DevicesController_approve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DeviceResponseDto"];
+                "application/json": components["schemas"]["ApproveDeviceDto"];
             };
         };
         responses: {
@@ -1230,7 +1461,122 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request`, `invalid-public-key` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             *
+             *     `invalid-request`
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             *
+             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `account-disabled`, `provider-required`, `not-eligible`
+             *
+             *     `fresh-login-required`, `account-disabled`, `provider-required`, `not-eligible`
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             *
+             *     `not-found`
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `already-answered`
+             *
+             *     `already-answered`
+             *
+             *     `already-answered`
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    DevicesController_claim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimDeviceDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceTokenDto"];
+                };
+            };
+            /** @description `invalid-request`, `invalid-proof` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1248,17 +1594,86 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
         };
     };
-    ConnectController_start: {
+    SessionsController_list: {
         parameters: {
-            query?: {
-                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
-                loopbackPort?: string;
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionListDto"];
+                };
             };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `account-disabled`, `provider-required`, `not-eligible`
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    SessionsController_end: {
+        parameters: {
+            query?: never;
             header?: never;
             path: {
-                provider: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -1269,16 +1684,61 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartAnswerDto"];
+                    "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request`, `oauth-not-configured` */
-            400: {
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `account-disabled`, `provider-required`, `not-eligible`
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    SessionsController_logOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuccessDto"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -1299,7 +1759,115 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+        };
+    };
+    SessionsController_logOutEverywhere: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuccessDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `account-disabled` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    ConnectController_start: {
+        parameters: {
+            query?: {
+                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address. */
+                loopbackPort?: string;
+            };
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartAnswerDto"];
+                };
+            };
+            /**
+             * @description `oauth-not-configured`
+             *
+             *     `oauth-not-configured`
+             *
+             *     `oauth-not-configured`
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             *
+             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `account-disabled`
+             *
+             *     `fresh-login-required`, `account-disabled`
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1308,7 +1876,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1342,7 +1916,13 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request`, `invalid-pending` */
+            /**
+             * @description `invalid-request`, `invalid-pending`
+             *
+             *     `invalid-request`, `invalid-pending`
+             *
+             *     `invalid-request`, `invalid-pending`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1351,7 +1931,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            /**
+             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             *
+             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1363,7 +1947,9 @@ export interface operations {
             /**
              * @description `not-eligible`
              *
-             *     `account-disabled`
+             *     `account-disabled`, `not-eligible`
+             *
+             *     `fresh-login-required`, `account-disabled`, `not-eligible`
              */
             403: {
                 headers: {
@@ -1373,16 +1959,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `provider-already-linked` */
+            /**
+             * @description `provider-already-linked`
+             *
+             *     `provider-already-linked`
+             *
+             *     `provider-already-linked`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1391,7 +1974,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1421,7 +2012,13 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             *
+             *     `invalid-request`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1430,7 +2027,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            /**
+             * @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             *
+             *     `missing-token`, `invalid-token`, `token-expired`, `token-revoked`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1439,7 +2040,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `account-disabled` */
+            /**
+             * @description `account-disabled`
+             *
+             *     `fresh-login-required`, `account-disabled`
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1448,7 +2053,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1457,7 +2068,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1479,15 +2096,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page that asks before the browser goes to a program on its computer. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
             /** @description To the return address. */
             302: {
                 headers: {
@@ -1506,61 +2114,6 @@ export interface operations {
             };
             /** @description `unsupported-provider` */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-        };
-    };
-    ExternalCallbackController_cancel: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    pending?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description A page that says so. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description `unsupported-media-type` */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `rate-limited` */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `unavailable` */
-            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1605,7 +2158,7 @@ export interface operations {
             /**
              * @description `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`, `not-eligible`
              *
-             *     `account-disabled`
+             *     `account-disabled`, `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`, `not-eligible`
              */
             403: {
                 headers: {
@@ -1615,7 +2168,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1624,7 +2183,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `restore-required` */
+            /**
+             * @description `restore-required`
+             *
+             *     `restore-required`
+             *
+             *     `restore-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1633,7 +2198,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1642,7 +2213,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1656,7 +2233,7 @@ export interface operations {
     ExternalLoginController_start: {
         parameters: {
             query?: {
-                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
+                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address. */
                 loopbackPort?: string;
                 mode?: "keyed" | "keyless";
                 /** @description SHA-256 of a secret `proof` that the client keeps, in hex. */
@@ -1692,7 +2269,7 @@ export interface operations {
             /**
              * @description `e2ee-required`
              *
-             *     `keyless-disabled`
+             *     `keyless-disabled`, `e2ee-required`
              */
             403: {
                 headers: {
@@ -1702,7 +2279,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1711,7 +2292,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1720,7 +2305,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1763,7 +2352,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `invalid-signature`, `challenge-required`, `challenge-expired` */
+            /**
+             * @description `invalid-signature`, `challenge-required`, `challenge-expired`
+             *
+             *     `invalid-signature`, `challenge-required`, `challenge-expired`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1775,7 +2368,9 @@ export interface operations {
             /**
              * @description `signup-provider-disabled`, `not-eligible`
              *
-             *     `account-disabled`
+             *     `account-disabled`, `signup-provider-disabled`, `not-eligible`
+             *
+             *     `account-disabled`, `signup-provider-disabled`, `not-eligible`
              */
             403: {
                 headers: {
@@ -1785,16 +2380,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDto"];
-                };
-            };
-            /** @description `provider-already-linked` */
+            /**
+             * @description `provider-already-linked`
+             *
+             *     `provider-already-linked`
+             *
+             *     `provider-already-linked`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1803,7 +2395,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1812,7 +2412,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1870,7 +2478,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LoginClientDto"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -1892,7 +2504,7 @@ export interface operations {
             /**
              * @description `signup-provider-disabled`, `account-disabled`
              *
-             *     `not-eligible`, `e2ee-required`, `keyless-disabled`
+             *     `not-eligible`, `e2ee-required`, `keyless-disabled`, `signup-provider-disabled`, `account-disabled`
              */
             403: {
                 headers: {
@@ -1902,7 +2514,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `not-found` */
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1911,7 +2527,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `restore-required` */
+            /**
+             * @description `restore-required`
+             *
+             *     `restore-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1920,7 +2540,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1929,7 +2555,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2087,7 +2719,7 @@ export interface operations {
             /**
              * @description `account-disabled`
              *
-             *     `e2ee-required`, `keyless-disabled`
+             *     `e2ee-required`, `keyless-disabled`, `account-disabled`
              */
             403: {
                 headers: {
@@ -2097,7 +2729,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `not-found` */
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2106,7 +2742,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `restore-required` */
+            /**
+             * @description `restore-required`
+             *
+             *     `restore-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2115,7 +2755,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `rate-limited` */
+            /**
+             * @description `rate-limited`
+             *
+             *     `rate-limited`
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2124,7 +2768,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2247,7 +2895,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2312,7 +2964,11 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token` */
+            /**
+             * @description `missing-token`, `invalid-token`
+             *
+             *     `missing-token`, `invalid-token`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2321,7 +2977,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `provider-required`, `not-eligible` */
+            /**
+             * @description `provider-required`, `not-eligible`
+             *
+             *     `fresh-login-required`, `provider-required`, `not-eligible`
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2330,7 +2990,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2358,7 +3022,11 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsDto"];
                 };
             };
-            /** @description `plain-account-requires-settings-v2` */
+            /**
+             * @description `plain-account-requires-settings-v2`
+             *
+             *     `plain-account-requires-settings-v2`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2417,7 +3085,11 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsWrittenDto"];
                 };
             };
-            /** @description `invalid-request`, `plain-account-requires-settings-v2` */
+            /**
+             * @description `invalid-request`, `plain-account-requires-settings-v2`
+             *
+             *     `invalid-request`, `plain-account-requires-settings-v2`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2438,7 +3110,7 @@ export interface operations {
             /**
              * @description `encrypted-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`
              */
             403: {
                 headers: {
@@ -2448,7 +3120,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `payload-too-large` */
+            /**
+             * @description `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2535,7 +3213,11 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsV2WrittenDto"];
                 };
             };
-            /** @description `invalid-request`, `content-mode-mismatch` */
+            /**
+             * @description `invalid-request`, `content-mode-mismatch`
+             *
+             *     `invalid-request`, `content-mode-mismatch`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2556,9 +3238,9 @@ export interface operations {
             /**
              * @description `plaintext-writes-disabled`
              *
-             *     `encrypted-writes-disabled`
+             *     `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
              */
             403: {
                 headers: {
@@ -2568,7 +3250,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `payload-too-large` */
+            /**
+             * @description `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2653,7 +3341,11 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2680,7 +3372,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `not-found` */
+            /**
+             * @description `not-found`
+             *
+             *     `not-found`
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2723,7 +3419,11 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request`, `content-mode-mismatch` */
+            /**
+             * @description `invalid-request`, `content-mode-mismatch`
+             *
+             *     `invalid-request`, `content-mode-mismatch`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2744,9 +3444,9 @@ export interface operations {
             /**
              * @description `plaintext-writes-disabled`
              *
-             *     `encrypted-writes-disabled`
+             *     `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
              */
             403: {
                 headers: {
@@ -2756,7 +3456,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `payload-too-large` */
+            /**
+             * @description `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2795,7 +3501,11 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2900,7 +3610,13 @@ export interface operations {
                     "application/json": components["schemas"]["EncryptionDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /**
+             * @description `invalid-request`
+             *
+             *     `invalid-request`
+             *
+             *     `invalid-request`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2909,7 +3625,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token` */
+            /**
+             * @description `missing-token`, `invalid-token`
+             *
+             *     `missing-token`, `invalid-token`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2921,7 +3641,9 @@ export interface operations {
             /**
              * @description `account-optout-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `account-optout-disabled`
+             *
+             *     `fresh-login-required`, `provider-required`, `not-eligible`, `account-optout-disabled`
              */
             403: {
                 headers: {
@@ -2931,7 +3653,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `migration-required` */
+            /**
+             * @description `migration-required`
+             *
+             *     `migration-required`
+             *
+             *     `migration-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2940,7 +3668,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2972,7 +3704,13 @@ export interface operations {
                     "application/json": components["schemas"]["MigratedDto"];
                 };
             };
-            /** @description `invalid-request`, `content-mode-mismatch` */
+            /**
+             * @description `invalid-request`, `content-mode-mismatch`
+             *
+             *     `invalid-request`, `content-mode-mismatch`
+             *
+             *     `invalid-request`, `content-mode-mismatch`
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2981,7 +3719,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `missing-token`, `invalid-token` */
+            /**
+             * @description `missing-token`, `invalid-token`
+             *
+             *     `missing-token`, `invalid-token`
+             */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2993,9 +3735,11 @@ export interface operations {
             /**
              * @description `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `account-optout-disabled`
+             *     `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
              *
-             *     `provider-required`, `not-eligible`
+             *     `provider-required`, `not-eligible`, `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
+             *
+             *     `fresh-login-required`, `provider-required`, `not-eligible`, `account-optout-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`
              */
             403: {
                 headers: {
@@ -3005,7 +3749,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `migration-required` */
+            /**
+             * @description `migration-required`
+             *
+             *     `migration-required`
+             *
+             *     `migration-required`
+             *
+             *     `migration-required`
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3014,7 +3766,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `payload-too-large` */
+            /**
+             * @description `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             *
+             *     `payload-too-large`
+             */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3023,7 +3785,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unavailable` */
+            /**
+             * @description `unavailable`
+             *
+             *     `unavailable`
+             */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -59,6 +59,7 @@ export const ERRORS = {
     409,
     'This identity belongs to an account with a device key. Restore that account.',
   ),
+  'already-answered': row(409, 'This device was approved or refused already.'),
   'migration-required': row(409, 'What is stored has to be migrated to the other mode first.'),
   'payload-too-large': row(413, 'The request is larger than this server accepts.'),
   'unsupported-media-type': row(415, 'Send JSON: Content-Type: application/json.'),

@@ -11,6 +11,8 @@ export type AuditKind =
   | 'eligibility-regained'
   | 'token-revoked'
   | 'all-tokens-revoked'
+  | 'device-approved'
+  | 'device-refused'
   | 'recheck-requested'
   | 'account-disabled'
   | 'account-enabled'
@@ -25,9 +27,9 @@ export interface AuditEvent {
   readonly provider?: string;
   /** An error code, an eligibility reason, or the words an administrator gave. */
   readonly reason?: string;
-  /** The session that a login began. */
+  /** The session that a login began, that ended, or that answered for a device. */
   readonly sessionId?: string;
-  /** The address that a login came from. */
+  /** The address that a login or an answer for a device came from. */
   readonly address?: string;
   /** How many alike this one stands for; 1 when absent. */
   readonly count?: number;

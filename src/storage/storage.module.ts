@@ -7,6 +7,7 @@ import { AccountRepository } from './account.repository.js';
 import { AuditRepository } from './audit.repository.js';
 import { ContentAtRest } from './content-at-rest.js';
 import { Database } from './database.js';
+import { DeviceAuthorizationRepository } from './device-authorization.repository.js';
 import { ExpiredRowsRepository } from './expired-rows.repository.js';
 import { ExternalFlowRepository } from './external-flow.repository.js';
 import { IdentityCredentials } from './identity-credentials.js';
@@ -30,6 +31,7 @@ const repositories = [
   AccountSettingsRepository,
   AccountRepository,
   AuditRepository,
+  DeviceAuthorizationRepository,
   ExpiredRowsRepository,
   ExternalFlowRepository,
   IdentityDueRepository,

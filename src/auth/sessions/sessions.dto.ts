@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-class SessionClientDto {
+export class SessionClientDto {
   @ApiProperty({ nullable: true, type: String })
   name!: string | null;
 
