@@ -36,7 +36,10 @@ export const ERRORS = {
   'challenge-expired': row(401, 'The challenge has expired or was used. Ask for a new one.'),
   'mtls-required': row(401, 'Show a client certificate that this server accepts.'),
   'invalid-code': row(401, 'This code has expired or was used. Log in again.'),
-  'fresh-login-required': row(403, 'Log in again to do this: it needs a login of the last minutes.'),
+  'fresh-login-required': row(
+    403,
+    'Log in again to do this: it needs a login of the last minutes.',
+  ),
   'signup-disabled': row(403, 'This server does not accept new accounts with a device key alone.'),
   'provider-required': row(403, 'Connect {provider} to continue.'),
   'not-eligible': row(403, '{provider} does not confirm that you may use this server.'),

@@ -45,7 +45,7 @@ export interface AnswerOutcome {
   readonly state: DeviceState | null;
 }
 
-/** An approval that was taken: nobody else gets it. */
+/** An approval that one caller has taken. */
 export interface TakenApproval {
   readonly accountId: string;
   /** Whether the session that approved goes on, and its account is enabled. */
@@ -56,7 +56,7 @@ export interface TakenApproval {
   readonly address: string;
 }
 
-/** Stores an answer and its audit event; what `$5` and `$6` are differs. */
+/** Stores an answer to a pending request and its audit event. `$6` is the approval's sealed secret. */
 const answer = (audited: string, assignments: string, condition: string): string => `
   WITH "owner" AS (SELECT "key_mode" FROM "account" WHERE "id" = $2),
   "answered" AS (

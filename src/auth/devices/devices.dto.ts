@@ -41,7 +41,7 @@ export class WaitingDeviceDto {
   @ApiProperty({ description: 'Raw 32-byte X25519 key, unpadded base64url.' })
   publicKey!: string;
 
-  @ApiProperty({ description: 'What the device says of itself: anybody can say that.' })
+  @ApiProperty({ description: 'What the device says of itself; it is not verified.' })
   client!: SessionClientDto;
 
   @ApiProperty({ description: 'Where the device asked from.' })
