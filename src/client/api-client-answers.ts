@@ -114,8 +114,12 @@ export function isLoginAnswer(value: unknown): value is LoginAnswer {
 }
 
 export function isDeviceRequest(value: unknown): value is DeviceRequest {
+  if (!isRecord(value)) {
+    return false;
+  }
+  const { id, userCode, intervalSeconds } = value;
   return (
-    isRecord(value) && typeof value['id'] === 'string' && typeof value['userCode'] === 'string'
+    typeof id === 'string' && typeof userCode === 'string' && typeof intervalSeconds === 'number'
   );
 }
 

@@ -32,8 +32,11 @@ const CALLS: Record<string, (client: GatehouseClient, key: DeviceKey) => Promise
   'POST /v1/auth': (client, key) => client.signUp(key),
   'POST /v1/auth/logout': (client) => client.logOut(),
   'POST /v1/auth/logout-everywhere': (client) => client.logOutEverywhere(),
-  'POST /v1/auth/account/request': (client) => client.requestAccount('k'),
-  'POST /v1/auth/account/response': (client) => client.answerAccountRequest('k', 'r'),
+  'POST /v2/auth/devices': (client) => client.devices.request({ publicKey: 'k', proofHash: 'h' }),
+  'GET /v2/auth/devices/{id}': (client) => client.devices.find('a b'),
+  'POST /v2/auth/devices/{id}/approve': (client) => client.devices.approve('a b', 's'),
+  'DELETE /v2/auth/devices/{id}': (client) => client.devices.refuse('a b'),
+  'POST /v2/auth/devices/{id}/token': (client) => client.devices.poll('a b', 'p'),
   'GET /v1/auth/external/{provider}/params': (client) =>
     client.external.start('a b', { mode: 'keyed', proofHash: 'h' }),
   'POST /v1/auth/external/{provider}/finalize': (client, key) =>
@@ -79,8 +82,19 @@ const CHALLENGE = Buffer.from(
 function recorder(): { readonly sent: Request[]; readonly fetch: typeof fetch } {
   const sent: Request[] = [];
   const answer = {
-    ...{ success: true, challenge: CHALLENGE, token: 't', accountId: 'a', state: 'requested' },
-    ...{ id: 'i', identities: [], tokens: [], url: 'u', version: 1, settingsVersion: 1 },
+    ...{ success: true, challenge: CHALLENGE, token: 't', accountId: 'a', state: 'pending' },
+    ...{
+      id: 'i',
+      userCode: 'c',
+      intervalSeconds: 3,
+      publicKey: 'k',
+      identities: [],
+      tokens: [],
+      sessions: [],
+      url: 'u',
+      version: 1,
+      settingsVersion: 1,
+    },
     ...{ mode: 'e2ee', service: 's', content: plain, credentials: [] },
     capabilities: { auth: { methods: [] } },
   };

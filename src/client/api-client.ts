@@ -20,6 +20,7 @@ import { CredentialRoutes, EncryptionRoutes, SettingsRoutes } from './account-ro
 import { isAnswerOf, Routes, type AnswerOf, type RequestOf, type Route } from './api-routes.js';
 import { CertificateRoutes } from './certificate-routes.js';
 import type { DeviceKey } from './device-key.js';
+import { DeviceRoutes } from './device-routes.js';
 import { ConnectRoutes, ExternalLoginRoutes } from './external-routes.js';
 
 /**
@@ -31,6 +32,7 @@ export class GatehouseClient {
   readonly external: ExternalLoginRoutes;
   readonly connect: ConnectRoutes;
   readonly certificate: CertificateRoutes;
+  readonly devices: DeviceRoutes;
   readonly settings: SettingsRoutes;
   readonly encryption: EncryptionRoutes;
   readonly credentials: CredentialRoutes;
@@ -41,6 +43,7 @@ export class GatehouseClient {
     this.external = new ExternalLoginRoutes(this.routes, (key) => this.prove(key));
     this.connect = new ConnectRoutes(this.routes);
     this.certificate = new CertificateRoutes(this.routes, options.serverUrl);
+    this.devices = new DeviceRoutes(this.routes);
     this.settings = new SettingsRoutes(this.routes);
     this.encryption = new EncryptionRoutes(this.routes);
     this.credentials = new CredentialRoutes(this.routes);
@@ -101,6 +104,17 @@ export class GatehouseClient {
   /** Revokes every token of the account. */
   async logOutEverywhere(): Promise<void> {
     await this.routes.send('POST /v1/auth/logout-everywhere', {}, isSuccess);
+  }
+
+  /** The account's live sessions, newest first. */
+  async sessions(): Promise<readonly AccountSession[]> {
+    const answer = await this.routes.send('GET /v1/account/sessions', {}, isSessionList);
+    return answer.sessions;
+  }
+
+  /** Ends a session at once and everywhere; succeeds whether the server knew it or not. */
+  async endSession(id: string): Promise<void> {
+    await this.routes.send('DELETE /v1/account/sessions/{id}', { path: { id } }, isSuccess);
   }
 
   profile(): Promise<AccountProfile> {

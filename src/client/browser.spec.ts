@@ -58,4 +58,28 @@ describe('gatehouse/client', () => {
     );
     expect([...(answer as unknown[])]).toEqual([86, 64, 64, false, 'undefined']);
   });
+
+  it('adds a device where there is no Web Crypto but random bytes, as in React Native', async () => {
+    const { script } = await bundleClient();
+    const context = createContext({
+      crypto: { getRandomValues: (into: Uint8Array) => crypto.getRandomValues(into) },
+      ...{ URL, URLSearchParams, TextEncoder, atob, btoa },
+    });
+    runInContext(script, context);
+    const answer: unknown = await runInContext(
+      `(async () => {
+        const device = await gatehouse.makeDeviceSecrets();
+        const secret = Uint8Array.from({ length: 32 }, (_, index) => index);
+        const sealed = await gatehouse.sealForDevice(device.publicKey, secret);
+        const opened = await gatehouse.openSealedSecret(device, sealed);
+        const words = gatehouse.deviceCheckWords(device.publicKey);
+        const link = { serverUrl: 'https://gate.example', userCode: 'WDJB-MJHT', publicKey: device.publicKey };
+        const read = gatehouse.readDeviceLink(gatehouse.deviceLink(link));
+        return [typeof crypto.subtle, device.proofHash.length, opened.join() === secret.join(),
+          words.length, read.publicKey === device.publicKey];
+      })()`,
+      context,
+    );
+    expect([...(answer as unknown[])]).toEqual(['undefined', 64, true, 5, true]);
+  });
 });

@@ -1,4 +1,5 @@
-import { bytesOfBase64, checkLoginChallenge } from './login-challenge.js';
+import { base64UrlOf, bytesOfBase64 } from './base64.js';
+import { checkLoginChallenge } from './login-challenge.js';
 
 const ALGORITHM = 'Ed25519';
 const SECRET_BYTES = 32;
@@ -88,11 +89,4 @@ export class DeviceKey {
     const signature = await crypto.subtle.sign(ALGORITHM, this.key, bytes);
     return base64UrlOf(new Uint8Array(signature));
   }
-}
-
-function base64UrlOf(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }

@@ -7,7 +7,16 @@ export { GatehouseClient } from './api-client.js';
 export type { AnswerOf, RequestOf, Route } from './api-routes.js';
 export * from './auth-choices.js';
 export * from './connect-updates.js';
+export * from './device-approval.js';
 export { DeviceKey, type DeviceKeyJwk } from './device-key.js';
+export * from './device-link.js';
+export {
+  DeviceSealError,
+  makeDeviceSecrets,
+  openSealedSecret,
+  sealForDevice,
+  type DeviceSecrets,
+} from './device-sealing.js';
 export type { ExternalFinish, ExternalStart } from './external-routes.js';
 export { ChallengeRefused, checkLoginChallenge, type ChallengeRefusal } from './login-challenge.js';
 export * from './login-proof.js';

@@ -4,6 +4,7 @@ import {
   MAX_LOGIN_CHALLENGE_BYTES,
   readLoginChallenge,
 } from '../policy/login-challenge.js';
+import { bytesOfBase64 } from './base64.js';
 
 /** Devices whose clock is fast still log in; the server holds to its own clock. */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
@@ -97,10 +98,4 @@ function decode(base64: string): Uint8Array<ArrayBuffer> | null {
   } catch {
     return null;
   }
-}
-
-/** @throws DOMException where the text is not base64, standard or url-safe */
-export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'));
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }

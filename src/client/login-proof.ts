@@ -1,18 +1,16 @@
-/** A secret that whoever began a login shows to finish it, and the hash the server is given first. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/** A secret that finishes a login, and its hash, with which the login begins. */
 export interface LoginProof {
-  /** Keep it on the device until the return address opens the app. */
+  /** Keep it on the device until the login is finished. */
   readonly proof: string;
-  /** SHA-256 of the proof, lower-case hex. */
+  /** SHA-256 of the proof's text, lower-case hex. */
   readonly proofHash: string;
 }
 
-/** Makes a new proof: whoever intercepts the return address does not have it. */
-export async function makeLoginProof(): Promise<LoginProof> {
-  const proof = hexOf(crypto.getRandomValues(new Uint8Array(32)));
-  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(proof));
-  return { proof, proofHash: hexOf(new Uint8Array(hash)) };
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** Makes a new proof of 32 random bytes. Neither the return address nor a QR code holds it. */
+export function makeLoginProof(): Promise<LoginProof> {
+  const proof = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
+  return Promise.resolve({ proof, proofHash: bytesToHex(sha256(utf8ToBytes(proof))) });
 }
