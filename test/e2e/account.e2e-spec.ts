@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { call, logIn, makeDeviceKey, refusalOf } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { AccountCalls, OPTIONAL_PLAIN, plain } from './account-calls.js';
+import { DeviceCalls } from './device-calls.js';
 
 describe('an account', () => {
   let server: Server;
@@ -44,14 +44,11 @@ describe('an account', () => {
     for (let round = 0; round < 10; round += 1) {
       const { token } = await logIn(server);
       const account = new AccountCalls(server, token);
-      const publicKey = randomBytes(32).toString('base64');
-      await call(server, 'POST', '/v1/auth/account/request', { body: { publicKey } });
+      const devices = new DeviceCalls(server);
+      const { id } = await devices.newDevice();
       const answers = await Promise.all([
         account.removeAccount(),
-        call(server, 'POST', '/v1/auth/account/response', {
-          token,
-          body: { publicKey, response: 'sealed' },
-        }),
+        devices.approve(id, token),
         call(server, 'POST', '/v1/push-tokens', { token, body: { token: 'x' } }),
         account.putCredential('github', plain('mine')),
         call(server, 'POST', '/v1/auth/logout', { token }),

@@ -1,194 +1,300 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { randomBytes } from 'node:crypto';
 import { call, expectErrorShape, logIn, type Login, refusalOf } from '../helpers/client.js';
-import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
+import { type Server, startServer } from '../helpers/server.js';
+import {
+  BEHIND_PROXY,
+  DeviceCalls,
+  hashOf,
+  makeX25519Key,
+  newAddress,
+  SEALED,
+} from './device-calls.js';
+import { startWorld } from './external-world.js';
+import { keylessLogin, OPTIONAL } from './keyless-calls.js';
 
 const TEN_MINUTES_MS = 600_000;
-
-interface State {
-  readonly state: string;
-  readonly expiresAt?: number;
-  readonly token?: string;
-  readonly response?: string;
-}
+const NOT_FOUND = { status: 404, code: 'not-found' };
+const UNKNOWN_ID = '6f6a2f0e-1f55-4a0e-8d5f-6f3f4e5a6b7c';
 
 let server: Server;
+let devices: DeviceCalls;
 let login: Login;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ env: BEHIND_PROXY });
+  devices = new DeviceCalls(server);
+}, 40_000);
+beforeEach(async () => {
   login = await logIn(server);
 });
 
 afterAll(() => server.stop());
 
-function throwAwayKey(): string {
-  const { x } = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' });
-  return Buffer.from(x ?? '', 'base64url').toString('base64');
-}
-
-const ask = (publicKey: unknown) =>
-  call<State>(server, 'POST', '/v1/auth/account/request', { body: { publicKey } });
-
-const respond = (publicKey: unknown, response: unknown, token: string | undefined = login.token) =>
-  call(server, 'POST', '/v1/auth/account/response', { token, body: { publicKey, response } });
-
 describe('adding a device', () => {
-  it('hands the account to the new device, once', async () => {
-    const key = throwAwayKey();
-    const before = Date.now();
-    const asked = await ask(key);
-    expect(asked.body).toEqual({ state: 'requested', expiresAt: expect.any(Number) });
-    expect(asked.body.expiresAt).toBeGreaterThanOrEqual(before + TEN_MINUTES_MS);
-    expect(asked.body.expiresAt).toBeLessThanOrEqual(Date.now() + TEN_MINUTES_MS);
-    expect((await ask(key)).body).toEqual(asked.body);
-
-    expect((await respond(key, 'sealed')).body).toEqual({ success: true });
-    const { body } = await ask(key);
-    expect(body).toEqual({
-      state: 'authorized',
-      token: expect.any(String),
-      response: 'sealed',
+  it('gives it a session of its own and the sealed secret, once', async () => {
+    const client = { name: 'The new phone', platform: 'ios' };
+    const device = await devices.newDevice({ client });
+    expect((await devices.claim(device.id, device.proof)).body).toEqual({ state: 'pending' });
+    const found = await devices.find(device.userCode, login.token);
+    expect(found.body).toEqual({
+      id: device.id,
+      publicKey: device.publicKey,
+      client,
+      address: device.address,
+      createdAt: expect.any(Number),
     });
-    const profile = await call(server, 'GET', '/v1/account/profile', { token: body.token });
-    expect(profile.body['id']).toBe(login.accountId);
-    expect(body.token).not.toBe(login.token);
-    expect((await ask(key)).body.state).toBe('requested');
-  });
+    expect((await devices.approve(device.id, login.token)).body).toEqual({ success: true });
 
-  it('is authorized for exactly one of 50 who ask at once', async () => {
-    const key = throwAwayKey();
-    await ask(key);
-    await respond(key, 'sealed');
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(key)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
-    expect(answers.filter(({ body }) => body.state === 'authorized')).toHaveLength(1);
-  });
-
-  it('takes exactly one of 20 answers at once', async () => {
-    const key = throwAwayKey();
-    await ask(key);
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_value, index) => respond(key, `sealed-${index}`)),
+    const { status, body } = await devices.claimInTime(device);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        state: 'approved',
+        token: expect.any(String),
+        accountId: login.accountId,
+        sealed: SEALED,
+      },
+    });
+    const token = String(body['token']);
+    const { body: listed } = await call(server, 'GET', '/v1/account/sessions', { token });
+    expect(listed['sessions']).toEqual([
+      expect.objectContaining({ method: 'device', client, address: device.address, current: true }),
+      expect.objectContaining({ method: 'key_challenge', current: false }),
+    ]);
+    expect(refusalOf(await devices.claim(device.id, device.proof))).toEqual(NOT_FOUND);
+    const sessionId = (listed['sessions'] as { id: string }[])[0]?.id;
+    await server.logged(new RegExp(`"kind":"device-approved".*"accountId":"${login.accountId}"`));
+    await server.logged(
+      new RegExp(`"kind":"logged-in".*"provider":"device","sessionId":"${sessionId}"`),
     );
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 404)).toHaveLength(19);
-    const { body } = await ask(key);
-    expect(body.response).toBe(`sealed-${statuses.indexOf(200)}`);
   });
 
-  it('makes one request of 50 first ones of a key at once', async () => {
-    const key = throwAwayKey();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(key)));
-    expect(answers.map(({ body }) => body.state)).toEqual(Array(50).fill('requested'));
-    expect(new Set(answers.map(({ body }) => body.expiresAt)).size).toBe(1);
+  it('begins with a user code that people can type, and ten minutes', async () => {
+    const before = Date.now();
+    const body = { publicKey: makeX25519Key(), proofHash: hashOf('x'), unknown: 1 };
+    const answers = await Promise.all(Array.from({ length: 50 }, () => devices.request(body)));
+    const codes = answers.map((answer) => String(answer.body['userCode']));
+    expect(new Set(codes).size).toBe(50);
+    for (const { status, body: asked } of answers) {
+      expect({ status, asked }).toEqual({
+        status: 200,
+        asked: {
+          id: expect.any(String),
+          userCode: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
+          expiresAt: expect.any(Number),
+          intervalSeconds: 3,
+        },
+      });
+      expect(asked['expiresAt']).toBeGreaterThanOrEqual(before + TEN_MINUTES_MS);
+      expect(asked['expiresAt']).toBeLessThanOrEqual(Date.now() + TEN_MINUTES_MS);
+    }
   });
 
-  it('knows the key in every spelling of base64', async () => {
-    const raw = Buffer.concat([Buffer.from('fbefbe', 'hex'), randomBytes(29)]);
-    await ask(raw.toString('base64'));
-    expect((await respond(raw.toString('base64url'), 'sealed')).status).toBe(200);
-    expect((await ask(raw.toString('base64').replace('=', ''))).body.state).toBe('authorized');
+  it('finds the device by its code in any case, with the dash or without', async () => {
+    const { id, userCode } = await devices.newDevice();
+    for (const typed of [userCode.toLowerCase(), userCode.replace('-', '')]) {
+      expect((await devices.find(typed, login.token)).body).toMatchObject({
+        id,
+        client: { name: null, platform: null },
+      });
+    }
   });
 
-  it('answers 404 where nobody asked, or somebody has answered', async () => {
-    const key = throwAwayKey();
-    const unknown = await respond(key, 'sealed');
-    expect(refusalOf(unknown)).toEqual({ status: 404, code: 'not-found' });
-    expectErrorShape(unknown);
-    await ask(key);
-    await respond(key, 'sealed');
-    expect((await respond(key, 'again')).status).toBe(404);
-  });
-
-  it('needs a token to answer, and none to ask', async () => {
-    const key = throwAwayKey();
-    await ask(key);
-    const body = { publicKey: key, response: 'sealed' };
-    const answer = await call(server, 'POST', '/v1/auth/account/response', { body });
-    expect(refusalOf(answer)).toEqual({ status: 401, code: 'missing-token' });
-    expect((await ask(key)).body.state).toBe('requested');
-  });
-
-  it.each([
-    '',
-    'AAAA',
-    '!',
-    randomBytes(31).toString('base64'),
-    randomBytes(33).toString('base64'),
-  ])('refuses the key %j', async (key) => {
-    for (const answer of [
-      await call(server, 'POST', '/v1/auth/account/request', { body: { publicKey: key } }),
-      await respond(key, 'sealed'),
-    ]) {
-      expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-public-key' });
+  it('finds none that is unknown or answered', async () => {
+    const [approved, refused] = [await devices.newDevice(), await devices.newDevice()];
+    await devices.approve(approved.id, login.token);
+    await devices.refuse(refused.id, login.token);
+    for (const code of ['BBBB-BBBB', approved.userCode, refused.userCode, approved.id, 'x']) {
+      const answer = await devices.find(code, login.token);
+      expect({ asked: code, ...refusalOf(answer) }).toEqual({ asked: code, ...NOT_FOUND });
       expectErrorShape(answer);
     }
   });
 
-  it.each([null, 7, [], {}, 'A'.repeat(65)])('refuses %j as a key', async (key) => {
-    const answer = await call(server, 'POST', '/v1/auth/account/request', {
-      body: { publicKey: key },
-    });
-    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
-  });
-
-  it('relays up to 16 KiB and nothing else than text', async () => {
-    const key = throwAwayKey();
-    await ask(key);
-    for (const response of ['', 'A'.repeat(16_385), null, 7, {}, 'a\u0000b', '\ud800']) {
-      const answer = await respond(key, response);
-      expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+  it('is refused for good by any account that was asked', async () => {
+    const device = await devices.newDevice();
+    expect((await devices.refuse(device.id, login.token)).body).toEqual({ success: true });
+    expect((await devices.claimInTime(device)).body).toEqual({ state: 'refused' });
+    for (const again of [
+      await devices.approve(device.id, login.token),
+      await devices.refuse(device.id, login.token),
+    ]) {
+      expect(refusalOf(again)).toEqual({ status: 409, code: 'already-answered' });
+      expectErrorShape(again);
     }
-    const largest = 'A'.repeat(16_384);
-    expect((await respond(key, largest)).status).toBe(200);
-    expect((await ask(key)).body.response).toBe(largest);
+    expect((await devices.claimInTime(device)).body).toEqual({ state: 'refused' });
+    await server.logged(new RegExp(`"kind":"device-refused".*"accountId":"${login.accountId}"`));
+  }, 40_000);
+
+  it('takes exactly one of 50 approvals at once', async () => {
+    const device = await devices.newDevice();
+    const sealed = Array.from({ length: 50 }, () => randomBytes(80).toString('base64url'));
+    const answers = await Promise.all(
+      sealed.map((secret) => devices.approve(device.id, login.token, { sealed: secret })),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body['code'] === 'already-answered')).toHaveLength(49);
+    const { body } = await devices.claimInTime(device);
+    expect(body['sealed']).toBe(sealed[statuses.indexOf(200)]);
+  });
+
+  it('gives one token to 50 who claim it at once with the right proof', async () => {
+    const device = await devices.newDevice();
+    await devices.approve(device.id, login.token);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => devices.claim(device.id, device.proof)),
+    );
+    expect(answers.filter(({ body }) => body['state'] === 'approved')).toHaveLength(1);
+    const refused = answers.filter(({ status }) => status !== 200).map(refusalOf);
+    expect(refused).toEqual(Array(49).fill(NOT_FOUND));
+    const { body } = await call(server, 'GET', '/v1/account/sessions', login);
+    expect(body['sessions']).toHaveLength(2);
+  });
+
+  it('needs a token for all that an account does', async () => {
+    const device = await devices.newDevice();
+    for (const answer of [
+      await devices.find(device.userCode),
+      await devices.approve(device.id),
+      await devices.refuse(device.id),
+    ]) {
+      expect(refusalOf(answer)).toEqual({ status: 401, code: 'missing-token' });
+    }
+    expect((await devices.claimInTime(device)).body).toEqual({ state: 'pending' });
+  });
+
+  it.each(['x', '%00', `${UNKNOWN_ID}0`, UNKNOWN_ID])('knows no device %s', async (id) => {
+    for (const answer of [
+      await devices.approve(id, login.token),
+      await devices.refuse(id, login.token),
+      await devices.claim(id, 'proof'),
+    ]) {
+      expect(refusalOf(answer)).toEqual(NOT_FOUND);
+      expectErrorShape(answer);
+    }
+  });
+
+  it('knows the key and the secret in every spelling of base64', async () => {
+    const raw = Buffer.concat([Buffer.from('fbefbe', 'hex'), randomBytes(29)]);
+    const device = await devices.newDevice({ publicKey: raw.toString('base64') });
+    const found = await devices.find(device.userCode, login.token);
+    expect(found.body['publicKey']).toBe(raw.toString('base64url'));
+    await devices.approve(device.id, login.token, { sealed: raw.toString('base64') });
+    expect((await devices.claimInTime(device)).body['sealed']).toBe(raw.toString('base64url'));
   });
 });
 
-const withSql = IS_POSTGRES ? describe : describe.skip;
-withSql('after ten minutes, or a fault (needs SQL: PostgreSQL only)', () => {
-  let client: Client;
-  beforeAll(async () => {
-    client = new Client({ connectionString: server.databaseUrl ?? '' });
-    await client.connect();
-  });
-  afterAll(() => client.end());
+describe('what is not as it should be', () => {
+  const bytes = (length: number): string => randomBytes(length).toString('base64');
 
-  const age = (key: string) =>
-    client.query(`UPDATE device_request SET expires_at = now() WHERE public_key = $1`, [
-      Buffer.from(key, 'base64'),
-    ]);
-
-  it('an answer is kept that a fault of the database kept from the new device', async () => {
-    const key = throwAwayKey();
-    await ask(key);
-    expect((await respond(key, 'sealed')).status).toBe(200);
-    await client.query('BEGIN');
-    await client.query('LOCK TABLE account IN ACCESS EXCLUSIVE MODE');
-    const fault = await ask(key);
-    await client.query('ROLLBACK');
-    expect(fault.status).toBe(503);
-    expect((await ask(key)).body).toMatchObject({ state: 'authorized', response: 'sealed' });
+  it.each([
+    ...[
+      ['nothing', ''],
+      ['3 bytes', 'AAAA'],
+      ['no base64', '!'],
+    ],
+    ...[
+      ['31 bytes', bytes(31)],
+      ['33 bytes', bytes(33)],
+    ],
+  ])('refuses %s as a key', async (_name, publicKey) => {
+    const answer = await devices.request({ publicKey, proofHash: hashOf('x') });
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-public-key' });
   });
 
-  it('nobody can answer the request', async () => {
-    const key = throwAwayKey();
-    await ask(key);
-    await age(key);
-    expect(refusalOf(await respond(key, 'sealed'))).toEqual({ status: 404, code: 'not-found' });
+  it.each([
+    ...[null, 7, [], {}, 'A'.repeat(65)].map((publicKey) => ({ publicKey })),
+    ...[undefined, null, 7, {}, '', 'a'.repeat(63), 'g'.repeat(64)].map((proofHash) => ({
+      proofHash,
+    })),
+    ...[null, 'x', [], { name: 7 }, { name: 'x'.repeat(65) }, { platform: '\u0000' }].map(
+      (client) => ({ client }),
+    ),
+  ])('refuses a request with %j', async (wrong) => {
+    const body = { publicKey: makeX25519Key(), proofHash: hashOf('x'), ...wrong };
+    const answer = await devices.request(body);
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    expectErrorShape(answer);
   });
 
-  it('an answer that was not fetched is gone, and the request is a new one', async () => {
-    const key = throwAwayKey();
-    await ask(key);
-    await respond(key, 'sealed');
-    await age(key);
-    const { body } = await ask(key);
-    expect(body).toEqual({ state: 'requested', expiresAt: expect.any(Number) });
-    expect(body.expiresAt).toBeGreaterThan(Date.now() + TEN_MINUTES_MS - 5000);
-    expect((await ask(key)).body.state).toBe('requested');
-    expect((await respond(key, 'new')).status).toBe(200);
+  it.each<[string, unknown]>([
+    ...[undefined, null, '', 7, {}, '!', 'a\u0000b', '\ud800'].map((wrong): [string, unknown] => [
+      JSON.stringify(wrong) ?? 'nothing',
+      wrong,
+    ]),
+    ['more than 1 KiB', bytes(1025)],
+    ['wrong padding', bytes(1024).replace('==', '=')],
+  ])('refuses %s as the sealed secret of an account with a key', async (_name, sealed) => {
+    const device = await devices.newDevice();
+    const answer = await devices.approve(device.id, login.token, { sealed });
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    expect(answer.body['details']).toMatchObject([{ path: 'sealed' }]);
+    expect((await devices.approve(device.id, login.token)).status).toBe(200);
+  });
+
+  it('relays up to 1 KiB', async () => {
+    const device = await devices.newDevice();
+    const sealed = randomBytes(1024).toString('base64url');
+    expect((await devices.approve(device.id, login.token, { sealed })).status).toBe(200);
+    expect((await devices.claimInTime(device)).body).toMatchObject({ sealed });
+  });
+
+  it.each([undefined, null, '', 7, {}, 'x'.repeat(1025)])('refuses the proof %j', async (proof) => {
+    const device = await devices.newDevice();
+    const answer = await devices.claim(device.id, proof);
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    expect((await devices.claimInTime(device)).body).toEqual({ state: 'pending' });
   });
 });
+
+describe('guessing a user code', () => {
+  const LIMITED = { status: 429, code: 'rate-limited' };
+
+  it('ends after five look-ups of one account, from wherever', async () => {
+    const device = await devices.newDevice();
+    for (let guesses = 0; guesses < 5; guesses += 1) {
+      expect(refusalOf(await devices.find('BBBB-BBBB', login.token))).toEqual(NOT_FOUND);
+    }
+    const answer = await devices.find(device.userCode, login.token);
+    expect(refusalOf(answer)).toEqual(LIMITED);
+    expectErrorShape(answer);
+    expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(600);
+    const other = await logIn(server);
+    expect((await devices.find(device.userCode, other.token)).status).toBe(200);
+  });
+
+  it('ends after five look-ups from one address, with however many accounts', async () => {
+    const device = await devices.newDevice();
+    const address = newAddress();
+    const statuses: number[] = [];
+    for (let guesses = 0; guesses < 7; guesses += 1) {
+      const { token } = await logIn(server);
+      statuses.push((await devices.find(device.userCode, token, address)).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    expect((await devices.find(device.userCode, login.token)).status).toBe(200);
+  });
+});
+
+it('adds a device to an account without a key, which has no secret to seal', async () => {
+  const world = await startWorld({ env: { ...OPTIONAL, ...BEHIND_PROXY } });
+  try {
+    const keyless = new DeviceCalls(world.server);
+    const { body: owner } = await keylessLogin(world.server, 'anna');
+    const token = String(owner['token']);
+    const device = await keyless.newDevice();
+    const answer = await keyless.approve(device.id, token, { sealed: SEALED });
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    expect(answer.body['details']).toMatchObject([{ path: 'sealed' }]);
+    expect((await keyless.approve(device.id, token, {})).status).toBe(200);
+    expect((await keyless.claimInTime(device)).body).toEqual({
+      state: 'approved',
+      token: expect.any(String),
+      accountId: owner['accountId'],
+      sealed: null,
+    });
+  } finally {
+    await world.stop();
+  }
+}, 60_000);

@@ -102,7 +102,7 @@ describe('every refusal has one shape', () => {
   it.each(['null', '7', '"x"', 'true', '[]', '[{"token":"x"}]'])(
     'JSON that is no object: %s',
     async (body) => {
-      for (const path of ['/v1/push-tokens', '/v1/auth', '/v1/auth/account/request']) {
+      for (const path of ['/v1/push-tokens', '/v1/auth', '/v2/auth/devices']) {
         const answer = await post(body, {}, path);
         expect({ path, ...refusalOf(answer) }).toEqual({
           path,

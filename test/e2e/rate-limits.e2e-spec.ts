@@ -82,7 +82,7 @@ describe('rate limits', () => {
     expect((await bad()).status).toBe(400);
     expectLimited(await bad());
     expectLimited(await call(server, 'POST', '/v1/auth/challenge', { headers }));
-    expectLimited(await call(server, 'POST', '/v1/auth/account/request', { headers, body: {} }));
+    expectLimited(await call(server, 'POST', '/v2/auth/devices', { headers, body: {} }));
     expect((await call(server, 'GET', '/v1/features', { headers })).status).toBe(200);
   });
 

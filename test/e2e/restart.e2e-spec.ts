@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { call, challengedLogin, logIn, loginBody, makeDeviceKey } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
 import { type Server, startServer } from '../helpers/server.js';
 import { waitFor } from '../helpers/wait.js';
+import { DeviceCalls } from './device-calls.js';
 
 let server: Server;
 
@@ -44,8 +44,7 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (sign
     const { body: issued } = await call(server, 'POST', '/v1/auth/challenge');
     const used = Buffer.from(String(issued['challenge']), 'base64');
     await call(server, 'POST', '/v1/auth', { body: loginBody(key, used) });
-    const asking = { publicKey: randomBytes(32).toString('base64') };
-    await call(server, 'POST', '/v1/auth/account/request', { body: asking });
+    const device = await new DeviceCalls(server).newDevice();
     for (const token of ['a', 'b']) {
       await call(server, 'POST', '/v1/push-tokens', { ...login, body: { token } });
     }
@@ -62,11 +61,9 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (sign
     expect(revoked.body['code']).toBe('token-revoked');
     const again = await call(server, 'POST', '/v1/auth', { body: loginBody(key, used) });
     expect(again.body['code']).toBe('challenge-expired');
-    const responded = await call(server, 'POST', '/v1/auth/account/response', {
-      ...login,
-      body: { ...asking, response: 'sealed' },
-    });
-    expect(responded.status).toBe(200);
+    const devices = new DeviceCalls(server);
+    expect((await devices.approve(device.id, login.token)).status).toBe(200);
+    expect((await devices.claim(device.id, device.proof)).body['state']).toBe('approved');
     const live = await connect(server, { token: login.token });
     expect(await live.next('hello')).toEqual({ accountId: login.accountId, seq: 2 });
     live.close();

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import {
+  deviceCheckWords,
+  deviceLink,
+  GatehouseClient,
+  makeDeviceSecrets,
+  openSealedSecret,
+  readDeviceLink,
+  sealForDevice,
+  waitForApproval,
+} from '../../src/client/index.js';
+import { logIn, type Login } from '../helpers/client.js';
+import { type Server, startServer } from '../helpers/server.js';
+
+describe('adding a device with the client kit', () => {
+  let server: Server;
+  let visitor: GatehouseClient;
+  let login: Login;
+
+  beforeAll(async () => {
+    server = await startServer();
+    visitor = new GatehouseClient({ serverUrl: server.url });
+    login = await logIn(server);
+  }, 40_000);
+
+  afterAll(() => server.stop());
+
+  it('carries the account by a link, and nothing else than the link', async () => {
+    const secrets = await makeDeviceSecrets();
+    const client = { name: 'The new phone', platform: 'ios' };
+    const request = await visitor.devices.request({ ...secrets, client });
+    const shown = deviceLink({ serverUrl: server.url, ...secrets, ...request });
+    const waiting = waitForApproval(visitor.devices, request, secrets.proof);
+
+    const owner = visitor.withToken(login.token);
+    const seen = readDeviceLink(shown);
+    expect(seen).toEqual({
+      serverUrl: server.url,
+      userCode: request.userCode,
+      publicKey: secrets.publicKey,
+    });
+    const device = await owner.devices.find(seen!.userCode);
+    expect(device).toMatchObject({ id: request.id, publicKey: seen!.publicKey, client });
+    expect(deviceCheckWords(device.publicKey)).toEqual(deviceCheckWords(secrets.publicKey));
+    const secret = Uint8Array.from(randomBytes(32));
+    await owner.devices.approve(device.id, await sealForDevice(seen!.publicKey, secret));
+
+    const { token, accountId, sealed } = await waiting;
+    expect(accountId).toBe(login.accountId);
+    expect(await openSealedSecret(secrets, sealed ?? '')).toEqual(secret);
+    const [session] = await visitor.withToken(token).sessions();
+    expect(session).toMatchObject({ method: 'device', client, current: true });
+    await visitor.withToken(token).endSession(session!.id);
+    await expect(visitor.withToken(token).profile()).rejects.toMatchObject({
+      code: 'token-revoked',
+    });
+  }, 40_000);
+
+  it('ends with a refusal', async () => {
+    const secrets = await makeDeviceSecrets();
+    const request = await visitor.devices.request(secrets);
+    await visitor.withToken(login.token).devices.refuse(request.id);
+    await expect(waitForApproval(visitor.devices, request, secrets.proof)).rejects.toMatchObject({
+      name: 'DeviceNotAdded',
+      reason: 'refused',
+    });
+  }, 40_000);
+});

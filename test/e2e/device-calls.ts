@@ -1,0 +1,88 @@
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call, type Answer, type Json } from '../helpers/client.js';
+import type { Server } from '../helpers/server.js';
+
+/** Addresses as a proxy reports them: look-ups are limited by address. */
+export const BEHIND_PROXY = { SERVICE_TRUSTED_PROXIES: '127.0.0.1' };
+
+/** A sealed secret as the server sees it: 80 opaque bytes. */
+export const SEALED = randomBytes(80).toString('base64url');
+
+export const hashOf = (proof: string): string => createHash('sha256').update(proof).digest('hex');
+
+export function makeX25519Key(): string {
+  const { x } = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' });
+  return x ?? '';
+}
+
+/** A new device that waits to be added. */
+export interface NewDevice {
+  readonly id: string;
+  readonly userCode: string;
+  readonly publicKey: string;
+  readonly proof: string;
+  readonly address: string;
+}
+
+let nextAddress = 0;
+
+/** An address that no other call has used. */
+export function newAddress(): string {
+  nextAddress += 1;
+  return `10.7.${nextAddress >> 8}.${nextAddress & 255}`;
+}
+
+/** The device routes of one server, each call from an address of its own. */
+export class DeviceCalls {
+  constructor(public server: Server) {}
+
+  async newDevice(more: Json = {}): Promise<NewDevice> {
+    const device = {
+      publicKey: makeX25519Key(),
+      proof: randomBytes(32).toString('hex'),
+      address: newAddress(),
+    };
+    const asked = await this.request(
+      { publicKey: device.publicKey, proofHash: hashOf(device.proof), ...more },
+      device.address,
+    );
+    const { id, userCode } = asked.body as { id: string; userCode: string };
+    return { ...device, id, userCode };
+  }
+
+  request(body: unknown, address = newAddress()): Promise<Answer> {
+    return call(this.server, 'POST', '/v2/auth/devices', { body, headers: from(address) });
+  }
+
+  find(userCode: string, token?: string, address = newAddress()): Promise<Answer> {
+    const path = `/v2/auth/devices/${encodeURIComponent(userCode)}`;
+    return call(this.server, 'GET', path, { token, headers: from(address) });
+  }
+
+  approve(id: string, token?: string, body: unknown = { sealed: SEALED }): Promise<Answer> {
+    const headers = from(newAddress());
+    return call(this.server, 'POST', `/v2/auth/devices/${id}/approve`, { token, body, headers });
+  }
+
+  refuse(id: string, token?: string): Promise<Answer> {
+    return call(this.server, 'DELETE', `/v2/auth/devices/${id}`, { token });
+  }
+
+  claim(id: string, proof: unknown): Promise<Answer> {
+    return call(this.server, 'POST', `/v2/auth/devices/${id}/token`, { body: { proof } });
+  }
+
+  /** {@link claim}, again after each refusal because it came too soon. */
+  async claimInTime({ id, proof }: NewDevice): Promise<Answer> {
+    for (;;) {
+      const answer = await this.claim(id, proof);
+      if (answer.status !== 429) {
+        return answer;
+      }
+      await sleep(Number(answer.headers['retry-after']) * 1000);
+    }
+  }
+}
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
