@@ -121,17 +121,6 @@ export class GatehouseClient {
     return this.routes.send('GET /v1/account/profile', {}, isProfile);
   }
 
-  /** The account's live sessions, newest first. */
-  async sessions(): Promise<readonly AccountSession[]> {
-    const answer = await this.routes.send('GET /v1/account/sessions', {}, isSessionList);
-    return answer.sessions;
-  }
-
-  /** Ends one session everywhere; succeeds whether the server knew it or not. */
-  async endSession(id: string): Promise<void> {
-    await this.routes.send('DELETE /v1/account/sessions/{id}', { path: { id } }, isSuccess);
-  }
-
   /** Ends the account: everything that hangs on it is removed, and its tokens are revoked. */
   async removeAccount(): Promise<void> {
     await this.routes.send('DELETE /v1/account', {}, isSuccess);

@@ -246,6 +246,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/oauth/{provider}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The form of that page: gives the login up. Nothing reaches a program. */
+        post: operations["ExternalCallbackController_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/external/{provider}/finalize-keyless": {
         parameters: {
             query?: never;
@@ -761,7 +778,7 @@ export interface components {
             id: string;
             /** @description Raw 32-byte X25519 key, unpadded base64url. */
             publicKey: string;
-            /** @description What the device says of itself: anybody can say that. */
+            /** @description What the device says of itself; it is not verified. */
             client: components["schemas"]["SessionClientDto"];
             /** @description Where the device asked from. */
             address: string;
@@ -846,6 +863,8 @@ export interface components {
             client?: components["schemas"]["ClientDto"];
             /** @description What the return address was given as `code`. */
             code: string;
+            /** @description The secret whose hash the login began with. */
+            proof?: string;
         };
         EligibilityDto: {
             /** @enum {string} */
@@ -1801,7 +1820,7 @@ export interface operations {
     ConnectController_start: {
         parameters: {
             query?: {
-                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address. */
+                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
                 loopbackPort?: string;
             };
             header?: never;
@@ -1821,11 +1840,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `oauth-not-configured`
+             * @description `invalid-request`, `oauth-not-configured`
              *
-             *     `oauth-not-configured`
+             *     `invalid-request`, `oauth-not-configured`
              *
-             *     `oauth-not-configured`
+             *     `invalid-request`, `oauth-not-configured`
              */
             400: {
                 headers: {
@@ -1952,6 +1971,23 @@ export interface operations {
              *     `fresh-login-required`, `account-disabled`, `not-eligible`
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2096,6 +2132,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page that asks before the browser goes to a program on its computer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
             /** @description To the return address. */
             302: {
                 headers: {
@@ -2114,6 +2159,61 @@ export interface operations {
             };
             /** @description `unsupported-provider` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    ExternalCallbackController_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    pending?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A page that says so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2233,7 +2333,7 @@ export interface operations {
     ExternalLoginController_start: {
         parameters: {
             query?: {
-                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address. */
+                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
                 loopbackPort?: string;
                 mode?: "keyed" | "keyless";
                 /** @description SHA-256 of a secret `proof` that the client keeps, in hex. */
@@ -2373,6 +2473,23 @@ export interface operations {
              *     `account-disabled`, `signup-provider-disabled`, `not-eligible`
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /**
+             * @description `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             *
+             *     `unsupported-provider`
+             */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2575,6 +2692,8 @@ export interface operations {
     MtlsController_start: {
         parameters: {
             query: {
+                /** @description SHA-256 of a secret `proof` in hex; the code is then claimed with `proof` alone. */
+                proofHash?: unknown;
                 /** @description Where the browser goes then; the operator lists what is allowed. */
                 returnTo: unknown;
             };
@@ -2591,7 +2710,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-return-to` */
+            /** @description `invalid-request`, `invalid-return-to` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2623,6 +2742,8 @@ export interface operations {
     MtlsController_complete: {
         parameters: {
             query: {
+                /** @description SHA-256 of a secret `proof` in hex; the code is then claimed with `proof` alone. */
+                proofHash?: unknown;
                 /** @description Where the browser goes then; the operator lists what is allowed. */
                 returnTo: unknown;
             };
@@ -2639,7 +2760,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-return-to` */
+            /** @description `invalid-request`, `invalid-return-to` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2698,7 +2819,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswerDto"];
                 };
             };
-            /** @description `invalid-request` */
+            /** @description `invalid-request`, `invalid-proof` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2719,6 +2840,8 @@ export interface operations {
             /**
              * @description `account-disabled`
              *
+             *     `keyless-disabled`, `account-disabled`
+             *
              *     `e2ee-required`, `keyless-disabled`, `account-disabled`
              */
             403: {
@@ -2731,6 +2854,8 @@ export interface operations {
             };
             /**
              * @description `not-found`
+             *
+             *     `not-found`
              *
              *     `not-found`
              */
@@ -2746,6 +2871,8 @@ export interface operations {
              * @description `restore-required`
              *
              *     `restore-required`
+             *
+             *     `restore-required`
              */
             409: {
                 headers: {
@@ -2759,6 +2886,8 @@ export interface operations {
              * @description `rate-limited`
              *
              *     `rate-limited`
+             *
+             *     `rate-limited`
              */
             429: {
                 headers: {
@@ -2770,6 +2899,8 @@ export interface operations {
             };
             /**
              * @description `unavailable`
+             *
+             *     `unavailable`
              *
              *     `unavailable`
              */

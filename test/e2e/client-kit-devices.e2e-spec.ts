@@ -21,7 +21,7 @@ describe('adding a device with the client kit', () => {
     server = await startServer();
     visitor = new GatehouseClient({ serverUrl: server.url });
     login = await logIn(server);
-  }, 40_000);
+  });
 
   afterAll(() => server.stop());
 
@@ -54,7 +54,7 @@ describe('adding a device with the client kit', () => {
     await expect(visitor.withToken(token).profile()).rejects.toMatchObject({
       code: 'token-revoked',
     });
-  }, 40_000);
+  });
 
   it('ends with a refusal', async () => {
     const secrets = await makeDeviceSecrets();
@@ -64,5 +64,5 @@ describe('adding a device with the client kit', () => {
       name: 'DeviceNotAdded',
       reason: 'refused',
     });
-  }, 40_000);
+  });
 });

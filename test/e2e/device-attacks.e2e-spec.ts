@@ -21,7 +21,7 @@ let devices: DeviceCalls;
 beforeAll(async () => {
   server = await startServer({ env: ENV });
   devices = new DeviceCalls(server);
-}, 40_000);
+});
 
 afterAll(() => server.stop());
 
@@ -114,7 +114,7 @@ describe('an approval that was given with a stolen token and not claimed yet', (
         expect(refusalOf(after)).toEqual({ status: 401, code: 'token-revoked' });
       }
     }
-  }, 60_000);
+  });
 
   it('is claimed or gone when the account is deleted at the same moment, and never a fault', async () => {
     for (let round = 0; round < 15; round += 1) {
@@ -128,7 +128,7 @@ describe('an approval that was given with a stolen token and not claimed yet', (
         expect(refusalOf(claimed)).toEqual(NOT_FOUND);
       }
     }
-  }, 60_000);
+  });
 });
 
 const withSql = IS_POSTGRES ? describe : describe.skip;
@@ -231,7 +231,7 @@ withSql('what only SQL can bring about (PostgreSQL only)', () => {
     expect(await sessionsOf(owner)).toHaveLength(2);
     const { body } = await devices.claim(device.id, device.proof);
     expect(body).toMatchObject({ state: 'approved', sealed: SEALED });
-  }, 40_000);
+  });
 
   it('draws another user code where one is taken', async () => {
     const taken = (await devices.newDevice()).userCode.replace('-', '');
@@ -293,4 +293,4 @@ it('limits requests like logins, and the waiting of a device not at all', async 
   } finally {
     await limited.stop();
   }
-}, 60_000);
+});

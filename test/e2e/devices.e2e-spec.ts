@@ -23,7 +23,7 @@ let login: Login;
 beforeAll(async () => {
   server = await startServer({ env: BEHIND_PROXY });
   devices = new DeviceCalls(server);
-}, 40_000);
+});
 beforeEach(async () => {
   login = await logIn(server);
 });
@@ -124,7 +124,7 @@ describe('adding a device', () => {
     }
     expect((await devices.claimInTime(device)).body).toEqual({ state: 'refused' });
     await server.logged(new RegExp(`"kind":"device-refused".*"accountId":"${login.accountId}"`));
-  }, 40_000);
+  });
 
   it('takes exactly one of 50 approvals at once', async () => {
     const device = await devices.newDevice();
@@ -297,4 +297,4 @@ it('adds a device to an account without a key, which has no secret to seal', asy
   } finally {
     await world.stop();
   }
-}, 60_000);
+});

@@ -5,7 +5,7 @@ let world: World;
 beforeAll(async () => {
   const usersAllowlist = ['boss@acme.example', 'sub:anna', 'login:Berta', 'sub:out', 'clara'];
   world = await startWorld({ entry: { allow: { usersAllowlist } } });
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 describe('a list of users', () => {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   world = await startWorld({ env: KEYLESS });
   server = world.server;
   other = await startOidc([`${server.url}/v1/oauth/okta/callback`]);
-}, 180_000);
+});
 afterAll(async () => {
   await server.stop();
   await other.stop();
@@ -111,7 +111,7 @@ describe('a provider id that is pointed at another issuer', () => {
     expect(counted[0]).toContain('"identities":2');
     const { body } = await profile(server, token);
     expect(body['identities']).toMatchObject([{ provider: 'okta', login: 'anna' }]);
-  }, 180_000);
+  });
 
   it('refuses at the end too, when the identity came between', async () => {
     const berta = await begin(server);
@@ -133,7 +133,7 @@ describe('a provider id that is pointed at another issuer', () => {
     expect(refusalOf(plain)).toEqual(NOT_ELIGIBLE);
     const connected = await connectFinalize(server, third['pending'], token);
     expect(refusalOf(connected)).toEqual(NOT_ELIGIBLE);
-  }, 180_000);
+  });
 
   it('has people of its own, and may take over those of a former issuer', async () => {
     const clara = makeDeviceKey();
@@ -149,7 +149,7 @@ describe('a provider id that is pointed at another issuer', () => {
     expect(await refusedReturn('clara')).toBe('not_eligible');
     expect((await unlink(server, body.token)).status).toBe(200);
     expect((await loginThrough(server, 'clara', clara)).status).toBe(200);
-  }, 180_000);
+  });
 });
 
 describe('a provider that is removed while a login is pending', () => {
@@ -174,7 +174,7 @@ describe('a provider that is removed while a login is pending', () => {
     await reconfigure(asBefore);
     expect((await finalize(server, pending, key, { proof })).status).toBe(200);
     expect((await connectFinalize(server, connecting, token)).status).toBe(200);
-  }, 180_000);
+  });
 });
 
 const withSql = IS_POSTGRES ? describe : describe.skip;
@@ -216,7 +216,7 @@ withSql('the issuer of an identity (needs SQL: PostgreSQL only)', () => {
     await sql.query('UPDATE identity SET issuer = NULL');
     await recheck();
     await until(async () => (await issuerOf('gerda')) === world.oidc.issuer);
-  }, 180_000);
+  });
 
   it('is not asked about at another one: the re-check is unknown, not eligible', async () => {
     const { body } = await loginThrough(server, 'ida', makeDeviceKey());
@@ -228,7 +228,7 @@ withSql('the issuer of an identity (needs SQL: PostgreSQL only)', () => {
     } finally {
       await reconfigure(asBefore);
     }
-  }, 180_000);
+  });
 });
 
 async function until(probe: () => Promise<boolean>): Promise<void> {

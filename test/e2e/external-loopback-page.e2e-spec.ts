@@ -23,7 +23,7 @@ const PHONE = { width: 320, height: 640 };
     }).listen(0, '127.0.0.1');
     await once(program, 'listening');
     port = String((program.address() as AddressInfo).port);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser.close();
     program.close();

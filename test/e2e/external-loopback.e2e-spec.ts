@@ -21,7 +21,7 @@ beforeAll(async () => {
   const entry = { displayName: `Acme <b>"&' Okta` };
   world = await startWorld({ entry });
   server = world.server;
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 const stateOf = (url: string): string => new URL(url).searchParams.get('state') ?? '';

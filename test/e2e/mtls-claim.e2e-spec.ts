@@ -16,7 +16,7 @@ describe('a code that is bound to a proof', () => {
 
   beforeAll(async () => {
     server = await startServer({ env: mtlsEnv({ FORWARDED_PRESET: 'ingress-nginx' }) });
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
     directory.remove();

@@ -8,7 +8,7 @@ import {
 } from '../../storage/device-authorization.repository.js';
 import type { NewSession } from '../../storage/session-sql.js';
 import type { LoggedInAccount } from '../../storage/session.repository.js';
-import { isProofOf } from '../external/check-holder.js';
+import { isProofOf } from '../login-proof.js';
 import { SessionIssuer } from '../sessions/session-issuer.js';
 import type { DeviceTokenDto } from './devices.dto.js';
 

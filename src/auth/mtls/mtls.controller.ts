@@ -80,10 +80,7 @@ export class MtlsController {
   @Refuses('invalid-request', 'invalid-code', 'invalid-proof', 'e2ee-required')
   @Refuses('keyless-disabled')
   @Refuses('account-disabled', 'restore-required', 'not-found', 'rate-limited', 'unavailable')
-  claim(
-    @Body() { code, proof, client }: ClaimDto,
-    @Req() request: FastifyRequest,
-  ): Promise<Login> {
+  claim(@Body() { code, proof, client }: ClaimDto, @Req() request: FastifyRequest): Promise<Login> {
     return this.logins.claim(code, proof ?? null, loginOrigin(request, client));
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
@@ -26,6 +26,8 @@ const MARGIN = MAX_SESSIONS / 2;
 /** The common end of every login, whatever authenticated it: a stored session and its token. */
 @Injectable()
 export class SessionIssuer {
+  private readonly logger = new Logger(SessionIssuer.name);
+
   constructor(
     private readonly sessions: SessionRepository,
     private readonly tokens: AccessTokens,
@@ -97,9 +99,16 @@ export class SessionIssuer {
     return { success: true, token, accountId: account.id, created };
   }
 
-  /** After every login that may have passed the bound, so that the last of many sees them all. */
+  /**
+   * After every login that may have passed the bound, so that the last of many sees them all. The
+   * login is stored by now: a fault here must not lose its token, and the next login tries again.
+   */
   private async endSurplus(accountId: string): Promise<void> {
-    for (const sessionId of await this.sessions.endSurplus(accountId)) {
+    const ended = await this.sessions.endSurplus(accountId).catch((error: unknown) => {
+      this.logger.warn({ msg: 'surplus sessions were not ended', error: String(error) });
+      return [];
+    });
+    for (const sessionId of ended) {
       this.changes.announce({ accountId, sessionId, closes: 'token-revoked' });
     }
   }
