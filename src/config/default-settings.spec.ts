@@ -41,6 +41,7 @@ describe('resolveSettings with nothing set', () => {
           loginOrigins: [],
           loopbackReturnEnabled: true,
           tokenTtlSeconds: 2_592_000,
+          freshLoginMs: 900_000,
           accessCacheMs: 5000,
           offboarding: {
             enabled: false,
