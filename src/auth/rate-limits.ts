@@ -20,8 +20,8 @@ const MINUTE_MS = 60_000;
 const DEVICE_LOOKUPS: Limit = { max: 5, windowMs: 10 * MINUTE_MS };
 
 /**
- * Counts per account, logins, handshakes and look-ups of devices, the latter per address group too. The
- * counts live in the store of `@fastify/rate-limit`: memory, or Redis where several replicas share it.
+ * Counts what accounts and address groups do. The counts live in the store of `@fastify/rate-limit`:
+ * memory, or Redis where several replicas share it.
  */
 @Injectable()
 export class RateLimits {
@@ -63,7 +63,7 @@ export class RateLimits {
     if (check === undefined) {
       return;
     }
-    const counted = name === 'perAccount' ? key : addressGroup(key);
+    const counted = name.endsWith('PerIp') ? addressGroup(key) : key;
     const subject: Subject = { key: counted, routeOptions: { config: {} } };
     const limit = await check(subject as unknown as FastifyRequest);
     if (!limit.isAllowed && limit.isExceeded) {

@@ -6,23 +6,19 @@ import { createCliUser, type CliUser } from '../helpers/cli.js';
 import { refusalOf } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { AccountCalls, encrypted, plain } from './account-calls.js';
-import { Browser } from './external-browser.js';
-import { startWorld, type World } from './external-world.js';
+import { callbackOf, startWorld, type World } from './external-world.js';
 
 const ADDRESS = /^ {2}(http\S+)$/m;
 
-/** What a person does: reads the address in the terminal, opens it, logs in, comes back. */
+/** What a person does: reads the address in the terminal, opens it, logs in, continues. */
 async function logIn(world: World, user: CliUser, person: string, ...flags: string[]) {
   const { url } = world.server;
   const cli = user.start(['login', '--json', '--server', url, '--provider', 'okta', ...flags]);
   await cli.until(() => ADDRESS.test(cli.stderr()));
   const [, address = ''] = ADDRESS.exec(cli.stderr()) ?? [];
-  const browser = new Browser({ login: person, password: 'any password' });
-  let at = await browser.visit(address, 'http://127.0.0.1:');
-  while (at.pathname !== '/oauth/okta') {
-    at = await browser.visit(at, 'http://127.0.0.1:');
-  }
-  await fetch(at);
+  const page = await (await fetch(await callbackOf(world.server, address, person))).text();
+  const [, link = ''] = /<a href="([^"]+)"/.exec(page) ?? [];
+  await fetch(link.replaceAll('&amp;', '&'));
   return cli.exited;
 }
 

@@ -124,6 +124,8 @@ describe('AUTH_LOOPBACK_RETURN_ENABLED=0', () => {
   it('refuses the port, and ends what began before', async () => {
     const { url } = await begin(server, 'okta', { loopbackPort: PORT });
     const at = await callbackOf(server, url, 'dora');
+    // The embedded database is for one server at a time.
+    await server.stop();
     const env = { ...world.env, PORT: '0', AUTH_LOOPBACK_RETURN_ENABLED: '0' };
     const other = await startServer({ store: world.store, env });
     try {

@@ -124,5 +124,5 @@ async function finish(context: CliContext, back: Return): Promise<LoginAnswer> {
 }
 
 function isStart(value: unknown): value is { readonly url: string } {
-  return isRecord(value) && typeof value['url'] === 'string' && URL.canParse(value['url']);
+  return isRecord(value) && typeof value['url'] === 'string';
 }
