@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // Jest loads this file with require(), which does not find a .ts file under a .js name.
 import { buildIfStale } from './build.ts';
-import { startPostgres, startRedis } from './services.ts';
+import { createDatabase, migrateDatabase, startPostgres, startRedis } from './services.ts';
 
 type Cleanup = () => Promise<void> | void;
 
@@ -13,7 +13,8 @@ export const cleanups: Cleanup[] = [];
 
 /**
  * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1) and prepares the database of this run:
- * GATEHOUSE_TEST_DATABASE=postgres gives TEST_DATABASE_URL and TEST_REDIS_URL, anything else
+ * GATEHOUSE_TEST_DATABASE=postgres gives TEST_DATABASE_URL, TEST_DATABASE_TEMPLATE (migrated, to
+ * copy) and TEST_REDIS_URL, anything else
  * TEST_EMBEDDED_TEMPLATE, a migrated data directory to copy.
  */
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
@@ -42,7 +43,10 @@ async function startServices(): Promise<void> {
   cleanups.push(() => postgres.stop());
   const redis = await startRedis();
   cleanups.push(() => redis.stop());
+  const template = 'gatehouse_template';
+  migrateDatabase((await createDatabase(postgres.url, { name: template })).url);
   process.env['TEST_DATABASE_URL'] = postgres.url;
+  process.env['TEST_DATABASE_TEMPLATE'] = template;
   process.env['TEST_REDIS_URL'] = redis.url;
 }
 

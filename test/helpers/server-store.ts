@@ -1,9 +1,6 @@
 import { rmSync } from 'node:fs';
-import { resolveSettings } from '../../src/config/resolve-settings.js';
-import { runMigrations } from '../../src/storage/migrations.js';
 import { freshDataDirectory } from './embedded-template.js';
-import { createDatabase } from './services.js';
-import { WAIT_LIMIT_MS } from './wait.js';
+import { createDatabase, migrateDatabase, type TestDatabase } from './services.js';
 
 /** Whether this run uses a real PostgreSQL (GATEHOUSE_TEST_DATABASE=postgres). */
 export const IS_POSTGRES = process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres';
@@ -19,28 +16,36 @@ export interface Store {
 }
 
 /** A fresh store of the kind this run is about. */
-export function createStore(): Promise<Store> {
-  return IS_POSTGRES ? createPostgresStore(testDatabaseUrl()) : embeddedStore();
+export async function createStore(): Promise<Store> {
+  if (!IS_POSTGRES) {
+    return embeddedStore();
+  }
+  const template = variable('TEST_DATABASE_TEMPLATE');
+  return postgresStore(await createDatabase(variable('TEST_DATABASE_URL'), { template }));
 }
 
-/** A fresh, migrated database on the server of `url`. */
+/** A fresh, migrated database on a server of the test's own. */
 export async function createPostgresStore(url: string): Promise<Store> {
   const database = await createDatabase(url);
-  const { storage } = resolveSettings({}).settings;
-  await runMigrations({ url: database.url }, { ...storage, connectTimeoutMs: WAIT_LIMIT_MS });
+  migrateDatabase(database.url);
+  return postgresStore(database);
+}
+
+function postgresStore({ url, drop }: TestDatabase): Store {
   return {
-    databaseUrl: database.url,
-    env: { DATABASE_URL: database.url, SERVICE_MASTER_SECRET: MASTER_SECRET },
-    drop: () => database.drop(),
+    databaseUrl: url,
+    env: { DATABASE_URL: url, SERVICE_MASTER_SECRET: MASTER_SECRET },
+    drop,
   };
 }
 
-function testDatabaseUrl(): string {
-  const url = process.env['TEST_DATABASE_URL'];
-  if (url === undefined) {
-    throw new Error('GATEHOUSE_TEST_DATABASE=postgres needs TEST_DATABASE_URL');
+/** What the global set-up of a run on PostgreSQL leaves. */
+function variable(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) {
+    throw new Error(`GATEHOUSE_TEST_DATABASE=postgres needs ${name}`);
   }
-  return url;
+  return value;
 }
 
 async function embeddedStore(): Promise<Store> {

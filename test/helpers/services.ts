@@ -78,19 +78,39 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Makes a fresh, empty database on the server of `url`. */
+export interface DatabaseOptions {
+  readonly name?: string;
+  /** A database to copy that has no connections; default: an empty one. */
+  readonly template?: string;
+}
+
+/** Makes a fresh database on the server of `url`. */
 export async function createDatabase(
   url: string,
-  name = `test_${randomBytes(6).toString('hex')}`,
+  { name = `test_${randomBytes(6).toString('hex')}`, template = 'template1' }: DatabaseOptions = {},
 ): Promise<TestDatabase> {
   const identifier = `"${name.replaceAll('"', '""')}"`;
-  await runSql(url, `create database ${identifier}`);
+  await runSql(url, `create database ${identifier} template "${template}"`);
   const own = new URL(url);
   own.pathname = `/${encodeURIComponent(name)}`;
   return {
     url: own.href,
     drop: () => runSql(url, `drop database if exists ${identifier} with (force)`),
   };
+}
+
+/** Runs the migrations of the build on a database, in a process of its own. */
+export function migrateDatabase(url: string): void {
+  execFileSync(process.execPath, ['dist/bin/gatehouse.js', 'migrate'], {
+    cwd: join(import.meta.dirname, '../..'),
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: url,
+      SERVICE_MASTER_SECRET: 'for-migrations-only-0123456789-0123456789',
+      SERVICE_DATABASE_CONNECT_TIMEOUT_MS: '60000',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
 
 async function runSql(url: string, sql: string): Promise<void> {
