@@ -42,7 +42,7 @@ describe(startPostgres.name, () => {
   });
 
   it('drops a database that is in use', async () => {
-    const database = await createDatabase(postgres.url, 'Odd "name"');
+    const database = await createDatabase(postgres.url, { name: 'Odd "name"' });
     const client = new Client({ connectionString: database.url });
     client.on('error', () => undefined);
     await client.connect();
