@@ -14,10 +14,10 @@ const database = process.env.GATEHOUSE_TEST_DATABASE ?? 'embedded';
  */
 const awayFromStorage = [
   '/(cli|mtls|notify|client-kit|helm-test-pod)[^/]*\\.e2e-spec',
-  '/(abuse|account-page[^/]*|arbitrary-input[^/]*|device-attacks|documentation|encryption-matrix)\\.e2e-spec',
-  '/(errors|features|login-challenge|metrics-port|no-store|rate-limits|route-guards|shutdown)\\.e2e-spec',
+  '/(abuse|account-page[^/]*|arbitrary-input[^/]*|device-attacks|documentation|encryption[^/]*)\\.e2e-spec',
+  '/(errors|features|login-challenge|metrics-port|no-store|rate-limits|required-providers|route-guards|shutdown)\\.e2e-spec',
   '/(signup-policy|tracing|updates-(limits|refusals))\\.e2e-spec',
-  '/(external-(allowlist|connect|github|issuer|login|loopback[^/]*|return)|keyless-policies)\\.e2e-spec',
+  '/(external-(allowlist|connect|github|issuer|login|loopback[^/]*|races|return)|keyless[^/]*)\\.e2e-spec',
 ];
 const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];
 /** They start a PostgreSQL of their own, whatever the servers of the others run on. */
