@@ -25,7 +25,7 @@ const logIn = {
     "ended" AS (
       DELETE FROM "session" WHERE "id" IN (
         SELECT "session"."id" FROM "session" JOIN "found" ON "found"."id" = "account_id"
-        ORDER BY "last_seen_at" DESC OFFSET 99))
+        ORDER BY "last_seen_at" DESC OFFSET 99 FOR UPDATE OF "session" SKIP LOCKED))
     SELECT "id" FROM "found"`,
 };
 

@@ -46,13 +46,17 @@ const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string =>
 const BY_ID = logInBy('id', 'uuid');
 const BY_KEY = logInBy('public_key', 'bytea');
 
+/** What another login ends at the same moment is left to it: neither waits for the other. */
 const END_SURPLUS = `
-  DELETE FROM "session" WHERE "id" IN (
+  WITH "surplus" AS (
     SELECT "id" FROM (
       SELECT "id", row_number() OVER (
         PARTITION BY "account_id" ORDER BY "last_seen_at" DESC, "id") AS "place"
       FROM "session" WHERE "account_id" = ANY($1)) AS "placed"
-    WHERE "place" > $2)
+    WHERE "place" > $2),
+  "taken" AS (
+    SELECT "id" FROM "session" WHERE "id" IN (SELECT "id" FROM "surplus") FOR UPDATE SKIP LOCKED)
+  DELETE FROM "session" WHERE "id" IN (SELECT "id" FROM "taken")
   RETURNING "id", "account_id" AS "accountId"`;
 
 const LOGINS = { maxKeys: 500 };
