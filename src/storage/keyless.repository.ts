@@ -7,6 +7,14 @@ import { batched } from './batched.js';
 import { Database, type Query } from './database.js';
 import { IdentityCredentials } from './identity-credentials.js';
 import type { ProvenIdentity } from './identity.repository.js';
+import {
+  newSessions,
+  SESSION_COUNT,
+  sessionParameters,
+  sessionsFrom,
+  type NewSession,
+} from './session-sql.js';
+import type { LoggedInAccount } from './session.repository.js';
 
 /** An identity with the account that it logs in to. */
 export interface IdentityAccount {
@@ -19,6 +27,27 @@ interface IdentityKey {
   readonly provider: string;
   readonly subject: string;
 }
+
+/** A login of which nothing new is known: it has no issuer, and brings no credentials. */
+export interface PlainLogin extends IdentityKey {
+  readonly login: string | null;
+  /** An identity that was confirmed before is to be confirmed again. */
+  readonly freshAfter: Date;
+  readonly session: NewSession;
+}
+
+const LOG_IN = `
+  WITH "found" AS MATERIALIZED (
+    SELECT "asked".*, "account"."id", "token_epoch"
+    FROM ${newSessions(1, { provider: 'text', subject: 'text', login: 'text', fresh_after: 'timestamptz' })}
+    JOIN "identity" USING ("provider", "subject")
+    JOIN "account" ON "account"."id" = "identity"."account_id"
+    WHERE "key_mode" = 'keyless' AND "disabled_at" IS NULL AND "eligibility_status" = 'eligible'
+      AND "identity"."login" IS NOT DISTINCT FROM "asked"."login"
+      AND "eligibility_checked_at" > "asked"."fresh_after"),
+  ${sessionsFrom('"found"')}
+  SELECT "session_id" AS "sessionId", "id", false AS "isDisabled", ${SESSION_COUNT} AS "sessions"
+  FROM "found"`;
 
 const FIND = `
   SELECT "provider", "subject", "account_id" AS "accountId", "issuer", "login",
@@ -53,8 +82,8 @@ const CREATE = `
 /** Accounts that an identity alone opens. */
 @Injectable()
 export class KeylessRepository {
-  private readonly findTogether = batched(
-    (keys: readonly IdentityKey[]) => findAll(this.database.query, FIND, keys),
+  private readonly logInTogether = batched(
+    (logins: readonly PlainLogin[]) => logInAll(this.database.query, logins),
     { maxKeys: 500 },
   );
 
@@ -63,10 +92,16 @@ export class KeylessRepository {
     private readonly credentials: IdentityCredentials,
   ) {}
 
-  /** By one statement for all who ask at the same moment, without a lock. */
-  find(key: IdentityKey): Promise<IdentityAccount | null> {
-    // PostgreSQL knows no such text, and would refuse what the others ask with it.
-    return key.subject.includes('\0') ? Promise.resolve(null) : this.findTogether(key);
+  /**
+   * Logs in to the account of an identity of which nothing new is known, by one statement for all
+   * such logins of the same moment.
+   *
+   * @returns null where something is new, or the account is not to be logged in to like this
+   */
+  logIn(login: PlainLogin): Promise<LoggedInAccount | null> {
+    // PostgreSQL stores no such text, and would refuse the other logins with it.
+    const isStorable = ![login.subject, login.login ?? ''].some((text) => text.includes('\0'));
+    return isStorable ? this.logInTogether(login) : Promise.resolve(null);
   }
 
   /** Locks the identity until the transaction ends. */
@@ -98,6 +133,21 @@ export class KeylessRepository {
     ]);
     return account?.id ?? null;
   }
+}
+
+async function logInAll(
+  query: Query,
+  logins: readonly PlainLogin[],
+): Promise<(LoggedInAccount | null)[]> {
+  const rows = await query<LoggedInAccount & { readonly sessionId: string }>(LOG_IN, [
+    ...sessionParameters(logins.map(({ session }) => session)),
+    logins.map(({ provider }) => provider),
+    logins.map(({ subject }) => subject),
+    logins.map(({ login }) => login),
+    logins.map(({ freshAfter }) => freshAfter),
+  ]);
+  const found = new Map(rows.map(({ sessionId, ...account }) => [sessionId, account]));
+  return logins.map(({ session }) => found.get(session.id) ?? null);
 }
 
 interface IdentityAccountRow extends IdentityKey {

@@ -16,9 +16,6 @@ export interface NewSession {
 const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address"`;
 const SESSION_TYPES = ['uuid', 'text', 'timestamptz', 'timestamptz', 'text', 'text', 'text'];
 
-/** How many parameters {@link sessionParameters} gives. */
-export const SESSION_PARAMETERS = SESSION_TYPES.length;
-
 /** One array a column, for {@link newSessions}. */
 export function sessionParameters(sessions: readonly NewSession[]): unknown[][] {
   return [
@@ -35,14 +32,19 @@ export function sessionParameters(sessions: readonly NewSession[]): unknown[][] 
 /**
  * A relation of the sessions to make, from the parameters `$first` on.
  *
- * @param more a further column: its name and array type, as the parameter after those
+ * @param more types of further columns by their names, as the parameters after those
  */
-export function newSessions(first: number, more?: { name: string; type: string }): string {
-  const types = more === undefined ? SESSION_TYPES : [...SESSION_TYPES, more.type];
+export function newSessions(first: number, more: Readonly<Record<string, string>> = {}): string {
+  const types = [...SESSION_TYPES, ...Object.values(more)];
   const arrays = types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
-  const columns = more === undefined ? SESSION_COLUMNS : `${SESSION_COLUMNS}, "${more.name}"`;
+  const columns = [SESSION_COLUMNS, ...Object.keys(more).map((name) => `"${name}"`)].join(', ');
   return `unnest(${arrays}) AS "asked" (${columns})`;
 }
+
+/** Live sessions of the account in `found`, and those of other logins at the same moment. */
+export const SESSION_COUNT = `
+  ((SELECT count(*) FROM "session" WHERE "session"."account_id" = "found"."id")
+    + count(*) OVER (PARTITION BY "id") - 1)::int`;
 
 /**
  * Parts of a `WITH` that store the session of each row of `source` and its audit events: every

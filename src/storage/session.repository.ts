@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { MAX_SESSIONS } from '../policy/session-bound.js';
 import { batched } from './batched.js';
 import { Database, type Query } from './database.js';
-import { newSessions, sessionParameters, sessionsFrom, type NewSession } from './session-sql.js';
+import {
+  newSessions,
+  SESSION_COUNT,
+  sessionParameters,
+  sessionsFrom,
+  type NewSession,
+} from './session-sql.js';
 
 /** The account that a login found. */
 export interface LoggedInAccount {
@@ -34,13 +40,12 @@ interface Asked {
 const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string => `
   WITH "found" AS MATERIALIZED (
     SELECT "asked".*, "account"."id", "token_epoch", "disabled_at" IS NOT NULL AS "is_disabled"
-    FROM ${newSessions(1, { name: 'key', type })}
+    FROM ${newSessions(1, { key: type })}
     JOIN "account" ON "account"."${column}" = "asked"."key"),
   "served" AS (SELECT * FROM "found" WHERE NOT "is_disabled"),
   ${sessionsFrom('"served"')}
   SELECT "session_id" AS "sessionId", "id", "is_disabled" AS "isDisabled",
-    ((SELECT count(*) FROM "session" WHERE "session"."account_id" = "found"."id")
-      + count(*) OVER (PARTITION BY "id") - 1)::int AS "sessions"
+    ${SESSION_COUNT} AS "sessions"
   FROM "found"`;
 
 const BY_ID = logInBy('id', 'uuid');

@@ -79,16 +79,22 @@ export class KeylessLogin {
   ) {}
 
   /**
-   * Without a transaction where nothing new is known about the identity.
+   * By one statement where nothing new is known about the identity.
    *
    * @throws AppError `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`,
    *   `not-eligible`, `restore-required`, `account-disabled`, `unavailable`
    */
   async logIn(person: KeylessPerson, origin: LoginOrigin): Promise<Login> {
-    const known = await this.findUpToDate(person);
-    if (known !== null) {
-      const session = this.issuer.prepare(person.provider, origin);
-      return this.issuer.answer(await this.issuer.begin(known, session), session, false);
+    await this.check(person);
+    const { provider, subject, login, authority, credentials } = person;
+    if (authority === null && credentials === null) {
+      const session = this.issuer.prepare(provider, origin);
+      const freshAfter = new Date(this.clock.now() - FRESH_MS);
+      const plain = { provider, subject, login, freshAfter, session };
+      const known = await this.keyless.logIn(plain);
+      if (known !== null) {
+        return this.issuer.answer(known, session, false);
+      }
     }
     return this.finish(
       await this.database.transaction((query) => this.admit(query, person, origin)),
@@ -102,9 +108,7 @@ export class KeylessLogin {
    * @throws AppError what {@link logIn} throws
    */
   async provision(person: KeylessPerson): Promise<boolean> {
-    if ((await this.findUpToDate(person)) !== null) {
-      return false;
-    }
+    await this.check(person);
     const admitted = await this.database.transaction((query) => this.decide(query, person));
     this.announce(admitted);
     return admitted.created;
@@ -128,20 +132,14 @@ export class KeylessLogin {
     return this.issuer.answer(login.account, login.session, login.created);
   }
 
-  /** @returns the id of an account of which nothing new is known */
-  private async findUpToDate(person: KeylessPerson): Promise<string | null> {
+  /** What the policy and the rules say; a refusal of an identity that is known here is stored. */
+  private async check(person: KeylessPerson): Promise<void> {
     const { provider, eligibility } = person;
     this.checkPolicy(provider);
     if (eligibility.status === 'ineligible') {
       await this.storeRefusal(person, eligibility.reason);
     }
     checkEligible(person);
-    const known = await this.keyless.find(person);
-    if (known === null || !this.isUpToDate(known, person)) {
-      return null;
-    }
-    checkOpen(known, provider);
-    return known.account.id;
   }
 
   private async decide(query: Query, person: KeylessPerson): Promise<AdmittedPerson> {
@@ -190,16 +188,6 @@ export class KeylessLogin {
     if (change !== null) {
       this.effects.announce(change, 'not-eligible', person.provider);
     }
-  }
-
-  private isUpToDate({ identity }: IdentityAccount, person: KeylessPerson): boolean {
-    return (
-      person.credentials === null &&
-      isOfAuthority(identity.issuer, person.authority) &&
-      identity.status === 'eligible' &&
-      identity.login === person.login &&
-      (identity.checkedAt ?? 0) > this.clock.now() - FRESH_MS
-    );
   }
 
   private async refresh(
