@@ -141,17 +141,19 @@ describe(ProviderQueue, () => {
   });
 
   it('begins no more checks a second than the provider is to be asked', async () => {
-    const begun: number[] = [];
+    let lastBegunAt = 0;
     const { queue } = queueOver(
       8,
       () => {
-        begun.push(performance.now());
+        lastBegunAt = performance.now();
         return Promise.resolve({ kind: 'eligible' });
       },
       { concurrency: 8, checksPerSecond: 100 },
     );
+    const startedAt = performance.now();
     await queue.drain();
-    expect((begun.at(-1) ?? 0) - (begun[0] ?? 0)).toBeGreaterThan(60);
+    // From before the first turn: that one may begin late, and the others do not wait for it.
+    expect(lastBegunAt - startedAt).toBeGreaterThan(60);
   });
 });
 
