@@ -53,6 +53,23 @@ describe('sign-up switched off', () => {
     expect(refusalOf(await post(forged))).toEqual({ status: 401, code: 'invalid-signature' });
   });
 
+  it('does not say whether a key has an account to a caller that cannot sign for it', async () => {
+    const { signature } = loginBody(makeDeviceKey());
+    const answers = await Promise.all(
+      [key, stranger].map(async (asked) => {
+        const body = { ...(await challengedLogin(server, asked)), signature };
+        return post({ ...body, create: false });
+      }),
+    );
+    expect(answers.map(refusalOf)).toEqual(
+      Array(2).fill({ status: 401, code: 'invalid-signature' }),
+    );
+    // Nor with a login of that key that was seen before.
+    const seen = await challengedLogin(server, stranger);
+    await post(seen);
+    expect((await post(seen)).body['code']).toBe('challenge-expired');
+  });
+
   it('says what is wrong with a body before it says that sign-up is off', async () => {
     expect((await post({})).body['code']).toBe('invalid-request');
     const answer = await post({ ...loginBody(stranger), publicKey: 'AAAA' });
