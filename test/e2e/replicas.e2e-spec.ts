@@ -54,15 +54,31 @@ several(
       }
     });
 
-    /** A connection whose end nobody announces: it comes with the end of the cache, in a minute. */
-    const disabledPastThem = async (): Promise<LiveClient> => {
+    interface Watched {
+      readonly accountId: string;
+      readonly client: LiveClient;
+    }
+
+    const watch = async (): Promise<Watched> => {
       const { token, accountId } = await logIn(b);
       const client = await connect(b, { token });
+      await client.next('hello');
+      return { accountId, client };
+    };
+
+    /** Without a message to either: only what asks the database finds out. */
+    const disable = async ({ accountId }: Watched): Promise<void> => {
       const database = new Client({ connectionString: store.databaseUrl ?? '' });
       await database.connect();
       await database.query('UPDATE account SET disabled_at = now() WHERE id = $1', [accountId]);
       await database.end();
-      return client;
+    };
+
+    /** Every connection is judged against the database soon after it opens, then once a minute. */
+    const judgedOnce = async (): Promise<void> => {
+      const probe = await watch();
+      await disable(probe);
+      await probe.client.next('closing');
     };
 
     it.each(['logout', 'logout-everywhere'])(
@@ -70,14 +86,16 @@ several(
       async (route) => {
         const { token } = await logIn(a);
         expect(await statusAt(b, token)).toBe(200);
-        const late = await disabledPastThem();
         const live = await connect(b, { token });
         await live.next('hello');
+        const late = await watch();
+        await judgedOnce();
+        await disable(late);
         await call(a, 'POST', `/v1/auth/${route}`, { token });
         expect(await live.next('closing')).toMatchObject({ code: 'token-revoked' });
         await live.disconnected;
-        expect(late.waiting('closing')).toBe(0);
-        late.close();
+        expect(late.client.waiting('closing')).toBe(0);
+        late.client.close();
         const refused = await call(b, 'GET', '/v1/push-tokens', { token });
         expect({ status: refused.status, code: refused.body['code'] }).toEqual({
           status: 401,
