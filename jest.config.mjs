@@ -34,7 +34,7 @@ const elsewhere =
 
 export default {
   // Only ends what hangs, on the slowest machine too: `bench/` measures speed.
-  testTimeout: 300_000,
+  testTimeout: 600_000,
   projects: [
     { ...project, displayName: 'unit', testMatch: ['**/*.spec.ts'] },
     {

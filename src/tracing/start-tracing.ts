@@ -9,6 +9,7 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { Logger } from '@nestjs/common';
 import { installTracing } from '../common/trace.js';
 import { readVersion } from '../config/version.js';
 import { OtelTracing } from './otel-tracing.js';
@@ -32,5 +33,9 @@ export function startTracing(): StopTracing {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   installTracing(new OtelTracing(provider.getTracer('gatehouse', version)));
-  return () => provider.shutdown();
+  return () =>
+    provider.shutdown().catch((error: unknown) => {
+      // A receiver that is away costs the last traces, and not the success of the stop.
+      new Logger('Tracing').warn(`The last traces were not sent: ${String(error)}`);
+    });
 }
