@@ -14,7 +14,7 @@ import {
   sessionsFrom,
   type NewSession,
 } from './session-sql.js';
-import type { LoggedInAccount } from './session.repository.js';
+import { inOrderOf, type LoggedInAccount, type LoggedInRow } from './session.repository.js';
 
 /** An identity with the account that it logs in to. */
 export interface IdentityAccount {
@@ -139,15 +139,14 @@ async function logInAll(
   query: Query,
   logins: readonly PlainLogin[],
 ): Promise<(LoggedInAccount | null)[]> {
-  const rows = await query<LoggedInAccount & { readonly sessionId: string }>(LOG_IN, [
+  const rows = await query<LoggedInRow>(LOG_IN, [
     ...sessionParameters(logins.map(({ session }) => session)),
     logins.map(({ provider }) => provider),
     logins.map(({ subject }) => subject),
     logins.map(({ login }) => login),
     logins.map(({ freshAfter }) => freshAfter),
   ]);
-  const found = new Map(rows.map(({ sessionId, ...account }) => [sessionId, account]));
-  return logins.map(({ session }) => found.get(session.id) ?? null);
+  return inOrderOf(logins, rows);
 }
 
 interface IdentityAccountRow extends IdentityKey {

@@ -175,7 +175,8 @@ export class SessionRepository {
   }
 }
 
-interface LoggedInRow extends LoggedInAccount {
+/** With the id of the session that was made. */
+export interface LoggedInRow extends LoggedInAccount {
   readonly sessionId: string;
 }
 
@@ -183,6 +184,15 @@ interface SessionRow extends Omit<ListedSession, 'createdAt' | 'lastSeenAt' | 'e
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
   readonly expiresAt: Date;
+}
+
+/** The accounts of these rows, for each login that was asked for. @returns null where there is none */
+export function inOrderOf(
+  asked: readonly { readonly session: NewSession }[],
+  rows: readonly LoggedInRow[],
+): (LoggedInAccount | null)[] {
+  const found = new Map(rows.map(({ sessionId, ...account }) => [sessionId, account]));
+  return asked.map(({ session }) => found.get(session.id) ?? null);
 }
 
 async function logInAll(
@@ -194,8 +204,7 @@ async function logInAll(
     ...sessionParameters(asked.map(({ session }) => session)),
     asked.map(({ key }) => key),
   ]);
-  const found = new Map(rows.map(({ sessionId, ...account }) => [sessionId, account]));
-  return asked.map(({ session }) => found.get(session.id) ?? null);
+  return inOrderOf(asked, rows);
 }
 
 async function logInOne(query: Query, sql: string, asked: Asked): Promise<LoggedInAccount | null> {
