@@ -47,7 +47,7 @@ export class ProviderRegistry {
     return this.entries.get(id)?.settings.redirectUrl ?? null;
   }
 
-  /** Whom the operator lets in by the provider; undefined when it is not configured. */
+  /** The operator's rules for people of the provider; undefined when it is not configured. */
   rules(id: string): EligibilityRules | undefined {
     const entry = this.entries.get(id);
     return entry && rulesOf(entry.settings);

@@ -40,7 +40,7 @@ export class PendingLogins {
         now,
         query,
       );
-      // The subject was named by the issuer of that moment, whoever is configured by now.
+      // The subject was named by the issuer of that moment, which may not be the configured one now.
       if (contents?.provider !== provider || (contents.issuer ?? issuer) !== issuer) {
         throw new AppError('invalid-pending');
       }

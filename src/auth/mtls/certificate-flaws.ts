@@ -41,7 +41,7 @@ const NIST_SIGNATURES = '2.16.840.1.101.3.4.3.';
 const MIN_RSA_BITS = 2048;
 const MIN_CURVE_BITS = 224;
 
-/** What makes the client's own certificate unfit, whoever verified its chain. */
+/** What makes the client's own certificate unfit, also where a proxy verified its chain. */
 export function clientFlaw({ profile }: ParsedCertificate): CertificateFlaw | null {
   const flaw = extensionFlaw(profile);
   if (flaw !== null) {
