@@ -35,7 +35,7 @@ export default defineConfig({
   input: {
     server: 'dist/main.js',
     gatehouse: 'dist/cli/main.js',
-    'embedded-worker': 'dist/storage/embedded-worker.js',
+    'embedded-worker': 'dist/storage/embedded/embedded-worker.js',
   },
   platform: 'node',
   external: [...ABSENT, ...LEFT_ALONE],

@@ -68,19 +68,21 @@ async function drain(url) {
   const load = (path) => import(pathToFileURL(join(resolve(options.dist), path)).href);
   await import('reflect-metadata');
   const { Database } = await load('storage/database.js');
-  const { createDataSource } = await load('storage/data-source.js');
+  const { dataSourceOptions } = await load('storage/data-source.js');
+  const { ServerDataSource } = await load('storage/server-data-source.js');
   const { resolveSettings } = await load('config/resolve-settings.js');
   const settings = benchSettings(resolveSettings({}).settings);
-  const source = createDataSource({ url }, settings.storage);
+  const source = new ServerDataSource({ ...dataSourceOptions(settings.storage), url });
   await source.initialize();
-  const database = new Database();
-  database.open(source, true);
+  source.open(true);
+  const database = new Database(source);
   const counts = { statements: 0, checked: 0, underWay: 0, mostUnderWay: 0 };
   const { query: send } = database;
-  database.query = (...args) => {
+  const count = (...args) => {
     counts.statements += 1;
     return send(...args);
   };
+  database.query = Object.assign(count, { manager: send.manager });
   const job = await buildJob(load, database, settings, counts);
   const samples = [];
   const begun = performance.now();
@@ -112,9 +114,9 @@ function benchSettings(settings) {
 
 /** Everything but the provider is the server's own. */
 async function buildJob(load, database, settings, counts) {
-  const { IdentityDueRepository } = await load('storage/identity-due.repository.js');
-  const { AccountRecheck } = await load('auth/account-recheck.js');
-  const { DueIdentities } = await load('auth/due-identities.js');
+  const { IdentityDueRepository } = await load('storage/repositories/identity-due.repository.js');
+  const { AccountRecheck } = await load('offboarding/account-recheck.js');
+  const { IdentityEvents } = await load('auth/identity-events.js');
   const { OffboardingJob } = await load('offboarding/offboarding.job.js');
   const { Metrics } = await load('metrics/metrics.js');
   const noRules = { users: [], emailDomains: [], groupsAny: [], groupsAll: [], orgs: [] };
@@ -129,13 +131,19 @@ async function buildJob(load, database, settings, counts) {
       return { outcome: 'profile', profile: { subject, facts: { ...facts, memberships: {} } } };
     },
   };
-  const registry = { get: () => provider, rules: () => ({ ...noRules, orgMatch: 'any' }) };
+  const registry = {
+    get: () => provider,
+    authority: () => ({ issuer: 'https://people.example', formerIssuers: [] }),
+    rules: () => ({ ...noRules, orgMatch: 'any' }),
+  };
   const clock = { now: () => Date.now() };
   const sealing = { open: () => null };
   const identities = new IdentityDueRepository(database, sealing);
-  const rechecks = new AccountRecheck(registry, identities, {}, clock, settings);
-  const due = new DueIdentities();
-  const job = new OffboardingJob(identities, rechecks, due, new Metrics(), settings);
+  const events = new IdentityEvents();
+  const metrics = new Metrics();
+  const rechecks = new AccountRecheck(registry, identities, {}, metrics, clock, settings.auth);
+  const { auth, providers } = settings;
+  const job = new OffboardingJob(identities, rechecks, events, metrics, auth, providers);
   job.onModuleInit();
   return job;
 }

@@ -1,26 +1,32 @@
+import { ModulesContainer } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { DISCOVERY_PATH } from './features/discovery.route.js';
-import { readVersion } from './config/version.js';
+import type { FastifyContextConfig } from 'fastify';
+import { routeAccessOf } from './auth/route-access.js';
+import type { ErrorCode } from './common/errors.js';
+import { ErrorDto, refusalResponses, refusalsOf } from './common/route-docs.js';
+import { readVersion } from './common/version.js';
 
 /** Of the page for people; the document itself lies below it. */
 export const DOCUMENTATION_PATH = '/docs';
 
-/** The one route that the framework does not know. */
-const discoveryOperation: OpenAPIObject['paths'][string] = {
-  get: {
-    tags: ['discovery'],
-    summary: 'What this server offers right now: clients ask, they never guess.',
-    responses: {
-      200: {
-        description: 'The discovery document.',
-        headers: { etag: { schema: { type: 'string' } } },
-        content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
-      },
-      304: { description: 'Unchanged since the `etag` in `if-none-match`.' },
-    },
-  },
-};
+/** Codes of every route that authenticates its caller. */
+const AUTHENTICATED: readonly ErrorCode[] = [
+  'missing-token',
+  'invalid-token',
+  'token-expired',
+  'token-revoked',
+  'account-disabled',
+  'unavailable',
+];
+const PROVIDER_REQUIRED: readonly ErrorCode[] = ['provider-required', 'not-eligible'];
+/** A body is parsed wherever the method allows one, also where the route needs none. */
+const BODY: readonly ErrorCode[] = [
+  'invalid-request',
+  'payload-too-large',
+  'unsupported-media-type',
+];
 
 /** The OpenAPI document of every route, from the routes themselves. */
 export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
@@ -31,8 +37,16 @@ export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .addBearerAuth()
     .build();
-  const document = SwaggerModule.createDocument(app, description);
-  document.paths[DISCOVERY_PATH] = discoveryOperation;
+  const document = SwaggerModule.createDocument(app, description, { extraModels: [ErrorDto] });
+  const handlers = handlersById(app);
+  for (const [method, operation] of Object.values(document.paths).flatMap(operationsOf)) {
+    const route = handlers.get(operation.operationId ?? '');
+    if (route !== undefined) {
+      const access = routeAccessOf(route.handler, route.controller);
+      Object.assign(operation.responses, refusalResponses(refusals(method, operation, route)));
+      operation.security = access === 'public' ? undefined : [{ bearer: [] }];
+    }
+  }
   return document;
 }
 
@@ -42,4 +56,48 @@ export function serveApiDocument(app: NestFastifyApplication): void {
     jsonDocumentUrl: `${DOCUMENTATION_PATH}/openapi.json`,
     yamlDocumentUrl: `${DOCUMENTATION_PATH}/openapi.yaml`,
   });
+}
+
+type PathItem = OpenAPIObject['paths'][string];
+type Operation = NonNullable<PathItem['get']>;
+
+interface Route {
+  readonly controller: object;
+  readonly handler: object;
+}
+
+function operationsOf(item: PathItem): (readonly [string, Operation])[] {
+  return Object.entries(item as Record<string, Operation>);
+}
+
+/** Every code that an operation can answer. */
+function refusals(method: string, operation: Operation, route: Route): ReadonlySet<ErrorCode> {
+  const access = routeAccessOf(route.handler, route.controller);
+  const config = (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, route.handler) ??
+    {}) as FastifyContextConfig;
+  const takesQuery = (operation.parameters ?? []).some((one) => 'in' in one && one.in === 'query');
+  return new Set([
+    ...refusalsOf(route.handler),
+    ...(access === 'public' ? [] : AUTHENTICATED),
+    ...(access === 'eligible' ? PROVIDER_REQUIRED : []),
+    ...(config.rateLimit === false ? [] : (['rate-limited'] as const)),
+    ...(method === 'get' ? [] : BODY),
+    ...(takesQuery ? (['invalid-request'] as const) : []),
+  ]);
+}
+
+/** The handlers of all controllers, by the id that the document gives their operation. */
+function handlersById(app: NestFastifyApplication): ReadonlyMap<string, Route> {
+  const controllers = [...app.get(ModulesContainer).values()].flatMap((module) => [
+    ...module.controllers.values(),
+  ]);
+  return new Map(
+    controllers.flatMap(({ metatype }) => {
+      const prototype = (metatype as { prototype: Record<string, object> }).prototype;
+      return Object.getOwnPropertyNames(prototype).map((name): [string, Route] => [
+        `${metatype?.name}_${name}`,
+        { controller: metatype as object, handler: prototype[name] ?? {} },
+      ]);
+    }),
+  );
 }

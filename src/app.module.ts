@@ -3,17 +3,16 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { AccountModule } from './account/account.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { ExternalModule } from './auth/external/external.module.js';
-import { MtlsModule } from './auth/mtls/mtls.module.js';
-import { PushSignalsModule } from './auth/push-signals/push-signals.module.js';
-import { CommonModule } from './common/common.module.js';
+import { ClockModule } from './common/clock.js';
 import { AppConfigModule } from './config/config.module.js';
 import type { Settings } from './config/settings.js';
 import { FeaturesModule } from './features/features.module.js';
 import { HealthModule } from './health/health.module.js';
-import { MetricsModule } from './metrics/metrics.module.js';
+import { LoginModule } from './login/login.module.js';
+import { MetricsModule } from './metrics/metrics.js';
 import { OffboardingModule } from './offboarding/offboarding.module.js';
 import { PushTokensModule } from './push-tokens/push-tokens.module.js';
+import { REDIS, type RedisConnections } from './storage/redis/redis-connections.js';
 import { StorageModule } from './storage/storage.module.js';
 import { UpdatesModule } from './updates/updates.module.js';
 
@@ -24,20 +23,21 @@ export class AppModule {
       module: AppModule,
       imports: [
         AppConfigModule.forRoot(settings),
-        CommonModule,
+        ClockModule,
         ScheduleModule.forRoot(),
         StorageModule,
         MetricsModule,
         AuditModule,
         AuthModule,
-        ExternalModule,
-        MtlsModule,
-        PushSignalsModule,
+        LoginModule,
         OffboardingModule,
         FeaturesModule,
         AccountModule,
         PushTokensModule,
-        UpdatesModule,
+        UpdatesModule.registerAsync({
+          inject: [REDIS],
+          useFactory: (redis: RedisConnections | null) => ({ redis: redis?.cluster ?? null }),
+        }),
         HealthModule,
       ],
     };

@@ -1,61 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import cors from '@fastify/cors';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { fastify, type FastifyInstance } from 'fastify';
+import { DOCUMENTATION_PATH, serveApiDocument } from './api-document.js';
 import { AppModule } from './app.module.js';
-import { serveApiDocument } from './api-document.js';
-import { LoginOutcomes } from './auth/login-outcomes.js';
-import { CertificateHeaders } from './auth/mtls/certificate-headers.js';
-import { RateLimits } from './auth/rate-limits.js';
-import { DeclaredFieldsPipe } from './common/body.pipe.js';
-import { ErrorFilter } from './common/error.filter.js';
+import {
+  answerBytes,
+  ErrorFilter,
+  refusalAnswer,
+  requestIdFrom,
+  sendError,
+  toAppError,
+} from './common/error.filter.js';
+import { AppError } from './common/errors.js';
 import { JsonLogger } from './common/json-logger.js';
+import { acceptJsonOnly, refuseHeadWhereGetChanges } from './common/request-rules.js';
+import { RequestValidationPipe } from './common/request-validation.pipe.js';
+import { securityHeaders } from './common/security-headers.js';
 import { tracing } from './common/trace.js';
+import { trustOf } from './common/trusted-proxies.js';
 import type { Settings } from './config/settings.js';
-import { serveDiscovery } from './features/discovery.route.js';
-import { FeaturesService } from './features/features.service.js';
-import { DrainService } from './health/drain.service.js';
-import { MetricsPage } from './health/metrics-page.js';
-import { addCommonHooks, createHttpServer, limitRates } from './http-server.js';
-import { REDIS, type RedisConnections } from './storage/redis-connections.js';
-import { UpdatesAdapter, type ClusterAdapter } from './updates/updates.adapter.js';
+import { UpdatesAdapter } from './updates/updates.adapter.js';
 
-/** Builds the application: everything but listening. The caller closes it. */
+/** Push tokens travel in the path, percent-encoded. */
+const MAX_PATH_PARAMETER_LENGTH = 8192;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Longer than the idle time-outs of common load balancers, so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** How often Node looks for connections past their time-out. */
+const CONNECTION_CHECK_MS = 5000;
+/** Keep-alive connections beside the live ones. */
+const SPARE_CONNECTIONS = 10_000;
+
+/** Builds the application: everything but listening. The caller closes it, which drains it. */
 export async function createApp(settings: Settings): Promise<NestFastifyApplication> {
-  const server = createHttpServer(settings);
-  tracing()?.watch(server);
-  serveDiscovery(server, () => features.current());
-  await addCommonHooks(server, settings);
+  const server = await createHttpServer(settings);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(settings),
     new FastifyAdapter(server),
     { logger: new JsonLogger(settings.http.logLevel), bodyParser: false, abortOnError: false },
   );
-  const features = app.get(FeaturesService);
-  const redis = app.get<RedisConnections | null>(REDIS);
-  await limitRates(server, settings, redis);
-  app.get(RateLimits).bind(server);
-  app.get(LoginOutcomes).watch(server);
-  app.get(CertificateHeaders).stripFrom(server);
-  app.get(DrainService).bind(server);
-  await app.get(MetricsPage).serve(server);
-  app.useGlobalPipes(new DeclaredFieldsPipe());
+  app.useGlobalPipes(new RequestValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
-  app.useWebSocketAdapter(new UpdatesAdapter(app, settings, await clusterAdapter(redis)));
+  app.useWebSocketAdapter(app.get(UpdatesAdapter));
   if (settings.http.docsEnabled) {
     serveApiDocument(app);
-  }
-  if (settings.http.accountPageEnabled) {
-    // Only a server that has the page loads what serves files.
-    const { serveAccountPage } = await import('./account/account-page.js');
-    await serveAccountPage(server, settings.http.publicUrl);
   }
   return app;
 }
 
-/** A server without Redis never loads what carries updates between replicas. */
-async function clusterAdapter(redis: RedisConnections | null): Promise<ClusterAdapter | null> {
-  if (redis === null) {
-    return null;
-  }
-  const { redisAdapter } = await import('./updates/redis-adapter.js');
-  return redisAdapter(redis.cluster);
+/** The HTTP server: its limits, the headers of every answer and the rules for every body. */
+async function createHttpServer({ http, updates }: Settings): Promise<FastifyInstance> {
+  const server = fastify({
+    bodyLimit: http.bodyLimitBytes,
+    requestTimeout: http.requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Requests that arrive during shutdown are served.
+    return503OnClosing: false,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    },
+    trustProxy: trustOf(http.trustedProxies),
+    genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
+    frameworkErrors: (error, request, reply) => sendError(reply, toAppError(error), request.id),
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable) {
+        socket.end(rawRefusal(String(error.code)));
+      }
+    },
+  });
+  // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
+  server.server.on('connect', (_request, socket) => {
+    socket.on('error', () => undefined).end(rawRefusal(''));
+  });
+  server.server.maxConnections = updates.maxConnections + SPARE_CONNECTIONS;
+  tracing()?.watch(server);
+  addAnswerHeaders(server);
+  await server.register(cors, {
+    origin: http.corsOrigins.includes('*') ? '*' : [...http.corsOrigins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    // The library refuses an OPTIONS without a preflight in another shape than the contract's.
+    strictPreflight: false,
+    exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
+    maxAge: 600,
+  });
+  refuseHeadWhereGetChanges(server);
+  acceptJsonOnly(server);
+  return server;
+}
+
+function addAnswerHeaders(server: FastifyInstance): void {
+  const { answers, documentation } = securityHeaders();
+  server.addHook('onRequest', (request, reply, done) => {
+    const isPage = request.url.startsWith(DOCUMENTATION_PATH);
+    void reply.headers(isPage ? documentation : answers).header('x-request-id', request.id);
+    done();
+  });
+}
+
+/** Statuses for what Node could not read, by its error code; 400 for the rest. */
+const STATUSES: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** The answer to bytes that are not HTTP: there is no request to reply to. */
+function rawRefusal(nodeCode: string): string {
+  const status = STATUSES[nodeCode] ?? 400;
+  return answerBytes(
+    refusalAnswer(new AppError('invalid-request'), requestIdFrom(undefined), status),
+  );
 }

@@ -1,13 +1,11 @@
 import { Logger } from '@nestjs/common';
-import { TlsListener } from './auth/mtls/tls-listener.js';
 import { readEnvironment } from './config/config.module.js';
 import { ConfigurationError } from './config/configuration-error.js';
 import { resolveSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
-import { tracesWanted, type TracesWanted } from './config/tracing-environment.js';
+import { tracesWanted, type TracesWanted } from './config/environment/tracing-environment.js';
 import { createApp } from './create-app.js';
-import { DrainService } from './health/drain.service.js';
 
-/** `EX_CONFIG` of sysexits.h: something the operator has to correct. */
+/** `EX_CONFIG` of sysexits.h: the operator has to correct the configuration. */
 const EXIT_CONFIGURATION = 78;
 
 const LOG_LEVEL_OF = { error: 'error', warning: 'warn', notice: 'log' } as const;
@@ -40,17 +38,15 @@ async function serve(
     );
   }
   const stop = async (): Promise<void> => {
-    await app.get(DrainService).drain();
     await app.close();
     await stopTracing?.();
   };
   drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
   await app.listen(settings.http.port, settings.http.host);
-  await app.get(TlsListener).listen();
   logger.log(`Listening on ${await app.getUrl()}`);
 }
 
-/** A server without traces never loads what writes them. */
+/** A server without traces never loads the packages that write them. */
 async function startTraces(): Promise<() => Promise<void>> {
   const { startTracing } = await import('./tracing/start-tracing.js');
   return startTracing();

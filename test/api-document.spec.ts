@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { apiDocumentFile } from '../src/api-document-file.js';
+import { apiDocumentFile } from '../tools/generate/api-document.mjs';
 
 interface ApiDocument {
   readonly paths: Record<string, Record<string, Operation>>;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { generatedFiles } from '../src/config/generated-files.js';
+import { generatedFiles } from '../tools/generate/files.mjs';
 
 describe('files made from the configuration tables', () => {
   it.each(generatedFiles().map((file) => [basename(file.location.pathname), file] as const))(

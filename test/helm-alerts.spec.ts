@@ -70,7 +70,7 @@ const CASES: readonly Case[] = [
     ...requests(403, '/v1/auth', 10),
     ...requests(200, '/v1/auth', 90),
   }),
-  silent('GatehouseErrorBudgetBurn', 'probes alone are told no', {
+  silent('GatehouseErrorBudgetBurn', 'probes alone are refused', {
     ...requests(503, '/readyz', 50),
     ...requests(200, '/v1/auth', 50),
   }),
@@ -89,13 +89,13 @@ const CASES: readonly Case[] = [
   ),
   fired(
     'GatehouseEligibilityStale',
-    'nobody was asked about for two days',
+    'no identity was re-checked for two days',
     '16m',
     gauge('eligibility_oldest_check_seconds', 172_801),
   ),
   silent(
     'GatehouseEligibilityStale',
-    'everybody was asked about a minute ago',
+    'every identity was re-checked a minute ago',
     gauge('eligibility_oldest_check_seconds', 60),
   ),
   fired('GatehouseProviderUnknown', 'nine in ten get no answer', '35m', checks(9, 1)),

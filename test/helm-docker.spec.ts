@@ -26,7 +26,7 @@ describe('the Dockerfile', () => {
     expect(stdout).not.toMatch(/Line/);
   });
 
-  it('runs as nobody of importance, with a command for every command', async () => {
+  it('runs as an unprivileged user, with a command for every command', async () => {
     const text = await readFile(join(ROOT, 'docker/Dockerfile'), 'utf8');
     expect(text).toMatch(/^USER 10001:10001$/m);
     expect(text).toMatch(/^ENTRYPOINT \["node", "dist\/bin\/gatehouse\.js"\]$/m);
@@ -34,7 +34,7 @@ describe('the Dockerfile', () => {
     expect(text).toMatch(/^STOPSIGNAL SIGTERM$/m);
   });
 
-  it('starts from a base that nobody can move', async () => {
+  it('starts from a base that is pinned by digest', async () => {
     const text = await readFile(join(ROOT, 'docker/Dockerfile'), 'utf8');
     expect(text).toMatch(/^ARG NODE_DIGEST=sha256:[0-9a-f]{64}$/m);
     const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
@@ -54,7 +54,7 @@ it('compose.yaml gives the server a configuration that it starts with', async ()
   expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
-it('make-dev-certificates.sh makes a person whom the client authority vouches for', async () => {
+it('make-dev-certificates.sh issues a certificate that the client authority signed', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'gatehouse-certificates-'));
   try {
     await run(join(ROOT, 'docker/make-dev-certificates.sh'), [directory]);

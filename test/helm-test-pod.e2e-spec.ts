@@ -56,7 +56,7 @@ describe('the pod of helm test', () => {
       expect(output).toMatch(/Created the account .*\nAccount .*Connected to /s);
     });
 
-    it('fails where the chart was told that strangers are kept out, and they are not', async () => {
+    it('fails where the chart expects anonymous sign-up to be refused, and it is not', async () => {
       const { code, output } = await runPod({ AUTH_ANONYMOUS_SIGNUP_ENABLED: false }, server);
       expect({ code, output }).toMatchObject({ code: 1 });
       expect(output).toContain('should have been refused');

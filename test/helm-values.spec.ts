@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { VARIABLE_NAMES, variableOf } from '../src/config/env.js';
-import type { Variable } from '../src/config/variable.js';
-import { readVersion } from '../src/config/version.js';
+import { VARIABLE_NAMES, variableOf } from '../src/config/environment/env.js';
+import type { Variable } from '../src/config/environment/variable.js';
+import { readVersion } from '../src/common/version.js';
 import { helmBinary, type HelmMajor } from './chart/helm-binaries.js';
 import { REFUSALS } from './chart/refusals.js';
 import * as chart from './chart/render.js';
@@ -101,7 +101,7 @@ it.each(['prometheusrule.yaml', '../files/dashboard.json'])('%s asks for real me
   const sources = [
     'metrics/metrics.ts',
     'health/metrics-page.ts',
-    'offboarding/oldest-check.gauge.ts',
+    'offboarding/offboarding.job.ts',
   ];
   const code = sources.map((path) => readFileSync(new URL(`src/${path}`, ROOT), 'utf8')).join('');
   const names = [...asked.matchAll(/\b([a-z]+(?:_[a-z]+)+)\{/g)].map((match) => match[1] ?? '');

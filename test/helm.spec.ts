@@ -1,6 +1,5 @@
-import { policyFacts } from '../src/config/policy-facts.js';
 import { resolveSettings } from '../src/config/resolve-settings.js';
-import { describePolicy } from '../src/policy/deployment-words.js';
+import { describePolicy } from '../src/policy/findings/describe-policy.js';
 import { helmBinary, type HelmMajor } from './chart/helm-binaries.js';
 import { containerVariables, serverEnvironment } from './chart/pod-environment.js';
 import * as chart from './chart/render.js';
@@ -55,9 +54,7 @@ describe.each(FILES)('the chart with %s', (name, path) => {
     const { settings } = resolveSettings(serverEnvironment(manifestsOf(name)));
     const words = (await chart.notes(binary(4), path)).split('\n\n')[1] ?? '';
     const sentences = words.split('\n').map((line) => line.trim());
-    expect(sentences.filter((line) => !line.startsWith('('))).toEqual(
-      describePolicy(policyFacts(settings)),
-    );
+    expect(sentences.filter((line) => !line.startsWith('('))).toEqual(describePolicy(settings));
   });
 
   it('keeps every pod of its own hardened', () => {

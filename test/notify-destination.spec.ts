@@ -1,12 +1,12 @@
-import { addressBytes, isPublicAddress } from '../src/policy/address-classes.js';
-import type { ResolveAll } from '../src/notify/destination-guard.js';
+import { isPublicAddress, parseAddress } from '../src/common/addresses.js';
+import type { ResolveAll } from '../src/notify/webhook/destination-guard.js';
 import { closeAll, oneTry, receiverThat } from './fakes/webhook-world.js';
 
 afterEach(closeAll);
 
 const isPublic = (text: string): boolean | null => {
-  const bytes = addressBytes(text);
-  return bytes === null ? null : isPublicAddress(bytes);
+  const address = parseAddress(text);
+  return address === null ? null : isPublicAddress(address);
 };
 
 describe(isPublicAddress.name, () => {
@@ -41,7 +41,7 @@ describe(isPublicAddress.name, () => {
   });
 });
 
-describe(addressBytes.name, () => {
+describe(parseAddress.name, () => {
   it.each([
     ['1.2.3.4', [1, 2, 3, 4]],
     ['::', Array(16).fill(0)],
@@ -50,7 +50,7 @@ describe(addressBytes.name, () => {
     ['1:2:3:4:5:6:7:8', [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8]],
     ['1:2:3:4:5:6:1.2.3.4', [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 1, 2, 3, 4]],
   ])('reads %s', (text, bytes) => {
-    expect(addressBytes(text)).toEqual(bytes);
+    expect(parseAddress(text)?.toByteArray()).toEqual(bytes);
   });
 
   it.each(
@@ -58,7 +58,7 @@ describe(addressBytes.name, () => {
       '|',
     ),
   )('finds no address in %j', (text) => {
-    expect(addressBytes(text)).toBeNull();
+    expect(parseAddress(text)).toBeNull();
   });
 });
 

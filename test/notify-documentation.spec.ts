@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { transformFileSync } from '@swc/core';
-import { signatureHeaders } from '../src/notify/webhook-signature.js';
+import { signatureHeaders } from '../src/notify/webhook/webhook-signature.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const SECRET = 'documented secret';
@@ -19,7 +19,7 @@ beforeAll(() => {
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   directory = mkdtempSync(join(ROOT, '.cache', 'examples-'));
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
-  for (const file of ['webhooks/verify', 'notify/webhook-signature']) {
+  for (const file of ['webhooks/verify', 'notify/webhook/webhook-signature']) {
     mkdirSync(join(directory, file, '..'), { recursive: true });
     writeFileSync(
       join(directory, `${file}.js`),

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { deliver } from '../src/notify/deliver.js';
-import type { WebhookDelivery } from '../src/notify/delivery.js';
+import { deliver } from '../src/notify/notify.js';
+import type { WebhookDelivery } from '../src/notify/delivery/delivery.js';
 import { readPreferences } from '../src/notify/preferences.js';
 import {
   deadUrl,
@@ -26,15 +26,15 @@ describe('Several webhooks', () => {
     const urls = [{ url: await deadUrl() }, silent, redirecting, first, second].map(({ url }) => ({
       url,
     }));
-    const told: string[] = [];
+    const outcomes: string[] = [];
     let releaseSilent = (): void => undefined;
     const othersAreDone = new Promise<void>((done) => (releaseSilent = done));
     const all = senderWith({ timeoutMs: 60_000 });
     const webhooks = {
       attempt: async (delivery: WebhookDelivery) => {
         const result = await all.attempt(delivery);
-        told.push(`${delivery.channelId} ${result.state}`);
-        if (told.length === 4) {
+        outcomes.push(`${delivery.channelId} ${result.state}`);
+        if (outcomes.length === 4) {
           releaseSilent();
         }
         return result;
@@ -48,7 +48,7 @@ describe('Several webhooks', () => {
       { now: () => NOW, schedule },
     );
     await othersAreDone;
-    expect(told.sort()).toEqual([
+    expect(outcomes.sort()).toEqual([
       'channel-1 failed',
       'channel-3 failed',
       'channel-4 sent',
@@ -80,7 +80,7 @@ describe('Several webhooks', () => {
     expect(most).toBe(4);
   });
 
-  it('that are late are not told any more', async () => {
+  it('that are late are not sent any more', async () => {
     const receiver = await receiverThat();
     const [delivery] = deliveriesTo({ url: receiver.url });
     const [outcome] = await deliverAll([{ ...delivery!, expiresAt: NOW }]);

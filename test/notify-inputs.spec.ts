@@ -1,7 +1,5 @@
-import { openSettings, SettingsUnreadable } from '../src/notify/account-settings.js';
-import { readPreferences } from '../src/notify/preferences.js';
-import { InvalidEvent, readEvent } from '../src/notify/read-event.js';
-import { readRequestDetails } from '../src/notify/tool-input.js';
+import { openSettings, readPreferences, SettingsUnreadable } from '../src/notify/preferences.js';
+import { InvalidEvent, readEvent, readRequestDetails } from '../src/notify/content/read-event.js';
 import { NOW, settingsWith } from './fakes/webhook-account.js';
 
 const URL_OK = 'https://hook.example/';

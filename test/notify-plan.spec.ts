@@ -1,9 +1,9 @@
-import { deliver } from '../src/notify/deliver.js';
-import type { AttemptResult } from '../src/notify/delivery.js';
-import { planNotification } from '../src/notify/plan.js';
+import { deliver } from '../src/notify/notify.js';
+import type { AttemptResult } from '../src/notify/delivery/delivery.js';
+import { planNotification } from '../src/notify/delivery/plan.js';
 import { readPreferences } from '../src/notify/preferences.js';
-import { nextAttemptAt, RETRY_DELAYS_MS } from '../src/notify/retry-schedule.js';
-import { ENGLISH } from '../src/notify/templates.js';
+import { nextAttemptAt, RETRY_DELAYS_MS } from '../src/notify/delivery/engine.js';
+import { ENGLISH } from '../src/notify/content/content.js';
 import { anEvent, NOW, saved, settingsWith } from './fakes/webhook-account.js';
 
 const URL_OK = 'https://hook.example/';
@@ -20,8 +20,8 @@ describe(planNotification.name, () => {
       { state: 'suppressed', reason: 'push-disabled' },
       { target: { kind: 'webhook', id: null }, state: 'no-target' },
     ]);
-    const nobody = planNotification(anEvent('ready'), readPreferences({}), [], { now: NOW });
-    expect(nobody.outcomes.map(({ state }) => state)).toEqual(['no-target', 'no-target']);
+    const empty = planNotification(anEvent('ready'), readPreferences({}), [], { now: NOW });
+    expect(empty.outcomes.map(({ state }) => state)).toEqual(['no-target', 'no-target']);
   });
 
   it('plans nothing for an event that no longer matters', () => {
@@ -38,7 +38,7 @@ describe(planNotification.name, () => {
     expect(ids().every((id) => /^msg_[\w-]+$/.test(id))).toBe(true);
   });
 
-  it('tells events of two servers apart that have one id, and their accounts channels of one id', () => {
+  it('distinguishes events of two servers with one id, and channels of two accounts with one id', () => {
     const preferences = readPreferences(settingsWith([{ id: 'hook', url: URL_OK }]));
     const ids = ['https://a.example', 'https://b.example'].flatMap((serverUrl) => {
       const event = { ...anEvent('ready'), serverUrl };
@@ -81,7 +81,7 @@ describe(nextAttemptAt.name, () => {
     expect(actual).toBe(expected);
   });
 
-  it('lets nobody put a delivery off for more than an hour', () => {
+  it('delays a delivery for at most an hour', () => {
     const lasting = { ...delivery!, expiresAt: NOW + 1e12 };
     const result = { ...failed, retryAfterMs: 9e9 };
     expect(nextAttemptAt(lasting, result, 1, NOW, schedule)).toBe(NOW + 3_600_000);
@@ -93,7 +93,7 @@ describe(nextAttemptAt.name, () => {
 });
 
 describe(deliver.name, () => {
-  it('stops waiting when it is told to', async () => {
+  it('stops waiting when it is aborted', async () => {
     const { deliveries } = planNotification(anEvent('ready'), readPreferences({}), saved('a'), {
       now: NOW,
     });

@@ -1,7 +1,7 @@
-import { deliver } from '../src/notify/deliver.js';
-import type { AttemptResult, PushDelivery } from '../src/notify/delivery.js';
-import type { ExpoSender } from '../src/notify/expo.sender.js';
-import { planNotification } from '../src/notify/plan.js';
+import { deliver } from '../src/notify/notify.js';
+import type { AttemptResult, PushDelivery } from '../src/notify/delivery/delivery.js';
+import type { ExpoSender } from '../src/notify/push/expo.sender.js';
+import { planNotification } from '../src/notify/delivery/plan.js';
 import { readPreferences } from '../src/notify/preferences.js';
 import { FakePushService } from './fakes/expo-push-service.js';
 import { pushDeliveries, pushSender } from './fakes/sender-world.js';

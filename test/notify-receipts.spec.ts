@@ -1,5 +1,5 @@
-import type { ExpoSender } from '../src/notify/expo.sender.js';
-import { judgeReceipt, RECEIPT_LOST_AFTER_MS } from '../src/notify/push-receipts.js';
+import type { ExpoSender } from '../src/notify/push/expo.sender.js';
+import { judgeReceipt, RECEIPT_LOST_AFTER_MS } from '../src/notify/push/push-results.js';
 import { FakePushService } from './fakes/expo-push-service.js';
 import { pushDeliveries, pushSender } from './fakes/sender-world.js';
 import { NOW, pushToken } from './fakes/webhook-account.js';
@@ -29,7 +29,7 @@ describe('Receipts', () => {
     }));
   }
 
-  it('tell what became of each message, by its id', async () => {
+  it('report the outcome of each message, by its id', async () => {
     const tickets = await ticketsFor('a', 'b', 'c', 'd');
     service.receiptProblems.set(pushToken('b'), { error: 'DeviceNotRegistered' });
     service.receiptProblems.set(pushToken('c'), null);

@@ -1,13 +1,10 @@
 import fc from 'fast-check';
-import { ENGLISH } from '../src/notify/templates.js';
-import { contentFor } from '../src/notify/content.js';
-import type { NotificationEvent } from '../src/notify/notification-event.js';
+import { contentFor, ENGLISH } from '../src/notify/content/content.js';
+import type { NotificationEvent } from '../src/notify/content/notification-event.js';
 import { readPreferences, type WebhookChannel } from '../src/notify/preferences.js';
-import { pushMessage } from '../src/notify/push-message.js';
-import { shortenToBytes } from '../src/notify/shorten.js';
-import { webhookRequest } from '../src/notify/webhook-body.js';
-import { WEBHOOK_PRESETS } from '../src/notify/webhook-presets.js';
-import { cleanText } from '../src/notify/clean-text.js';
+import { pushMessage } from '../src/notify/push/push-message.js';
+import { shortenToBytes, cleanText } from '../src/notify/content/text.js';
+import { WEBHOOK_PRESETS, webhookRequest } from '../src/notify/webhook/webhook-request.js';
 import { anEvent, settingsWith } from './fakes/webhook-account.js';
 
 const graphemesOf = (text: string): string[] =>

@@ -18,21 +18,21 @@ describe('Events', () => {
   const NO_CHANNELS = settingsWith([]);
 
   it('1. Push path: sends to the saved tokens through the push service', async () => {
-    const outcomes = await world.tell(anEvent('ready'), NO_CHANNELS, saved('a', 'b'));
+    const outcomes = await world.send(anEvent('ready'), NO_CHANNELS, saved('a', 'b'));
     expect(world.service.accepted.map(({ to }) => to)).toEqual([pushToken('a'), pushToken('b')]);
     expect(outcomes.map(({ state }) => state)).toEqual(['no-target', 'sent', 'sent']);
   });
 
   it('1. Push path: names the server as the app knows it', async () => {
     const token = { token: pushToken('a'), clientServerUrl: 'https://home.example/' };
-    await world.tell(anEvent('ready'), NO_CHANNELS, [token]);
+    await world.send(anEvent('ready'), NO_CHANNELS, [token]);
     expect(world.service.accepted[0]?.data).toMatchObject({ serverUrl: 'https://home.example' });
   });
 
   it('2. Webhook path: each enabled channel gets a POST for the topics that are on', async () => {
     const { url } = world.receiver;
     const channels = [{ url }, { url, enabled: false }, { url, topics: { ready: false } }, { url }];
-    await world.tell(anEvent('ready'), settingsWith(channels));
+    await world.send(anEvent('ready'), settingsWith(channels));
     const ids = world.receiver.received.map(
       ({ rawBody }) => JSON.parse(rawBody.toString()) as object,
     );
@@ -47,8 +47,8 @@ describe('Events', () => {
 
   it('3. Message text is in ready events only when the switch is on', async () => {
     const event = anEvent('ready', { messageText: 'Done: 12 of 12' });
-    await world.tell(event, NO_CHANNELS, saved('a'));
-    await world.tell(event, settingsWith([], { readyIncludeMessageText: true }), saved('a'));
+    await world.send(event, NO_CHANNELS, saved('a'));
+    await world.send(event, settingsWith([], { readyIncludeMessageText: true }), saved('a'));
     const bodies = ['The turn is finished. It is waiting for you.', 'Done: 12 of 12'];
     expect(world.service.accepted.map(({ body }) => body)).toEqual(bodies);
   });
@@ -76,14 +76,14 @@ describe('Events', () => {
     ],
   ])('4. Previews show %s, formatted', async (_name, details, body) => {
     const event = anEvent('user_action_request', { request: aRequest(details) });
-    await world.tell(event, NO_CHANNELS, saved('a'));
+    await world.send(event, NO_CHANNELS, saved('a'));
     expect(world.service.accepted[0]?.body).toBe(body);
   });
 
   it('4. Raw tool input is never sent', async () => {
     const input = { secret_token: 'abc', nested: { deep: 1 }, old_string: 'x', command: 'ls' };
     const event = anEvent('permission_request', { request: aRequest(input) });
-    await world.tell(event, oneChannel(), saved('a'));
+    await world.send(event, oneChannel(), saved('a'));
     expect(world.service.accepted[0]?.body).toBe('Command: ls');
     expect(world.receiver.received[0]?.rawBody.toString()).not.toMatch(
       /secret_token|deep|old_string/,
@@ -91,7 +91,7 @@ describe('Events', () => {
   });
 
   it('5. With previews off the body is generic, and the ids remain', async () => {
-    await world.tell(permission(), settingsWith([], { requestPreviews: false }), saved('a'));
+    await world.send(permission(), settingsWith([], { requestPreviews: false }), saved('a'));
     const [message] = world.service.accepted;
     expect(message?.body).toBe('Something needs your permission to go on.');
     expect(JSON.stringify(message)).not.toContain('rm -rf');
@@ -107,7 +107,7 @@ describe('Events', () => {
   it('6. Long previews are shortened with an ellipsis, and routing stays', async () => {
     const long = { command: 'echo 👩‍👩‍👧‍👦 '.repeat(5_000) };
     const event = anEvent('permission_request', { request: aRequest(long) });
-    await world.tell(event, oneChannel(), saved('a'));
+    await world.send(event, oneChannel(), saved('a'));
     const [message] = world.service.accepted;
     expect(message?.body?.endsWith('…')).toBe(true);
     expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(4096);
@@ -119,7 +119,7 @@ describe('Events', () => {
 
   it('7. Allow and Deny, or Answer: each topic names its category', async () => {
     for (const topic of TOPICS) {
-      await world.tell(anEvent(topic), NO_CHANNELS, saved('a'));
+      await world.send(anEvent(topic), NO_CHANNELS, saved('a'));
     }
     const categories = [undefined, 'permission_request', 'user_action_request'];
     expect(world.service.accepted.map(({ categoryId }) => categoryId)).toEqual(categories);
@@ -127,7 +127,7 @@ describe('Events', () => {
 
   it('10. A subtitle for iOS, and channels of their own on Android', async () => {
     for (const topic of TOPICS) {
-      await world.tell(anEvent(topic), NO_CHANNELS, saved('a'));
+      await world.send(anEvent(topic), NO_CHANNELS, saved('a'));
     }
     const shown = world.service.accepted.map(({ channelId, subtitle }) => [channelId, subtitle]);
     expect(shown).toEqual([
@@ -140,7 +140,7 @@ describe('Events', () => {
   it('12. A preference that an older app dropped means previews on', async () => {
     const older = { v: 1, pushEnabled: true, ready: true, permissionRequest: true };
     const settings = { notificationsSettingsV1: older };
-    await world.tell(permission(), settings, saved('a'));
+    await world.send(permission(), settings, saved('a'));
     expect(world.service.accepted[0]?.body).toContain('rm -rf build');
   });
 });

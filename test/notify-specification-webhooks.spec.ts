@@ -19,7 +19,7 @@ const permission = () => anEvent('permission_request', { request: aRequest(comma
 
 describe('Webhook channel', () => {
   it('Destination: a URL', async () => {
-    await world.tell(anEvent('ready'), oneChannel());
+    await world.send(anEvent('ready'), oneChannel());
     expect(world.receiver.received.map(({ path }) => path)).toEqual(['/hook']);
     expect(world.receiver.received[0]?.headers['content-type']).toBe('application/json');
   });
@@ -27,30 +27,30 @@ describe('Webhook channel', () => {
   it.each(TOPICS)('Topics: %s is on when a channel is created, and can be off', async (topic) => {
     const name = { ready: 'ready', permission_request: 'permissionRequest' };
     const off = { [{ user_action_request: 'userActionRequest', ...name }[topic]]: false };
-    await world.tell(anEvent(topic), oneChannel());
+    await world.send(anEvent(topic), oneChannel());
     expect(world.receiver.json['topic']).toBe(topic);
-    const [, outcome] = await world.tell(anEvent(topic), oneChannel({ topics: off }));
+    const [, outcome] = await world.send(anEvent(topic), oneChannel({ topics: off }));
     expect(outcome).toMatchObject({ state: 'suppressed', reason: 'topic-off' });
     expect(world.receiver.received).toHaveLength(1);
   });
 
   it('Message preview in ready events: off by default', async () => {
     const event = anEvent('ready', { messageText: 'All 12 tests pass.' });
-    await world.tell(event, oneChannel());
+    await world.send(event, oneChannel());
     expect(world.receiver.received[0]?.rawBody.toString()).not.toContain('12 tests');
-    await world.tell(event, oneChannel({ readyIncludeMessageText: true }));
+    await world.send(event, oneChannel({ readyIncludeMessageText: true }));
     expect(world.receiver.json['content']).toMatchObject({ body: 'All 12 tests pass.' });
   });
 
   it('Request previews: on by default, also for existing webhooks', async () => {
-    await world.tell(permission(), oneChannel());
+    await world.send(permission(), oneChannel());
     expect(world.receiver.json['request']).toMatchObject({
       toolDetails: 'Command: rm -rf build\nWhy: Start from nothing',
     });
   });
 
   it('Request previews: a build without them sends generic bodies whatever the settings say', async () => {
-    await world.tell(permission(), oneChannel({ requestPreviews: true }), [], {
+    await world.send(permission(), oneChannel({ requestPreviews: true }), [], {
       requestPreviews: false,
     });
     expect(world.receiver.received[0]?.rawBody.toString()).not.toContain('rm -rf');
@@ -58,14 +58,14 @@ describe('Webhook channel', () => {
   });
 
   it('Signing secret: optional', async () => {
-    await world.tell(anEvent('ready'), oneChannel({ signingSecret: null }));
+    await world.send(anEvent('ready'), oneChannel({ signingSecret: null }));
     expect(world.receiver.received[0]?.headers).not.toHaveProperty('x-service-signature-256');
     expect(world.receiver.received[0]?.headers).not.toHaveProperty('webhook-signature');
   });
 
   it('Enabled: true when added, and a disabled channel gets nothing', async () => {
     expect(readPreferences(oneChannel()).channels[0]?.enabled).toBe(true);
-    const [, outcome] = await world.tell(anEvent('ready'), oneChannel({ enabled: false }));
+    const [, outcome] = await world.send(anEvent('ready'), oneChannel({ enabled: false }));
     expect(outcome).toMatchObject({ state: 'suppressed', reason: 'channel-disabled' });
     expect(world.receiver.received).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('Webhook channel', () => {
 
 describe('Webhook delivery payload', () => {
   it('has exactly the fields of the specification', async () => {
-    await world.tell(permission(), oneChannel());
+    await world.send(permission(), oneChannel());
     expect(world.receiver.json).toEqual({
       channelId: 'channel-1',
       createdAt: NOW,
@@ -94,12 +94,12 @@ describe('Webhook delivery payload', () => {
   });
 
   it('request: null for ready events', async () => {
-    await world.tell(anEvent('ready'), oneChannel());
+    await world.send(anEvent('ready'), oneChannel());
     expect(world.receiver.json['request']).toBeNull();
   });
 
   it('request.kind: user_action for user-action events', async () => {
-    await world.tell(anEvent('user_action_request'), oneChannel());
+    await world.send(anEvent('user_action_request'), oneChannel());
     expect(world.receiver.json['request']).toMatchObject({
       requestId: 'req-1',
       kind: 'user_action',
@@ -107,7 +107,7 @@ describe('Webhook delivery payload', () => {
   });
 
   it('request.toolDetails: null when request previews are disabled', async () => {
-    await world.tell(permission(), oneChannel({ requestPreviews: false }));
+    await world.send(permission(), oneChannel({ requestPreviews: false }));
     expect(world.receiver.json['request']).toEqual({
       requestId: 'req-1',
       kind: 'permission',
@@ -117,7 +117,7 @@ describe('Webhook delivery payload', () => {
   });
 
   it('metadata: what the event brings along, with the event and its server', async () => {
-    await world.tell(anEvent('ready', { metadata: { branch: 'main', turn: 3 } }), oneChannel());
+    await world.send(anEvent('ready', { metadata: { branch: 'main', turn: 3 } }), oneChannel());
     const ids = { eventId: 'evt-1', serverUrl: 'https://gate.example' };
     expect(world.receiver.json['metadata']).toEqual({ branch: 'main', turn: 3, ...ids });
   });
@@ -127,13 +127,13 @@ describe('Webhook signing', () => {
   const SECRET = 'geheim';
 
   it('1. With a secret every delivery carries the header', async () => {
-    await world.tell(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
+    await world.send(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
     const header = world.receiver.received[0]?.headers['x-service-signature-256'];
     expect(header).toMatch(/^sha256=[0-9a-f]{64}$/);
   });
 
   it('2. It is the HMAC of the raw body, which re-serialised JSON does not reproduce', async () => {
-    await world.tell(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
+    await world.send(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
     const { rawBody, headers } = world.receiver.received[0]!;
     const expected = createHmac('sha256', SECRET).update(rawBody).digest('hex');
     expect(headers['x-service-signature-256']).toBe(`sha256=${expected}`);
@@ -142,7 +142,7 @@ describe('Webhook signing', () => {
   });
 
   it('3. A receiver takes a missing header, or one of another length, for a mismatch', async () => {
-    await world.tell(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
+    await world.send(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
     const { rawBody, headers } = world.receiver.received[0]!;
     const signature = headers['x-service-signature-256'] ?? '';
     const check = (value?: string) =>
@@ -156,7 +156,7 @@ describe('Webhook signing', () => {
   });
 
   it('4. Without a secret the header is absent', async () => {
-    await world.tell(anEvent('ready'), oneChannel({ signingSecret: '' }));
+    await world.send(anEvent('ready'), oneChannel({ signingSecret: '' }));
     expect(world.receiver.received[0]?.headers).not.toHaveProperty('x-service-signature-256');
   });
 });

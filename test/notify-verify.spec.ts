@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { signatureHeaders } from '../src/notify/webhook-signature.js';
+import { signatureHeaders } from '../src/notify/webhook/webhook-signature.js';
 import { verify } from '../src/webhooks/verify.js';
 
 const NOW = Date.now();

@@ -1,4 +1,4 @@
-import { readRetryAfter } from '../src/notify/webhook-answer.js';
+import { readRetryAfter } from '../src/notify/webhook/webhook-answer.js';
 import { certificateDirectory, TestAuthority } from './fakes/certificates.js';
 import { NOW } from './fakes/webhook-account.js';
 import type { ReceiverAnswer } from './fakes/webhook-receiver.js';
@@ -126,7 +126,7 @@ describe('No answer', () => {
     expect(await oneTry(url, { timeoutMs })).toMatchObject({ code, isTemporary: true });
   });
 
-  it('because nobody listens is tried again', async () => {
+  it('because the connection is refused is tried again', async () => {
     expect(await oneTry(await deadUrl())).toMatchObject({
       code: 'connection-refused',
       isTemporary: true,
@@ -154,7 +154,7 @@ describe('Over https', () => {
   });
 
   it.each([
-    ['that nobody vouches for', {}],
+    ['that no authority signed', {}],
     ['of another host', { ca: authority.cert }],
   ])('sends nothing to a certificate %s', async (_name, options) => {
     const receiver = await receiverThat(undefined, other);

@@ -1,7 +1,7 @@
 /** What the bench wants this limit to serve. */
 export const input = JSON.parse(process.argv[2]);
 
-/** Listens on a free port and tells the bench which. */
+/** Listens on a free port and reports it to the bench. */
 export async function listen(app) {
   await app.listen({ port: 0, host: '127.0.0.1' });
   process.send({ port: app.server.address().port });

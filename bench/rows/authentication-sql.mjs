@@ -5,7 +5,7 @@ import { startStatementCounter } from '../statement-counter.mjs';
 
 const name = 'authentication-sql';
 const REQUESTS = 500;
-/** The list is one select, whoever asks; all that is beyond it is authentication. */
+/** The list is one select; every further statement is authentication. */
 const OWN_STATEMENTS = 1;
 
 export const group = {

@@ -7,7 +7,7 @@ const name = 'required-provider';
 const ACCOUNTS = 20;
 const PATH = '/v1/push-tokens';
 
-/** Strict, so that even the age of the last good answer counts. Nobody is due: nobody is asked. */
+/** Strict, so that the age of the last good answer counts. No identity is due, so none is re-checked. */
 const ENFORCED = {
   SERVICE_PUBLIC_URL: 'https://gate.example',
   AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta',

@@ -49,7 +49,7 @@ export const group = {
   },
 };
 
-/** Resident memory alone would flatter a server whose heap had room to spare before. */
+/** Resident memory alone would favour a server whose heap had free space before. */
 function memoryRow(what, medians) {
   const work = `${SOCKETS} sockets at \`/v1/updates\`: ${what}`;
   return row({ name, work, unit: 'KiB', ...medians, bar: 'at most', least: 1.5, goal: 1.2 });

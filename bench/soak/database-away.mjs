@@ -30,7 +30,7 @@ export async function databaseAway(context, { pauseMs }) {
     [
       `PostgreSQL paused ${pauseMs / 1000} s at half of ${Math.round(fullRate)} sign-ups/s`,
       `${outcome.acknowledged.length} acknowledged, ${lost} of them lost; ${outcome.refused} times ` +
-        `503 with Retry-After; other answers: ${JSON.stringify(outcome.other)}; revoked token let in ` +
+        `503 with Retry-After; other answers: ${JSON.stringify(outcome.other)}; revoked token accepted ` +
         `${outcome.wrong} times; slowest answer ${outcome.slowestMs} ms; first success ` +
         `${recovered - backAt} ms after it was back`,
     ],

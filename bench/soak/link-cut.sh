@@ -1,5 +1,5 @@
 #!/bin/sh
-# The link between one replica and Redis is cut, and comes back, while the other keeps it. Needs root,
+# Cuts and restores the link between one replica and Redis, while the other keeps it. Needs root,
 # ip (iproute2), redis-server and a built dist: sh bench/soak/link-cut.sh postgres://… (a fresh database
 # that listens on every address). Nothing else on the machine is touched.
 set -eu

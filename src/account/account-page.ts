@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fastifyStatic from '@fastify/static';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { accountPageHeaders } from '../common/security-headers.js';
+import { httpConfig } from '../config/http.config.js';
 
-/** The page for people; its parts lie below it. */
+/** Of the page; its parts lie below it. */
 const ACCOUNT_PAGE_PATH = '/app';
 
-/** What `vite build` left, as seen from this folder of dist and from the linked programs alike. */
+/** The output of `vite build`, as seen from this folder of dist and from the linked programs alike. */
 const BUILT = join(import.meta.dirname, '../web');
 const ONE_YEAR_SECONDS = 31_536_000;
 const BASE = '<base href="/app/" />';
@@ -20,35 +24,47 @@ interface PageBytes {
 }
 
 /**
- * Serves the account page, at the addresses it has and where browsers return to it from a provider
- * (contract, External providers). Its parts have the hash of what they hold in their name.
- *
- * @param publicUrl its path is where the page lies for who comes through a proxy
+ * Serves the account page, at its own addresses and where browsers return to it from a provider
+ * (contract, External providers). The names of its parts hold the hash of their content.
  */
-export async function serveAccountPage(
-  server: FastifyInstance,
-  publicUrl: string | null,
-): Promise<void> {
-  const page = pageBytes(await readFile(join(BUILT, 'index.html'), 'utf8'), publicUrl);
-  const answer = (request: FastifyRequest, reply: FastifyReply) => send(request, reply, page);
-  for (const path of ['', '/', '/oauth/:provider']) {
-    server.get(`${ACCOUNT_PAGE_PATH}${path}`, answer);
+@Injectable()
+export class AccountPage implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
+    @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const { accountPageEnabled, publicUrl } = this.config;
+    if (!accountPageEnabled) {
+      return;
+    }
+    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
+    const page = pageBytes(await readFile(join(BUILT, 'index.html'), 'utf8'), publicUrl);
+    const answer = (request: FastifyRequest, reply: FastifyReply) => send(request, reply, page);
+    for (const path of ['', '/', '/oauth/:provider']) {
+      server.get(`${ACCOUNT_PAGE_PATH}${path}`, answer);
+    }
+    // Relative, so that it holds behind a proxy that strips a prefix.
+    server.get('/', (_request, reply) => reply.redirect(`${ACCOUNT_PAGE_PATH.slice(1)}/`));
+    // A server without the page never loads the package.
+    const { default: fastifyStatic } = await import('@fastify/static');
+    // Not awaited: that would complete the routes before Nest sets its error handler.
+    void server.register(fastifyStatic, {
+      root: join(BUILT, 'assets'),
+      prefix: `${ACCOUNT_PAGE_PATH}/assets/`,
+      // Only files present at start are served, each with a route of its own.
+      wildcard: false,
+      index: false,
+      preCompressed: true,
+      decorateReply: false,
+      immutable: true,
+      maxAge: ONE_YEAR_SECONDS * 1000,
+    });
   }
-  // Relative, so that it holds behind a proxy that takes a prefix off.
-  server.get('/', (_request, reply) => reply.redirect(`${ACCOUNT_PAGE_PATH.slice(1)}/`));
-  await server.register(fastifyStatic, {
-    root: join(BUILT, 'assets'),
-    prefix: `${ACCOUNT_PAGE_PATH}/assets/`,
-    // Only what is there at the start is served, each with a route of its own.
-    wildcard: false,
-    index: false,
-    preCompressed: true,
-    decorateReply: false,
-    immutable: true,
-    maxAge: ONE_YEAR_SECONDS * 1000,
-  });
 }
 
+/** @param publicUrl its path is the base address of the page behind a proxy */
 function pageBytes(html: string, publicUrl: string | null): PageBytes {
   const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
   const body = Buffer.from(html.replace(BASE, `<base href="${prefix}${ACCOUNT_PAGE_PATH}/" />`));

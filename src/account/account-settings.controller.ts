@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { Answers, Refuses } from '../common/route-docs.js';
@@ -11,11 +11,10 @@ import {
   SettingsWrittenDto,
   WriteSettingsDto,
   WriteSettingsV2Dto,
-} from './account-settings.dto.js';
+} from './account.dto.js';
 import { AccountSettingsService } from './account-settings.service.js';
 
 @ApiTags('account')
-@ApiBearerAuth()
 @Controller()
 export class AccountSettingsController {
   constructor(private readonly settings: AccountSettingsService) {}
@@ -23,7 +22,6 @@ export class AccountSettingsController {
   @ApiOperation({ summary: 'The settings of an end-to-end encrypted account.' })
   @Get('v1/account/settings')
   @Answers(SettingsDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
   @Refuses('plain-account-requires-settings-v2')
   async read(@Caller() { accountId }: Access): Promise<SettingsDto> {
     const { content, version } = await this.settings.readEncrypted(accountId);
@@ -32,13 +30,11 @@ export class AccountSettingsController {
 
   @ApiOperation({
     summary:
-      'Writes the settings where nobody else has since `expectedVersion`; otherwise says what is there.',
+      'Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored.',
   })
   @Post('v1/account/settings')
   @Answers(SettingsWrittenDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
-  @Refuses('invalid-request', 'plain-account-requires-settings-v2', 'encrypted-writes-disabled')
-  @Refuses('payload-too-large')
+  @Refuses('plain-account-requires-settings-v2', 'encrypted-writes-disabled')
   async write(
     @Caller() { accountId }: Access,
     @Body() { settings, expectedVersion }: WriteSettingsDto,
@@ -54,7 +50,6 @@ export class AccountSettingsController {
   @ApiOperation({ summary: 'The settings of any account.' })
   @Get('v2/account/settings')
   @Answers(SettingsV2Dto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
   async readV2(@Caller() { accountId }: Access): Promise<SettingsV2Dto> {
     const { content, version } = await this.settings.read(accountId);
     return { content, version };
@@ -62,13 +57,11 @@ export class AccountSettingsController {
 
   @ApiOperation({
     summary:
-      'Writes the settings where nobody else has since `expectedVersion`; otherwise says what is there.',
+      'Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored.',
   })
   @Post('v2/account/settings')
   @Answers(SettingsV2WrittenDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
-  @Refuses('invalid-request', 'content-mode-mismatch', 'encrypted-writes-disabled')
-  @Refuses('plaintext-writes-disabled', 'payload-too-large')
+  @Refuses('content-mode-mismatch', 'encrypted-writes-disabled', 'plaintext-writes-disabled')
   async writeV2(
     @Caller() { accountId }: Access,
     @Body() { content, expectedVersion }: WriteSettingsV2Dto,

@@ -1,16 +1,15 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { judgeContentWrite, type Content } from '../policy/content.js';
+import type { Content } from '../policy/content.js';
 import {
   AccountSettingsRepository,
   type AccountSettings,
   type ContentOwner,
-} from '../storage/account-settings.repository.js';
+} from '../storage/repositories/account-settings.repository.js';
 import { UpdatesPublisher } from '../updates/updates.publisher.js';
-import { checkSize, contentLimitOf } from './content-limit.js';
+import { ContentRules } from './content-rules.js';
 
-/** What a write came to; `current` is what stands there instead. */
+/** The result of a write; `current` is the stored document that it did not replace. */
 export type SettingsOutcome =
   | { readonly isWritten: true; readonly version: number }
   | { readonly isWritten: false; readonly current: AccountSettings };
@@ -21,12 +20,12 @@ export class AccountSettingsService {
   constructor(
     private readonly repository: AccountSettingsRepository,
     private readonly updates: UpdatesPublisher,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly rules: ContentRules,
   ) {}
 
   /** @throws AppError `token-revoked` when the account is gone */
-  async read(accountId: string): Promise<AccountSettings> {
-    return found(await this.repository.find(accountId));
+  read(accountId: string): Promise<AccountSettings> {
+    return this.repository.find(accountId);
   }
 
   /**
@@ -46,7 +45,7 @@ export class AccountSettingsService {
     text: string | null,
     expectedVersion: number,
   ): Promise<SettingsOutcome> {
-    const owner = found(await this.repository.owner(accountId));
+    const owner = await this.repository.owner(accountId);
     refusePlain(owner);
     const content = text === null ? null : ({ t: 'encrypted', c: text } as const);
     return this.writeFor(owner, accountId, content, expectedVersion);
@@ -63,7 +62,7 @@ export class AccountSettingsService {
     content: Content | null,
     expectedVersion: number,
   ): Promise<SettingsOutcome> {
-    const owner = found(await this.repository.owner(accountId));
+    const owner = await this.repository.owner(accountId);
     return this.writeFor(owner, accountId, content, expectedVersion);
   }
 
@@ -77,7 +76,7 @@ export class AccountSettingsService {
     const written = await this.repository.write(accountId, content, expectedVersion);
     if (written === null) {
       const current = await this.read(accountId);
-      // The mode may have changed since the owner was asked.
+      // The mode may have changed since the owner was read.
       this.check(current, content);
       return { isWritten: false, current };
     }
@@ -86,22 +85,11 @@ export class AccountSettingsService {
   }
 
   private check({ mode }: Pick<ContentOwner, 'mode'>, content: Content | null): void {
-    if (content === null) {
-      return;
+    if (content !== null) {
+      this.rules.checkKind(mode, content);
+      this.rules.checkSize(content);
     }
-    const decision = judgeContentWrite(this.settings.encryption.storagePolicy, mode, content);
-    if (!decision.isAllowed) {
-      throw new AppError(decision.code);
-    }
-    checkSize(content, contentLimitOf(this.settings));
   }
-}
-
-function found<Found>(value: Found | null): Found {
-  if (value === null) {
-    throw new AppError('token-revoked');
-  }
-  return value;
 }
 
 function refusePlain({ mode }: Pick<ContentOwner, 'mode'>): void {

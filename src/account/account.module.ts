@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
-import { UpdatesModule } from '../updates/updates.module.js';
-import { AccountRemovalService } from './account-removal.service.js';
+import { AccountPage } from './account-page.js';
+import { AccountService } from './account.service.js';
 import { AccountSettingsController } from './account-settings.controller.js';
 import { AccountSettingsService } from './account-settings.service.js';
 import { AccountController } from './account.controller.js';
+import { ContentRules } from './content-rules.js';
 import { CredentialsController } from './credentials.controller.js';
 import { CredentialsService } from './credentials.service.js';
 import { EncryptionController } from './encryption.controller.js';
@@ -11,13 +12,13 @@ import { EncryptionService } from './encryption.service.js';
 import { MigrationService } from './migration.service.js';
 
 /**
- * Owns what an account sees, stores and ends of itself. Does not own logging in or out (auth), what
- * may be stored (policy) nor how it lies in the database (storage).
+ * Owns the profile, the content and the deletion of an account. Does not own login and logout, the
+ * rules of what may be stored (policy) nor the tables (storage).
  * Routes: /v1/account, /v1/account/profile, /v1/account/settings, /v2/account/settings,
- * /v1/account/encryption, …/encryption/migrate, /v1/account/credentials and …/credentials/:service.
+ * /v1/account/encryption, …/encryption/migrate, /v1/account/credentials and …/credentials/:service,
+ * and the account page at /app.
  */
 @Module({
-  imports: [UpdatesModule],
   controllers: [
     AccountController,
     AccountSettingsController,
@@ -25,7 +26,9 @@ import { MigrationService } from './migration.service.js';
     EncryptionController,
   ],
   providers: [
-    AccountRemovalService,
+    AccountPage,
+    AccountService,
+    ContentRules,
     AccountSettingsService,
     CredentialsService,
     EncryptionService,

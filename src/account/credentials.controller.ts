@@ -1,13 +1,12 @@
 import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { Answers, Refuses, SuccessDto } from '../common/route-docs.js';
-import { CredentialDto, CredentialListDto, PutCredentialDto } from './credentials.dto.js';
+import { CredentialDto, CredentialListDto, PutCredentialDto } from './account.dto.js';
 import { CredentialsService } from './credentials.service.js';
 
 @ApiTags('account')
-@ApiBearerAuth()
 @Controller('v1/account/credentials')
 export class CredentialsController {
   constructor(private readonly credentials: CredentialsService) {}
@@ -15,7 +14,6 @@ export class CredentialsController {
   @ApiOperation({ summary: 'Credentials of connected services.' })
   @Get()
   @Answers(CredentialListDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
   async list(@Caller() { accountId }: Access): Promise<CredentialListDto> {
     return { credentials: await this.credentials.list(accountId) };
   }
@@ -23,21 +21,18 @@ export class CredentialsController {
   @ApiOperation({ summary: 'The credentials of one service.' })
   @Get(':service')
   @Answers(CredentialDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
   @Refuses('invalid-request', 'not-found')
   find(@Caller() { accountId }: Access, @Param('service') service: string): Promise<CredentialDto> {
     return this.credentials.find(accountId, service);
   }
 
   @ApiOperation({
-    summary: 'Keeps the credentials of a service in place of what was there.',
+    summary: 'Stores the credentials of a service and replaces earlier ones.',
     description: 'At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`.',
   })
   @Put(':service')
   @Answers(SuccessDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
-  @Refuses('invalid-request', 'content-mode-mismatch', 'encrypted-writes-disabled')
-  @Refuses('plaintext-writes-disabled', 'payload-too-large')
+  @Refuses('content-mode-mismatch', 'encrypted-writes-disabled', 'plaintext-writes-disabled')
   async put(
     @Caller() { accountId }: Access,
     @Param('service') service: string,
@@ -50,8 +45,6 @@ export class CredentialsController {
   @ApiOperation({ summary: 'Removes the credentials of a service, known or not.' })
   @Delete(':service')
   @Answers(SuccessDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
-  @Refuses('invalid-request')
   async remove(
     @Caller() { accountId }: Access,
     @Param('service') service: string,

@@ -1,20 +1,18 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { judgeContentWrite, type Content } from '../policy/content.js';
-import { isServiceName, MAX_CREDENTIALS } from '../policy/service-name.js';
+import { isServiceName, MAX_CREDENTIALS, type Content } from '../policy/content.js';
 import {
   AccountCredentialsRepository,
   type AccountCredential,
-} from '../storage/account-credentials.repository.js';
-import { AccountSettingsRepository } from '../storage/account-settings.repository.js';
+} from '../storage/repositories/account-credentials.repository.js';
+import { AccountSettingsRepository } from '../storage/repositories/account-settings.repository.js';
 import { Database, type Query } from '../storage/database.js';
-import { nextUpdateSeq } from '../storage/update-seq.js';
+import { nextUpdateSeq } from '../storage/repositories/account-row.js';
 import { UpdatesPublisher } from '../updates/updates.publisher.js';
-import { checkSize, contentLimitOf } from './content-limit.js';
+import { ContentRules } from './content-rules.js';
 
-/** What an account keeps to reach services it is connected to. */
+/** The credentials that an account stores for the services it is connected to. */
 @Injectable()
 export class CredentialsService {
   constructor(
@@ -23,7 +21,7 @@ export class CredentialsService {
     private readonly credentials: AccountCredentialsRepository,
     private readonly updates: UpdatesPublisher,
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly rules: ContentRules,
   ) {}
 
   list(accountId: string): Promise<AccountCredential[]> {
@@ -49,15 +47,8 @@ export class CredentialsService {
     checkName(service);
     const seq = await this.database.transaction(async (query) => {
       const owner = await this.owners.lockOwner(query, accountId);
-      if (owner === null) {
-        throw new AppError('token-revoked');
-      }
-      const { storagePolicy } = this.settings.encryption;
-      const decision = judgeContentWrite(storagePolicy, owner.mode, content);
-      if (!decision.isAllowed) {
-        throw new AppError(decision.code);
-      }
-      await this.checkRoom(query, accountId, service, content);
+      this.rules.checkKind(owner.mode, content);
+      await this.checkLimits(query, accountId, service, content);
       await this.credentials.put(query, accountId, service, content, new Date(this.clock.now()));
       return nextUpdateSeq(query, accountId);
     });
@@ -70,25 +61,22 @@ export class CredentialsService {
     this.announce(accountId, await this.credentials.remove(accountId, service));
   }
 
-  private async checkRoom(
+  private async checkLimits(
     query: Query,
     accountId: string,
     service: string,
     content: Content,
   ): Promise<void> {
-    const limit = contentLimitOf(this.settings);
-    const size = checkSize(content, limit);
+    this.rules.checkSize(content);
     const { count, bytes } = await this.credentials.useBeside(query, accountId, service);
     if (count >= MAX_CREDENTIALS) {
       const message = `An account has credentials of at most ${MAX_CREDENTIALS} services.`;
       throw new AppError('invalid-request', { details: [{ path: 'service', message }] });
     }
-    if (bytes + size > limit) {
-      throw new AppError('payload-too-large');
-    }
+    this.rules.checkSize(content, bytes);
   }
 
-  /** Clients read credentials with the settings: there is no update of their own. */
+  /** Clients read credentials with the settings: they have no update of their own. */
   private announce(accountId: string, seq: number | null): void {
     if (seq !== null) {
       this.updates.publish(accountId, seq, { t: 'account-settings-changed' });

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Patch, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { NeedsFreshLogin } from '../auth/sessions/fresh-login.guard.js';
@@ -9,12 +9,11 @@ import {
   EncryptionDto,
   MigratedDto,
   MigrateEncryptionDto,
-} from './encryption.dto.js';
+} from './account.dto.js';
 import { EncryptionService } from './encryption.service.js';
 import { MigrationService } from './migration.service.js';
 
 @ApiTags('account')
-@ApiBearerAuth()
 @Controller('v1/account/encryption')
 export class EncryptionController {
   constructor(
@@ -25,7 +24,6 @@ export class EncryptionController {
   @ApiOperation({ summary: "How this account's content is encrypted." })
   @Get()
   @Answers(EncryptionDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
   read(@Caller() { accountId }: Access): Promise<EncryptionDto> {
     return this.encryption.read(accountId);
   }
@@ -34,8 +32,7 @@ export class EncryptionController {
   @Patch()
   @NeedsFreshLogin()
   @Answers(EncryptionDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
-  @Refuses('invalid-request', 'account-optout-disabled', 'migration-required')
+  @Refuses('account-optout-disabled', 'migration-required')
   change(
     @Caller() { accountId }: Access,
     @Body() { mode }: ChangeEncryptionDto,
@@ -44,15 +41,18 @@ export class EncryptionController {
   }
 
   @ApiOperation({
-    summary: 'Changes the encryption mode with all that is stored: everything at once, or nothing.',
+    summary: 'Changes the encryption mode and all stored content in one transaction.',
   })
   @Post('migrate')
   @NeedsFreshLogin()
   @Answers(MigratedDto)
-  @Refuses('missing-token', 'invalid-token', 'provider-required', 'not-eligible', 'unavailable')
-  @Refuses('invalid-request', 'content-mode-mismatch', 'account-optout-disabled')
-  @Refuses('encrypted-writes-disabled', 'plaintext-writes-disabled', 'migration-required')
-  @Refuses('payload-too-large')
+  @Refuses(
+    'content-mode-mismatch',
+    'account-optout-disabled',
+    'encrypted-writes-disabled',
+    'plaintext-writes-disabled',
+    'migration-required',
+  )
   async migrate(
     @Caller() { accountId }: Access,
     @Body() request: MigrateEncryptionDto,

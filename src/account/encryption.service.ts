@@ -1,17 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { judgeModeSwitch, type ModeDecision } from '../policy/encryption.js';
-import type { AccountMode } from '../policy/storage-policy.js';
-import { AccountCredentialsRepository } from '../storage/account-credentials.repository.js';
+import { encryptionConfig } from '../config/encryption.config.js';
+import { judgeModeSwitch, type ModeDecision } from '../policy/admission/encryption.js';
+import type { AccountMode } from '../policy/operator-policy.js';
+import { AccountCredentialsRepository } from '../storage/repositories/account-credentials.repository.js';
 import {
   AccountSettingsRepository,
   type ContentOwner,
-} from '../storage/account-settings.repository.js';
+} from '../storage/repositories/account-settings.repository.js';
 import { Database } from '../storage/database.js';
 import { UpdatesPublisher } from '../updates/updates.publisher.js';
-import type { EncryptionDto } from './encryption.dto.js';
+import type { EncryptionDto } from './account.dto.js';
 
 /** How an account's content is encrypted, and changing that while nothing is stored. */
 @Injectable()
@@ -22,29 +23,29 @@ export class EncryptionService {
     private readonly credentials: AccountCredentialsRepository,
     private readonly updates: UpdatesPublisher,
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(encryptionConfig.KEY) private readonly config: ConfigType<typeof encryptionConfig>,
   ) {}
 
   /** @throws AppError `token-revoked` when the account is gone */
   async read(accountId: string): Promise<EncryptionDto> {
-    return toAnswer(ownerIn(await this.owners.owner(accountId)));
+    return toAnswer(await this.owners.owner(accountId));
   }
 
   /**
    * @throws AppError `account-optout-disabled`, `migration-required` while something is stored that
-   *   nobody could read in the other mode, `invalid-request`, `token-revoked`
+   *   would be unreadable in the other mode, `invalid-request`, `token-revoked`
    */
   async change(accountId: string, mode: AccountMode): Promise<EncryptionDto> {
     const now = this.clock.now();
     const { answer, seq } = await this.database.transaction(async (query) => {
-      const owner = ownerIn(await this.owners.lockOwner(query, accountId));
-      refuseUnless(judgeModeSwitch(this.settings.encryption, owner.keyMode, mode));
+      const owner = await this.owners.lockOwner(query, accountId);
+      refuseUnless(judgeModeSwitch(this.config, owner.keyMode, mode));
       if (owner.mode === mode) {
         return { answer: toAnswer(owner), seq: null };
       }
       const stored = await this.owners.find(accountId, query);
       const services = await this.credentials.services(query, accountId);
-      if (stored?.content !== null || services.length > 0) {
+      if (stored.content !== null || services.length > 0) {
         throw new AppError('migration-required');
       }
       const taken = await this.owners.changeMode(query, accountId, mode, new Date(now));
@@ -55,14 +56,6 @@ export class EncryptionService {
     }
     return answer;
   }
-}
-
-/** @throws AppError `token-revoked` */
-export function ownerIn(owner: ContentOwner | null): ContentOwner {
-  if (owner === null) {
-    throw new AppError('token-revoked');
-  }
-  return owner;
 }
 
 /** @throws AppError the refusal, if it is one */

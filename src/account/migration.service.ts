@@ -1,19 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { judgeContentWrite } from '../policy/content.js';
-import { judgeMigration } from '../policy/encryption.js';
-import { AccountCredentialsRepository } from '../storage/account-credentials.repository.js';
+import { encryptionConfig } from '../config/encryption.config.js';
+import { judgeMigration } from '../policy/admission/encryption.js';
+import { AccountCredentialsRepository } from '../storage/repositories/account-credentials.repository.js';
 import {
   AccountSettingsRepository,
   type AccountSettings,
-} from '../storage/account-settings.repository.js';
+} from '../storage/repositories/account-settings.repository.js';
 import { Database, type Query } from '../storage/database.js';
 import { UpdatesPublisher } from '../updates/updates.publisher.js';
-import { checkSize, contentLimitOf } from './content-limit.js';
-import type { MigrateEncryptionDto } from './encryption.dto.js';
-import { ownerIn, refuseUnless } from './encryption.service.js';
+import type { MigrateEncryptionDto } from './account.dto.js';
+import { ContentRules } from './content-rules.js';
+import { refuseUnless } from './encryption.service.js';
 
 export type MigrationOutcome =
   | { readonly isDone: true; readonly settingsVersion: number; readonly updatedAt: number }
@@ -25,7 +25,7 @@ interface Migrated {
   readonly settingsVersion: number;
 }
 
-/** Brings all that an account stores into another mode at once, or nothing of it. */
+/** Moves everything that an account stores to another mode in one transaction. */
 @Injectable()
 export class MigrationService {
   constructor(
@@ -34,7 +34,8 @@ export class MigrationService {
     private readonly credentials: AccountCredentialsRepository,
     private readonly updates: UpdatesPublisher,
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
+    private readonly rules: ContentRules,
   ) {}
 
   /**
@@ -45,11 +46,11 @@ export class MigrationService {
   async migrate(accountId: string, request: MigrateEncryptionDto): Promise<MigrationOutcome> {
     const now = this.clock.now();
     const outcome = await this.database.transaction(async (query) => {
-      const owner = ownerIn(await this.accounts.lockOwner(query, accountId));
-      refuseUnless(judgeMigration(this.settings.encryption, owner.keyMode, request.toMode));
+      const owner = await this.accounts.lockOwner(query, accountId);
+      refuseUnless(judgeMigration(this.encryption, owner.keyMode, request.toMode));
       this.checkContents(request);
       const stored = await this.accounts.find(accountId, query);
-      if (stored !== null && stored.version !== request.expectedSettingsVersion) {
+      if (stored.version !== request.expectedSettingsVersion) {
         return { current: stored };
       }
       await this.checkComplete(query, accountId, stored, request);
@@ -65,33 +66,27 @@ export class MigrationService {
   }
 
   private checkContents({ toMode, settings, credentials }: MigrateEncryptionDto): void {
-    const limit = contentLimitOf(this.settings);
     const parts = credentials.map(({ content }) => content);
-    for (const content of settings === null ? parts : [settings, ...parts]) {
-      const { storagePolicy } = this.settings.encryption;
-      const decision = judgeContentWrite(storagePolicy, toMode, content);
-      if (!decision.isAllowed) {
-        throw new AppError(decision.code);
-      }
-    }
-    const size = parts.reduce((sum, content) => sum + checkSize(content, limit), 0);
-    if (size > limit || (settings !== null && checkSize(settings, limit) > limit)) {
-      throw new AppError('payload-too-large');
+    const all = settings === null ? parts : [settings, ...parts];
+    all.forEach((content) => this.rules.checkKind(toMode, content));
+    parts.reduce((sum, content) => sum + this.rules.checkSize(content, sum), 0);
+    if (settings !== null) {
+      this.rules.checkSize(settings);
     }
   }
 
-  /** What was sent is what is stored, service by service: nothing is stranded, nothing made up. */
+  /** The request must name every stored service and no other: nothing is lost or added. */
   private async checkComplete(
     query: Query,
     accountId: string,
-    stored: AccountSettings | null,
+    stored: AccountSettings,
     { settings, credentials }: MigrateEncryptionDto,
   ): Promise<void> {
     const services = new Set(await this.credentials.services(query, accountId));
     const isSame =
       services.size === credentials.length &&
       credentials.every(({ service }) => services.has(service));
-    if (!isSame || (settings === null && stored?.content !== null)) {
+    if (!isSame || (settings === null && stored.content !== null)) {
       throw new AppError('migration-required');
     }
   }

@@ -1,17 +1,16 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Clock } from '../common/clock.js';
-import { AppError } from '../common/errors.js';
+import { isUnavailable } from '../common/errors.js';
 import type { AuditEvent } from '../policy/audit-event.js';
-import { AuditRepository } from '../storage/audit.repository.js';
+import { AuditRepository } from '../storage/repositories/audit.repository.js';
 
 const FLUSH_EVERY_MS = 60_000;
 
 /**
- * Tells what happened, as a JSON log line and as a row. Changes of an account store their row in the
- * statement that makes them, and only {@link tell} the line here. A refused login changes nothing
- * and anybody can cause one: refusals are counted and written once a minute, one row per method and
- * reason, so that a stranger cannot fill the table. A count that cannot be stored is in the log.
+ * Audit events as JSON log lines and as rows. A change of an account stores its row in its own
+ * transaction and only {@link log}s the line here. Refused logins need no account to cause: they are
+ * counted and written once a minute, one row per method and reason, which bounds the table's growth.
  */
 @Injectable()
 export class AuditLog implements BeforeApplicationShutdown {
@@ -24,7 +23,7 @@ export class AuditLog implements BeforeApplicationShutdown {
   ) {}
 
   /** Writes the log line of an event whose row is stored already. */
-  tell(event: AuditEvent): void {
+  log(event: AuditEvent): void {
     this.logger.log({ msg: 'audit', ...event });
   }
 
@@ -32,7 +31,7 @@ export class AuditLog implements BeforeApplicationShutdown {
    * Counts a login that was refused.
    *
    * @param provider a configured provider's id, `key_challenge` or `mtls`
-   * @param reason a code of ours; neither is ever a caller's word
+   * @param reason a code of ours; never text from the caller
    */
   refuse(provider: string, reason: string): void {
     const key = `${provider} ${reason}`;
@@ -48,12 +47,11 @@ export class AuditLog implements BeforeApplicationShutdown {
     if (events.length === 0) {
       return;
     }
-    events.forEach((event) => this.tell(event));
+    events.forEach((event) => this.log(event));
     try {
       await this.events.add(events, new Date(this.clock.now()));
     } catch (error) {
-      const isAway = error instanceof AppError && error.code === 'unavailable';
-      this.logger[isAway ? 'warn' : 'error']({
+      this.logger[isUnavailable(error) ? 'warn' : 'error']({
         msg: 'refused logins are in the log only',
         error: error instanceof Error ? error.message : undefined,
       });

@@ -3,8 +3,8 @@ import { AuditLog } from './audit-log.js';
 import { AuditRetentionJob } from './audit-retention.job.js';
 
 /**
- * Owns the trail of what happened to accounts: the log lines, the counting of refused logins, and
- * how long rows are kept. Does not own the rows of changes: whoever makes one stores its row with it.
+ * Owns the audit log: log lines, the count of refused logins, and the retention of rows. Does not own
+ * the rows of changes: a repository stores them in the transaction of the change.
  */
 @Global()
 @Module({ providers: [AuditLog, AuditRetentionJob], exports: [AuditLog] })

@@ -14,7 +14,7 @@ interface Load<Value> {
 /**
  * What is known about each token, for a few seconds, at most `maxEntries` of them. One load per
  * token at a time. An invalidation is final: a load that began before it is neither stored nor
- * handed to anybody who asks after it.
+ * returned to a caller that asks after it.
  */
 export class AccessCache<Value> {
   private readonly tokensByAccount = new Map<string, Set<string>>();
@@ -66,12 +66,8 @@ export class AccessCache<Value> {
 
   private remember(accountId: string, token: string, value: Value): void {
     this.entries.set(token, { accountId, value });
-    const tokens = this.tokensByAccount.get(accountId);
-    if (tokens === undefined) {
-      this.tokensByAccount.set(accountId, new Set([token]));
-    } else {
-      tokens.add(token);
-    }
+    const tokens = this.tokensByAccount.get(accountId) ?? new Set();
+    this.tokensByAccount.set(accountId, tokens.add(token));
   }
 
   private forgetToken(accountId: string, token: string): void {

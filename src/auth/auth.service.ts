@@ -1,21 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { judgeSession, type AccessFacts } from '../policy/access.js';
-import { judgeRequiredProviders } from '../policy/required-providers.js';
+import { authConfig } from '../config/auth.config.js';
+import {
+  judgeSession,
+  type AccessFacts,
+  judgeRequiredProviders,
+} from '../policy/admission/access.js';
 import { batched } from '../storage/batched.js';
 import {
   LiveAccessRepository,
   type UsedSession,
   type UsedSessionFacts,
-} from '../storage/live-access.repository.js';
+} from '../storage/repositories/live-access.repository.js';
 import { AccessCache } from './access-cache.js';
-import { AccessChanges } from './access-changes.js';
+import { IdentityEvents } from './identity-events.js';
 import { AccessTokens, type TokenClaims } from './sessions/access-token.js';
-import { SessionActivity } from './sessions/session-activity.js';
+import { SessionActivity } from './sessions/sessions.service.js';
 
-/** A token that was let in. */
+/** A token that was admitted. */
 export interface Access {
   readonly accountId: string;
   readonly sessionId: string;
@@ -25,12 +29,12 @@ export interface Access {
   readonly expiresAt: number;
   /** From then on, Unix milliseconds, what the required providers allow is judged anew. */
   readonly holdsUntil: number;
-  /** Why the required providers keep this account out for now; null when they do not. */
+  /** Why the required providers refuse this account for now; null when they do not. */
   readonly providerRefusal: AppError | null;
 }
 
 /** What storage says now about a session that was admitted earlier. */
-export interface Standing {
+export interface TokenStatus {
   readonly verdict: Access | AppError;
   /** The account's newest update; null when the account is gone. */
   readonly updateSeq: number | null;
@@ -62,18 +66,18 @@ export class AuthService {
     private readonly liveAccess: LiveAccessRepository,
     private readonly activity: SessionActivity,
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
-    changes: AccessChanges,
+    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    events: IdentityEvents,
   ) {
     this.cache = new AccessCache({
       maxEntries: MAX_CACHED_TOKENS,
-      ttlMs: settings.auth.accessCacheMs,
+      ttlMs: config.accessCacheMs,
     });
-    changes.onChange(({ accountId }) => this.cache.invalidate(accountId));
+    events.on('access-changed', ({ accountId }) => this.cache.invalidate(accountId));
   }
 
   /**
-   * Lets a bearer token in. Answers at once, without a promise, when the token is warm.
+   * Admits a bearer token. Returns at once, without a promise, when the token is warm.
    *
    * @throws AppError (or rejects with it) `missing-token`, `invalid-token`, `token-expired`,
    *   `token-revoked`, `account-disabled`, `unavailable`
@@ -98,7 +102,7 @@ export class AuthService {
    * @returns in the order of `accesses`
    * @throws AppError `unavailable`
    */
-  async judgeAgain(accesses: readonly Access[]): Promise<Standing[]> {
+  async judgeAgain(accesses: readonly Access[]): Promise<TokenStatus[]> {
     const facts = await this.readFacts(accesses);
     const now = this.clock.now();
     return accesses.map((access) => {
@@ -112,6 +116,15 @@ export class AuthService {
     });
   }
 
+  /**
+   * The number of the account's newest update.
+   *
+   * @throws AppError `token-revoked` when the account no longer exists, `unavailable`
+   */
+  updateSeqOf(accountId: string): Promise<number> {
+    return this.liveAccess.updateSeqOf(accountId);
+  }
+
   private async authenticateCold(token: string): Promise<Access> {
     const claims = await this.tokens.verify(token);
     const load = async (): Promise<Access | AppError> =>
@@ -120,7 +133,7 @@ export class AuthService {
   }
 
   private readFacts(sessions: readonly UsedSession[]): Promise<Map<string, UsedSessionFacts>> {
-    const needsIdentities = this.settings.auth.requiredLoginProviders.length > 0;
+    const needsIdentities = this.config.requiredLoginProviders.length > 0;
     return this.liveAccess.factsOf(sessions, needsIdentities);
   }
 
@@ -147,7 +160,7 @@ export class AuthService {
     if (!decision.isAllowed) {
       return new AppError(decision.code);
     }
-    const { requiredLoginProviders, offboarding } = this.settings.auth;
+    const { requiredLoginProviders, offboarding } = this.config;
     const providers = judgeRequiredProviders(
       requiredLoginProviders,
       facts?.identities ?? [],
@@ -155,12 +168,10 @@ export class AuthService {
       this.clock.now(),
     );
     const access = { accountId, sessionId, expiresAt, loggedInAt: decision.loggedInAt };
-    return providers.isAllowed
-      ? { ...access, holdsUntil: providers.until, providerRefusal: null }
-      : {
-          ...access,
-          holdsUntil: Infinity,
-          providerRefusal: new AppError(providers.code, { provider: providers.provider }),
-        };
+    if (providers.isAllowed) {
+      return { ...access, holdsUntil: providers.until, providerRefusal: null };
+    }
+    const { code, provider } = providers;
+    return { ...access, holdsUntil: Infinity, providerRefusal: new AppError(code, { provider }) };
   }
 }

@@ -1,28 +1,28 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { AuthService, type Access } from './auth.service.js';
-import { bearerTokenFrom } from './bearer-token.js';
 import { RateLimits } from './rate-limits.js';
-import { ROUTE_ACCESS, type AuthenticatedRequest, type RouteAccess } from './route-access.js';
+import { routeAccessOf, type AuthenticatedRequest } from './route-access.js';
 
-/** Lets nobody through without a good token, unless the route is public. */
+const BEARER = /^Bearer +([^\s]+) *$/i;
+
+/** Refuses a request without a valid token, unless the route is public. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   constructor(
     private readonly auth: AuthService,
     private readonly limits: RateLimits,
-    private readonly reflector: Reflector,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (context.getType() !== 'http' || routeAccessOf(this.reflector, context) === 'public') {
+    const access = routeAccessOf(context.getHandler(), context.getClass());
+    if (context.getType() !== 'http' || access === 'public') {
       return true;
     }
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const access = this.auth.authenticate(bearerTokenFrom(request.headers.authorization));
-    return access instanceof Promise
-      ? access.then((known) => this.admit(request, known))
-      : this.admit(request, access);
+    const caller = this.auth.authenticate(bearerTokenFrom(request.headers.authorization));
+    return caller instanceof Promise
+      ? caller.then((known) => this.admit(request, known))
+      : this.admit(request, caller);
   }
 
   private admit(request: AuthenticatedRequest, access: Access): boolean | Promise<boolean> {
@@ -33,7 +33,7 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-export function routeAccessOf(reflector: Reflector, context: ExecutionContext): RouteAccess {
-  const targets = [context.getHandler(), context.getClass()];
-  return reflector.getAllAndOverride<RouteAccess | undefined>(ROUTE_ACCESS, targets) ?? 'eligible';
+/** The credentials of an `Authorization: Bearer …` header (RFC 6750, 2.1); undefined when none. */
+export function bearerTokenFrom(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : BEARER.exec(header)?.[1];
 }

@@ -1,29 +1,20 @@
-import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { BatchDeletion } from '../common/batch-deletion.js';
 import { Clock } from '../common/clock.js';
-import { ExpiredRowsRepository } from '../storage/expired-rows.repository.js';
+import { ExpiredRowsRepository } from '../storage/repositories/expired-rows.repository.js';
 
 const EVERY_MS = 60_000;
 
 /** Deletes challenges, device requests and revocations that mean nothing any more. */
 @Injectable()
-export class ExpiredRowsJob implements BeforeApplicationShutdown {
-  private readonly deletion: BatchDeletion;
-
+export class ExpiredRowsJob extends BatchDeletion {
   constructor(rows: ExpiredRowsRepository, clock: Clock) {
-    this.deletion = new BatchDeletion(
-      () => rows.deleteBatch(new Date(clock.now())),
-      new Logger(ExpiredRowsJob.name),
-    );
+    super(() => rows.deleteBatch(new Date(clock.now())), new Logger(ExpiredRowsJob.name));
   }
 
   @Interval(EVERY_MS)
   tick(): Promise<void> {
-    return this.deletion.run();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.deletion.stop();
+    return this.run();
   }
 }

@@ -6,19 +6,21 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { ERRORS, type ErrorCode } from '../common/errors.js';
-import { operatorChannel, REDIS, type RedisConnections } from '../storage/redis-connections.js';
-import { AccessChanges, type AccessChange } from './access-changes.js';
-import { DueIdentities } from './due-identities.js';
+import {
+  operatorChannel,
+  REDIS,
+  type RedisConnections,
+} from '../storage/redis/redis-connections.js';
+import { IdentityEvents, type AccessChange } from './identity-events.js';
 
-/** Hears of changes that an administrator makes from the command line, over Redis. */
+/** Applies changes that an administrator makes from the command line, received over Redis. */
 @Injectable()
 export class OperatorChanges implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Operator');
   private stop: (() => void) | null = null;
 
   constructor(
-    private readonly changes: AccessChanges,
-    private readonly due: DueIdentities,
+    private readonly events: IdentityEvents,
     @Inject(REDIS) private readonly redis: RedisConnections | null,
   ) {}
 
@@ -36,10 +38,10 @@ export class OperatorChanges implements OnModuleInit, OnApplicationShutdown {
   private receive(text: string): void {
     const change = changeIn(text);
     if (change === 'due') {
-      this.due.announce();
+      this.events.emit('identities-due');
     } else if (change !== null) {
-      // Every replica hears it: telling the others would tell them twice.
-      this.changes.receive(change);
+      // Every replica receives it from Redis, so it is not forwarded.
+      this.events.emit('access-changed', change);
       this.logger.log({ msg: 'access changed by an administrator', accountId: change.accountId });
     }
   }

@@ -1,18 +1,15 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import { routeAccessOf } from './authentication.guard.js';
-import type { AuthenticatedRequest } from './route-access.js';
+import { routeAccessOf, type AuthenticatedRequest } from './route-access.js';
 
 /**
- * Keeps an account out while a required provider is missing or says no (specification,
+ * Refuses an account while a required provider is missing or has refused it (specification,
  * Enforcement). It is global: a route is enforced unless it says otherwise.
  */
 @Injectable()
 export class ProviderRequiredGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
-
   canActivate(context: ExecutionContext): boolean {
-    if (context.getType() !== 'http' || routeAccessOf(this.reflector, context) !== 'eligible') {
+    const required = routeAccessOf(context.getHandler(), context.getClass());
+    if (context.getType() !== 'http' || required !== 'eligible') {
       return true;
     }
     const { access } = context.switchToHttp().getRequest<AuthenticatedRequest>();

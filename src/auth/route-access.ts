@@ -1,14 +1,8 @@
-import {
-  applyDecorators,
-  createParamDecorator,
-  SetMetadata,
-  type ExecutionContext,
-} from '@nestjs/common';
-import { ApiBearerAuth } from '@nestjs/swagger';
+import { createParamDecorator, SetMetadata, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from './auth.service.js';
 
-/** Who a route is for: nobody in particular, any good token, or one with its providers linked. */
+/** What a route requires: nothing, a valid token, or one whose required providers are linked. */
 export type RouteAccess = 'public' | 'any-token' | 'eligible';
 
 export const ROUTE_ACCESS = 'gatehouse:route-access';
@@ -26,7 +20,23 @@ export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(ROUTE_
  * to get out of `provider-required` (contract, Required providers and offboarding).
  */
 export const OpenToAnyToken = (): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(ROUTE_ACCESS, 'any-token'), ApiBearerAuth());
+  SetMetadata(ROUTE_ACCESS, 'any-token');
+
+/** The declared access of a route; a handler belongs to one controller. */
+export function routeAccessOf(handler: object, controller: object): RouteAccess {
+  const known = knownAccess.get(handler);
+  if (known !== undefined) {
+    return known;
+  }
+  const declared: unknown =
+    Reflect.getMetadata(ROUTE_ACCESS, handler) ?? Reflect.getMetadata(ROUTE_ACCESS, controller);
+  const access = (declared ?? 'eligible') as RouteAccess;
+  knownAccess.set(handler, access);
+  return access;
+}
+
+/** Reading metadata costs more than the rest of a guard. */
+const knownAccess = new WeakMap<object, RouteAccess>();
 
 /** The {@link Access} of the caller. */
 export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): Access => {

@@ -1,12 +1,35 @@
+/** Exit codes; scripts may rely on them. */
+export const EXIT = {
+  ok: 0,
+  refused: 1,
+  usage: 2,
+  notLoggedIn: 3,
+  /** `migrate --check` only. */
+  migrationsPending: 3,
+  unreachable: 4,
+  /** `EX_CONFIG` of sysexits.h. */
+  configuration: 78,
+} as const;
+
+export const EXIT_HELP = `
+Exit codes:
+  0   done
+  1   the server refused, or something else failed
+  2   invalid command, option or argument
+  3   not logged in, or the session has ended; migrate --check: migrations are pending
+  4   the server (or the database) is unreachable or not ready: try again
+  78  the configuration is invalid
+`;
+
 export interface CliErrorFacts {
   readonly exitCode: number;
   /** What programs read with --json. */
   readonly code: string;
   /** What to do next, as a sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
-/** An outcome that a command cannot go on from, and that is no server's refusal. */
+/** Ends a command; for everything that is not a server's refusal. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 
@@ -16,4 +39,14 @@ export class CliError extends Error {
   ) {
     super(message);
   }
+}
+
+/** An invalid command, option or argument (exit code 2). */
+export function usageError(message: string, hint?: string): CliError {
+  return new CliError(message, { exitCode: EXIT.usage, code: 'usage', hint });
+}
+
+/** A request that cannot be carried out (exit code 1). */
+export function refusedError(message: string, code: string, hint?: string): CliError {
+  return new CliError(message, { exitCode: EXIT.refused, code, hint });
 }

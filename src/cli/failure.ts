@@ -1,10 +1,9 @@
-import { ChallengeRefused } from '../client/login-challenge.js';
-import { GatehouseProblem, ServerUnreachable } from '../client/problem.js';
+import { ChallengeRefused } from '../client/crypto/login-challenge.js';
+import { GatehouseProblem, ServerUnreachable } from '../client/api/problem.js';
 import { ConfigurationError } from '../config/configuration-error.js';
-import { CliError } from './cli-error.js';
-import { EXIT } from './exit-codes.js';
+import { CliError, EXIT } from './cli-error.js';
 
-/** How a command ended that did not succeed; the only thing a person or a script gets to see. */
+/** How a command failed, as it is printed. */
 export interface Failure {
   readonly exitCode: number;
   readonly code: string;
@@ -18,7 +17,7 @@ export interface Failure {
   readonly problems?: ConfigurationError['problems'];
 }
 
-/** Turns whatever was thrown into words and an exit code. */
+/** Maps any thrown value to a message and an exit code. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof CliError) {
     return { ...error.facts, message: error.message };
@@ -45,7 +44,7 @@ const TOKEN_CODES = ['missing-token', 'invalid-token', 'token-expired', 'token-r
 
 const HINTS: Readonly<Record<string, string>> = {
   'signup-disabled':
-    'Show who you are at an identity provider (gatehouse login --provider <id>), or ask its operator.',
+    'Log in with an identity provider (gatehouse login --provider <id>), or ask its operator.',
   'provider-required': 'Connect it with a client that can, then try again.',
   'account-disabled': 'Ask the operator of the server.',
 };
@@ -64,7 +63,7 @@ function refusal(problem: GatehouseProblem): Failure {
   };
 }
 
-/** Only the message: a stack helps nobody who runs a command. */
+/** Without the stack: it means nothing to a user of the command. */
 function unknownFailure(error: unknown): Failure {
   if (error instanceof Error && 'path' in error && 'code' in error) {
     const message = `Cannot use ${String(error.path)} (${String(error.code)}).`;

@@ -1,8 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { CliError } from './cli-error.js';
-import { EXIT } from './exit-codes.js';
-import { toFailure } from './failure.js';
+import { EXIT, usageError } from './cli-error.js';
 import { Output } from './output.js';
 import { buildProgram, type Shell } from './program.js';
 
@@ -11,7 +9,7 @@ const shell: Shell = { environment: { ...process.env }, streams, exitCode: EXIT.
 const args = process.argv.slice(2);
 
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  // Whoever reads may stop reading (`| head`): that is no failure. A full disk is.
+  // A reader may stop early (`| head`): that is no failure. A full disk is.
   if (code !== 'EPIPE') {
     process.stderr.write(`gatehouse: standard output cannot be written (${code}).\n`);
   }
@@ -21,27 +19,24 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 try {
   await buildProgram(shell).parseAsync(args, { from: 'user' });
 } catch (error) {
-  shell.exitCode = report(error);
+  shell.exitCode = await report(error);
 }
 // Not process.exit(): a pipe may still hold output.
 process.exitCode = shell.exitCode;
 
-function report(error: unknown): number {
+async function report(error: unknown): Promise<number> {
   if (error instanceof CommanderError && error.exitCode === 0) {
     return EXIT.ok;
   }
   if (error instanceof CommanderError && error.code === 'commander.help') {
     return EXIT.usage;
   }
-  const failure = toFailure(error instanceof CommanderError ? misuse(error) : error);
+  const { toFailure } = await import('./failure.js');
+  const failure = toFailure(
+    error instanceof CommanderError
+      ? usageError(error.message.replace(/^error: /, ''), 'Run: gatehouse --help')
+      : error,
+  );
   new Output(streams, args.includes('--json')).failure(failure);
   return failure.exitCode;
-}
-
-function misuse({ message }: CommanderError): CliError {
-  return new CliError(message.replace(/^error: /, ''), {
-    exitCode: EXIT.usage,
-    code: 'usage',
-    hint: 'Run: gatehouse --help',
-  });
 }

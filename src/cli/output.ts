@@ -1,35 +1,35 @@
 import type { Failure } from './failure.js';
 
-/** Where lines go; the process's own streams, except in tests. */
+/** Where lines are written: the process's own streams, except in tests. */
 export interface Streams {
   readonly out: { write(text: string): unknown };
   readonly error: { write(text: string): unknown };
 }
 
-/** Results on standard output, everything said beside them on standard error. */
+/** Results go to standard output, notes and failures to standard error. */
 export class Output {
   constructor(
     private readonly streams: Streams,
     readonly isJson: boolean,
   ) {}
 
-  /** One result: a JSON line, or words. */
+  /** One result: `value` as a JSON line, or `text`. */
   result(value: object, text: string): void {
-    this.streams.out.write(`${this.isJson ? JSON.stringify(value) : harmless(text)}\n`);
+    this.streams.out.write(`${this.isJson ? JSON.stringify(value) : printable(text)}\n`);
   }
 
-  /** Something of the input that is left out, in words; with --json a line of its own. */
-  skip(words: string): void {
+  /** Reports a part of the input that is ignored; with --json a line of its own. */
+  skip(text: string): void {
     if (this.isJson) {
-      this.result({ skipped: words }, words);
+      this.result({ skipped: text }, text);
     } else {
-      this.note(`Skipped. ${words}`);
+      this.note(`Skipped. ${text}`);
     }
   }
 
-  /** What a person may want to know while a command goes on. */
+  /** Information for a person while the command runs. */
   note(text: string): void {
-    this.streams.error.write(`${harmless(text)}\n`);
+    this.streams.error.write(`${printable(text)}\n`);
   }
 
   failure(failure: Failure): void {
@@ -48,7 +48,13 @@ export class Output {
   }
 }
 
-/** A server's words must not steer the terminal: no escapes, no change of writing direction. */
-function harmless(text: string): string {
+/** Unix milliseconds as ISO 8601 in UTC; `unknown` for a number that is no date. */
+export function formatTime(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
+}
+
+/** A server's text must not control the terminal: no escapes, no change of writing direction. */
+function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

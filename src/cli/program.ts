@@ -1,46 +1,50 @@
-import { Command } from 'commander';
-import { readVersion } from '../config/version.js';
-import type { CliContext, CliOptions, LoadCommand } from './context.js';
-import { addNotificationCommands } from './notification-commands.js';
-import { addOperatorCommands } from './operator-commands.js';
-import { EXIT_HELP } from './exit-codes.js';
+import { Command, Option } from 'commander';
+import { readVersion } from '../common/version.js';
+import { key } from './account/key.command.js';
+import { login } from './account/login.command.js';
+import { logout } from './account/logout.command.js';
+import { tokens } from './account/tokens.command.js';
+import { watch } from './account/watch.command.js';
+import { whoami } from './account/whoami.command.js';
+import type { CliContext, CommandGroup, CommandSpec, OptionSpec } from './command.js';
+import { EXIT, EXIT_HELP } from './cli-error.js';
+import { channels } from './notify/channels.command.js';
+import { deliveries } from './notify/deliveries.command.js';
+import { notify } from './notify/notify.command.js';
+import { preferences } from './notify/preferences.command.js';
+import { webhook } from './notify/webhook.command.js';
+import { account } from './operator/account.command.js';
+import { audit } from './operator/audit.command.js';
+import { doctor } from './operator/doctor.command.js';
+import { migrate } from './operator/migrate.command.js';
+import { policy } from './operator/policy.command.js';
+import { reseal } from './operator/reseal.command.js';
 import { Output, type Streams } from './output.js';
-import { examples } from './examples.js';
+import { config } from './server/config.command.js';
+import { serve } from './server/serve.command.js';
 
-/** What the commands are run in; `exitCode` is theirs to set. */
-export interface Shell {
-  readonly environment: CliContext['environment'];
-  readonly streams: Streams;
-  exitCode: number;
-}
-
-const SERVER_OPTION = '--server <url>';
-const SERVER_HELP = 'server to use (default: $GATEHOUSE_SERVER, else the last login)';
-
-/** The command line: names, options and help. What a command does is in its own module. */
-export function buildProgram(shell: Shell): Command {
-  const program = new Command('gatehouse')
-    .description('Runs a Gatehouse server, and uses one from the command line.')
-    .version(readVersion(), '-V, --version', 'print the version')
-    .option('--json', 'print one JSON object a line, errors too (on standard error)')
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({
-      writeOut: (text) => void shell.streams.out.write(text),
-      writeErr: (text) => void shell.streams.error.write(text),
-      // The one reporter of failures says it, in JSON where that was asked for.
-      outputError: () => undefined,
-    })
-    .exitOverride()
-    .addHelpText('after', `${EXIT_HELP}${FIRST_STEPS}`);
-  addServerCommands(program, shell);
-  addConfigCommands(program, shell);
-  addAccountCommands(program, shell);
-  addKeyCommands(program, shell);
-  addTokenCommands(program, shell);
-  addNotificationCommands(program, (load) => run(shell, load));
-  addOperatorCommands(program, (load) => run(shell, load));
-  return program;
-}
+/** Every command, in the order of the help. */
+const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
+  serve,
+  migrate,
+  config,
+  login,
+  logout,
+  whoami,
+  watch,
+  key,
+  tokens,
+  notify,
+  deliveries,
+  channels,
+  preferences,
+  webhook,
+  policy,
+  reseal,
+  doctor,
+  account,
+  audit,
+];
 
 const FIRST_STEPS = `
 Examples:
@@ -50,152 +54,66 @@ Examples:
   $ gatehouse watch --json
 `;
 
-function addServerCommands(program: Command, shell: Shell): void {
-  program
-    .command('serve')
-    .description('run the server in this terminal')
-    .addHelpText(
-      'after',
-      `
-Configured by environment variables: docs/configuration.md explains each,
-config/env.example lists them. Without DATABASE_URL an embedded database is
-used, in SERVICE_DATA_DIR. Check your variables with: gatehouse config check
-
-Examples:
-  $ gatehouse serve
-  $ PORT=8080 SERVICE_DATA_DIR=/var/lib/gatehouse gatehouse serve
-`,
-    )
-    .action(run(shell, async () => (await import('./commands/serve.command.js')).run));
-  program
-    .command('migrate')
-    .description("bring the database of DATABASE_URL to this version's schema")
-    .option('--check', 'run nothing; exit with 3 when migrations are pending')
-    .option('--plan', 'run nothing; print what would run')
-    .addHelpText('after', examples('gatehouse migrate', 'gatehouse migrate --check'))
-    .action(run(shell, async () => (await import('./commands/migrate.command.js')).run));
+/** The environment of a run; the command sets `exitCode`. */
+export interface Shell {
+  readonly environment: CliContext['environment'];
+  readonly streams: Streams;
+  exitCode: number;
 }
 
-function addConfigCommands(program: Command, shell: Shell): void {
-  const config = program.command('config').description('check or print the configuration');
-  // Not --env-file: Node 20 takes that for itself, also behind the script's name.
-  const file = ['--file <file>', "read the variables of this file, and not this shell's"] as const;
-  config
-    .command('check')
-    .description('say everything that is wrong, and what the policy means in words')
-    .option(...file)
-    .addHelpText(
-      'after',
-      examples('gatehouse config check', 'gatehouse config check --file production.env'),
-    )
-    .action(run(shell, async () => (await import('./commands/config-check.command.js')).run));
-  config
-    .command('print')
-    .description('print the value of every variable and where it comes from, without secrets')
-    .option(...file)
-    .addHelpText('after', examples('gatehouse config print', 'gatehouse config print --json'))
-    .action(run(shell, async () => (await import('./commands/config-print.command.js')).run));
+/** The command line with all commands registered. */
+export function buildProgram(shell: Shell): Command {
+  const program = new Command('gatehouse')
+    .description('Runs a Gatehouse server, and uses one from the command line.')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .option('--json', 'print one JSON object a line, errors too (on standard error)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void shell.streams.out.write(text),
+      writeErr: (text) => void shell.streams.error.write(text),
+      // main.ts prints the failure, as JSON with --json.
+      outputError: () => undefined,
+    })
+    .exitOverride()
+    .addHelpText('after', `${EXIT_HELP}${FIRST_STEPS}`);
+  COMMANDS.forEach((spec) => register(program, spec, shell));
+  return program;
 }
 
-function addAccountCommands(program: Command, shell: Shell): void {
-  program
-    .command('login')
-    .description("log in with this user's device key, making key and account where there are none")
-    .option(SERVER_OPTION, SERVER_HELP)
-    .option('--provider <id>', 'show who you are at this identity provider, in a browser')
-    .option('--keyless', 'with --provider: log in to an account without a device key')
-    .option('--certificate <file>', 'show this client certificate (PEM), with --key')
-    .option('--key <file>', 'key of the certificate (PEM)')
-    .option('--certificate-url <url>', 'where certificates are asked for, if not at --server')
-    .option('--ca <file>', "authority of that address's own certificate, if it is a private one")
-    .option('--no-browser', 'print the address only, for a browser that you open yourself')
-    .addHelpText(
-      'after',
-      `
-Key and session are kept in $XDG_CONFIG_HOME/gatehouse (default ~/.config/gatehouse),
-readable by you alone. Back up the key (gatehouse key show): whoever has it has the account.
-${examples('gatehouse login --server https://gate.example.org', 'gatehouse login --provider okta', 'gatehouse login --certificate cert.pem --key key.pem')}`,
-    )
-    .action(run(shell, async () => (await import('./commands/login.command.js')).run));
-  program
-    .command('logout')
-    .description('revoke the session; the device key stays, so that you can log in again')
-    .option(SERVER_OPTION, SERVER_HELP)
-    .option('--everywhere', "revoke the account's sessions on all devices")
-    .addHelpText('after', examples('gatehouse logout', 'gatehouse logout --everywhere'))
-    .action(run(shell, async () => (await import('./commands/logout.command.js')).run));
-  program
-    .command('whoami')
-    .description('show the account')
-    .option(SERVER_OPTION, SERVER_HELP)
-    .addHelpText('after', examples('gatehouse whoami', 'gatehouse whoami --json'))
-    .action(run(shell, async () => (await import('./commands/whoami.command.js')).run));
-  program
-    .command('watch')
-    .description("print the account's live updates until Ctrl-C, connecting again when needed")
-    .option(SERVER_OPTION, SERVER_HELP)
-    .addHelpText('after', examples('gatehouse watch', 'gatehouse watch --json'))
-    .action(run(shell, async () => (await import('./commands/watch.command.js')).run));
+function register(parent: Command, spec: CommandSpec | CommandGroup, shell: Shell): void {
+  const command = parent.command(spec.name).description(spec.description);
+  if (spec.help !== undefined) {
+    command.addHelpText('after', spec.help);
+  }
+  if ('commands' in spec) {
+    spec.commands.forEach((one) => register(command, one, shell));
+    return;
+  }
+  spec.args?.forEach(([syntax, help]) => command.argument(syntax, help));
+  spec.options?.forEach((option) => command.addOption(toOption(option)));
+  if (spec.examples !== undefined) {
+    const lines = spec.examples.map((line) => `  $ ${line}`);
+    command.addHelpText('after', `\nExamples:\n${lines.join('\n')}\n`);
+  }
+  command.action(() => run(command, spec, shell));
 }
 
-function addKeyCommands(program: Command, shell: Shell): void {
-  const key = program
-    .command('key')
-    .description("back up this user's device key, or bring one back: the key is the account");
-  const load = () => import('./commands/key.command.js');
-  key
-    .command('show')
-    .description('print its secret, the 43 characters that the account page takes too')
-    .option(SERVER_OPTION, SERVER_HELP)
-    .addHelpText(
-      'after',
-      examples('gatehouse key show', 'gatehouse key show | pass insert -m gate'),
-    )
-    .action(run(shell, async () => (await load()).show));
-  key
-    .command('restore')
-    .description('read a secret from standard input and keep it, where there is no key yet')
-    .option(SERVER_OPTION, SERVER_HELP)
-    .addHelpText(
-      'after',
-      examples('pass gate | gatehouse key restore --server https://gate.example'),
-    )
-    .action(run(shell, async () => (await load()).restore));
+function toOption([flags, help, extra = {}]: OptionSpec): Option {
+  const { isRequired = false, choices, conflicts = [], parse } = extra;
+  const option = new Option(flags, help).makeOptionMandatory(isRequired).conflicts([...conflicts]);
+  if (choices !== undefined) {
+    option.choices(choices);
+  }
+  if (parse !== undefined) {
+    option.argParser(parse as (text: string, before: unknown) => unknown);
+  }
+  return option;
 }
 
-function addTokenCommands(program: Command, shell: Shell): void {
-  const tokens = program
-    .command('tokens')
-    .description("list, add or remove the account's push tokens");
-  const load = () => import('./commands/tokens.command.js');
-  tokens
-    .command('list')
-    .description('list them, newest first')
-    .option(SERVER_OPTION, SERVER_HELP)
-    .action(run(shell, async () => (await load()).list));
-  tokens
-    .command('add')
-    .description('save a token')
-    .argument('<token>', 'push token of a device')
-    .option('--client-server-url <url>', 'address at which the app reaches this server')
-    .option(SERVER_OPTION, SERVER_HELP)
-    .addHelpText('after', examples('gatehouse tokens add my-push-token'))
-    .action(run(shell, async () => (await load()).add));
-  tokens
-    .command('remove')
-    .description('remove a token, known or not')
-    .argument('<token>', 'push token of a device')
-    .option(SERVER_OPTION, SERVER_HELP)
-    .addHelpText('after', examples('gatehouse tokens remove my-push-token'))
-    .action(run(shell, async () => (await load()).remove));
-}
-
-function run(shell: Shell, load: LoadCommand): (this: Command) => Promise<void> {
-  return async function (this: Command): Promise<void> {
-    const options = this.optsWithGlobals<CliOptions>();
-    const output = new Output(shell.streams, options.json === true);
-    const command = await load();
-    const { environment } = shell;
-    shell.exitCode = await command({ environment, options, args: this.args, output });
-  };
+async function run(command: Command, spec: CommandSpec, shell: Shell): Promise<void> {
+  const options = command.optsWithGlobals<{ readonly json?: boolean }>();
+  const output = new Output(shell.streams, options.json === true);
+  const { environment } = shell;
+  const exitCode = await spec.run({ environment, options, args: command.args, output });
+  shell.exitCode = exitCode ?? EXIT.ok;
 }

@@ -1,33 +1,44 @@
-export type { AuthAction, AuthMethod, AuthMode } from '../policy/auth-methods.js';
+export type { AuthAction, AuthMethod, AuthMode } from '../policy/admission/auth-methods.js';
 export type { Content } from '../policy/content.js';
-export type { AccountMode, KeyMode, StoragePolicy } from '../policy/storage-policy.js';
-export type * from './api-client-answers.js';
-export { parseServerUrl, type TransportOptions } from './api-client-transport.js';
-export { GatehouseClient } from './api-client.js';
-export type { AnswerOf, RequestOf, Route } from './api-routes.js';
-export * from './auth-choices.js';
-export * from './connect-updates.js';
-export * from './device-approval.js';
-export { DeviceKey, type DeviceKeyJwk } from './device-key.js';
-export * from './device-link.js';
+export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-policy.js';
+export type * from './api/api-client-answers.js';
+export { parseServerUrl, type TransportOptions } from './api/api-client-transport.js';
+export { GatehouseClient } from './api/api-client.js';
+export type { AnswerOf, RequestOf, Route } from './api/api-routes.js';
+export {
+  authChoices,
+  chooseProvisioning,
+  type AuthChoices,
+  type MethodChoice,
+  type ProviderChoice,
+  type ProvisioningChoice,
+} from './api/auth-choices.js';
+export { DeviceNotAdded, waitForApproval, type ApprovalWait } from './api/device-routes.js';
+export type { ExternalFinish, ExternalStart } from './api/login-routes.js';
+export * from './api/oauth-return.js';
+export { GatehouseProblem, ServerUnreachable } from './api/problem.js';
+export { DeviceKey, type DeviceKeyJwk } from './crypto/device-key.js';
+export * from './crypto/device-link.js';
 export {
   DeviceSealError,
   makeDeviceSecrets,
   openSealedSecret,
   sealForDevice,
   type DeviceSecrets,
-} from './device-sealing.js';
-export type { ExternalFinish, ExternalStart } from './external-routes.js';
-export { ChallengeRefused, checkLoginChallenge, type ChallengeRefusal } from './login-challenge.js';
-export * from './login-proof.js';
-export * from './notification-actions.js';
-export * from './notification-platform.js';
-export * from './notification-presentation.js';
-export * from './notification-routing.js';
-export * from './notification-target.js';
-export * from './oauth-return.js';
-export { GatehouseProblem, ServerUnreachable } from './problem.js';
-export * from './provisioning-choice.js';
-export * from './push-registration.js';
-export * from './request-previews.js';
-export type { UpdateGap } from './update-sequence.js';
+} from './crypto/device-sealing.js';
+export {
+  ChallengeRefused,
+  checkLoginChallenge,
+  type ChallengeRefusal,
+} from './crypto/login-challenge.js';
+export * from './crypto/login-proof.js';
+export * from './notifications/notification-display.js';
+export * from './notifications/notification-routing.js';
+export {
+  connectUpdates,
+  UpdateConnection,
+  type UpdateHandlers,
+  type UpdateOptions,
+  type UpdateScope,
+} from './updates/connect-updates.js';
+export type { UpdateGap } from './updates/update-sequence.js';

@@ -1,14 +1,17 @@
-import { Logger } from '@nestjs/common';
-import { AppError } from './errors.js';
+import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { isUnavailable } from './errors.js';
 
-/** Deletes in short statements until nothing is left: one run at a time, and none while stopping. */
-export class BatchDeletion {
+/**
+ * Deletes in short statements until nothing is left: one run at a time, and none while stopping.
+ * A job extends it with its own interval.
+ */
+export class BatchDeletion implements BeforeApplicationShutdown {
   private running: Promise<void> | null = null;
   private isStopping = false;
 
   /**
    * @param deleteBatch deletes some; true while there may be more
-   * @param logger hears of faults, but not of a database that is away: the next run comes
+   * @param logger logs faults, except an unavailable database: the next run comes
    */
   constructor(
     private readonly deleteBatch: () => Promise<boolean>,
@@ -17,14 +20,12 @@ export class BatchDeletion {
 
   /** Begins a run, or joins the one that is under way. Never rejects. */
   async run(): Promise<void> {
-    this.running ??= this.runOnce().finally(() => {
-      this.running = null;
-    });
+    this.running ??= this.runOnce().finally(() => (this.running = null));
     await this.running;
   }
 
   /** Resolves when the batch that is under way has ended; there is none after it. */
-  async stop(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.running;
   }
@@ -36,7 +37,7 @@ export class BatchDeletion {
         isMore = await this.deleteBatch();
       }
     } catch (error) {
-      if (!(error instanceof AppError && error.code === 'unavailable')) {
+      if (!isUnavailable(error)) {
         this.logger.error(error);
       }
     }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Global, Injectable, Module } from '@nestjs/common';
 
 /** The wall clock, injected wherever a decision needs the time. */
 @Injectable()
@@ -8,3 +8,8 @@ export class Clock {
     return Date.now();
   }
 }
+
+/** Owns the clock, for every module. No routes. */
+@Global()
+@Module({ providers: [Clock], exports: [Clock] })
+export class ClockModule {}

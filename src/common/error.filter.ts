@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import {
   Catch,
   HttpException,
@@ -7,9 +9,8 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from './errors.js';
-import { refusalAnswer } from './refusal-answer.js';
 
-/** Codes for refusals that the framework makes before any of our code runs. */
+/** Codes for refusals of the framework itself. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid-request',
   404: 'not-found',
@@ -23,7 +24,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   503: 'unavailable',
 };
 
-/** The one place where a refusal becomes an HTTP answer. Whatever is unknown is `internal`. */
+/** Answers every exception of a route in the contract's shape; an unknown one is `internal`. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');
@@ -87,4 +88,45 @@ function statusOf(error: unknown): number {
 /** Name, message and stack for the log; database errors carry their parameters elsewhere. */
 function describe(error: unknown): string | undefined {
   return error instanceof Error ? (error.stack ?? error.message) : undefined;
+}
+
+/** An HTTP response in the contract's shape. */
+export interface RefusalAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** @param status where HTTP has a closer one than the code's own (408, 431) */
+export function refusalAnswer(
+  refusal: AppError,
+  requestId: string,
+  status: number = ERRORS[refusal.code].status,
+): RefusalAnswer {
+  const { retryAfterSeconds } = refusal;
+  return {
+    status,
+    headers: {
+      ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-request-id': requestId,
+    },
+    body: JSON.stringify({ ...refusal.toBody(requestId), statusCode: status }),
+  };
+}
+
+/** The bytes of a final answer on a connection, where Node has no response object. */
+export function answerBytes({ status, headers, body }: RefusalAnswer): string {
+  const fields = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
+}
+
+const VALID_REQUEST_ID = /^[\w.-]{1,128}$/;
+
+/** The caller's `x-request-id` if it is well formed, else a new one (contract, Errors). */
+export function requestIdFrom(header: string | string[] | undefined): string {
+  return typeof header === 'string' && VALID_REQUEST_ID.test(header) ? header : randomUUID();
 }

@@ -1,9 +1,9 @@
-/** How loudly a refusal is logged: a client's mistake is not the operator's problem. */
+/** The level at which a refusal is logged: a client's mistake needs no action of the operator. */
 type ErrorLevel = 'debug' | 'warn' | 'error';
 
 interface ErrorRow {
   readonly status: number;
-  /** For a person. `{name}` is replaced by the extra field of that name. */
+  /** For a person. `{provider}` is replaced by the extra field of that name. */
   readonly message: string;
   readonly level: ErrorLevel;
 }
@@ -19,7 +19,7 @@ export const ERRORS = {
   'invalid-request': row(400, 'The request is not valid.'),
   'invalid-public-key': row(400, 'The public key is not a valid key.'),
   'invalid-pending': row(400, 'This login has expired or was finished. Start it again.'),
-  'invalid-proof': row(400, 'This login was started by somebody else, or with another key.'),
+  'invalid-proof': row(400, 'This login was started by another client, or with another key.'),
   'invalid-return-to': row(400, 'This server does not return to that address.'),
   'content-mode-mismatch': row(400, 'The content is not of the kind that this account stores.'),
   'plain-account-requires-settings-v2': row(
@@ -73,7 +73,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** `ready`, or a word for what is the matter. */
+/** `ready`, or the state that prevents it. */
 export type DependencyState = string;
 
 /** Fields that belong to a code, beside the ones every error has. */
@@ -131,4 +131,14 @@ export class AppError extends Error {
 
 function messageFor(code: ErrorCode, extras: ErrorExtras): string {
   return ERRORS[code].message.replace('{provider}', extras.provider ?? 'The identity provider');
+}
+
+/** An `invalid-request` about one field. */
+export function invalidRequest(path: string, message: string): AppError {
+  return new AppError('invalid-request', { details: [{ path, message }] });
+}
+
+/** Whether storage, or what stands for it, cannot answer for now. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'unavailable';
 }

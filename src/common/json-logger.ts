@@ -4,7 +4,7 @@ import { tracing } from './trace.js';
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
-/** Names whose values never reach a log, wherever they stand in what is logged. */
+/** Names whose values are redacted at every level of a logged object. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -20,7 +20,7 @@ const SECRET_FIELDS = [
   'code_verifier',
 ];
 
-/** What the framework tells about its own start is for those who debug it. */
+/** The framework logs its own start on these: at level debug. */
 const FRAMEWORK_CONTEXTS = new Set([
   'InstanceLoader',
   'NestApplication',

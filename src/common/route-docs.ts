@@ -1,5 +1,5 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
-import { ApiExtraModels, ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from './errors.js';
 
 class ErrorDetailDto {
@@ -10,12 +10,12 @@ class ErrorDetailDto {
   message!: string;
 }
 
-/** The one shape of every refusal. */
-class ErrorDto {
+/** The shape of every refusal. */
+export class ErrorDto {
   @ApiProperty()
   statusCode!: number;
 
-  @ApiProperty({ description: 'What programs read.' })
+  @ApiProperty({ description: 'For programs.' })
   code!: string;
 
   @ApiProperty({ description: 'Repeats `code` for older clients.' })
@@ -46,30 +46,33 @@ export const Answers = (type: Type): MethodDecorator =>
 
 const REFUSALS = 'gatehouse:refusals';
 
-/** The codes a route can refuse with, of every use of this on it, grouped by status. */
+/**
+ * The codes that only this route refuses with. Those of its access, its rate limit and its body are
+ * added when the document is built (api-document.ts).
+ */
 export function Refuses(...codes: readonly ErrorCode[]): MethodDecorator {
-  return (target, key, descriptor: PropertyDescriptor) => {
+  return (_target, _key, descriptor: PropertyDescriptor) => {
     const handler = descriptor.value as object;
-    const known = (Reflect.getMetadata(REFUSALS, handler) ?? []) as readonly ErrorCode[];
-    const all = [...new Set([...codes, ...known])];
-    Reflect.defineMetadata(REFUSALS, all, handler);
-    const responses = [...groupByStatus(all)].map(([status, grouped]) =>
-      ApiResponse({
-        status,
-        description: grouped.map((code) => `\`${code}\``).join(', '),
-        schema: { $ref: getSchemaPath(ErrorDto) },
-      }),
-    );
-    const document = applyDecorators(ApiExtraModels(ErrorDto, ErrorDetailDto), ...responses);
-    document(target, key, descriptor);
+    Reflect.defineMetadata(REFUSALS, [...codes, ...refusalsOf(handler)], handler);
   };
 }
 
-function groupByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
-  const groups = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
-    const { status } = ERRORS[code];
-    groups.set(status, [...(groups.get(status) ?? []), code]);
+/** What {@link Refuses} declared on this handler. */
+export function refusalsOf(handler: object): readonly ErrorCode[] {
+  return (Reflect.getMetadata(REFUSALS, handler) ?? []) as readonly ErrorCode[];
+}
+
+/** The responses of an operation that refuses with these codes, by status. */
+export function refusalResponses(codes: ReadonlySet<ErrorCode>): Record<string, object> {
+  const responses: Record<string, { description: string; content: object }> = {};
+  for (const [code, { status }] of Object.entries(ERRORS)) {
+    if (codes.has(code as ErrorCode)) {
+      const others = responses[status]?.description;
+      responses[status] = {
+        description: others === undefined ? `\`${code}\`` : `${others}, \`${code}\``,
+        content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorDto) } } },
+      };
+    }
   }
-  return groups;
+  return responses;
 }

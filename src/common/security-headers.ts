@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
-/** An answer is data: nothing of it is to be run, shown in a frame or fetched for it. */
+/** An answer is data: browsers run, frame and fetch nothing for it. */
 const NOTHING = {
   defaultSrc: ["'none'"],
   baseUri: ["'none'"],
@@ -18,7 +18,7 @@ const DOCUMENTATION_PAGE = {
   styleSrc: ["'self'", "'unsafe-inline'"],
 };
 
-/** Everything of it is in files of its own, and no text becomes markup or a script. */
+/** All its parts are files of this origin; no text becomes markup or a script. */
 const ACCOUNT_PAGE = {
   ...NOTHING,
   baseUri: ["'self'"],
@@ -31,29 +31,26 @@ const ACCOUNT_PAGE = {
 };
 
 export interface SecurityHeaders {
-  /** Of everything but the documentation page. */
+  /** Of all answers except the documentation page. */
   readonly answers: Record<string, string>;
-  /** Of the page at /docs, with what it needs of its own origin. */
+  /** Of the page at /docs, which loads files of its own origin. */
   readonly documentation: Record<string, string>;
 }
 
-/**
- * The headers helmet would set, asked for once: it composes them anew for every response, which
- * costs more than everything else a request does here.
- */
+/** The headers that helmet sets, composed once: helmet composes them again for every response. */
 export function securityHeaders(): SecurityHeaders {
-  // Most answers carry a token or an account's data; what may be stored says so itself.
+  // Most answers carry a token or an account's data; cacheable answers set their own value.
   const answers = { ...headersWith(NOTHING), 'cache-control': 'no-store' };
   return { answers, documentation: headersWith(DOCUMENTATION_PAGE) };
 }
 
-/** The headers of the page at /app. */
+/** Of the page at /app. */
 export function accountPageHeaders(): Record<string, string> {
   return headersWith(ACCOUNT_PAGE);
 }
 
 /**
- * The headers of a page that only asks a person something.
+ * The headers of a page with one question and no script.
  *
  * @param styleHash SHA-256 of its one style element, in base64
  */
@@ -72,7 +69,7 @@ function headersWith(directives: Record<string, string[]>): Record<string, strin
   const collect = helmet({
     // Without the defaults: the server may well be reached over plain HTTP on a private network.
     contentSecurityPolicy: { useDefaults: false, directives },
-    // Browsers read these no more, or only where documents are embedded.
+    // Browsers ignore these, or read them only for embedded documents.
     originAgentCluster: false,
     xDnsPrefetchControl: false,
     xDownloadOptions: false,

@@ -1,33 +1,33 @@
 import type { FastifyInstance } from 'fastify';
 
-/** One piece of work as traces show it. Attributes never hold what a caller sent. */
+/** A unit of work, shown as one span. Attributes never hold what a caller sent. */
 export interface Work {
   readonly name: string;
   readonly kind: 'server' | 'client';
   readonly attributes: Readonly<Record<string, string | number>>;
-  /** Left out where it would be the only piece of its trace. */
+  /** Omitted where it would be the only span of its trace. */
   readonly onlyAsPart?: boolean;
 }
 
-/** Whoever writes traces. */
+/** Writes traces. */
 export interface Tracing {
   run<Result>(work: Work, does: () => Promise<Result>): Promise<Result>;
-  /** Adds facts to the piece of work under way. */
+  /** Adds attributes to the current span. */
   note(attributes: Work['attributes']): void;
-  /** What a log line needs to be found by its trace; empty outside of one. */
+  /** The ids that connect a log line to its trace; empty outside of one. */
   ids(): { readonly trace_id?: string; readonly span_id?: string };
-  /** Makes a piece of work of every request. Call it before the server listens. */
+  /** Makes a span of every request. Call it before other hooks are added. */
   watch(server: FastifyInstance): void;
 }
 
 let installed: Tracing | null = null;
 
-/** Switches tracing on, for the whole process, before anything is built. */
+/** Switches tracing on for the whole process, before the application is created. */
 export function installTracing(tracing: Tracing): void {
   installed = tracing;
 }
 
-/** null where traces are off, which is all that they cost there. */
+/** null where traces are off. */
 export function tracing(): Tracing | null {
   return installed;
 }

@@ -1,17 +1,17 @@
 import proxyAddress from '@fastify/proxy-addr';
 import { LRUCache } from 'lru-cache';
 
-const REMEMBERED_ADDRESSES = 1000;
+const MAX_CACHED_VERDICTS = 1000;
 
 /**
- * Whether a peer at this address is one of the proxies that are believed. Reading an address takes
- * longer than the rest of a request's admission, and proxies are few: verdicts are remembered.
+ * Whether the peer at an address is a trusted proxy. Parsing an address takes longer than the rest of
+ * the admission of a request, and proxies are few: verdicts are cached.
  *
  * @param proxies addresses and CIDR ranges, validated with the settings
  */
 export function trustOf(proxies: readonly string[]): (address: string, hop: number) => boolean {
   const isTrusted = proxyAddress.compile([...proxies]);
-  const verdicts = new LRUCache<string, boolean>({ max: REMEMBERED_ADDRESSES });
+  const verdicts = new LRUCache<string, boolean>({ max: MAX_CACHED_VERDICTS });
   return (address, hop) => {
     const known = verdicts.get(address);
     if (known !== undefined) {

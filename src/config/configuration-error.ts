@@ -31,7 +31,7 @@ export class ConfigurationReport {
     this.warnings.push(message);
   }
 
-  /** Whether a problem of this variable was already found: one mistake is told once. */
+  /** Whether a problem of this variable was already found: each mistake is reported once. */
   has(variable: string): boolean {
     return this.problems.some((problem) => problem.variable === variable);
   }

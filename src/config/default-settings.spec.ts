@@ -39,7 +39,6 @@ describe('resolveSettings with nothing set', () => {
           keyChallengeEnabled: true,
           requireServerChallenge: true,
           loginOrigins: [],
-          loopbackReturnEnabled: true,
           tokenTtlSeconds: 2_592_000,
           freshLoginMs: 900_000,
           accessCacheMs: 5000,
@@ -67,6 +66,7 @@ describe('resolveSettings with nothing set', () => {
           plainAccountCredentialsAtRest: 'server_sealed',
         },
         keyless: {
+          storagePolicy: 'required_e2ee',
           accountsEnabled: false,
           oauth: { enabled: false, providers: [], autoProvision: false },
         },
@@ -104,7 +104,13 @@ describe('resolveSettings with nothing set', () => {
           caPath: null,
           crlPath: null,
         },
-        oauthReturn: { webappUrl: null, returnUrlBase: null, allowedSchemes: [] },
+        oauthReturn: {
+          webappUrl: null,
+          returnUrlBase: null,
+          hostedUrl: null,
+          allowedSchemes: [],
+          loopbackEnabled: true,
+        },
         ui: { autoRedirect: { enabled: false, providerId: null } },
         metrics: { port: null, host: '127.0.0.1', token: null },
         audit: { retentionDays: 365 },
@@ -113,7 +119,7 @@ describe('resolveSettings with nothing set', () => {
     });
   });
 
-  it('gives settings that nobody can change', () => {
+  it('gives settings that cannot be changed', () => {
     const { settings } = resolveSettings({ SERVICE_CORS_ORIGINS: 'https://a.example' });
     expect(Object.isFrozen(settings.auth.offboarding)).toBe(true);
     expect(() => (settings.http.corsOrigins as string[]).push('x')).toThrow(TypeError);

@@ -1,8 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { ConfigurationReport } from './configuration-error.js';
-import { SECRET_NAMES, VARIABLE_NAMES } from './env.js';
-import { readSmallFile } from './read-file.js';
+import { SECRET_NAMES, VARIABLE_NAMES } from './environment/env.js';
 
 export type EnvironmentText = Readonly<Record<string, string | undefined>>;
 
@@ -95,4 +94,37 @@ function keep(texts: Map<string, string>, name: string, text: string | undefined
   if (text !== undefined && text !== '') {
     texts.set(name, text);
   }
+}
+
+const LARGEST_FILE_BYTES = 1_048_576;
+
+export type FileText = { readonly text: string } | { readonly failure: string };
+
+/**
+ * Reads a small text file. A failure is words that end "names a file that ...", without the content
+ * and without the path (which may be a secret pasted into the wrong variable).
+ */
+export function readSmallFile(path: string | URL): FileText {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile() && !stats.isFIFO()) {
+      return { failure: 'is not a file' };
+    }
+    if (stats.size > LARGEST_FILE_BYTES) {
+      return { failure: 'is larger than 1 MiB' };
+    }
+    return { text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    return { failure: FAILURES[codeOf(error)] ?? 'cannot be read' };
+  }
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read by this process',
+};
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { VARIABLE_NAMES } from './env.js';
+import { VARIABLE_NAMES } from './environment/env.js';
 import { presetNames } from './environment-sources.js';
 import { resolveSettings } from './resolve-settings.js';
 
@@ -48,7 +48,7 @@ describe('presets', () => {
   });
 
   it.each(presetNames().filter((name) => name !== 'default'))(
-    '%s still starts without its provider, and says loudly that everybody is refused',
+    '%s still starts without its provider, and reports that every account is refused',
     (name) => {
       const { findings } = resolveSettings({ SERVICE_PRESET: name });
       expect(findings).toContainEqual({
@@ -78,6 +78,7 @@ describe('presets', () => {
     expect(settings.auth).toMatchObject({ anonymousSignupEnabled: false, signupProviders: [] });
     expect(settings.encryption.storagePolicy).toBe('plaintext_only');
     expect(settings.keyless).toEqual({
+      storagePolicy: 'plaintext_only',
       accountsEnabled: true,
       oauth: { enabled: true, providers: ['okta'], autoProvision: true },
     });

@@ -1,8 +1,9 @@
-import type { ProviderSettings, Settings } from './settings.js';
+import type { ProviderSettings } from './providers.config.js';
+import type { Settings } from './settings.js';
 
 const HIDDEN = '(set)';
 
-/** The settings as they can be shown to anybody: every secret is `(set)` or null, shapes are kept. */
+/** The settings without secrets, for printing: every secret is `(set)` or null, shapes are kept. */
 export function printableSettings(settings: Settings): Settings {
   const { storage } = settings;
   return {

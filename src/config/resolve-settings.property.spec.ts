@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ConfigurationError } from './configuration-error.js';
-import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from './env.js';
+import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from './environment/env.js';
 import { resolveSettings } from './resolve-settings.js';
 import type { Settings } from './settings.js';
 
@@ -81,15 +81,15 @@ describe('resolveSettings, whatever the environment', () => {
     );
   });
 
-  it('tells a problem of every variable that has one by itself', () => {
+  it('reports a problem of every variable that has one by itself', () => {
     fc.assert(
       fc.property(environments, (environment) => {
         const outcome = resolvedOrRefused(environment);
-        const told = outcome instanceof ConfigurationError ? outcome.problems : [];
+        const reported = outcome instanceof ConfigurationError ? outcome.problems : [];
         const wrongPorts = /^\s*[+-]?\d+\s*$/.test(environment['PORT'] ?? '0')
           ? Number(environment['PORT'] ?? 0) < 0 || Number(environment['PORT'] ?? 0) > 65_535
           : environment['PORT'] !== '';
-        return told.some(({ variable }) => variable === 'PORT') === wrongPorts;
+        return reported.some(({ variable }) => variable === 'PORT') === wrongPorts;
       }),
       { numRuns: 200 },
     );

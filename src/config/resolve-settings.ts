@@ -1,16 +1,13 @@
-import { findLockouts, type LockoutFinding } from '../policy/lockout.js';
-import { buildSettings } from './build-settings.js';
-import { checkMtls } from './check-mtls.js';
-import { checkTogether } from './check-together.js';
+import { findLockouts, type LockoutFinding } from '../policy/findings/lockout.js';
+import { checkMtls } from './check-settings.js';
+import { checkTogether } from './check-settings.js';
 import { ConfigurationError, ConfigurationReport } from './configuration-error.js';
-import { deepFreeze } from './deep-freeze.js';
+import { deepFreeze, buildSettings, type Settings } from './settings.js';
 import { gatherTexts, type EnvironmentText } from './environment-sources.js';
-import { readValues } from './environment-values.js';
-import { readGitHubProvider } from './github-provider.js';
-import { policyFacts } from './policy-facts.js';
-import { readOidcProviders } from './providers-file.js';
-import type { Settings } from './settings.js';
-import { checkUnknownNames } from './unknown-names.js';
+import { readValues } from './environment/read-values.js';
+import { readGitHubProvider } from './providers-file/github-provider.js';
+import { readOidcProviders } from './providers-file/providers-file.js';
+import { checkUnknownNames } from './environment/unknown-names.js';
 
 export interface ResolvedConfiguration {
   readonly settings: Settings;
@@ -37,8 +34,8 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   if (report.problems.length > 0) {
     throw new ConfigurationError(report.problems, report.warnings);
   }
-  const settings = deepFreeze(buildSettings(values, providers));
-  return { settings, warnings: report.warnings, findings: findLockouts(policyFacts(settings)) };
+  const settings = deepFreeze(buildSettings({ values, providers }));
+  return { settings, warnings: report.warnings, findings: findLockouts(settings) };
 }
 
 function setNames(environment: EnvironmentText): string[] {

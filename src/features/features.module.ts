@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
+import { FeaturesController } from './features.controller.js';
 import { FeaturesService } from './features.service.js';
 
 /**
- * Owns discovery: what clients may know of the policy, as bytes made at start. Does no I/O and
- * decides nothing: the table is policy/auth-methods.
- * Routes: GET /v1/features, ahead of every hook (discovery.route.ts).
+ * Owns discovery: the part of the policy that clients may know, as bytes made at start. Does no I/O
+ * and decides nothing: the table is policy/admission.
+ * Routes: GET /v1/features.
  */
-@Module({ providers: [FeaturesService] })
+@Module({ controllers: [FeaturesController], providers: [FeaturesService] })
 export class FeaturesModule {}

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { KeyedAccounts } from '../auth/device-key/keyed-accounts.js';
-import { isMtlsReachable } from '../config/policy-facts.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { readVersion } from '../config/version.js';
-import { featureDocument, type FeatureFacts } from '../policy/feature-document.js';
+import type { ConfigType } from '@nestjs/config';
+import { IdentityEvents } from '../auth/identity-events.js';
+import { authConfig } from '../config/auth.config.js';
+import { uiConfig } from '../config/browser.config.js';
+import { encryptionConfig } from '../config/encryption.config.js';
+import { keylessConfig } from '../config/keyless.config.js';
+import { mtlsConfig } from '../config/mtls.config.js';
+import { providersConfig } from '../config/providers.config.js';
+import { readVersion } from '../common/version.js';
+import { featureDocument, type FeaturePolicy } from '../policy/admission/feature-document.js';
 
 /** `GET /v1/features`, ready to send. */
 export interface FeatureBytes {
@@ -21,10 +26,19 @@ export interface FeatureBytes {
 export class FeaturesService {
   private rendered: FeatureBytes;
 
-  constructor(@Inject(SETTINGS) settings: Settings, keyedAccounts: KeyedAccounts) {
-    this.rendered = render(toFacts(settings, false));
-    keyedAccounts.onExist(() => {
-      this.rendered = render(toFacts(settings, true));
+  constructor(
+    @Inject(authConfig.KEY) auth: ConfigType<typeof authConfig>,
+    @Inject(encryptionConfig.KEY) encryption: ConfigType<typeof encryptionConfig>,
+    @Inject(keylessConfig.KEY) keyless: ConfigType<typeof keylessConfig>,
+    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
+    @Inject(uiConfig.KEY) ui: ConfigType<typeof uiConfig>,
+    events: IdentityEvents,
+  ) {
+    const policy = { auth, encryption, keyless, mtls, providers, ui };
+    this.rendered = render(policy, false);
+    events.on('keyed-account-found', () => {
+      this.rendered = render(policy, true);
     });
   }
 
@@ -33,8 +47,8 @@ export class FeaturesService {
   }
 }
 
-function render(facts: FeatureFacts): FeatureBytes {
-  const body = JSON.stringify(featureDocument(facts));
+function render(policy: FeaturePolicy, keyedAccountsExist: boolean): FeatureBytes {
+  const body = JSON.stringify(featureDocument(policy, keyedAccountsExist, readVersion()));
   const digest = createHash('sha256').update(body).digest('base64url').slice(0, 22);
   const etag = `"${digest}"`;
   const headers = [
@@ -46,44 +60,4 @@ function render(facts: FeatureFacts): FeatureBytes {
     ...['content-length', String(Buffer.byteLength(body))],
   ];
   return { body, etag, headers };
-}
-
-function toFacts(settings: Settings, keyedAccountsExist: boolean): FeatureFacts {
-  const { auth, encryption, keyless, mtls } = settings;
-  return {
-    storagePolicy: encryption.storagePolicy,
-    keyChallengeEnabled: auth.keyChallengeEnabled,
-    keyedAccountsExist,
-    anonymousSignupEnabled: auth.anonymousSignupEnabled,
-    keylessAccountsEnabled: keyless.accountsEnabled,
-    keylessOAuthEnabled: keyless.oauth.enabled,
-    keylessOAuthProviders: keyless.oauth.providers,
-    keylessOAuthAutoProvision: keyless.oauth.autoProvision,
-    signupProviders: auth.signupProviders,
-    providers: settings.providers.map(({ id }) => id),
-    mtlsUsable: mtls.enabled && isMtlsReachable(mtls),
-    mtlsAutoProvision: mtls.autoProvision,
-    requiredProviders: auth.requiredLoginProviders,
-    requireServerChallenge: auth.requireServerChallenge,
-    looks: settings.providers.map(({ id, displayName, ui: look }) => ({
-      id,
-      displayName,
-      ...look,
-    })),
-    autoRedirectProvider: autoRedirectOf(settings),
-    defaultAccountMode: encryption.defaultAccountMode,
-    allowAccountOptOut: encryption.allowAccountOptOut,
-    plainAccountSettingsAtRest: encryption.plainAccountSettingsAtRest,
-    plainAccountCredentialsAtRest: encryption.plainAccountCredentialsAtRest,
-    version: readVersion(),
-  };
-}
-
-/** Clients that would be sent to what is not there get a way in to choose instead. */
-function autoRedirectOf({ ui: { autoRedirect }, providers, mtls }: Settings): string | null {
-  const { enabled, providerId } = autoRedirect;
-  const isThere =
-    providers.some(({ id }) => id === providerId) ||
-    (providerId === 'mtls' && mtls.enabled && isMtlsReachable(mtls));
-  return enabled && isThere ? providerId : null;
 }

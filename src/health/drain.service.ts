@@ -1,42 +1,45 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { HttpAdapterHost } from '@nestjs/core';
+import { pollUntil } from '../common/poll-until.js';
+import { httpConfig } from '../config/http.config.js';
 import { LiveConnections } from '../updates/live-connections.js';
 import { HealthService } from './health.service.js';
 
-/** Time for load balancers to use the connections they keep once more, and hear of the end. */
+/** Time for load balancers to use the connections they keep once more, and to see them end. */
 const KEEP_ALIVE_MS = 300;
-const STEP_MS = 20;
 /** Live connections may take this share of the grace period; requests get the rest. */
 const LARGEST_SHARE = 0.6;
 
-/** What happens between the signal to stop and the closing of the application. */
+/**
+ * Drains the process before anything else stops: Nest runs `onModuleDestroy` ahead of every other
+ * hook of a shutdown, and it waits for it.
+ */
 @Injectable()
-export class DrainService {
-  private server: HttpServer | null = null;
+export class DrainService implements OnModuleInit, OnModuleDestroy {
   private isDraining = false;
   private readonly underWay = new Set<ServerResponse>();
 
   constructor(
+    private readonly host: HttpAdapterHost,
     private readonly health: HealthService,
     private readonly connections: LiveConnections,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
   ) {}
 
   /**
-   * Watches requests, and while draining has each answer end its connection: closing one that is
-   * idle could meet a request on its way. Call it before the server listens.
+   * Watches requests. While draining each answer ends its connection: closing an idle connection
+   * could meet a request on its way.
    */
-  bind(server: FastifyInstance): void {
-    this.server = server.server;
+  onModuleInit(): void {
     const { underWay } = this;
     const forget = function (this: ServerResponse): void {
       underWay.delete(this);
     };
-    // Ahead of whoever answers: an answer that has left takes no more headers.
+    // Ahead of every handler: an answer that was sent takes no more headers.
     this.server.prependListener('request', (_request, response) => {
       underWay.add(response.once('close', forget));
       if (this.isDraining) {
@@ -46,32 +49,36 @@ export class DrainService {
   }
 
   /**
-   * Not ready any more and no new live connections; the open ones closed in waves, while requests
-   * go on; then nobody new, and the requests under way answered.
+   * Reports the process as not ready and refuses new live connections; closes the open ones in
+   * waves while requests are served; then takes no new connections and waits for the open requests.
    */
-  async drain(): Promise<void> {
+  async onModuleDestroy(): Promise<void> {
+    if (!this.server.listening) {
+      return;
+    }
     this.isDraining = true;
     this.underWay.forEach(endConnection);
     this.health.startDraining();
-    const { shutdownGraceMs, shutdownSpreadMs } = this.settings.http;
+    const { shutdownGraceMs, shutdownSpreadMs } = this.config;
     const spreadMs = Math.min(shutdownSpreadMs, shutdownGraceMs * LARGEST_SHARE);
     await Promise.all([this.connections.drain(spreadMs), sleep(KEEP_ALIVE_MS)]);
-    if (this.server?.listening === true) {
-      await this.finishRequests(this.server);
-    }
+    await this.finishRequests();
   }
 
-  private async finishRequests(server: HttpServer): Promise<void> {
-    // Right after new connections were taken: those still in the queue would be reset, and a
-    // balancer does not send a POST that may have arrived to somebody else.
+  private async finishRequests(): Promise<void> {
+    const { server } = this;
+    // Right after new connections were accepted: connections still in the queue would be reset, and
+    // a balancer does not send a POST that may have arrived to another server.
     await setImmediate();
-    // An HTTP server's own way of closing cuts idle connections off at the same moment.
+    // http.Server.close cuts idle connections at the same moment.
     NetServer.prototype.close.call(server);
     await sleep(KEEP_ALIVE_MS);
-    while (this.underWay.size > 0) {
-      await sleep(STEP_MS);
-    }
+    await pollUntil(() => this.underWay.size === 0);
     server.closeAllConnections();
+  }
+
+  private get server(): HttpServer {
+    return this.host.httpAdapter.getHttpServer() as HttpServer;
   }
 }
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock.js';
 import type { DependencyState } from '../common/errors.js';
 import { Database } from '../storage/database.js';
-import { REDIS, type RedisConnections } from '../storage/redis-connections.js';
+import { REDIS, type RedisConnections } from '../storage/redis/redis-connections.js';
 import { StorageLifecycle } from '../storage/storage-lifecycle.js';
 
 export interface Readiness {
@@ -10,7 +10,7 @@ export interface Readiness {
   readonly dependencies: Readonly<Record<string, DependencyState>>;
 }
 
-/** What the database answered is good for this long: probes of many kinds make one statement. */
+/** An answer of the database is reused for this long: several probes make one statement. */
 const FRESH_MS = 500;
 
 @Injectable()
@@ -25,12 +25,12 @@ export class HealthService {
     @Inject(REDIS) private readonly redis: RedisConnections | null,
   ) {}
 
-  /** From now on the process wants no more requests, and says so. */
+  /** From now on the process reports that it takes no more requests. */
   startDraining(): void {
     this.isDraining = true;
   }
 
-  /** Redis away is told but does not make the server unready: it can serve without. */
+  /** An unreachable Redis is reported, but the server stays ready: it can serve without. */
   async readiness(): Promise<Readiness> {
     const database = await this.databaseState();
     const isReady = database === 'ready' && !this.isDraining;
@@ -50,12 +50,12 @@ export class HealthService {
     }
     const now = this.clock.now();
     if (this.probe === null || now - this.probe.startedAt >= FRESH_MS) {
-      this.probe = { startedAt: now, state: this.askDatabase() };
+      this.probe = { startedAt: now, state: this.probeDatabase() };
     }
     return this.probe.state;
   }
 
-  private askDatabase(): Promise<string> {
+  private probeDatabase(): Promise<string> {
     return this.database.query('SELECT 1').then(
       () => 'ready',
       () => 'away',

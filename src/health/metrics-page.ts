@@ -1,39 +1,49 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { AuthService } from '../auth/auth.service.js';
-import { bearerTokenFrom } from '../auth/bearer-token.js';
+import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { sendError } from '../common/error.filter.js';
 import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { metricsConfig } from '../config/metrics.config.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Database } from '../storage/database.js';
 import { LiveConnections } from '../updates/live-connections.js';
 
 const PATH = '/metrics';
 
-/** Serves the metrics: on a port of its own, or beside the API to whoever has the token, or not. */
+/** Serves the metrics on a port of their own, or beside the API to callers with the token, or not. */
 @Injectable()
-export class MetricsPage implements OnApplicationShutdown {
+export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsPage.name);
   private ownServer: Server | null = null;
 
   constructor(
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
     private readonly metrics: Metrics,
     private readonly auth: AuthService,
     private readonly database: Database,
     private readonly connections: LiveConnections,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(metricsConfig.KEY) private readonly config: ConfigType<typeof metricsConfig>,
   ) {}
 
-  /** Call it before the server listens. */
-  async serve(server: FastifyInstance): Promise<void> {
-    const { port, host, token } = this.settings.metrics;
+  async onModuleInit(): Promise<void> {
+    const { port, host, token } = this.config;
     if (port === null && token === null) {
       return;
     }
+    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     this.observe();
     this.measureRequests(server);
     if (port !== null) {
@@ -79,9 +89,9 @@ export class MetricsPage implements OnApplicationShutdown {
     this.logger.log(`Metrics on port ${actual}`);
   }
 
-  /** Hashes first, so that neither content nor length shows in the time it takes. */
+  /** Compares hashes, so that the time reveals neither content nor length. */
   private isAllowed(header: string | undefined): boolean {
-    const { token } = this.settings.metrics;
+    const { token } = this.config;
     return token === null || timingSafeEqual(digest(bearerTokenFrom(header) ?? ''), digest(token));
   }
 

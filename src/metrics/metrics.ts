@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Global, Injectable, Module } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds: from a warm request to one that waited for an upstream. */
@@ -7,8 +7,8 @@ const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const REVOCATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 1800, 7200, 86_400];
 
 /**
- * Every instrument of this process. Label values come from tables of ours, never from a request: a
- * stranger cannot make the page grow.
+ * Every instrument of this process. Label values come from our own tables, never from a request, so
+ * that no caller can make the page grow.
  */
 @Injectable()
 export class Metrics {
@@ -43,7 +43,7 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  /** Adds counters that are kept elsewhere, where counting has to cost nothing. */
+  /** Adds counters that are kept elsewhere, on paths where a counter here would cost too much. */
   observeCounts(name: string, help: string, label: string, read: () => Record<string, number>) {
     new Counter({
       name,
@@ -59,7 +59,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a gauge that is read when the page is; what cannot be read is NaN. */
+  /** Adds a gauge that is read with the page; NaN when it cannot be read. */
   observe(name: string, help: string, read: () => number | null | Promise<number | null>): void {
     new Gauge({
       name,
@@ -72,3 +72,11 @@ export class Metrics {
     });
   }
 }
+
+/**
+ * Owns the instruments. Does not own the events: every module counts its own. The page is served by
+ * health.
+ */
+@Global()
+@Module({ providers: [Metrics], exports: [Metrics] })
+export class MetricsModule {}

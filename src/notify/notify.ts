@@ -1,14 +1,30 @@
-import { deliver, type DeliverOptions, type Senders } from './deliver.js';
-import type { Outcome } from './delivery.js';
-import type { NotificationEvent } from './notification-event.js';
-import { planNotification, type PlanOptions, type SavedToken } from './plan.js';
+import {
+  DeliveryEngine,
+  RETRY_DELAYS_MS,
+  type DeliveryEngineOptions,
+  type Progress,
+  type RetrySchedule,
+  type Senders,
+} from './delivery/engine.js';
+import { outcomeOf, targetOf, type Delivery, type Outcome } from './delivery/delivery.js';
+import { MemoryStore, type MemoryEntry } from './delivery/memory-store.js';
+import { planNotification, type PlanOptions, type SavedToken } from './delivery/plan.js';
+import type { NotificationEvent } from './content/notification-event.js';
 import { readPreferences } from './preferences.js';
-import type { InputProblem } from './read-event.js';
+import type { InputProblem } from './content/read-event.js';
 
-/** Whom to tell: the account's settings document and the push tokens it has saved. */
+/** The account to notify: its settings document and the push tokens it has saved. */
 export interface NotifiedAccount {
   readonly settings: unknown;
   readonly tokens: readonly SavedToken[];
+}
+
+export interface DeliverOptions {
+  /** Default {@link RETRY_DELAYS_MS}; an empty list of delays means one try. */
+  readonly schedule?: RetrySchedule;
+  readonly now?: () => number;
+  /** Ends the waits between tries; a try under way is finished. */
+  readonly signal?: AbortSignal;
 }
 
 export type NotifyOptions = DeliverOptions & Omit<PlanOptions, 'now'>;
@@ -21,8 +37,8 @@ export interface Notified {
 }
 
 /**
- * Tells an account's devices and webhooks of an event, and says what became of it at each (specification,
- * Events 1 and 2). Never rejects.
+ * Notifies an account's devices and webhooks of an event, and returns the outcome at each
+ * (specification, Events 1 and 2). Never rejects.
  */
 export async function notify(
   event: NotificationEvent,
@@ -35,4 +51,50 @@ export async function notify(
   const plan = planNotification(event, preferences, tokens, { ...options, now: now() });
   const sent = await deliver(plan.deliveries, senders, options);
   return { outcomes: [...plan.outcomes, ...sent], problems: preferences.problems };
+}
+
+/** Sends, retries by the schedule, and returns the outcome of each, by position. Never rejects. */
+export async function deliver(
+  deliveries: readonly Delivery[],
+  senders: Senders,
+  { now = Date.now, signal, schedule = DEFAULT_SCHEDULE }: DeliverOptions = {},
+): Promise<Outcome[]> {
+  const outcomes = new Map<Delivery, Outcome>();
+  const options: DeliveryEngineOptions<MemoryEntry> = {
+    sendersFor: () => senders,
+    complete: ({ delivery }) => delivery,
+    schedule,
+    now,
+    onProgress: (progress) => record(outcomes, progress),
+  };
+  const deliverTo = async (target: readonly Delivery[]): Promise<void> => {
+    const store = new MemoryStore();
+    const engine = new DeliveryEngine(store, options);
+    await engine.tryBatch(store.add(target));
+    await engine.drain({ signal });
+  };
+  const pushes = deliveries.filter(({ kind }) => kind === 'push');
+  const webhooks = deliveries.filter(({ kind }) => kind === 'webhook');
+  await Promise.all([pushes, ...webhooks.map((one) => [one])].map(deliverTo));
+  return deliveries.flatMap((delivery) => outcomes.get(delivery) ?? []);
+}
+
+const DEFAULT_SCHEDULE: RetrySchedule = { delaysMs: RETRY_DELAYS_MS, random: Math.random };
+
+/** A delivery that expired between two tries keeps the outcome of the first. */
+function record(
+  outcomes: Map<Delivery, Outcome>,
+  { entry: { delivery }, attempts, result }: Progress<MemoryEntry>,
+): void {
+  if (result !== null) {
+    outcomes.set(delivery, outcomeOf(delivery, result, attempts));
+  } else if (!outcomes.has(delivery)) {
+    const target = targetOf(delivery);
+    outcomes.set(delivery, {
+      target,
+      deliveryId: delivery.id,
+      state: 'suppressed',
+      reason: 'expired',
+    });
+  }
 }

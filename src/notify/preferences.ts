@@ -1,9 +1,9 @@
-import { readRequestPreviews } from '../client/request-previews.js';
-import { isRecord } from '../client/problem.js';
-import type { ContentSwitches } from './content.js';
-import type { NotificationTopic } from './notification-event.js';
-import type { InputProblem } from './read-event.js';
-import { isWebhookPreset, WEBHOOK_PRESETS, type WebhookPreset } from './webhook-presets.js';
+import * as v from 'valibot';
+import { isRecord } from '../client/is-record.js';
+import type { ContentSwitches } from './content/content.js';
+import type { NotificationTopic } from './content/notification-event.js';
+import type { InputProblem } from './content/read-event.js';
+import { WEBHOOK_PRESETS, type WebhookPreset } from './webhook/webhook-request.js';
 
 export type TopicSwitches = Readonly<Record<NotificationTopic, boolean>>;
 
@@ -24,50 +24,87 @@ export interface Preferences {
   readonly problems: readonly InputProblem[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-type Complain = (path: string, message: string) => void;
-
 const MAX_ID_CHARACTERS = 128;
 const MAX_URL_CHARACTERS = 2048;
+const CHANNELS = 'notificationChannelsV1';
+
+const flag = (otherwise: boolean) =>
+  v.nullish(v.boolean(`must be true or false: taken as ${otherwise}`), otherwise);
+const field = <Value>(check: (value: unknown) => boolean, rule: string) =>
+  v.optional(v.custom<Value>(check, rule), null as Value);
+
+const TOPICS = v.pipe(
+  v.object({
+    ready: flag(true),
+    permissionRequest: flag(true),
+    userActionRequest: flag(true),
+  }),
+  v.transform(({ ready, permissionRequest, userActionRequest }): TopicSwitches => ({
+    ready,
+    permission_request: permissionRequest,
+    user_action_request: userActionRequest,
+  })),
+);
+const CONTENT = { readyIncludeMessageText: flag(false), requestPreviews: flag(true) };
+const PUSH = v.pipe(
+  v.object({ pushEnabled: flag(true), ...CONTENT }),
+  v.transform(({ pushEnabled: enabled, ...content }) => ({ enabled, ...content })),
+);
+const CHANNEL_SWITCHES = v.object({ enabled: flag(true), ...CONTENT });
+const KIND_RULE = 'is of a version or kind that this sender does not know';
+const SECRET = v.nullish(v.string('has a signing secret that is no text'), '');
+/** A secret that cannot be read must not turn a signed channel into an unsigned one. */
+const CHANNEL = v.object({
+  v: v.nullish(v.literal(1, KIND_RULE), 1),
+  kind: v.nullish(v.literal('webhook', KIND_RULE), 'webhook'),
+  id: field<string>(isChannelId, `needs an id of 1 to ${MAX_ID_CHARACTERS} characters`),
+  url: field<string>(
+    isWebhookAddress,
+    `needs a url of up to ${MAX_URL_CHARACTERS} characters that begins with https:// or http:// and holds no user name or password`,
+  ),
+  preset: v.optional(
+    v.picklist(WEBHOOK_PRESETS, `needs one of these presets: ${WEBHOOK_PRESETS.join(', ')}`),
+    'generic',
+  ),
+  signingSecret: SECRET,
+  previousSigningSecret: SECRET,
+});
 
 /**
  * Reads `notificationsSettingsV1` and `notificationChannelsV1` out of an account's settings
  * (contract, The sender and the notification preferences). Never fails: a missing field has its
- * default, a broken one its default and a problem, and a broken channel is left out with a problem.
+ * default, a broken one its default and a problem, and a broken channel is skipped with a problem.
  */
 export function readPreferences(settings: unknown): Preferences {
   const problems: InputProblem[] = [];
-  const complain: Complain = (path, message) => problems.push({ path, message });
-  const document = recordIn(settings ?? {}, 'settings', complain);
+  const document = recordIn(settings, 'settings', problems);
   const name = 'notificationsSettingsV1';
-  const fields = recordIn(document[name] ?? {}, name, complain);
-  const push = {
-    enabled: switchIn(fields, 'pushEnabled', true, name, complain),
-    topics: topicsIn(fields, name, complain),
-    ...contentSwitchesIn(fields, name, complain),
+  const fields = recordIn(document[name], name, problems);
+  return {
+    push: {
+      ...readSwitches(PUSH, fields, name, problems),
+      topics: readSwitches(TOPICS, fields, name, problems),
+    },
+    channels: channelsIn(document[CHANNELS], problems),
+    problems,
   };
-  return { push, channels: channelsIn(document['notificationChannelsV1'], complain), problems };
 }
 
-function channelsIn(value: unknown, complain: Complain): WebhookChannel[] {
-  const name = 'notificationChannelsV1';
+function channelsIn(value: unknown, problems: InputProblem[]): WebhookChannel[] {
   if (value !== undefined && value !== null && !Array.isArray(value)) {
-    complain(name, 'must be a list: no channel is served');
+    problems.push({ path: CHANNELS, message: 'must be a list: no channel is served' });
   }
   const seen = new Set<string>();
   return (Array.isArray(value) ? value : []).flatMap((entry: unknown, index) => {
-    const path = `${name}[${index}]`;
-    const channel = isRecord(entry) ? channelIn(entry, path, complain) : 'is no channel';
-    const problem = isProblem(channel) ? channel : repeated(channel.id, seen);
+    const path = `${CHANNELS}[${index}]`;
+    const channel = channelIn(entry, path, problems);
+    const problem = typeof channel === 'string' ? channel : repeated(channel.id, seen);
     if (problem !== null) {
-      complain(path, `${problem}: this channel is skipped`);
+      problems.push({ path, message: `${problem}: this channel is skipped` });
     }
-    return isProblem(channel) || problem !== null ? [] : [channel];
+    return typeof channel === 'string' || problem !== null ? [] : [channel];
   });
 }
-
-const isProblem = (channel: WebhookChannel | string): channel is string =>
-  typeof channel === 'string';
 
 function repeated(id: string, seen: Set<string>): string | null {
   const isRepeated = seen.has(id);
@@ -75,89 +112,128 @@ function repeated(id: string, seen: Set<string>): string | null {
   return isRepeated ? `has the id ${JSON.stringify(id)} of a channel before it` : null;
 }
 
-function channelIn(fields: Fields, path: string, complain: Complain): WebhookChannel | string {
-  const { id, url, preset = 'generic' } = fields;
-  if ((fields['v'] ?? 1) !== 1 || (fields['kind'] ?? 'webhook') !== 'webhook') {
-    return 'is of a version or kind that this sender does not know';
+/** The channel, or why it cannot be served. */
+function channelIn(
+  entry: unknown,
+  path: string,
+  problems: InputProblem[],
+): WebhookChannel | string {
+  if (!isRecord(entry)) {
+    return 'is no channel';
   }
-  if (typeof id !== 'string' || id === '' || id.length > MAX_ID_CHARACTERS) {
-    return `needs an id of 1 to ${MAX_ID_CHARACTERS} characters`;
+  const { success, output, issues } = v.safeParse(CHANNEL, entry, { abortEarly: true });
+  if (!success) {
+    return issues[0].message;
   }
-  if (typeof url !== 'string' || !isWebhookAddress(url)) {
-    return `needs a url of up to ${MAX_URL_CHARACTERS} characters that begins with https:// or http:// and holds no user name or password`;
-  }
-  if (!isWebhookPreset(preset)) {
-    return `needs one of these presets: ${WEBHOOK_PRESETS.join(', ')}`;
-  }
-  const secrets = secretsIn(fields);
-  if (secrets === null) {
-    return 'has a signing secret that is no text';
-  }
-  const topics = recordIn(fields['topics'] ?? {}, `${path}.topics`, complain);
+  const { id, url, preset, signingSecret, previousSigningSecret } = output;
+  const place = `${path}.topics`;
+  const topics = recordIn(entry['topics'], place, problems);
   return {
     id,
     url,
     preset,
-    secrets,
-    enabled: switchIn(fields, 'enabled', true, path, complain),
-    topics: topicsIn(topics, `${path}.topics`, complain),
-    ...contentSwitchesIn(fields, path, complain),
+    secrets: [signingSecret, previousSigningSecret].filter((secret) => secret !== ''),
+    ...readSwitches(CHANNEL_SWITCHES, entry, path, problems),
+    topics: readSwitches(TOPICS, topics, place, problems),
   };
 }
 
-/** A secret that cannot be read must not turn a signed channel into an unsigned one. */
-function secretsIn(fields: Fields): string[] | null {
-  const secrets = [fields['signingSecret'], fields['previousSigningSecret']].map(
-    (one) => one ?? '',
-  );
-  return secrets.every((secret) => typeof secret === 'string')
-    ? secrets.filter((secret) => secret !== '')
-    : null;
+function isChannelId(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_ID_CHARACTERS;
 }
 
-function isWebhookAddress(text: string): boolean {
-  if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text)) {
+function isWebhookAddress(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > MAX_URL_CHARACTERS) {
     return false;
   }
-  const { protocol, username, password } = new URL(text);
-  return ['https:', 'http:'].includes(protocol) && username === '' && password === '';
+  try {
+    const { protocol, username, password } = new URL(value);
+    return ['https:', 'http:'].includes(protocol) && username === '' && password === '';
+  } catch {
+    return false;
+  }
 }
 
-function topicsIn(fields: Fields, path: string, complain: Complain): TopicSwitches {
-  return {
-    ready: switchIn(fields, 'ready', true, path, complain),
-    permission_request: switchIn(fields, 'permissionRequest', true, path, complain),
-    user_action_request: switchIn(fields, 'userActionRequest', true, path, complain),
-  };
-}
-
-function contentSwitchesIn(fields: Fields, path: string, complain: Complain): ContentSwitches {
-  switchIn(fields, 'requestPreviews', true, path, complain);
-  return {
-    readyIncludeMessageText: switchIn(fields, 'readyIncludeMessageText', false, path, complain),
-    requestPreviews: readRequestPreviews(fields),
-  };
-}
-
-function switchIn(
-  fields: Fields,
-  name: string,
-  otherwise: boolean,
+/** A broken switch is reported, and read as if it were missing. */
+function readSwitches<Schema extends v.GenericSchema>(
+  schema: Schema,
+  fields: Readonly<Record<string, unknown>>,
   path: string,
-  complain: Complain,
-): boolean {
-  const value = fields[name] ?? otherwise;
-  if (typeof value === 'boolean') {
-    return value;
+  problems: InputProblem[],
+): v.InferOutput<Schema> {
+  const { success, output, issues } = v.safeParse(schema, fields);
+  if (success) {
+    return output;
   }
-  complain(`${path}.${name}`, `must be true or false: taken as ${otherwise}`);
-  return otherwise;
+  const broken = issues.map((issue) => ({ name: v.getDotPath(issue) ?? '', ...issue }));
+  broken.forEach(({ name, message }) => problems.push({ path: `${path}.${name}`, message }));
+  const rest = Object.entries(fields).filter(([key]) => !broken.some(({ name }) => name === key));
+  return v.parse(schema, Object.fromEntries(rest));
 }
 
-function recordIn(value: unknown, path: string, complain: Complain): Fields {
-  if (isRecord(value)) {
-    return value;
+function recordIn(
+  value: unknown,
+  path: string,
+  problems: InputProblem[],
+): Readonly<Record<string, unknown>> {
+  const record = value ?? {};
+  if (isRecord(record)) {
+    return record;
   }
-  complain(path, 'must be an object: the defaults hold');
+  problems.push({ path, message: 'must be an object: the defaults hold' });
   return {};
+}
+
+/** An account's settings as `GET /v2/account/settings` returns them. */
+export type SettingsContent =
+  | { readonly t: 'plain'; readonly v: unknown }
+  | { readonly t: 'encrypted'; readonly c: string }
+  | null;
+
+/** Decrypts the settings with the account's own key: the document, or its JSON. */
+export type Decrypt = (encrypted: string) => unknown;
+
+/**
+ * The settings cannot be read, so what they allow is unknown: sending by the defaults could
+ * show what the person chose to hide.
+ */
+export class SettingsUnreadable extends Error {
+  override readonly name = 'SettingsUnreadable';
+}
+
+/**
+ * The settings document of an account; an empty one where nothing was saved yet.
+ *
+ * @param decrypt needed for an e2ee account; its errors count as unreadable settings
+ * @throws SettingsUnreadable
+ */
+export async function openSettings(content: SettingsContent, decrypt?: Decrypt): Promise<unknown> {
+  if (content === null) {
+    return {};
+  }
+  if (content.t === 'plain') {
+    return parsed(content.v);
+  }
+  if (decrypt === undefined) {
+    throw new SettingsUnreadable('The settings are encrypted, and no decrypt function was given.');
+  }
+  let opened: unknown;
+  try {
+    opened = await decrypt(content.c);
+  } catch (error) {
+    throw new SettingsUnreadable('The settings could not be decrypted.', { cause: error });
+  }
+  return parsed(opened);
+}
+
+function parsed(document: unknown): unknown {
+  if (typeof document !== 'string') {
+    return document;
+  }
+  try {
+    return JSON.parse(document);
+  } catch {
+    // The parser's own error quotes the settings, secrets included.
+    throw new SettingsUnreadable('The settings are not JSON.');
+  }
 }

@@ -5,17 +5,25 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
-import { AccountRecheck, type RecheckOutcome } from '../auth/account-recheck.js';
-import { DueIdentities } from '../auth/due-identities.js';
-import { AppError } from '../common/errors.js';
-import { SETTINGS, type ProviderSettings, type Settings } from '../config/settings.js';
+import { IdentityEvents } from '../auth/identity-events.js';
+import { Clock } from '../common/clock.js';
+import { isUnavailable } from '../common/errors.js';
+import { authConfig } from '../config/auth.config.js';
+import { providersConfig, type ProviderSettings } from '../config/providers.config.js';
 import { Metrics } from '../metrics/metrics.js';
-import { IdentityDueRepository, type LeasedIdentity } from '../storage/identity-due.repository.js';
+import {
+  IdentityDueRepository,
+  type LeasedIdentity,
+} from '../storage/repositories/identity-due.repository.js';
+import { AccountRecheck, type RecheckOutcome } from './account-recheck.js';
 import { leaseMsFor, ProviderQueue } from './provider-queue.js';
 
 const TICK_MS = 2000;
 const ADOPT_EVERY_MS = 10_000;
+/** The query reads every identity, so scrapers share its result. */
+const GAUGE_FRESH_MS = 30_000;
 
 /**
  * Decides which identities are re-checked and when; what becomes of one is AccountRecheck's. Every
@@ -32,28 +40,21 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
   constructor(
     private readonly identities: IdentityDueRepository,
     private readonly rechecks: AccountRecheck,
-    private readonly due: DueIdentities,
+    private readonly events: IdentityEvents,
     private readonly metrics: Metrics,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
   ) {}
 
   onModuleInit(): void {
-    const { offboarding } = this.settings.auth;
+    const { offboarding } = this.auth;
     if (!offboarding.enabled) {
       return;
     }
-    for (const provider of this.settings.providers) {
+    for (const provider of this.providers) {
       this.queues.set(provider.id, this.queueOf(provider));
     }
-    this.due.onDue(() => void this.runOnce());
-  }
-
-  /** Ends when everything that was due has been checked. The queues bound what overlaps. */
-  @Interval(TICK_MS)
-  async tick(): Promise<void> {
-    if (this.queues.size > 0) {
-      await this.runOnce();
-    }
+    this.events.on('identities-due', () => void this.runOnce());
   }
 
   /** Checks that are under way end; what is only leased goes back to the queue. */
@@ -62,20 +63,23 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     await this.runOnce();
   }
 
-  private async runOnce(): Promise<void> {
+  /** Ends when everything that was due has been checked. The queues bound what overlaps. */
+  @Interval(TICK_MS)
+  async runOnce(): Promise<void> {
+    if (this.queues.size === 0) {
+      return;
+    }
     try {
-      this.adopting ??= this.adopt().finally(() => {
-        this.adopting = null;
-      });
+      this.adopting ??= this.adopt().finally(() => (this.adopting = null));
       await this.adopting;
     } catch (error) {
-      this.complain(error);
+      this.logFailure(error);
       return;
     }
     const drained = await Promise.allSettled([...this.queues.values()].map((one) => one.drain()));
     for (const end of drained) {
       if (end.status === 'rejected') {
-        this.complain(end.reason);
+        this.logFailure(end.reason);
       }
     }
   }
@@ -88,7 +92,7 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
         release: (identities) => this.identities.release(identities),
         recheck: (identity, signal) => this.recheck(identity, signal),
       },
-      this.settings.auth.offboarding,
+      this.auth.offboarding,
       this.stopping.signal,
     );
   }
@@ -111,11 +115,45 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  private complain(error: unknown): void {
-    if (error instanceof AppError && error.code === 'unavailable') {
-      this.logger.debug('Storage is away: identities are checked when it is back.');
+  private logFailure(error: unknown): void {
+    if (isUnavailable(error)) {
+      this.logger.debug('Storage is unavailable: identities are checked when it is back.');
     } else {
       this.logger.error(error);
     }
+  }
+}
+
+/** Measures the age of the oldest definite answer: above the interval, the job is behind. */
+@Injectable()
+export class OldestCheckGauge implements OnModuleInit {
+  private known: { readonly at: number; readonly oldest: Promise<number | null> } | null = null;
+
+  constructor(
+    private readonly identities: IdentityDueRepository,
+    private readonly metrics: Metrics,
+    private readonly clock: Clock,
+    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.auth.offboarding.enabled) {
+      this.metrics.observe(
+        'eligibility_oldest_check_seconds',
+        'Age of the oldest definite answer about a linked identity; 0 when there is none.',
+        () => this.read(),
+      );
+    }
+  }
+
+  private async read(): Promise<number> {
+    const now = this.clock.now();
+    if (this.known === null || now - this.known.at > GAUGE_FRESH_MS) {
+      const providers = this.providers.map(({ id }) => id);
+      this.known = { at: now, oldest: this.identities.oldestCheck(providers) };
+    }
+    const oldest = await this.known.oldest;
+    return oldest === null ? 0 : Math.max(now - oldest, 0) / 1000;
   }
 }

@@ -1,11 +1,29 @@
 import { Module } from '@nestjs/common';
-import { AccountRecheckModule } from '../auth/account-recheck.module.js';
-import { OffboardingJob } from './offboarding.job.js';
-import { OldestCheckGauge } from './oldest-check.gauge.js';
+import { IdentitiesModule } from '../identities/identities.module.js';
+import { ProvidersModule } from '../providers/providers.module.js';
+import { AccountRecheck } from './account-recheck.js';
+import { OffboardingJob, OldestCheckGauge } from './offboarding.job.js';
+import { ProviderSignalsController } from './signals/provider-signals.controller.js';
+import {
+  GitHubWebhookService,
+  ProviderSignalsService,
+} from './signals/provider-signals.service.js';
 
 /**
- * Owns when linked identities are re-checked: the queue of each provider, its workers, its pauses.
- * Does not own what a check is or does (auth: account-recheck), nor the rules (policy).
+ * Owns the re-checks of linked identities: the queue of each provider, its workers and pauses, the
+ * check of one identity, and the signals by which a provider makes one due at once. Does not own the
+ * rules (policy) nor what a change of eligibility does to sessions (identities, auth).
+ * Routes: POST /v1/auth/backchannel-logout/:provider, POST /v1/auth/providers/github/webhook.
  */
-@Module({ imports: [AccountRecheckModule], providers: [OffboardingJob, OldestCheckGauge] })
+@Module({
+  imports: [IdentitiesModule, ProvidersModule],
+  controllers: [ProviderSignalsController],
+  providers: [
+    AccountRecheck,
+    GitHubWebhookService,
+    OffboardingJob,
+    OldestCheckGauge,
+    ProviderSignalsService,
+  ],
+})
 export class OffboardingModule {}

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecheckOutcome } from '../auth/account-recheck.js';
-import type { LeasedIdentity } from '../storage/identity-due.repository.js';
+import type { RecheckOutcome } from './account-recheck.js';
+import type { LeasedIdentity } from '../storage/repositories/identity-due.repository.js';
 import { leaseMsFor, ProviderQueue } from './provider-queue.js';
 
 function identity(id: number): LeasedIdentity {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecheckOutcome } from '../auth/account-recheck.js';
-import type { LeasedIdentity } from '../storage/identity-due.repository.js';
+import type { RecheckOutcome } from './account-recheck.js';
+import type { LeasedIdentity } from '../storage/repositories/identity-due.repository.js';
 
 const CHECK_LIMIT_MS = 140_000;
 /** For what is stored when a check ends. */
@@ -47,7 +47,7 @@ interface Waiting {
 
 /**
  * The identities of one provider that are due. A queue has its own workers, so that a slow provider
- * delays nobody else's identities.
+ * delays no other identities.
  */
 export class ProviderQueue {
   private readonly workers = new Set<Promise<void>>();
@@ -115,9 +115,7 @@ export class ProviderQueue {
       } else if (this.isExhausted) {
         return null;
       } else {
-        this.refill ??= this.leaseMore().finally(() => {
-          this.refill = null;
-        });
+        this.refill ??= this.leaseMore().finally(() => (this.refill = null));
         await this.refill;
       }
     }

@@ -1,4 +1,4 @@
-import type { AccountMode, StoragePolicy } from './storage-policy.js';
+import type { AccountMode, StoragePolicy } from './operator-policy.js';
 
 /** Arrays and objects in each other, in a plain value. */
 const MAX_DEPTH = 100;
@@ -17,14 +17,9 @@ export type ContentDecision =
 
 const ALLOWED: ContentDecision = { isAllowed: true };
 
-const MODES = { encrypted: 'e2ee', plain: 'plain' } as const satisfies Record<
-  Content['t'],
-  AccountMode
->;
-
 /** How an account that stores content of this kind is encrypted. */
 export function modeOf({ t }: Content): AccountMode {
-  return MODES[t];
+  return t === 'encrypted' ? 'e2ee' : 'plain';
 }
 
 /**
@@ -81,4 +76,12 @@ function isFlat(value: unknown): boolean {
 /** Text that comes back as it went: half a surrogate pair would not. */
 export function isStorableText(value: unknown): value is string {
   return typeof value === 'string' && /^[^\p{Cs}]*$/u.test(value);
+}
+
+/** Connected services that one account may keep credentials of. */
+export const MAX_CREDENTIALS = 100;
+
+/** Whether text names a connected service: 1 to 64 letters, digits, `.`, `-` and `_`, not a dot first. */
+export function isServiceName(text: string): boolean {
+  return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/.test(text);
 }

@@ -1,16 +1,16 @@
-import type { EligibilityFacts } from '../policy/eligibility.js';
+import type { EligibilityFacts } from '../policy/eligibility/eligibility.js';
 
-/** A person as the provider names them. */
+/** A user as the provider describes them. */
 export interface ProviderProfile {
-  /** What the provider never changes and never gives to somebody else. */
+  /** The provider's permanent identifier, never assigned to another user. */
   readonly subject: string;
   readonly facts: EligibilityFacts;
 }
 
-/** What a later re-check needs (a refresh token, say): opaque to everybody but the provider. */
+/** What a later re-check needs (a refresh token, for example): opaque outside the provider. */
 export type ProviderCredentials = string;
 
-/** One authorization, from the browser's redirect to its return. */
+/** One authorization, from the redirect to the callback. */
 export interface AuthorizationRequest {
   readonly redirectUri: string;
   readonly state: string;
@@ -27,7 +27,7 @@ export interface Exchange {
 /** Why an authorization did not end in a profile. */
 export type ExchangeRefusal = 'access_denied' | 'invalid_response' | 'upstream_error';
 
-/** The only error a provider throws; everything an upstream said stays in the log's cause. */
+/** The only error a provider throws; details of the upstream stay in its cause, for the log. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
 
@@ -43,7 +43,7 @@ export interface RecheckSubject {
   readonly subject: string;
   readonly login: string | null;
   readonly credentials: ProviderCredentials | null;
-  /** Stores rotated credentials; called before the old ones are forgotten. */
+  /** Stores rotated credentials; called before the old ones are dropped. */
   readonly saveCredentials: (credentials: ProviderCredentials) => Promise<void>;
 }
 
@@ -53,13 +53,33 @@ export type Recheck =
   | { readonly outcome: 'gone'; readonly reason: string }
   | { readonly outcome: 'unknown'; readonly reason: string; readonly retryAfterMs?: number };
 
-/** What every identity provider can do. One conformance suite runs on all of them. */
+/** The contract of every identity provider. One conformance suite runs on all of them. */
 export interface IdentityProvider {
   readonly id: string;
   /** The address to open in the browser. @throws ProviderError `upstream_error` */
   authorizationUrl(request: AuthorizationRequest): Promise<URL>;
   /** @param callback the redirect as it arrived, with its query. @throws ProviderError */
   exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange>;
-  /** Asks again about somebody. Never throws for what an upstream did. */
+  /** Checks a user again. Upstream failures are outcomes, never thrown. */
   recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck>;
+}
+
+/** A verified logout token. */
+export interface LogoutNotice {
+  readonly subject: string;
+  /** Its `jti`: accepted once. */
+  readonly tokenId: string;
+}
+
+/** Older logout tokens are refused, whatever their expiry. */
+export const MAX_LOGOUT_TOKEN_AGE_SECONDS = 300;
+
+/** A provider that sends logout tokens (OpenID Connect Back-Channel Logout 1.0). */
+export interface LogoutNotifier {
+  /** @throws an error of jose, TypeError, UpstreamError: not a logout token of this provider for us */
+  verifyLogoutToken(token: string): Promise<LogoutNotice>;
+}
+
+export function isLogoutNotifier(provider: object): provider is LogoutNotifier {
+  return 'verifyLogoutToken' in provider;
 }

@@ -1,36 +1,37 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
-import { rulesOf } from '../config/eligibility-rules.js';
-import { SETTINGS, type ProviderSettings, type Settings } from '../config/settings.js';
-import type { EligibilityRules } from '../policy/eligibility.js';
-import type { Authority } from '../policy/identity-issuer.js';
-import { GitHubProvider } from './github.provider.js';
+import { eligibilityRulesOf } from '../policy/eligibility/provider-rules.js';
+import { providersConfig, type ProviderSettings } from '../config/providers.config.js';
+import type { EligibilityRules } from '../policy/eligibility/eligibility.js';
+import type { Authority } from '../policy/eligibility/identity-link.js';
+import { GitHubProvider } from './github/github.provider.js';
 import type { IdentityProvider } from './identity-provider.js';
-import { OidcProvider } from './oidc.provider.js';
-import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from './upstream-http.js';
+import { OidcProvider } from './oidc/oidc.provider.js';
+import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from './http/upstream-http.js';
 
 interface Entry {
   readonly settings: ProviderSettings;
   readonly provider: IdentityProvider;
 }
 
-/** GitHub counts 900 points a minute and 100 requests at once against whoever asks. */
+/** GitHub allows 900 points a minute and 100 concurrent requests per client. */
 const GITHUB_LIMITS: UpstreamLimits = {
   ...DEFAULT_UPSTREAM_LIMITS,
   budget: { perSecond: 15, burst: 30, longestWaitMs: 5_000 },
 };
 
-/** The configured identity providers by their ids. Making them asks nobody anything. */
+/** The configured identity providers by id. Creating them sends no request. */
 @Injectable()
 export class ProviderRegistry {
   private readonly entries: ReadonlyMap<string, Entry>;
 
-  constructor(@Inject(SETTINGS) settings: Settings, clock: Clock) {
+  constructor(
+    @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
+    clock: Clock,
+  ) {
     this.entries = new Map(
-      settings.providers.map((one) => [
-        one.id,
-        { settings: one, provider: providerFor(one, clock) },
-      ]),
+      config.map((one) => [one.id, { settings: one, provider: providerFor(one, clock) }]),
     );
   }
 
@@ -42,18 +43,23 @@ export class ProviderRegistry {
     return [...this.entries.keys()];
   }
 
+  /** The name that people see; the id when the provider is not configured. */
+  displayName(id: string): string {
+    return this.entries.get(id)?.settings.displayName ?? id;
+  }
+
   /** The callback address registered with the provider; null when there is none. */
   redirectUri(id: string): string | null {
     return this.entries.get(id)?.settings.redirectUrl ?? null;
   }
 
-  /** The operator's rules for people of the provider; undefined when it is not configured. */
+  /** The operator's eligibility rules of the provider; undefined when it is not configured. */
   rules(id: string): EligibilityRules | undefined {
     const entry = this.entries.get(id);
-    return entry && rulesOf(entry.settings);
+    return entry && eligibilityRulesOf(entry.settings);
   }
 
-  /** Who names the people of the provider; undefined when it is not configured. */
+  /** The issuer of the provider's subjects; undefined when it is not configured. */
   authority(id: string): Authority | undefined {
     const settings = this.entries.get(id)?.settings;
     switch (settings?.type) {

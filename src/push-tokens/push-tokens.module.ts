@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { UpdatesModule } from '../updates/updates.module.js';
 import { PushTokensController } from './push-tokens.controller.js';
 import { PushTokensService } from './push-tokens.service.js';
 
@@ -8,7 +7,6 @@ import { PushTokensService } from './push-tokens.service.js';
  * Routes: GET and POST /v1/push-tokens, DELETE /v1/push-tokens/:token.
  */
 @Module({
-  imports: [UpdatesModule],
   controllers: [PushTokensController],
   providers: [PushTokensService],
 })

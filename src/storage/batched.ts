@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 
 export interface Gathering {
   /**
-   * How long the first who asks waits for others. Default: until the requests that have already
+   * How long the first request waits for others. Default: until the requests that have already
    * arrived are read.
    */
   readonly waitMs?: number;
@@ -12,11 +12,11 @@ export interface Gathering {
 }
 
 /**
- * Answers those who ask at about the same time by one statement: a rush of logins or of connections
- * costs a fraction of the statements, and one that comes alone waits for nobody. Nothing is kept:
+ * Answers requests of about the same time by one statement: a rush of logins or of connections
+ * costs a fraction of the statements, and a single request does not wait. Nothing is cached:
  * each answer is read after its question.
  *
- * @param read gives one value for each key, in their order; when it rejects, all who asked are told
+ * @param read gives one value for each key, in their order; when it rejects, so do all requests of the batch
  */
 export function batched<Key, Value>(
   read: (keys: readonly Key[]) => Promise<readonly Value[]>,

@@ -1,13 +1,17 @@
-import { DataSource } from 'typeorm';
-import type { StorageSettings } from '../config/settings.js';
+import { DataSource, type MigrationInterface } from 'typeorm';
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import type { StorageSettings } from '../config/storage.config.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 import { DeviceAuthorizationEntity } from './entities/device-authorization.entity.js';
-import { ExternalFlowEntity, ExternalPendingEntity } from './entities/external-flow.entity.js';
 import { IdentityEntity } from './entities/identity.entity.js';
-import { LoginChallengeEntity } from './entities/login-challenge.entity.js';
-import { LogoutTokenEntity } from './entities/logout-token.entity.js';
+import {
+  ExternalFlowEntity,
+  ExternalPendingEntity,
+  LoginChallengeEntity,
+  LogoutTokenEntity,
+} from './entities/one-time.entity.js';
 import { PushTokenEntity } from './entities/push-token.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
 import { Gate1763700000000 } from './migrations/1763700000000-gate.js';
@@ -27,29 +31,33 @@ export type DatabaseAddress =
       readonly database: string;
     };
 
-export const MIGRATIONS_TABLE = 'schema_migration';
+const MIGRATIONS_TABLE = 'schema_migration';
 
-/** Statements waiting this much longer than the server's own limit are given up by the client. */
+/** Any number, the same in every release: one migrator at a time per database. */
+const ADVISORY_LOCK = 7_326_402_911;
+
+/** The client abandons a statement this long after the server's own limit. */
 const CLIENT_MARGIN_MS = 500;
 
-/** The one description of the database: entities, migrations, pool and time-outs. */
-export function createDataSource(address: DatabaseAddress, settings: StorageSettings): DataSource {
-  return new DataSource({
+export const ENTITIES = [
+  AccountCredentialEntity,
+  AccountEntity,
+  AuditEventEntity,
+  DeviceAuthorizationEntity,
+  ExternalFlowEntity,
+  ExternalPendingEntity,
+  IdentityEntity,
+  LoginChallengeEntity,
+  LogoutTokenEntity,
+  PushTokenEntity,
+  SessionEntity,
+];
+
+/** Entities, migrations, pool and time-outs: what TypeORM knows of the database but its address. */
+export function dataSourceOptions(settings: StorageSettings): PostgresDataSourceOptions {
+  return {
     type: 'postgres',
-    ...address,
-    entities: [
-      AccountCredentialEntity,
-      AccountEntity,
-      AuditEventEntity,
-      DeviceAuthorizationEntity,
-      ExternalFlowEntity,
-      ExternalPendingEntity,
-      IdentityEntity,
-      LoginChallengeEntity,
-      LogoutTokenEntity,
-      PushTokenEntity,
-      SessionEntity,
-    ],
+    entities: ENTITIES,
     migrations: [
       Gate1763700000000,
       ExternalIdentities1763800000000,
@@ -70,7 +78,55 @@ export function createDataSource(address: DatabaseAddress, settings: StorageSett
     extra: { ...timeouts(settings), keepAlive: true },
     // The pool reports idle connections that broke; the next statement opens a new one.
     poolErrorHandler: () => undefined,
-  });
+  };
+}
+
+/** As {@link dataSourceOptions}; a migration may run for as long as it needs. */
+export function migrationOptions(settings: StorageSettings): PostgresDataSourceOptions {
+  const withoutLimits = { statementTimeoutMs: 0, lockTimeoutMs: 0, poolSize: 2 };
+  return dataSourceOptions({ ...settings, ...withoutLimits });
+}
+
+/** Names of this program's migrations that the database has not run yet, oldest first. */
+export async function pendingMigrations(source: DataSource): Promise<string[]> {
+  const runner = source.driver.createQueryRunner('master');
+  const rows = async (sql: string): Promise<{ name: string | null }[]> =>
+    (await runner.query(sql)) as { name: string | null }[];
+  try {
+    const [found] = await rows(`SELECT to_regclass('${MIGRATIONS_TABLE}') AS name`);
+    const applied = found?.name ? await rows(`SELECT name FROM "${MIGRATIONS_TABLE}"`) : [];
+    const names = new Set(applied.map(({ name }) => name));
+    return source.migrations.map(nameOf).filter((name) => !names.has(name));
+  } finally {
+    await runner.release();
+  }
+}
+
+/**
+ * Runs what is pending, each migration in its own transaction, one migrator at a time.
+ *
+ * @returns the names that this call ran
+ */
+export async function runMigrations(
+  address: DatabaseAddress,
+  settings: StorageSettings,
+): Promise<string[]> {
+  const source = new DataSource({ ...migrationOptions(settings), ...address });
+  await source.initialize();
+  const lock = source.createQueryRunner();
+  try {
+    await lock.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    const ran = await source.runMigrations({ transaction: 'each' });
+    await lock.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK]);
+    return ran.map((migration) => migration.name);
+  } finally {
+    await lock.release();
+    await source.destroy();
+  }
+}
+
+function nameOf(migration: MigrationInterface): string {
+  return migration.name ?? migration.constructor.name;
 }
 
 function timeouts({ statementTimeoutMs, lockTimeoutMs }: StorageSettings): Record<string, number> {

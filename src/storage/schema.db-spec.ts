@@ -1,10 +1,15 @@
-import type { DataSource } from 'typeorm';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DataSource } from 'typeorm';
 import { createDatabase, startPostgres, type Service } from '../../test/helpers/services.js';
 import { resolveSettings } from '../config/resolve-settings.js';
-import { createDataSource } from './data-source.js';
-import { pendingMigrations, runMigrations } from './migrations.js';
+import { dataSourceOptions, pendingMigrations, runMigrations } from './data-source.js';
 
 const { storage } = resolveSettings({}).settings;
+
+const TYPEORM = join(import.meta.dirname, '../../node_modules/typeorm/cli.js');
+const CLI_DATA_SOURCE = join(import.meta.dirname, '../../dist/storage/cli-data-source.js');
 
 describe('the schema', () => {
   let postgres: Service;
@@ -13,7 +18,7 @@ describe('the schema', () => {
     postgres = await startPostgres({ durable: false });
     const { url } = await createDatabase(postgres.url);
     await runMigrations({ url }, storage);
-    source = createDataSource({ url }, storage);
+    source = new DataSource({ ...dataSourceOptions(storage), url });
     await source.initialize();
   });
   afterAll(async () => {
@@ -24,6 +29,20 @@ describe('the schema', () => {
   it('is the same in the migrations as in the entities', async () => {
     const { upQueries } = await source.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+
+  it("is made by TypeORM's own command line as well", async () => {
+    const { url } = await createDatabase(postgres.url);
+    const env = { ...process.env, DATABASE_URL: url, SERVICE_MASTER_SECRET: 'x'.repeat(44) };
+    await promisify(execFile)(
+      process.execPath,
+      [TYPEORM, 'migration:run', '-d', CLI_DATA_SOURCE, '-t', 'each'],
+      { env },
+    );
+    const made = new DataSource({ ...dataSourceOptions(storage), url });
+    await made.initialize();
+    expect(await pendingMigrations(made)).toEqual([]);
+    await made.destroy();
   });
 
   it('goes back to nothing and comes again', async () => {

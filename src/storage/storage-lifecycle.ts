@@ -1,20 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { createDataSource, type DatabaseAddress } from './data-source.js';
-import { Database } from './database.js';
-import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded-database.js';
-import { pendingMigrations, runMigrations } from './migrations.js';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { LogOnce } from '../common/log-once.js';
+import { storageConfig } from '../config/storage.config.js';
+import { pendingMigrations, runMigrations } from './data-source.js';
+import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
+import type { ServerDataSource } from './server-data-source.js';
 
 export type StorageState = 'connecting' | 'schema-behind' | 'ready';
 
 const RETRY_MS = 500;
 
 /**
- * Opens the database in the background and keeps trying: the server starts while the database is
- * still away, and serves as soon as it is there with a schema that matches.
+ * Initializes TypeORM's data source in the background and keeps trying: the server starts while the
+ * database is away, and serves as soon as it answers with a schema that matches.
  */
 @Injectable()
 export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -22,20 +23,19 @@ export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationSh
   private readonly stopping = new AbortController();
   private readonly preparations: (() => Promise<void>)[] = [];
   private currentState: StorageState = 'connecting';
-  private source: DataSource | null = null;
   private embedded: EmbeddedDatabase | null = null;
   private opening: Promise<void> = Promise.resolve();
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
-    private readonly database: Database,
+    @Inject(storageConfig.KEY) private readonly config: ConfigType<typeof storageConfig>,
+    @InjectDataSource() private readonly source: ServerDataSource,
   ) {}
 
   get state(): StorageState {
     return this.currentState;
   }
 
-  /** Has `prepare` done, with the database open, whenever it is about to be ready. It may not reject. */
+  /** Runs `prepare` with the database open each time before it is ready. It must not reject. */
   beforeReady(prepare: () => Promise<void>): void {
     this.preparations.push(prepare);
   }
@@ -47,24 +47,20 @@ export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationSh
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.opening;
-    this.database.close();
-    if (this.source?.isInitialized === true) {
-      await this.source.destroy();
-    }
+    this.source.close();
+    await this.disconnect();
     await this.embedded?.stop();
   }
 
   private async openUntilReady(): Promise<void> {
-    let lastComplaint = '';
+    const unavailable = new LogOnce((message) =>
+      this.logger.warn(`The database is not available yet: ${message}`),
+    );
     while (!this.stopping.signal.aborted) {
       try {
         await this.open();
       } catch (error) {
-        const complaint = error instanceof Error ? error.message : String(error);
-        if (complaint !== lastComplaint) {
-          this.logger.warn(`The database is not available yet: ${complaint}`);
-          lastComplaint = complaint;
-        }
+        unavailable.write(error instanceof Error ? error.message : String(error));
       }
       if (this.currentState === 'ready') {
         return;
@@ -74,8 +70,7 @@ export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private async open(): Promise<void> {
-    const address = await this.address();
-    this.source ??= createDataSource(address, this.settings.storage);
+    await this.startEmbedded();
     if (!this.source.isInitialized) {
       await this.source.initialize();
     }
@@ -84,35 +79,37 @@ export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationSh
       this.waitForMigrations(pending);
       return;
     }
-    const { preparedStatements } = this.settings.storage;
-    this.database.open(this.source, preparedStatements && this.embedded === null);
+    this.source.open(this.config.preparedStatements && this.embedded === null);
     await Promise.all(this.preparations.map((prepare) => prepare()));
     this.currentState = 'ready';
     this.logger.log('The database is ready.');
   }
 
-  private async address(): Promise<DatabaseAddress> {
-    const { databaseUrl, dataDir } = this.settings.storage;
-    if (databaseUrl !== null) {
-      return { url: databaseUrl };
+  /** Starts and migrates the embedded database where it is the one in use. */
+  private async startEmbedded(): Promise<void> {
+    const { databaseUrl, dataDir } = this.config;
+    if (databaseUrl !== null || this.embedded !== null) {
+      return;
     }
-    if (this.embedded === null) {
-      this.embedded = await startEmbeddedDatabase({ dataDir, onExit: (e) => this.reopen(e) });
-      await runMigrations(this.embedded.address, this.settings.storage);
-    }
-    return this.embedded.address;
+    this.embedded = await startEmbeddedDatabase({ dataDir, onExit: (e) => this.reopen(e) });
+    await runMigrations(this.embedded.address, this.config);
+    await this.disconnect();
+    this.source.setOptions(this.embedded.address);
   }
 
   /** The embedded database ended by itself: its data is kept, so a new one takes over. */
   private reopen(error: Error): void {
     this.logger.error(`The embedded database ended: ${error.message}`);
-    this.database.close();
+    this.source.close();
     this.currentState = 'connecting';
-    const broken = this.source;
-    this.source = null;
     this.embedded = null;
-    void broken?.destroy().catch(() => undefined);
     this.opening = this.opening.then(() => this.openUntilReady());
+  }
+
+  private async disconnect(): Promise<void> {
+    if (this.source.isInitialized) {
+      await this.source.destroy();
+    }
   }
 
   private waitForMigrations(pending: readonly string[]): void {

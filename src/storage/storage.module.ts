@@ -1,33 +1,35 @@
 import { Global, Module } from '@nestjs/common';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { AccountCredentialsRepository } from './account-credentials.repository.js';
-import { AccountRemovalRepository } from './account-removal.repository.js';
-import { AccountSettingsRepository } from './account-settings.repository.js';
-import { AccountRepository } from './account.repository.js';
-import { AuditRepository } from './audit.repository.js';
-import { ContentAtRest } from './content-at-rest.js';
+import type { ConfigType } from '@nestjs/config';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSourceOptions } from 'typeorm';
+import { storageConfig } from '../config/storage.config.js';
+import { dataSourceOptions, ENTITIES } from './data-source.js';
 import { Database } from './database.js';
-import { DeviceAuthorizationRepository } from './device-authorization.repository.js';
-import { ExpiredRowsRepository } from './expired-rows.repository.js';
-import { ExternalFlowRepository } from './external-flow.repository.js';
-import { IdentityCredentials } from './identity-credentials.js';
-import { IdentityDueRepository } from './identity-due.repository.js';
-import { IdentityRepository } from './identity.repository.js';
-import { KeylessRepository } from './keyless.repository.js';
-import { LiveAccessRepository } from './live-access.repository.js';
-import { LoginChallengeRepository } from './login-challenge.repository.js';
-import { LogoutTokenRepository } from './logout-token.repository.js';
-import { MasterKeys } from './master-keys.js';
-import { loadMasterSecret } from './master-secret.js';
-import { PushTokenRepository } from './push-token.repository.js';
-import { REDIS, RedisConnections } from './redis-connections.js';
-import { SealedBox } from './sealed-box.js';
-import { SessionRepository } from './session.repository.js';
+import { REDIS, RedisConnections } from './redis/redis-connections.js';
+import { AccountCredentialsRepository } from './repositories/account-credentials.repository.js';
+import { AccountSettingsRepository } from './repositories/account-settings.repository.js';
+import { AccountRepository } from './repositories/account.repository.js';
+import { AuditRepository } from './repositories/audit.repository.js';
+import { DeviceAuthorizationRepository } from './repositories/device-authorization.repository.js';
+import { ExpiredRowsRepository } from './repositories/expired-rows.repository.js';
+import { IdentityDueRepository } from './repositories/identity-due.repository.js';
+import { IdentityRepository } from './repositories/identity.repository.js';
+import { KeylessRepository } from './repositories/keyless.repository.js';
+import { LiveAccessRepository } from './repositories/live-access.repository.js';
+import {
+  ExternalFlowRepository,
+  LoginChallengeRepository,
+} from './repositories/one-time.repository.js';
+import { PushTokenRepository } from './repositories/push-token.repository.js';
+import { SessionRepository } from './repositories/session.repository.js';
+import { ContentAtRest, IdentityCredentials } from './sealing/content-at-rest.js';
+import { loadMasterSecret, MasterKeys } from './sealing/master-keys.js';
+import { SealedBox } from './sealing/sealed-box.js';
+import { ServerDataSource } from './server-data-source.js';
 import { StorageLifecycle } from './storage-lifecycle.js';
 
 const repositories = [
   AccountCredentialsRepository,
-  AccountRemovalRepository,
   AccountSettingsRepository,
   AccountRepository,
   AuditRepository,
@@ -39,7 +41,6 @@ const repositories = [
   KeylessRepository,
   LiveAccessRepository,
   LoginChallengeRepository,
-  LogoutTokenRepository,
   PushTokenRepository,
   SessionRepository,
 ];
@@ -48,8 +49,8 @@ const seals = [SealedBox, ContentAtRest, IdentityCredentials];
 
 const masterKeys = {
   provide: MasterKeys,
-  inject: [SETTINGS],
-  useFactory: async ({ storage }: Settings): Promise<MasterKeys> =>
+  inject: [storageConfig.KEY],
+  useFactory: async (storage: ConfigType<typeof storageConfig>): Promise<MasterKeys> =>
     new MasterKeys(
       storage.masterSecret ?? (await loadMasterSecret(storage.dataDir)),
       storage.masterSecretsPrevious,
@@ -58,18 +59,33 @@ const masterKeys = {
 
 const redis = {
   provide: REDIS,
-  inject: [SETTINGS],
-  useFactory: async ({ storage }: Settings): Promise<RedisConnections | null> =>
+  inject: [storageConfig.KEY],
+  useFactory: async (
+    storage: ConfigType<typeof storageConfig>,
+  ): Promise<RedisConnections | null> =>
     storage.redisUrl === null ? null : RedisConnections.open(storage.redisUrl),
 };
 
+/** The connection is made by {@link StorageLifecycle}, because the server starts without a database. */
+const typeOrm = TypeOrmModule.forRootAsync({
+  inject: [storageConfig.KEY],
+  useFactory: (config: ConfigType<typeof storageConfig>) => ({
+    ...dataSourceOptions(config),
+    ...(config.databaseUrl !== null && { url: config.databaseUrl }),
+    manualInitialization: true,
+  }),
+  dataSourceFactory: (options) =>
+    Promise.resolve(new ServerDataSource(options as DataSourceOptions)),
+});
+
 /**
  * Owns the database: connection, schema, and every statement. Entities never leave this folder;
- * repositories return plain values, and a database that cannot answer leaves as `unavailable`.
+ * repositories return plain values, and a database that cannot answer is reported as `unavailable`.
  * Does not own any rule about who may do what.
  */
 @Global()
 @Module({
+  imports: [typeOrm, TypeOrmModule.forFeature(ENTITIES)],
   providers: [Database, StorageLifecycle, masterKeys, redis, ...seals, ...repositories],
   exports: [Database, StorageLifecycle, MasterKeys, REDIS, ...seals, ...repositories],
 })

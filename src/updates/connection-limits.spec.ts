@@ -4,15 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server } from 'socket.io';
 import { openWebSocket } from '../../test/helpers/raw-websocket.js';
-import { ClientAddress } from '../auth/client-address.js';
-import { RateLimits } from '../auth/rate-limits.js';
-import type { UpdatePositions } from '../auth/update-positions.js';
+import { ClientAddress, RateLimits } from '../auth/rate-limits.js';
+import type { AuthService } from '../auth/auth.service.js';
 import { Clock } from '../common/clock.js';
 import { resolveSettings } from '../config/resolve-settings.js';
-import { Admission } from './admission.js';
-import { ConnectionLimits } from './connection-limits.js';
+import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
+import { Admission } from './handshake.js';
 import { LiveConnections } from './live-connections.js';
-import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 import { UpdatesEngine } from './updates.engine.js';
 import type { UpdatesServer, UpdatesSocket } from './updates.events.js';
 
@@ -26,11 +24,14 @@ let limits: ConnectionLimits;
 beforeEach(async () => {
   const { settings } = resolveSettings({});
   // Storage is asked for the first message of an account only, which is not sent here.
-  const connections = new LiveConnections({} as UpdatePositions, new Clock());
-  const addresses = new ClientAddress(settings);
-  limits = new ConnectionLimits(connections, new UnauthenticatedConnections(addresses, settings));
-  const rates = new RateLimits(settings);
-  const admission = new Admission(rates, connections, addresses, settings);
+  const connections = new LiveConnections({} as AuthService, new Clock());
+  const addresses = new ClientAddress(settings.http);
+  limits = new ConnectionLimits(
+    connections,
+    new UnauthenticatedConnections(addresses, settings.updates),
+  );
+  const rates = new RateLimits(new Map());
+  const admission = new Admission(rates, connections, addresses, settings.http, settings.updates);
   http = createServer();
   const engine = new UpdatesEngine({}, admission, limits);
   engine.attach(http, { path: '/v1/updates' });

@@ -1,13 +1,15 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import type { Socket } from 'engine.io';
-import { AppError } from '../common/errors.js';
-import { requestIdFrom } from '../common/request-id.js';
-import { connectError } from './connection-refusal.js';
-import { closeAfterSending, unsentBytes } from './connection-transport.js';
+import { ClientAddress } from '../auth/rate-limits.js';
+import { addressGroup } from '../common/addresses.js';
+import { AppError, invalidRequest } from '../common/errors.js';
+import { requestIdFrom } from '../common/error.filter.js';
+import { updatesConfig } from '../config/updates.config.js';
+import { closeAfterSending, terminate, unsentBytes } from './connection-transport.js';
 import { LiveConnections } from './live-connections.js';
-import { UnauthenticatedConnections } from './unauthenticated-connections.js';
-import type { UpdatesSocket } from './updates.events.js';
+import { connectError, type UpdatesSocket } from './updates.events.js';
 
 /** Clients send a heartbeat every 25 s, and a `ping` now and then. */
 const MESSAGES_PER_SECOND = 20;
@@ -32,6 +34,68 @@ interface ConnectionState {
   hasConnected: boolean;
   /** null until the connection has authenticated. */
   socket: UpdatesSocket | null;
+}
+
+/**
+ * The connections that have not authenticated: a budget of their own, of the process and of each
+ * address. The newest is always accepted and the oldest is closed for it: a client that holds a token
+ * needs its place for a moment only, and an attacker's connections are the ones that wait.
+ */
+@Injectable()
+export class UnauthenticatedConnections {
+  /** Each with the group of its address, oldest first. */
+  private readonly groupOf = new Map<Socket, string>();
+  private readonly byGroup = new Map<string, Set<Socket>>();
+  /** One function for all connections; Node calls it with the one that closed. */
+  private readonly onClose: (this: Socket) => void;
+
+  constructor(
+    private readonly addresses: ClientAddress,
+    @Inject(updatesConfig.KEY) private readonly config: ConfigType<typeof updatesConfig>,
+  ) {
+    const forget = (connection: Socket): void => this.release(connection);
+    this.onClose = function (this: Socket) {
+      forget(this);
+    };
+  }
+
+  /** Counts a connection until it closes or is released. */
+  add(connection: Socket): void {
+    const group = addressGroup(this.addresses.of(connection.request));
+    const { maxUnauthenticated, maxUnauthenticatedPerIp } = this.config;
+    const same = this.byGroup.get(group) ?? new Set();
+    this.groupOf.set(connection, group);
+    this.byGroup.set(group, same.add(connection));
+    connection.on('close', this.onClose);
+    if (same.size > maxUnauthenticatedPerIp) {
+      this.closeFirst(same);
+    } else if (this.groupOf.size > maxUnauthenticated) {
+      this.closeFirst(this.groupOf.keys());
+    }
+  }
+
+  /** The connection has authenticated, or is closed. */
+  release(connection: Socket): void {
+    const group = this.groupOf.get(connection);
+    if (group === undefined) {
+      return;
+    }
+    connection.off('close', this.onClose);
+    this.groupOf.delete(connection);
+    const same = this.byGroup.get(group);
+    same?.delete(connection);
+    if (same?.size === 0) {
+      this.byGroup.delete(group);
+    }
+  }
+
+  private closeFirst(connections: Iterable<Socket>): void {
+    for (const oldest of connections) {
+      this.release(oldest);
+      terminate(oldest);
+      return;
+    }
+  }
 }
 
 /**
@@ -68,8 +132,7 @@ export class ConnectionLimits {
       this.refuse(connection, namespace ?? '/', tooMuch());
     } else if (namespace !== null) {
       if (state.hasConnected || namespace !== '/') {
-        const details = [{ path: 'namespace', message: 'Connect once, to /.' }];
-        this.refuse(connection, namespace, new AppError('invalid-request', { details }));
+        this.refuse(connection, namespace, invalidRequest('namespace', 'Connect once, to /.'));
       }
       state.hasConnected = true;
     }

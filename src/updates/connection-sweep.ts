@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
-import { AccessChanges } from '../auth/access-changes.js';
-import { AuthService, type Standing } from '../auth/auth.service.js';
+import { AuthService, type TokenStatus } from '../auth/auth.service.js';
+import { IdentityEvents } from '../auth/identity-events.js';
 import { Clock } from '../common/clock.js';
-import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { AppError, isUnavailable } from '../common/errors.js';
+import { authConfig } from '../config/auth.config.js';
 import { LiveConnections } from './live-connections.js';
 import type { UpdatesSocket } from './updates.events.js';
 
@@ -25,12 +26,12 @@ export class ConnectionSweep {
   constructor(
     private readonly connections: LiveConnections,
     private readonly auth: AuthService,
-    private readonly changes: AccessChanges,
+    private readonly events: IdentityEvents,
     private readonly clock: Clock,
-    @Inject(SETTINGS) settings: Settings,
+    @Inject(authConfig.KEY) config: ConfigType<typeof authConfig>,
   ) {
     // Between two ticks it grows older by one more.
-    this.maxAgeMs = settings.auth.accessCacheMs - TICK_MS;
+    this.maxAgeMs = config.accessCacheMs - TICK_MS;
   }
 
   /** One pass at a time. While storage cannot answer, connections stay until it can. */
@@ -38,13 +39,11 @@ export class ConnectionSweep {
   async sweep(): Promise<void> {
     this.running ??= this.judgeDue()
       .catch((error: unknown) => {
-        if (!(error instanceof AppError && error.code === 'unavailable')) {
+        if (!isUnavailable(error)) {
           throw error;
         }
       })
-      .finally(() => {
-        this.running = null;
-      });
+      .finally(() => (this.running = null));
     await this.running;
   }
 
@@ -57,9 +56,9 @@ export class ConnectionSweep {
         return sockets[0] === undefined ? [] : [{ sockets, access: sockets[0].data.access }];
       });
       const askedAt = this.clock.now();
-      const standings = await this.auth.judgeAgain(asked.map(({ access }) => access));
-      for (const [index, standing] of standings.entries()) {
-        asked[index]?.sockets.forEach((socket) => this.settle(socket, standing, askedAt));
+      const statuses = await this.auth.judgeAgain(asked.map(({ access }) => access));
+      for (const [index, status] of statuses.entries()) {
+        asked[index]?.sockets.forEach((socket) => this.settle(socket, status, askedAt));
       }
     }
   }
@@ -71,32 +70,26 @@ export class ConnectionSweep {
     for (const socket of this.connections.all()) {
       const { access, judgedAt } = socket.data;
       if (now - judgedAt >= this.maxAgeMs || access.holdsUntil <= now) {
-        const same = byToken.get(access.sessionId);
-        if (same === undefined) {
-          byToken.set(access.sessionId, [socket]);
-        } else {
-          same.push(socket);
-        }
+        byToken.set(access.sessionId, [...(byToken.get(access.sessionId) ?? []), socket]);
       }
     }
     return byToken;
   }
 
-  private settle(socket: UpdatesSocket, { verdict, updateSeq }: Standing, askedAt: number): void {
-    if (verdict instanceof AppError) {
-      this.refuse(socket, verdict);
-    } else if (verdict.providerRefusal !== null) {
-      this.refuse(socket, verdict.providerRefusal);
-    } else {
+  private settle(
+    socket: UpdatesSocket,
+    { verdict, updateSeq }: TokenStatus,
+    askedAt: number,
+  ): void {
+    const refusal = verdict instanceof AppError ? verdict : verdict.providerRefusal;
+    if (refusal !== null) {
+      // The access cache does not know it either.
+      this.events.emit('access-changed', { accountId: socket.data.access.accountId });
+      this.connections.close(socket, refusal);
+    } else if (!(verdict instanceof AppError)) {
       socket.data.access = verdict;
       socket.data.judgedAt = askedAt;
       this.connections.catchUp(socket, updateSeq ?? 0);
     }
-  }
-
-  private refuse(socket: UpdatesSocket, refusal: AppError): void {
-    // Requests of the account have not heard of it either.
-    this.changes.receive({ accountId: socket.data.access.accountId });
-    this.connections.close(socket, refusal);
   }
 }

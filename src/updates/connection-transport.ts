@@ -1,7 +1,7 @@
 import type { Socket as Connection } from 'engine.io';
 import type { Server, Socket } from 'socket.io';
 
-/** RFC 6455, 7.4.1 and the registry it founds: the service restarts, come back. */
+/** RFC 6455, 7.4.1 and the registry it founds: the service restarts, reconnect. */
 const SERVICE_RESTART = 1012;
 /** How long a client may take to receive what was sent before the end, and to answer the close. */
 export const CLOSING_MS = 2000;
@@ -21,7 +21,7 @@ interface Internals {
 
 const internalsOf = (connection: unknown): Internals => connection as Internals;
 
-/** Ends a connection once everything that was sent has left, or {@link CLOSING_MS} later. */
+/** Ends a connection once everything queued is sent, or {@link CLOSING_MS} later. */
 export function closeAfterSending(connection: Connection): void {
   connection.close();
   // Engine.IO waits for a client that does not read until its heartbeat is overdue.
@@ -51,8 +51,8 @@ export function unsentBytes(connection: Connection): number {
 }
 
 /**
- * Ends a connection once everything that was sent has left, with the close code for a restart:
- * client libraries come back by themselves then, and do not after an ordinary disconnect.
+ * Ends a connection once everything queued is sent, with the close code for a restart:
+ * client libraries reconnect by themselves then, and do not after an ordinary disconnect.
  */
 export function closeForRestart(socket: Pick<Socket, 'conn' | 'disconnect'>): void {
   const { conn } = socket;
@@ -66,7 +66,7 @@ export function closeForRestart(socket: Pick<Socket, 'conn' | 'disconnect'>): vo
   }
 }
 
-/** Cuts connections off whose clients do not answer that they have heard. */
+/** Destroys connections whose clients have not answered the close. */
 export function cutOff(engine: Server['engine']): void {
   const { clients } = engine as unknown as { readonly clients: Record<string, unknown> };
   for (const client of Object.values(clients)) {

@@ -1,15 +1,53 @@
+import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { AuthService } from '../auth/auth.service.js';
-import { bearerTokenFrom } from '../auth/bearer-token.js';
-import { AppError } from '../common/errors.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { judgeClientScope } from '../policy/client-type.js';
-import { Admission } from './admission.js';
+import { bearerTokenFrom } from '../auth/authentication.guard.js';
+import { ClientAddress, RateLimits } from '../auth/rate-limits.js';
+import { AppError, invalidRequest } from '../common/errors.js';
+import { httpConfig } from '../config/http.config.js';
+import { updatesConfig } from '../config/updates.config.js';
 import { ConnectionLimits } from './connection-limits.js';
 import { LiveConnections, RETRY_AFTER_DRAIN_SECONDS } from './live-connections.js';
 import type { UpdatesSocket } from './updates.events.js';
 
-/** Authenticates a connection that {@link Admission} has let in. */
+const RETRY_WHEN_FULL_SECONDS = 10;
+
+/** Decides on the HTTP request that opens a connection, before there is one. */
+@Injectable()
+export class Admission {
+  constructor(
+    private readonly limits: RateLimits,
+    private readonly connections: LiveConnections,
+    private readonly addresses: ClientAddress,
+    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(updatesConfig.KEY) private readonly updates: ConfigType<typeof updatesConfig>,
+  ) {}
+
+  /** @throws AppError `origin-not-allowed`, `unavailable`, `rate-limited` */
+  async admit(request: IncomingMessage): Promise<void> {
+    this.requireOrigin(request);
+    this.requireCapacity();
+    await this.limits.count('handshakePerIp', this.addresses.of(request));
+  }
+
+  /** @throws AppError `unavailable` when as many are authenticated as one process serves */
+  requireCapacity(): void {
+    if (this.connections.total >= this.updates.maxConnections) {
+      throw new AppError('unavailable', { retryAfterSeconds: RETRY_WHEN_FULL_SECONDS });
+    }
+  }
+
+  /** Browsers send the page's origin with a WebSocket and nothing else stops them (ASVS 4.4.2). */
+  private requireOrigin({ headers: { origin } }: IncomingMessage): void {
+    const { corsOrigins } = this.http;
+    if (origin !== undefined && !corsOrigins.includes('*') && !corsOrigins.includes(origin)) {
+      throw new AppError('origin-not-allowed');
+    }
+  }
+}
+
+/** Authenticates a connection that {@link Admission} has accepted. */
 @Injectable()
 export class Handshake {
   constructor(
@@ -17,7 +55,7 @@ export class Handshake {
     private readonly admission: Admission,
     private readonly limits: ConnectionLimits,
     private readonly connections: LiveConnections,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(updatesConfig.KEY) private readonly config: ConfigType<typeof updatesConfig>,
   ) {}
 
   /** @throws AppError whatever an authenticated route would answer, and `invalid-request` */
@@ -27,18 +65,14 @@ export class Handshake {
     if (access.providerRefusal !== null) {
       throw access.providerRefusal;
     }
-    const scope = judgeClientScope(socket.handshake.auth);
-    if (!scope.isValid) {
-      const { path, message } = scope;
-      throw new AppError('invalid-request', { details: [{ path, message }] });
-    }
-    const { maxConnectionsPerAccount } = this.settings.updates;
+    requireScope(socket.handshake.auth);
+    const { maxConnectionsPerAccount } = this.config;
     if (this.connections.countOf(access.accountId) >= maxConnectionsPerAccount) {
       throw new AppError('rate-limited', { retryAfterSeconds: 10 });
     }
     // Many may have been admitted since the last of them authenticated.
-    this.admission.requireRoom();
-    socket.data = { access, scope: scope.scope, judgedAt: 0, toldSeq: 0, storedSeq: 0 };
+    this.admission.requireCapacity();
+    socket.data = { access, judgedAt: 0, sentSeq: 0, storedSeq: 0 };
     // Without a pause after the count: of many that come at once, none slips past the limit.
     this.connections.join(socket);
     this.limits.authenticated(socket);
@@ -63,6 +97,27 @@ export class Handshake {
     if (this.connections.isDraining) {
       throw new AppError('unavailable', { retryAfterSeconds: RETRY_AFTER_DRAIN_SECONDS });
     }
+  }
+}
+
+/** The id that a client of each type sends at the handshake (contract, Updates). */
+const SCOPE_ID: Readonly<Record<string, string | null>> = {
+  'user-scoped': null,
+  'session-scoped': 'sessionId',
+  'machine-scoped': 'machineId',
+};
+const MAX_SCOPE_ID_LENGTH = 256;
+
+function requireScope(auth: Readonly<Record<string, unknown>>): void {
+  const { clientType = 'user-scoped' } = auth;
+  if (typeof clientType !== 'string' || !Object.hasOwn(SCOPE_ID, clientType)) {
+    const message = 'clientType must be user-scoped, session-scoped or machine-scoped';
+    throw invalidRequest('clientType', message);
+  }
+  const name = SCOPE_ID[clientType] ?? null;
+  const id = auth[name ?? ''];
+  if (name !== null && !(typeof id === 'string' && id !== '' && id.length <= MAX_SCOPE_ID_LENGTH)) {
+    throw invalidRequest(name, `${clientType} needs ${name}`);
   }
 }
 

@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import type { AccessChange } from '../auth/access-changes.js';
-import { UpdatePositions } from '../auth/update-positions.js';
+import { AuthService } from '../auth/auth.service.js';
+import type { AccessChange } from '../auth/identity-events.js';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
-import { bodyOnConnection } from './connection-refusal.js';
 import { closeAfterSending, closeForRestart } from './connection-transport.js';
-import type { Update, UpdatesServer, UpdatesSocket } from './updates.events.js';
+import {
+  bodyOnConnection,
+  type Update,
+  type UpdatesServer,
+  type UpdatesSocket,
+} from './updates.events.js';
 
 const EXPIRY_CHECK_MS = 10_000;
-/** Clients of a server that stops come back by then: the waves have spread them already. */
+/** When clients of a server that stops reconnect: the waves have spread them already. */
 export const RETRY_AFTER_DRAIN_SECONDS = 1;
 const WAVE_MS = 100;
 /** Few connections are closed in less time than there is. */
@@ -25,7 +29,7 @@ export class LiveConnections {
   private draining = false;
 
   constructor(
-    private readonly positions: UpdatePositions,
+    private readonly auth: AuthService,
     private readonly clock: Clock,
   ) {}
 
@@ -51,39 +55,39 @@ export class LiveConnections {
     return this.server?.of('/').adapter.rooms.get(roomOf(accountId))?.size ?? 0;
   }
 
-  /** Counts the connection and lets it hear of updates; leaves with the connection. */
+  /** Counts the connection and sends it updates, until it ends. */
   join(socket: UpdatesSocket): void {
     socket.onAnyOutgoing((_event, message: { readonly seq?: number }) => {
-      socket.data.toldSeq = Math.max(socket.data.toldSeq, message.seq ?? 0);
+      socket.data.sentSeq = Math.max(socket.data.sentSeq, message.seq ?? 0);
     });
     void socket.join(roomOf(socket.data.access.accountId));
   }
 
   /**
-   * Tells a client that has joined where its account stands: nothing can fall between the two.
+   * Sends `hello` to a client that has joined: no update can be lost between the two.
    *
    * @throws AppError `token-revoked` when the account is gone, `unavailable`
    */
   async welcome(socket: UpdatesSocket): Promise<void> {
     const { accountId } = socket.data.access;
-    socket.emit('hello', { accountId, seq: await this.positions.of(accountId) });
+    socket.emit('hello', { accountId, seq: await this.auth.updateSeqOf(accountId) });
   }
 
   /**
-   * Tells a client of updates that should have reached it long ago: those that were stored when
+   * Sends `hello` again for updates that should have been sent before: those that were stored when
    * storage was asked the time before.
    *
    * @param storedSeq the account's newest update now
    */
   catchUp(socket: UpdatesSocket, storedSeq: number): void {
-    const { access, toldSeq, storedSeq: seq } = socket.data;
-    if (seq > toldSeq) {
+    const { access, sentSeq, storedSeq: seq } = socket.data;
+    if (seq > sentSeq) {
       socket.emit('hello', { accountId: access.accountId, seq });
     }
     socket.data.storedSeq = storedSeq;
   }
 
-  /** Ends one connection, telling the client why. */
+  /** Ends one connection and sends the client the reason. */
   close(socket: UpdatesSocket, reason: AppError): void {
     socket.emit('closing', bodyOnConnection(reason));
     socket.disconnect(true);
@@ -118,21 +122,21 @@ export class LiveConnections {
   }
 
   /**
-   * Says goodbye to everybody because this process stops, in waves, so that those who come back do
-   * not all come at once.
+   * Ends every connection because this process stops, in waves, so that clients do not reconnect all
+   * at once.
    *
    * @param spreadMs the longest it may take
    */
   async drain(spreadMs: number): Promise<void> {
     this.draining = true;
-    const goodbye = new AppError('unavailable', { retryAfterSeconds: RETRY_AFTER_DRAIN_SECONDS });
+    const reason = new AppError('unavailable', { retryAfterSeconds: RETRY_AFTER_DRAIN_SECONDS });
     const sockets = this.all();
     const waves = Math.ceil(Math.min(spreadMs, sockets.length * MS_PER_CONNECTION) / WAVE_MS);
     const size = Math.ceil(sockets.length / Math.max(waves, 1));
     for (let start = 0; start < sockets.length; start += size) {
       await (start > 0 && sleep(WAVE_MS));
       for (const socket of sockets.slice(start, start + size)) {
-        socket.emit('closing', bodyOnConnection(goodbye));
+        socket.emit('closing', bodyOnConnection(reason));
         closeForRestart(socket);
       }
     }

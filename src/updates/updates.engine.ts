@@ -2,13 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.io';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
-import { toAppError } from '../common/error.filter.js';
-import { AppError } from '../common/errors.js';
-import { answerBytes, refusalAnswer } from '../common/refusal-answer.js';
-import { requestIdFrom } from '../common/request-id.js';
-import type { Admission } from './admission.js';
+import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../common/error.filter.js';
+import { invalidRequest, type AppError } from '../common/errors.js';
 import type { ConnectionLimits, IncomingPacket } from './connection-limits.js';
 import { CLOSING_MS } from './connection-transport.js';
+import type { Admission } from './handshake.js';
 
 /** The revision of the Engine.IO protocol that Socket.IO 3 and 4 speak. */
 const PROTOCOL = '4';
@@ -55,7 +53,7 @@ export class UpdatesEngine extends Server {
     isUpgrade: boolean,
     proceed: ErrorCallback,
   ): void {
-    // Node leaves a socket that it hands over for an upgrade without a listener.
+    // Node hands a socket over for an upgrade without an error listener.
     if (isUpgrade) {
       request.socket.on('error', ignore);
     }
@@ -65,7 +63,7 @@ export class UpdatesEngine extends Server {
           ? this.problemWith(request, isUpgrade)
           : (PROBLEMS[code] ?? OTHER_PROBLEM);
       if (problem !== null) {
-        this.refuse(request, invalidRequest(problem));
+        this.refuse(request, invalidRequest(...problem));
       } else if (request._query['sid']) {
         proceed();
       } else {
@@ -138,16 +136,11 @@ export function refuseUpgrade(
   socket.end(answerBytes(refusalAnswer(refusal, requestId)), () => socket.destroy());
 }
 
-/** {@link AppError} `invalid-request` about one part of a handshake. */
-export function invalidRequest([path, message]: Problem): AppError {
-  return new AppError('invalid-request', { details: [{ path, message }] });
-}
-
 class BoundedWebSocketServer extends WebSocketServer {
   constructor(options: ServerOptions) {
     super({ ...options, ...WEBSOCKET_LIMITS });
     this.on('wsClientError', (error, _socket, request) =>
-      refuseUpgrade(request, invalidRequest(['upgrade', error.message])),
+      refuseUpgrade(request, invalidRequest('upgrade', error.message)),
     );
   }
 }

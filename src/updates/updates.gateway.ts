@@ -1,15 +1,14 @@
 import { Inject, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { WebSocketGateway, type OnGatewayConnection, type OnGatewayInit } from '@nestjs/websockets';
-import { toAppError } from '../common/error.filter.js';
+import { requestIdFrom, toAppError } from '../common/error.filter.js';
 import { tracing } from '../common/trace.js';
-import { requestIdFrom } from '../common/request-id.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
-import { AccessChanges, type AccessChange } from '../auth/access-changes.js';
+import { storageConfig } from '../config/storage.config.js';
+import { IdentityEvents, type AccessChange } from '../auth/identity-events.js';
 import { Handshake } from './handshake.js';
-import { connectError } from './connection-refusal.js';
 import { closeAfterSending } from './connection-transport.js';
 import { LiveConnections } from './live-connections.js';
-import type { UpdatesServer, UpdatesSocket } from './updates.events.js';
+import { connectError, type UpdatesServer, type UpdatesSocket } from './updates.events.js';
 
 const HANDSHAKE = { name: 'handshake /v1/updates', kind: 'server', attributes: {} } as const;
 
@@ -24,8 +23,8 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
   constructor(
     private readonly handshake: Handshake,
     private readonly connections: LiveConnections,
-    private readonly changes: AccessChanges,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly events: IdentityEvents,
+    @Inject(storageConfig.KEY) private readonly config: ConfigType<typeof storageConfig>,
   ) {}
 
   afterInit(server: UpdatesServer): void {
@@ -40,15 +39,19 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
         },
       );
     });
-    this.changes.onChange((change) => this.connections.apply(change));
-    if (this.settings.storage.redisUrl !== null) {
-      this.changes.onAnnounce((change) => server.serverSideEmit('access-changed', change));
-      server.on('access-changed', (change: AccessChange) => this.changes.receive(change));
+    this.events.on('access-changed', (change) => this.connections.apply(change));
+    if (this.config.redisUrl !== null) {
+      this.events.on('access-change-announced', (change) =>
+        server.serverSideEmit('access-changed', change),
+      );
+      server.on('access-changed', (change: AccessChange) =>
+        this.events.emit('access-changed', change),
+      );
     }
   }
 
   async handleConnection(socket: UpdatesSocket): Promise<void> {
-    // Nobody ends, nor counts for an account, a connection without a socket on it.
+    // A connection without a socket on it would neither end nor count for an account.
     socket.once('disconnect', () => closeAfterSending(socket.conn));
     socket.on('ping', (...args) => {
       const answer = args.at(-1);

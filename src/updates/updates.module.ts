@@ -1,12 +1,22 @@
-import { Module } from '@nestjs/common';
-import { Admission } from './admission.js';
-import { ConnectionLimits } from './connection-limits.js';
+import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
 import { ConnectionSweep } from './connection-sweep.js';
-import { Handshake } from './handshake.js';
+import { Admission, Handshake } from './handshake.js';
 import { LiveConnections } from './live-connections.js';
-import { UnauthenticatedConnections } from './unauthenticated-connections.js';
+import { CLUSTER_ADAPTER, UpdatesAdapter, type ClusterAdapter } from './updates.adapter.js';
 import { UpdatesGateway } from './updates.gateway.js';
 import { UpdatesPublisher } from './updates.publisher.js';
+
+export interface UpdatesOptions {
+  /** The connection that the replicas share; null where there is one replica. */
+  readonly redis: Redis | null;
+}
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
+  new ConfigurableModuleBuilder<UpdatesOptions>()
+    .setExtras({}, (definition) => ({ ...definition, global: true }))
+    .build();
 
 /**
  * Owns live connections: the handshake at /v1/updates, what is sent over it, and how a connection
@@ -20,9 +30,20 @@ import { UpdatesPublisher } from './updates.publisher.js';
     Handshake,
     LiveConnections,
     UnauthenticatedConnections,
+    UpdatesAdapter,
     UpdatesGateway,
     UpdatesPublisher,
+    { provide: CLUSTER_ADAPTER, inject: [MODULE_OPTIONS_TOKEN], useFactory: clusterAdapterOver },
   ],
   exports: [LiveConnections, UpdatesPublisher],
 })
-export class UpdatesModule {}
+export class UpdatesModule extends ConfigurableModuleClass {}
+
+/** A server without Redis never loads the package that carries updates between replicas. */
+async function clusterAdapterOver({ redis }: UpdatesOptions): Promise<ClusterAdapter | null> {
+  if (redis === null) {
+    return null;
+  }
+  const { createAdapter } = await import('@socket.io/redis-streams-adapter');
+  return createAdapter(redis) as ClusterAdapter;
+}

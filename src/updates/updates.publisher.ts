@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AccountUpdates } from '../auth/account-updates.js';
+import { IdentityEvents } from '../auth/identity-events.js';
 import { Clock } from '../common/clock.js';
 import { LiveConnections } from './live-connections.js';
 import type { UpdateBody } from './updates.events.js';
 
-/** Tells an account's clients, on every replica, what changed. */
+/** Sends an account's clients, on every replica, what changed. */
 @Injectable()
 export class UpdatesPublisher {
   constructor(
     private readonly connections: LiveConnections,
     private readonly clock: Clock,
-    accountUpdates: AccountUpdates,
+    events: IdentityEvents,
   ) {
-    accountUpdates.onAnnounce((accountId, seq, body) => this.publish(accountId, seq, body));
+    events.on('identities-changed', (accountId, seq) =>
+      this.publish(accountId, seq, { t: 'identities-changed' }),
+    );
   }
 
   /** @param seq taken in the transaction that made the change */

@@ -1,6 +1,6 @@
 import { render } from 'preact';
-import { takeArrival } from './arrival.js';
-import { Page } from './page.js';
+import { Page } from './account/page.js';
+import { takeArrival } from './account/tab-state.js';
 
 const root = document.getElementById('page');
 if (root !== null) {

@@ -1,4 +1,4 @@
-import { GatehouseClient } from '../client/api-client.js';
+import { GatehouseClient } from '../client/api/api-client.js';
 
 /** The server that hosts this page: one folder above it, whatever proxy stands between. */
 export function serverUrl(): string {

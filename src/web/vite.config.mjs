@@ -2,7 +2,7 @@ import { brotliCompress, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import { defineConfig } from 'vite';
 
-/** Beside each script and style a smaller copy for whoever takes one: nothing is packed per request. */
+/** Beside each script and style a smaller copy for clients that accept one, so that no request compresses. */
 const packed = {
   name: 'packed',
   async generateBundle(_options, bundle) {

@@ -3,7 +3,7 @@ import {
   SERVICE_SIGNATURE_HEADER,
   serviceSignature,
   standardSignature,
-} from '../notify/webhook-signature.js';
+} from '../notify/webhook/webhook-signature.js';
 
 /** Headers as Node gives them, or as fetch does. */
 export type WebhookHeaders =
@@ -34,7 +34,7 @@ const MAX_SIGNATURES = 16;
  *
  * @param rawBody the bytes as received: JSON that was parsed and written again does not verify
  * @param secret of the channel; several while one is being replaced
- * @throws TypeError for an empty secret, which everybody knows, or none at all
+ * @throws TypeError for an empty secret or none at all
  */
 export function verify(
   headers: WebhookHeaders,

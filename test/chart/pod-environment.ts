@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { VariableName } from '../../src/config/env.js';
+import type { VariableName } from '../../src/config/environment/env.js';
 import { at, find, type Json, type JsonObject, type Manifest } from './render.js';
 
 const SAMPLES: Readonly<Partial<Record<VariableName, string>>> = {

@@ -14,12 +14,12 @@ const DATABASE = {
 const REDIS = { REDIS_URL: { existingSecret: 'gatehouse' } };
 const OKTA = { id: 'okta', type: 'oidc', issuer: 'https://acme.example', clientId: 'gatehouse' };
 
-/** Deployments that would fail, or let somebody in, after the rollout. */
+/** Deployments that would fail, or admit unauthorized clients, after the rollout. */
 export const REFUSALS: readonly Refusal[] = [
   {
     what: 'two replicas without Redis',
     values: { replicaCount: 2, secrets: DATABASE },
-    says: ['replicaCount=2', 'secrets.REDIS_URL', 'withdrawn access'],
+    says: ['replicaCount=2', 'secrets.REDIS_URL', 'revocations'],
   },
   {
     what: 'an autoscaler that may make two replicas without Redis',
@@ -82,7 +82,7 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['terminationGracePeriodSeconds', '35'],
   },
   {
-    what: 'forwarded certificates that nobody is believed to forward',
+    what: 'forwarded certificates without trusted proxies',
     values: { mtls: { enabled: true } },
     says: ['mtls.forwarded.trustedProxies'],
   },

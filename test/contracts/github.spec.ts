@@ -1,9 +1,9 @@
 import { Clock } from '../../src/common/clock.js';
-import type { GitHubProviderSettings } from '../../src/config/settings.js';
-import { judgeEligibility } from '../../src/policy/eligibility.js';
-import { GitHubProvider } from '../../src/providers/github.provider.js';
+import type { GitHubProviderSettings } from '../../src/config/providers.config.js';
+import { judgeEligibility } from '../../src/policy/eligibility/eligibility.js';
+import { GitHubProvider } from '../../src/providers/github/github.provider.js';
 import type { Exchange, Recheck } from '../../src/providers/identity-provider.js';
-import { rulesOf } from '../../src/config/eligibility-rules.js';
+import { eligibilityRulesOf } from '../../src/policy/eligibility/provider-rules.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, type FakePerson } from '../fakes/github.js';
 import {
   authorizationRequest,
@@ -55,7 +55,7 @@ describe(GitHubProvider, () => {
   }
 
   function verdictOf(answer: Recheck, given: Partial<GitHubProviderSettings> = {}): string {
-    const rules = rulesOf(gitHubSettings(gitHub.url, given));
+    const rules = eligibilityRulesOf(gitHubSettings(gitHub.url, given));
     return answer.outcome === 'profile'
       ? judgeEligibility(rules, answer.profile).status
       : answer.outcome;
@@ -74,7 +74,7 @@ describe(GitHubProvider, () => {
     expect(verdictOf(answer)).toBe('eligible');
   });
 
-  it('does not let the membership of whoever re-registered a login count', async () => {
+  it('ignores the membership of a person who re-registered a login', async () => {
     const provider = providerWith(BY_APP);
     const exchange = await logIn(provider);
     alice.login = 'alice-renamed';

@@ -4,7 +4,10 @@ import {
   type IdentityProvider,
   type Recheck,
 } from '../../src/providers/identity-provider.js';
-import { judgeEligibility, type EligibilityRules } from '../../src/policy/eligibility.js';
+import {
+  judgeEligibility,
+  type EligibilityRules,
+} from '../../src/policy/eligibility/eligibility.js';
 import type { Fault } from '../fakes/local-server.js';
 import { authorizationRequest, recheckSubject } from '../fakes/provider-settings.js';
 
@@ -84,7 +87,7 @@ export function describeIdentityProvider(
     });
 
     it.each(['none', 'pending'] as const)(
-      'does not let in whose membership is %s',
+      'refuses a person whose membership is %s',
       async (state) => {
         harness.setMembership(state);
         const { profile } = await logIn();

@@ -1,8 +1,8 @@
 import { Clock } from '../../src/common/clock.js';
-import type { GitHubProviderSettings } from '../../src/config/settings.js';
-import { GitHubProvider } from '../../src/providers/github.provider.js';
-import { OidcProvider } from '../../src/providers/oidc.provider.js';
-import { rulesOf } from '../../src/config/eligibility-rules.js';
+import type { GitHubProviderSettings } from '../../src/config/providers.config.js';
+import { GitHubProvider } from '../../src/providers/github/github.provider.js';
+import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
+import { eligibilityRulesOf } from '../../src/policy/eligibility/provider-rules.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, INSTALLATION_ID } from '../fakes/github.js';
 import { FakeOpenIdProvider } from '../fakes/openid-provider.js';
 import {
@@ -20,7 +20,7 @@ async function openId(): Promise<ProviderHarness> {
   return {
     provider: new OidcProvider(settings, new Clock(), PATIENT_LIMITS),
     hasty: new OidcProvider({ ...settings, httpTimeoutSeconds: 1 }, new Clock(), HASTY_LIMITS),
-    rules: rulesOf(settings),
+    rules: eligibilityRulesOf(settings),
     authorize: (url) => op.authorize(url),
     setMembership: (state) => {
       const groups = { member: ['staff'], none: [], pending: ['staff-invited'] }[state];
@@ -47,7 +47,7 @@ async function gitHub(
   return {
     provider: new GitHubProvider(settings, new Clock(), PATIENT_LIMITS),
     hasty: new GitHubProvider(settings, new Clock(), HASTY_LIMITS),
-    rules: rulesOf(settings),
+    rules: eligibilityRulesOf(settings),
     authorize: (url) => fake.authorize(url),
     setMembership: (state) => {
       delete person.orgs['acme'];

@@ -1,7 +1,7 @@
 import { Clock } from '../../src/common/clock.js';
-import { judgeEligibility } from '../../src/policy/eligibility.js';
-import { OidcProvider } from '../../src/providers/oidc.provider.js';
-import { rulesOf } from '../../src/config/eligibility-rules.js';
+import { judgeEligibility } from '../../src/policy/eligibility/eligibility.js';
+import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
+import { eligibilityRulesOf } from '../../src/policy/eligibility/provider-rules.js';
 import { OidcProviderProcess } from '../fakes/oidc-provider.js';
 import {
   authorizationRequest,
@@ -39,7 +39,7 @@ describe('OidcProvider with the certified oidc-provider', () => {
       },
     });
     const provider = new OidcProvider(settings, new Clock(), PATIENT_LIMITS);
-    const rules = rulesOf(settings);
+    const rules = eligibilityRulesOf(settings);
     await op.setAccount({ ...ALICE, groups: ['engineering'] });
 
     const request = authorizationRequest();

@@ -1,7 +1,7 @@
 import { Clock } from '../../src/common/clock.js';
-import type { OidcProviderSettings } from '../../src/config/settings.js';
+import type { OidcProviderSettings } from '../../src/config/providers.config.js';
 import { ProviderError, type Exchange } from '../../src/providers/identity-provider.js';
-import { OidcProvider } from '../../src/providers/oidc.provider.js';
+import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
 import { FakeOpenIdProvider, type Breakage } from '../fakes/openid-provider.js';
 import {
   authorizationRequest,
@@ -77,7 +77,7 @@ describe('OpenID Connect conformance', () => {
     expect(op.asked.filter((path) => path === '/jwks')).toHaveLength(2);
   });
 
-  it('reads the keys a bounded number of times for key ids nobody knows', async () => {
+  it('reads the keys a bounded number of times for unknown key ids', async () => {
     const provider = providerFor();
     op.breakage = { header: ({ alg }) => ({ alg, kid: 'made-up' }) };
     for (let login = 0; login < 8; login += 1) {
@@ -130,7 +130,7 @@ describe('OpenID Connect conformance', () => {
       { outcome: 'profile', profile: { subject: 'person-1' } },
     ],
     [
-      ' refresh with userinfo of somebody else',
+      ' refresh with userinfo of another person',
       { tokenAnswer: without('id_token'), userInfo: withClaims({ sub: 'somebody-else' }) },
       { outcome: 'unknown', reason: 'invalid_response' },
     ],

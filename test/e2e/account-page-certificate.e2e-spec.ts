@@ -23,7 +23,7 @@ async function holderOf(own: typeof alice, address: string): Promise<void> {
   });
 }
 
-/** Where somebody arrives who signed in with this certificate, the code still unclaimed. */
+/** The return address of a sign-in with this certificate, its code still unclaimed. */
 async function addressWithCodeOf(own: typeof alice): Promise<string> {
   const query = new URLSearchParams({ returnTo: `${server.url}/app/` }).toString();
   const sent = get(`${certificateUrl}/v1/auth/mtls/complete?${query}`, {
@@ -65,12 +65,12 @@ const account = () => visitor.page.locator('dd').first().innerText();
     await server.stop();
   });
   afterEach(async () => {
-    const { complaints } = visitor;
-    await visitor.leave();
-    expect(complaints).toEqual([]);
+    const { browserErrors } = visitor;
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
   });
 
-  it('lets its holder in where it is asked for, and again to the same account', async () => {
+  it('signs in where it is asked for, and again to the same account', async () => {
     await holderOf(alice, `${certificateUrl}/app`);
     await proceed();
     await sees('Without a device key');
@@ -82,7 +82,7 @@ const account = () => visitor.page.locator('dd').first().innerText();
     expect(await account()).toBe(number);
   });
 
-  it('goes to where it is asked for, and comes back signed in', async () => {
+  it('redirects to where it is asked for, and returns signed in', async () => {
     await holderOf(bob, `${server.url}/app`);
     await proceed();
     await sees('Without a device key');
@@ -97,7 +97,7 @@ const account = () => visitor.page.locator('dd').first().innerText();
     try {
       await holderOf(alice, `${url}/app`);
       await proceed();
-      await sees('Your browser showed no certificate');
+      await sees('Your browser sent no certificate');
       expect(visitor.page.url()).toBe(`${url}/app/`);
     } finally {
       await behindProxy.stop();

@@ -35,7 +35,7 @@ async function through(person: string): Promise<void> {
 
 async function makeKey(): Promise<string> {
   const key = await visitor.page.getByLabel('Your new device key').inputValue();
-  await visitor.page.getByLabel('I have kept the key').check();
+  await visitor.page.getByLabel('I saved the key').check();
   await visitor.press('Create the account');
   await sees('Your account is ready.');
   return key;
@@ -47,14 +47,14 @@ async function useKey(key: string): Promise<void> {
 }
 
 /** Somebody who has never been here: no cookies, neither here nor at the provider. */
-async function somebody(): Promise<void> {
+async function openPage(): Promise<void> {
   visitor = await visit(browser, `${world.server.url}/app`);
 }
 
 async function gone(): Promise<void> {
-  const { complaints } = visitor;
-  await visitor.leave();
-  expect(complaints).toEqual([]);
+  const { browserErrors } = visitor;
+  await visitor.close();
+  expect(browserErrors).toEqual([]);
 }
 
 const suite = hasChromium() ? describe : describe.skip;
@@ -70,9 +70,9 @@ suite('the account page, on a server with both kinds of account', () => {
     world = await startWorld({ env: { ...OPTIONAL, ...HERE, AUTH_SIGNUP_PROVIDERS: 'okta' } });
   });
   afterAll(() => world.stop());
-  beforeEach(somebody);
+  beforeEach(openPage);
 
-  it('asks somebody new which kind, and nobody again', async () => {
+  it('asks a new person which kind, and only once', async () => {
     await through('anna');
     await visitor.press(/Not encrypted/);
     await sees('Your account is ready.');
@@ -80,7 +80,7 @@ suite('the account page, on a server with both kinds of account', () => {
     expect(visitor.page.url()).toBe(`${world.server.url}/app/`);
     const number = await account();
     await gone();
-    await somebody();
+    await openPage();
     await through('anna');
     await sees('Readable by the server');
     expect(await account()).toBe(number);
@@ -93,21 +93,21 @@ suite('the account page, on a server with both kinds of account', () => {
     await sees('End-to-end encrypted: only');
     const number = await account();
     await gone();
-    await somebody();
+    await openPage();
     await through('berta');
-    await sees('One thing more');
+    await sees('Enter your device key');
     await useKey(key);
     await sees('End-to-end encrypted: only');
     expect(await account()).toBe(number);
   });
 
-  it('says why somebody is not let in, and lets them begin again', async () => {
+  it('shows why a person is refused, and allows a new sign-in', async () => {
     await through('out-carl');
-    await sees('the rules of this server do not let you in');
+    await sees('the policy of this server does not admit you');
     await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  it('gives up a sign-in that somebody cancels', async () => {
+  it('cancels a pending sign-in', async () => {
     await through('dora');
     await visitor.press(/End-to-end encrypted/);
     const given = visitor.page.waitForRequest((request) => request.method() === 'DELETE');
@@ -126,7 +126,7 @@ suite('the account page, on a server with both kinds of account', () => {
     };
     stray.search = new URLSearchParams(query).toString();
     await visitor.page.goto(stray.href);
-    await sees('This was begun in another tab');
+    await sees('This was started in another tab');
     expect(visitor.page.url()).toBe(`${world.server.url}/app/`);
   });
 
@@ -140,7 +140,7 @@ suite('the account page, on a server with both kinds of account', () => {
 
   it('links nothing that another tab began, and says so', async () => {
     await visitor.page.goto(`${world.server.url}/app/oauth/okta?flow=connect&pending=x`);
-    await sees('This was begun in another tab');
+    await sees('This was started in another tab');
   });
 
   it.each(['?flow=auth&error=%3Cimg%20src%3Dx%3E', '?flow=auth', ''])(
@@ -158,7 +158,7 @@ suite('the account page, where a provider is required', () => {
     world = await startWorld({ env: NEEDED });
   });
   afterAll(() => world.stop());
-  beforeEach(somebody);
+  beforeEach(openPage);
 
   /** The token of this tab, as the page keeps it. */
   async function token(): Promise<string> {
@@ -172,7 +172,7 @@ suite('the account page, where a provider is required', () => {
     await sees('Confirmed');
     visitor.page.once('dialog', (dialog) => void dialog.accept());
     await visitor.press('Disconnect');
-    await sees('Needed to go on here');
+    await sees('Required by this server');
     const mine = { token: await token() };
     expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(403);
     await visitor.page
@@ -186,7 +186,7 @@ suite('the account page, where a provider is required', () => {
     expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);
   });
 
-  it('keeps what is required when somebody thinks again', async () => {
+  it('keeps a required provider when the question is declined', async () => {
     await through('berta');
     await makeKey();
     visitor.page.once('dialog', (dialog) => void dialog.dismiss());
@@ -197,7 +197,7 @@ suite('the account page, where a provider is required', () => {
   });
 });
 
-suite('the account page, where everybody goes to one provider at once', () => {
+suite('the account page, with an automatic redirect to one provider', () => {
   beforeAll(async () => {
     const direct = {
       SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1',
@@ -208,9 +208,9 @@ suite('the account page, where everybody goes to one provider at once', () => {
     });
   });
   afterAll(() => world.stop());
-  beforeEach(somebody);
+  beforeEach(openPage);
 
-  it('asks nothing, and sends nobody back who signed out', async () => {
+  it('asks nothing, and does not redirect after a sign-out', async () => {
     await atProvider('anna');
     await sees('Your account is ready.');
     await visitor.press('Sign out');
@@ -218,9 +218,9 @@ suite('the account page, where everybody goes to one provider at once', () => {
     await visitor.page.getByRole('button', { name: 'Continue with' }).waitFor();
   });
 
-  it('sends nobody in circles who is refused', async () => {
+  it('does not redirect again after a refusal', async () => {
     await atProvider('out-berta');
-    await sees('the rules of this server do not let you in');
+    await sees('the policy of this server does not admit you');
     await visitor.page.getByRole('button', { name: 'Continue with' }).waitFor();
   });
 });

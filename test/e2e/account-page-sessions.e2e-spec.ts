@@ -20,9 +20,9 @@ import { sessionIdOf } from './sessions-world.js';
     visitor = await visit(browser, `${server.url}/app`);
   });
   afterEach(async () => {
-    const { complaints } = visitor;
-    await visitor.leave();
-    expect(complaints).toEqual([]);
+    const { browserErrors } = visitor;
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
   });
   afterAll(async () => {
     await browser.close();
@@ -34,7 +34,7 @@ import { sessionIdOf } from './sessions-world.js';
   async function createAccount(): Promise<string> {
     await visitor.page.getByText('Create an account').click();
     const key = await visitor.page.getByLabel('Your new device key').inputValue();
-    await visitor.page.getByLabel('I have kept the key').check();
+    await visitor.page.getByLabel('I saved the key').check();
     await visitor.press('Create the account');
     await sees('Your account is ready.');
     return key;
@@ -65,7 +65,7 @@ import { sessionIdOf } from './sessions-world.js';
     await visitor.page.getByRole('button', { name: 'End', exact: true }).waitFor({
       state: 'detached',
     });
-    await other.leave();
+    await other.close();
   });
 
   (IS_POSTGRES ? it : it.skip)('asks for a new sign-in before the account is deleted', async () => {
@@ -86,7 +86,7 @@ import { sessionIdOf } from './sessions-world.js';
     await signIn(visitor, key);
     await visitor.press('Delete the account…');
     await visitor.press('Delete it');
-    await sees('Your account is gone.');
+    await sees('Your account was deleted.');
     expect((await call(server, 'GET', '/v1/account/profile', old)).status).toBe(401);
   });
 });

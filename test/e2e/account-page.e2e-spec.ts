@@ -29,7 +29,7 @@ describe('the account page, as it is served', () => {
     },
   );
 
-  it('is not sent again to who has it', async () => {
+  it('answers 304 to a client that has it', async () => {
     const etag = (await get('/app')).headers.get('etag') ?? '';
     const again = await get('/app', { 'if-none-match': etag });
     expect([again.status, await again.text()]).toEqual([304, '']);
@@ -56,7 +56,7 @@ describe('the account page, as it is served', () => {
     },
   );
 
-  it('is where somebody comes who opens the address of the server', async () => {
+  it('is where the address of the server redirects to', async () => {
     const answer = await get('/');
     expect([answer.status, answer.headers.get('location')]).toEqual([302, 'app/']);
   });
@@ -101,11 +101,11 @@ describe('the account page, as it is served', () => {
     visitor = await visit(browser, `${server.url}/app`);
   });
   afterEach(async () => {
-    const { complaints } = visitor;
-    await visitor.leave();
+    const { browserErrors } = visitor;
+    await visitor.close();
     await started?.stop();
     started = null;
-    expect(complaints).toEqual([]);
+    expect(browserErrors).toEqual([]);
   });
 
   /** The same person, at another server. */
@@ -120,7 +120,7 @@ describe('the account page, as it is served', () => {
   async function createAccount(): Promise<string> {
     await visitor.page.getByText('Create an account').click();
     const key = await visitor.page.getByLabel('Your new device key').inputValue();
-    await visitor.page.getByLabel('I have kept the key').check();
+    await visitor.page.getByLabel('I saved the key').check();
     await visitor.press('Create the account');
     await sees('Your account is ready.');
     return key;
@@ -137,7 +137,7 @@ describe('the account page, as it is served', () => {
     return (JSON.parse(typeof kept === 'string' ? kept : '{}') as { token: string }).token;
   }
 
-  it('makes no account before somebody says that the key is kept', async () => {
+  it('creates no account before the key is confirmed as saved', async () => {
     await visitor.page.getByText('Create an account').click();
     await visitor.press('Create the account');
     expect(await visitor.text()).not.toContain('Your account');
@@ -146,15 +146,15 @@ describe('the account page, as it is served', () => {
 
   it('lets the same key in again, to the same account', async () => {
     const key = await createAccount();
-    const number = visitor.page.locator('dd').first();
-    const first = await number.innerText();
+    const accountId = visitor.page.locator('dd').first();
+    const first = await accountId.innerText();
     const old = await token();
     await visitor.press('Sign out');
     await sees('You are signed out.');
     expect((await call(server, 'GET', '/v1/account/profile', { token: old })).status).toBe(401);
     await signIn(key);
     await sees('Your account');
-    expect(await number.innerText()).toBe(first);
+    expect(await accountId.innerText()).toBe(first);
   });
 
   it('takes the key as the command-line client keeps it', async () => {
@@ -201,14 +201,14 @@ describe('the account page, as it is served', () => {
     await sees('…ijklmnop');
   });
 
-  it('leaves by itself when the account is signed out elsewhere', async () => {
+  it('shows the sign-in when the account is signed out elsewhere', async () => {
     await createAccount();
     await call(server, 'POST', '/v1/auth/logout-everywhere', { token: await token() });
     await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await visitor.page.getByRole('alert').innerText()).not.toBe('');
   });
 
-  it('lets nobody stay before a session that ended while signing out', async () => {
+  it('shows the sign-in when the session ended during the sign-out', async () => {
     await createAccount();
     const bearer = { token: await token() };
     await visitor.page.route('**/v1/auth/logout', async (route) => {
@@ -219,7 +219,7 @@ describe('the account page, as it is served', () => {
     await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  (IS_POSTGRES ? it : it.skip)('leads out of an account that was disabled', async () => {
+  (IS_POSTGRES ? it : it.skip)('shows the sign-in when the account was disabled', async () => {
     await createAccount();
     const id = await visitor.page.locator('dd').first().innerText();
     const sql = new Client({ connectionString: server.databaseUrl ?? '' });
@@ -238,11 +238,11 @@ describe('the account page, as it is served', () => {
     expect((await call(server, 'GET', '/v1/account/profile', mine)).status).toBe(200);
     await visitor.press('Delete the account…');
     await visitor.press('Delete it');
-    await sees('Your account is gone.');
+    await sees('Your account was deleted.');
     expect((await call(server, 'GET', '/v1/account/profile', mine)).status).toBe(401);
   });
 
-  it('keeps nobody signed in who closes the tab, and everybody who reloads it', async () => {
+  it('keeps the session on a reload, and drops it with the tab', async () => {
     await createAccount();
     await visitor.page.reload();
     await sees('Your account');
@@ -271,7 +271,7 @@ describe('the account page, as it is served', () => {
     await sees('The server does not answer.');
     started = await fragile.restart();
     await visitor.press('Sign in');
-    await sees('No account here has this key.');
+    await sees('This key has no account on this server.');
   });
 
   it('asks for https where a browser would make no keys', async () => {
@@ -279,11 +279,11 @@ describe('the account page, as it is served', () => {
     await sees('Open this page over https');
   });
 
-  it('shows no way in that the server has not', async () => {
+  it('shows no method that the server does not offer', async () => {
     const { page } = await on(
       await startServer({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } }),
     );
-    await sees('Only keys that have an account here get in.');
+    await sees('Only keys that already have an account can sign in.');
     expect(await visitor.text()).not.toContain('Create an account');
     await page.getByLabel('Device key', { exact: true }).fill('A'.repeat(43));
     await visitor.press('Sign in');

@@ -60,7 +60,7 @@ describe('an account', () => {
     }
   });
 
-  it('ends once, and nobody else with it', async () => {
+  it('ends once, and no other account with it', async () => {
     const [one, two] = [await logIn(server), await logIn(server)];
     const endings = await Promise.all(
       Array.from({ length: 10 }, () => new AccountCalls(server, one.token).removeAccount()),

@@ -3,7 +3,7 @@ import { CLIENT } from '../fakes/openid-provider.js';
 import { PeopleProvider } from '../fakes/people-provider.js';
 import { call, expectErrorShape, logIn, type Answer } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
-import { OPERATIONS, PATHS } from './documented-operations.js';
+import { OPERATIONS, PATHS, type Operation } from './documented-operations.js';
 import { ALL_METHODS, attacksOn, type Attack } from './hostile-input.js';
 import { callFrom, mtlsEnv, STRANGER } from './mtls-world.js';
 
@@ -17,8 +17,8 @@ let people: PeopleProvider;
 /** Whose token a request carries. */
 const tokens = new Map<Caller, string>();
 
-type Caller = 'nobody' | 'keyed' | 'keyless';
-const CALLERS: readonly Caller[] = ['nobody', 'keyed', 'keyless'];
+type Caller = 'anonymous' | 'keyed' | 'keyless';
+const CALLERS: readonly Caller[] = ['anonymous', 'keyed', 'keyless'];
 
 beforeAll(async () => {
   gitHub = await FakeGitHub.start();
@@ -58,10 +58,21 @@ async function renewTokens(): Promise<void> {
   tokens.set('keyless', String(body.token));
 }
 
+/** Answers to an address that names another route, or none, in place of the route that was tried. */
+const ROUTING_CODES = ['invalid-request', 'not-found'];
+
 /** What is wrong with the answer; null = nothing. */
-function faultOf(answer: Answer, method: string): string | null {
+function faultOf(
+  answer: Answer,
+  { what, method }: Attack,
+  codes: readonly string[],
+): string | null {
   try {
     expect(answer.status).toBeLessThan(500);
+    if (answer.status >= 400 && method !== 'HEAD') {
+      const allowed = what === 'an address' ? [...codes, ...ROUTING_CODES] : codes;
+      expect(allowed).toContain(answer.body?.['code']);
+    }
     // An answer to HEAD has no body, and one to bytes that are not HTTP a shape of its own.
     if (answer.status >= 400 && method !== 'HEAD') {
       expectErrorShape(answer);
@@ -73,9 +84,9 @@ function faultOf(answer: Answer, method: string): string | null {
 }
 
 /** Sends each attack as each caller, or as one of them in turn. @returns those that were answered badly */
-async function launch(attacks: readonly Attack[]): Promise<object[]> {
+async function launch({ codes }: Operation, attacks: readonly Attack[]): Promise<object[]> {
   const queue = attacks.flatMap((attack, index) => {
-    const inTurn = CALLERS[index % CALLERS.length] ?? 'nobody';
+    const inTurn = CALLERS[index % CALLERS.length] ?? 'anonymous';
     return (attack.forEach === 'caller' ? CALLERS : [inTurn]).map((caller) => ({ attack, caller }));
   });
   const faults: object[] = [];
@@ -88,7 +99,7 @@ async function launch(attacks: readonly Attack[]): Promise<object[]> {
         ...(body !== undefined && { body }),
         headers,
       }).catch((error: unknown) => String(error));
-      const fault = typeof answer === 'string' ? answer : faultOf(answer, method);
+      const fault = typeof answer === 'string' ? answer : faultOf(answer, next.attack, codes);
       if (fault !== null) {
         faults.push({ what, caller: next.caller, path: path.slice(0, 200), fault });
       }
@@ -102,7 +113,7 @@ it.each(OPERATIONS)(
   '$method $path answers every hostile request with a refusal of its own, never a fault',
   async (operation) => {
     await renewTokens();
-    expect((await launch(attacksOn(operation))).slice(0, 5)).toEqual([]);
+    expect((await launch(operation, attacksOn(operation))).slice(0, 5)).toEqual([]);
   },
 );
 

@@ -44,7 +44,7 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
     const live = await connect(server, { token: person.token });
     expect(await world.statusOf(server, person)).toBe(200);
     const { stdout } = await gatehouse('account', 'disable', person.accountId, '--reason', 'left');
-    expect(stdout).toContain('Running servers were told (1)');
+    expect(stdout).toContain('Running servers were notified (1)');
     expect(await live.next('closing')).toMatchObject({ code: 'account-disabled' });
     const refused = await call(server, 'GET', '/v1/push-tokens', person);
     expect(refused.body).toMatchObject({ code: 'account-disabled' });
@@ -58,7 +58,7 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
   it('revokes every token, and asks the providers again', async () => {
     world.provider.groups.set(person.sub, []);
     await gatehouse('account', 'recheck', person.accountId, '--reason', 'ticket 7');
-    await world.until('put out', async () => (await world.statusOf(server, person)) === 403);
+    await world.until('access ends', async () => (await world.statusOf(server, person)) === 403);
     const revoke = ['account', 'revoke', person.accountId, '--reason', 'lost phone'];
     const [revoked] = await json(...revoke, '--actor', 'Zoë (on call)');
     expect(revoked).toMatchObject({ actor: 'Zoë (on call)', reason: 'lost phone' });
@@ -77,7 +77,7 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
     expect((await gatehouse('audit')).stdout).toContain('all-tokens-revoked  by Zoë (on call)');
   });
 
-  it('refuses without a reason, and about nobody, and stores nothing then', async () => {
+  it('refuses without a reason, and for an unknown account, and stores nothing then', async () => {
     const before = await json('audit');
     expect((await gatehouse('account', 'disable', person.accountId)).code).toBe(2);
     expect((await gatehouse('account', 'disable', person.accountId, '--reason', ' ')).code).toBe(2);
@@ -117,7 +117,7 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
       return rowCount === 1;
     });
     const { stdout } = await gatehouse('policy', 'explain', person.accountId);
-    expect(stdout).toContain(`${person.accountId} is let in.`);
+    expect(stdout).toContain(`${person.accountId} is allowed.`);
     expect(stdout).toContain('Rule groupsAny: staff');
     expect(stdout).toContain('"groups":["staff"]');
     expect(stdout).toContain('By these rules: eligible.');

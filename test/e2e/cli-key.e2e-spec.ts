@@ -30,7 +30,7 @@ describe('gatehouse key', () => {
     const { accountId } = (await logIn(user)) as { accountId: string };
     const { stdout, stderr } = await user.run(['key', 'show']);
     expect(stdout).toMatch(/^[\w-]{43}\n$/);
-    expect(stderr).toContain('Whoever has this key');
+    expect(stderr).toContain('This key gives access to the account');
     const other = await createCliUser();
     expect(await restoreAt(other, stdout)).toMatchObject({ code: 0 });
     expect(await logIn(other)).toMatchObject({ accountId, created: false });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateDirectory, TestAuthority } from '../fakes/certificates.js';
-import { ServerStore } from '../../src/cli/server-store.js';
+import { ServerStore } from '../../src/cli/account/server-store.js';
 import { createCliUser, type CliUser } from '../helpers/cli.js';
 import { refusalOf } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
@@ -61,7 +61,7 @@ describe.each([
 
   afterEach(() => user.remove());
 
-  it('logs in without a device key, makes the account once, and is let in everywhere', async () => {
+  it('logs in without a device key, creates the account once, and has access to every route', async () => {
     const first = answerOf(await logIn(world, user, 'anna', '--keyless'));
     expect(first.created).toBe(true);
     const again = answerOf(await logIn(world, user, 'anna', '--keyless'));
@@ -97,7 +97,7 @@ describe.each([
     expect(refused.stderr).toContain('restore-required');
   });
 
-  it('is closed to a device key alone, and to whom the provider does not let in', async () => {
+  it('refuses a device key alone, and people whom the provider refuses', async () => {
     const alone = await user.run(['login', '--server', world.server.url]);
     expect(alone.code).toBe(1);
     const out = await logIn(world, user, 'out-emil', '--keyless');
@@ -155,7 +155,7 @@ describe('gatehouse login --certificate', () => {
     ];
   };
 
-  it('makes the account of the certificate once, and is let in everywhere', async () => {
+  it('creates the account of the certificate once, and has access to every route', async () => {
     const first = answerOf(await user.run(flags(alice)));
     expect(first.created).toBe(true);
     const again = answerOf(await user.run(flags(alice)));
@@ -169,7 +169,7 @@ describe('gatehouse login --certificate', () => {
     expect(session.code).toBe(0);
   });
 
-  it('says what the server says of a certificate that it does not let in', async () => {
+  it('reports why the server refuses a certificate', async () => {
     const { code, stderr } = await user.run(flags(stranger));
     expect(code).toBe(1);
     expect(stderr).toContain('not-eligible');

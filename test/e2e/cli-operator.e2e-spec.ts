@@ -52,7 +52,7 @@ describe('gatehouse config check', () => {
     expect(`${stdout}${inWords.stdout}`).not.toContain('short,');
   });
 
-  it('tells what locks people out and is valid nevertheless', async () => {
+  it('warns about lockouts of a valid configuration', async () => {
     const env = { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' };
     const { code, stdout } = await user.run(['config', 'check', '--json'], env);
     expect(code).toBe(0);
@@ -163,7 +163,7 @@ it('gatehouse reseal makes no database where there is none', async () => {
 });
 
 describe('gatehouse serve', () => {
-  it('runs the server until it is told to stop', async () => {
+  it('runs the server until a signal stops it', async () => {
     const store = await createStore();
     const serve = user.start(['serve'], { ...store.env, HOST: '127.0.0.1', PORT: '0' });
     await serve.until(() => serve.stdout().includes('Listening on'));

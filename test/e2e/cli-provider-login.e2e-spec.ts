@@ -70,12 +70,12 @@ describe('gatehouse login --provider, on a server of the preset public-provider-
     expect(stderr).toContain('gatehouse login --provider');
   });
 
-  it('says in words that the provider does not let somebody in, and stores nothing', async () => {
+  it('reports that the provider refuses a person, and stores nothing', async () => {
     await world.oidc.setGroups('mallory', ['visitors']);
     const { cli } = await logIn('mallory');
     const { code, stderr } = await cli.exited;
     expect(code).toBe(1);
-    expect(stderr).toContain('its rules here do not let you in');
+    expect(stderr).toContain('the policy of this server does not admit you');
     expect((await user.run(['whoami'])).code).toBe(3);
   });
 

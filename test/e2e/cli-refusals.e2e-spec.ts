@@ -5,7 +5,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { writeLoginChallenge } from '../../src/policy/login-challenge.js';
+import { writeLoginChallenge } from '../../src/policy/admission/login-challenge.js';
 import { CLI, type CliResult, type CliUser, createCliUser } from '../helpers/cli.js';
 import { type Server, startServer } from '../helpers/server.js';
 import { freePort } from '../helpers/service-process.js';
@@ -133,10 +133,10 @@ describe('gatehouse, refused by a server', () => {
 });
 
 describe('gatehouse, without a server', () => {
-  it('ends with 4 where nobody listens', async () => {
+  it('exits with 4 when the connection is refused', async () => {
     const { code, error } = await logInAt(`http://127.0.0.1:${await freePort()}`);
     expect([code, error['code']]).toEqual([4, 'unreachable']);
-    expect(error['message']).toContain('nobody listens');
+    expect(error['message']).toContain('the connection was refused');
   });
 
   it('ends with 4 from watch and logout too, and keeps the session', async () => {
@@ -156,7 +156,7 @@ describe('gatehouse, without a server', () => {
     },
   );
 
-  it('tells which file is damaged, with 78', async () => {
+  it('reports which file is damaged, with 78', async () => {
     const directory = await pretendSession(webUrl);
     const key = join(directory, 'device-key.json');
     await writeFile(key, '{"kty":"OKP"');
@@ -165,7 +165,7 @@ describe('gatehouse, without a server', () => {
     expect((await logInAt(webUrl)).stderr).toContain(`${key} is damaged.`);
   });
 
-  it('tells which place cannot be used, with 78', async () => {
+  it('reports which folder cannot be used, with 78', async () => {
     await mkdir(join(user.home, 'config'));
     await writeFile(user.configDirectory, 'a file where a directory belongs');
     const { code, stderr } = await logInAt(closed.url);

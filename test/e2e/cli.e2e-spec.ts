@@ -57,7 +57,7 @@ describe('gatehouse login', () => {
     expect(await storedFile('device-key.json')).toEqual(key);
   });
 
-  it('keeps key and session where nobody else can read them, and nothing half-written', async () => {
+  it('stores key and session readable by the owner only, and nothing half-written', async () => {
     await logIn();
     const modes = await filesUnder(user.configDirectory);
     const names = Object.keys(modes).filter((path) => path.endsWith('.json'));
@@ -117,8 +117,10 @@ describe('gatehouse whoami', () => {
     const loaded = texts.flatMap(
       (text) => text.match(/(?<=^\/\/ )(dist|node_modules)\/\S+$/gm) ?? [],
     );
-    expect(loaded.filter((path) => path.endsWith('.command.js'))).toEqual([
-      'dist/cli/commands/whoami.command.js',
+    const actions = /^dist\/cli\/\w+\/(?!.*\.command\.js$)/;
+    expect(loaded.filter((path) => actions.test(path)).sort()).toEqual([
+      'dist/cli/account/current-session.js',
+      'dist/cli/account/server-store.js',
     ]);
     const heavy = /@nestjs|typeorm|socket\.io|\/fastify|class-validator|dist\/(storage|main)/;
     expect(loaded.filter((path) => heavy.test(path))).toEqual([]);
@@ -181,7 +183,7 @@ describe('gatehouse watch', () => {
     expect(stderr).toContain('Run: gatehouse login');
   });
 
-  it('connects again when the server comes back', async () => {
+  it('reconnects when the server restarts', async () => {
     await logIn();
     const watch = user.start(['watch']);
     await watch.until(() => watch.stderr().includes('Connected'));

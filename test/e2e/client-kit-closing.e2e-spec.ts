@@ -41,7 +41,7 @@ describe('what a server asks for when it closes or refuses', () => {
 
   const hello = { accountId: 'a', seq: 0 };
 
-  it('waits at least as long as `closing` says, and comes back', async () => {
+  it('waits at least as long as `closing` says, and reconnects', async () => {
     script(
       (live) => {
         live.emit('hello', hello);
@@ -60,7 +60,7 @@ describe('what a server asks for when it closes or refuses', () => {
     expect(handshakes).toBe(2);
   });
 
-  it('comes back after a refusal that passes', async () => {
+  it('reconnects after a temporary refusal', async () => {
     sockets.use((_socket, next) => {
       handshakes += 1;
       const data = problem(429, 'rate-limited', 0);

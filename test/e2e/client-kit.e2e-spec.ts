@@ -89,7 +89,7 @@ describe('connectUpdates against a server', () => {
     expect(heard.events).toHaveLength(1);
   });
 
-  it('waits where nobody listens', async () => {
+  it('waits where connections are refused', async () => {
     const heard = listen({ serverUrl: 'http://127.0.0.1:1', token });
     const [problem, delay] = (await heard.next('waiting')) as [unknown, number];
     expect(problem).toBeNull();
@@ -97,7 +97,7 @@ describe('connectUpdates against a server', () => {
   });
 });
 
-describe('a server that ends and comes back', () => {
+describe('a server that restarts', () => {
   it('is found again, and everything is either heard or reported as missed', async () => {
     const heard = listen({ serverUrl: server.url, token });
     await heard.next('connected');

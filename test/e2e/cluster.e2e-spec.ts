@@ -107,7 +107,7 @@ several('two replicas (PostgreSQL only: the embedded database is for one)', () =
       },
     );
 
-    it('tell clients of the other what they missed', async () => {
+    it('send clients of the other what they missed', async () => {
       const { token } = await logIn(a);
       const client = await live(b, token);
       await save(a, token, 'x');

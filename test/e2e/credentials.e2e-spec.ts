@@ -30,7 +30,7 @@ describe('credentials of connected services', () => {
     });
   });
 
-  it('come back as they were put, one by one and all by name', async () => {
+  it('are read as they were written, one by one and all by name', async () => {
     const before = Date.now();
     expect((await account.putCredential('github', plain({ token: 'a' }))).body).toEqual({
       success: true,
@@ -59,7 +59,7 @@ describe('credentials of connected services', () => {
     expect(await services()).toEqual([]);
   });
 
-  it('are told to the live clients with the settings', async () => {
+  it('are sent to the live clients with the settings', async () => {
     const live = await connect(server, { token: account.token });
     await live.next('hello');
     await account.putCredential('github', plain(1));

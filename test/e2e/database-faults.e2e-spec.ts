@@ -49,7 +49,7 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
     await expectAllThere(server, load.acknowledged);
   });
 
-  it('answers 503 in a bounded time while it hangs, and lets nobody in by mistake', async () => {
+  it('answers 503 in a bounded time while it hangs, and admits no revoked token', async () => {
     const session = await logIn(server);
     await call(server, 'POST', '/v1/auth/logout-everywhere', { token: session.token });
     const load = new SignUps(server);

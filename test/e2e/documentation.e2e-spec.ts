@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 const get = (path: string) => fetch(new URL(path, server.url));
 const policyOf = (answer: Response) => answer.headers.get('content-security-policy') ?? '';
 
-it('describes every route at /docs, with nothing of anybody else', async () => {
+it('describes every route at /docs, with resources of this server only', async () => {
   const page = await get('/docs');
   expect(page.status).toBe(200);
   const html = await page.text();

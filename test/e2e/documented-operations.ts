@@ -7,6 +7,8 @@ export interface Operation {
   readonly query: readonly string[];
   /** One body for each form that the schema allows; none = the route takes none. */
   readonly bodies: readonly unknown[];
+  /** Every code that it may answer. */
+  readonly codes: readonly string[];
 }
 
 interface Schema {
@@ -19,6 +21,7 @@ interface Schema {
 }
 
 interface DocumentedOperation {
+  readonly responses: Readonly<Record<string, { readonly description?: string }>>;
   readonly parameters?: readonly { readonly in: string; readonly name: string }[];
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
@@ -40,10 +43,15 @@ const SOUND: Readonly<Record<string, unknown>> = { ...loginBody(makeDeviceKey())
 /** Every operation of the OpenAPI document, so that a new route is tried as soon as it is listed. */
 export const OPERATIONS: readonly Operation[] = Object.entries(DOCUMENT.paths).flatMap(
   ([path, methods]) =>
-    Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
+    Object.entries(methods).map(([method, { parameters = [], requestBody, responses }]) => ({
       method: method.toUpperCase(),
       path,
       query: parameters.filter((one) => one.in === 'query').map(({ name }) => name),
+      codes: Object.entries(responses).flatMap(([status, { description = '' }]) =>
+        Number(status) < 400
+          ? []
+          : [...description.matchAll(/`([\w-]+)`/g)].map(([, code]) => code ?? ''),
+      ),
       bodies: Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => samplesOf(schema)),
     })),
 );

@@ -30,7 +30,7 @@ describe('the encryption of an account', () => {
     expect(encryptionMode).toBe('e2ee');
   });
 
-  it('changes while nothing is stored, is told, and changes back', async () => {
+  it('changes while nothing is stored, is sent as an update, and changes back', async () => {
     const account = await fresh();
     const live = await connect(server, { token: account.token });
     const before = Date.now();
@@ -96,8 +96,8 @@ describe('the encryption of an account', () => {
     expect((await account.settingsV2()).body).toEqual({ content: plain('one'), version: 2 });
     expect((await account.credential('github')).body['content']).toEqual(plain('two'));
     expect((await account.encryption()).body['mode']).toBe('plain');
-    const told = [await live.next('update'), await live.next('update')];
-    expect(told.map(({ body: news }) => news)).toEqual([
+    const updates = [await live.next('update'), await live.next('update')];
+    expect(updates.map(({ body: news }) => news)).toEqual([
       { t: 'encryption-mode-changed' },
       { t: 'account-settings-changed' },
     ]);

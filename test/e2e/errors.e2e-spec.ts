@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** Sends bytes on a connection of their own; resolves with everything that comes back. */
+/** Sends bytes on a new connection; resolves with the whole response. */
 async function raw(...chunks: readonly (string | Buffer)[]): Promise<string> {
   const socket = openSocket(server.port, '127.0.0.1');
   let answer = '';

@@ -58,12 +58,12 @@ describe('a required provider', () => {
     expect((await pushTokens(token)).status).toBe(200);
   });
 
-  it('lets in who signs up through it', async () => {
+  it('admits a person who signs up through it', async () => {
     const { body } = await loginThrough(server, 'berta', makeDeviceKey());
     expect((await pushTokens(body.token)).status).toBe(200);
   });
 
-  it('puts out, everywhere, who comes back from it as not eligible any more', async () => {
+  it('ends access, everywhere, when a link returns as not eligible any more', async () => {
     const { token } = await linkedAccount('clara');
     const live = await connect(server, { token });
     await live.next('hello');
@@ -84,7 +84,7 @@ describe('a required provider', () => {
 });
 
 describe('connecting', () => {
-  it('tells the account’s clients, once', async () => {
+  it('notifies the account’s clients, once', async () => {
     const { token } = await linkedAccount('dora');
     const live = await connect(server, { token });
     const { seq } = await live.next('hello');
@@ -101,7 +101,7 @@ describe('connecting', () => {
     expect(body['identities']).toMatchObject([{ provider: 'okta' }, { provider: 'acme' }]);
   });
 
-  it('is finished by the account that began it, and by nobody else', async () => {
+  it('is finished only by the account that started it', async () => {
     const [mine, other] = [await logIn(server), await logIn(server)];
     const { pending } = await comeBack(await beginConnect(server, mine.token), 'emma');
     const stolen = await connectFinalize(server, pending, other.token);

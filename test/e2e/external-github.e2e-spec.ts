@@ -33,7 +33,7 @@ afterAll(async () => {
   await gitHub.close();
 });
 
-/** What the client is told after this person agreed at GitHub. */
+/** What the client receives after this person agreed at GitHub. */
 async function comeBackAs(person: FakeGitHub['browser']) {
   gitHub.browser = person;
   const begun = await begin(world.server, 'github');

@@ -155,7 +155,7 @@ describe('a provider id that is pointed at another issuer', () => {
 describe('a provider that is removed while a login is pending', () => {
   const UNSUPPORTED = { status: 404, code: 'unsupported-provider' };
 
-  it('is unsupported at every step, and comes back with its pending logins', async () => {
+  it('is unsupported at every step, and is restored with its pending logins', async () => {
     const key = makeDeviceKey();
     const [one, two] = [await begin(server), await begin(server)];
     const { pending } = await comeBack(one.url, 'elsa');

@@ -44,9 +44,9 @@ const PHONE = { width: 320, height: 640 };
     expect(width).toBeLessThanOrEqual(PHONE.width);
     const paper = await visitor.page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(paper).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(22, 25, 29)');
-    expect(visitor.complaints).toEqual([]);
+    expect(visitor.browserErrors).toEqual([]);
     expect(heard).toEqual([]);
-    await visitor.leave();
+    await visitor.close();
   });
 
   it('goes on by keyboard, without scripts', async () => {
@@ -57,8 +57,8 @@ const PHONE = { width: 320, height: 640 };
     expect(heard.filter((path) => path.startsWith('/oauth/okta?flow=auth&pending='))).toHaveLength(
       1,
     );
-    expect(visitor.complaints).toEqual([]);
-    await visitor.leave();
+    expect(visitor.browserErrors).toEqual([]);
+    await visitor.close();
   });
 
   it('cancels by keyboard, and the program hears nothing', async () => {
@@ -69,7 +69,7 @@ const PHONE = { width: 320, height: 640 };
     await visitor.page.waitForURL(/\/cancel$/);
     expect(await visitor.text()).toContain('Nothing was sent');
     expect(heard).toEqual([]);
-    expect(visitor.complaints).toEqual([]);
-    await visitor.leave();
+    expect(visitor.browserErrors).toEqual([]);
+    await visitor.close();
   });
 });

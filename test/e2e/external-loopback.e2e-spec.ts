@@ -1,4 +1,4 @@
-import { loopbackCode } from '../../src/policy/loopback-code.js';
+import { loopbackCode } from '../../src/policy/flow/loopback-code.js';
 import { call, logIn, makeDeviceKey, refusalOf, type Answer } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import {

@@ -33,13 +33,13 @@ export async function startOidc(redirectUris: readonly string[]): Promise<Oidc> 
     start: async () => {
       running = await launch(args);
     },
-    setGroups: (login, groups) => running.tell(JSON.stringify({ login, groups })),
+    setGroups: (login, groups) => running.send(JSON.stringify({ login, groups })),
   };
 }
 
 interface Running {
   /** Sends a line and waits until it is known. */
-  tell(line: string): Promise<void>;
+  send(line: string): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ async function launch(args: readonly string[]): Promise<Running> {
     exited.then(() => Promise.reject(new Error('oidc-provider did not start'))),
   ]);
   return {
-    tell: async (line) => {
+    send: async (line) => {
       const known = once(child.stdout, 'data');
       child.stdin.write(`${line}\n`);
       await known;

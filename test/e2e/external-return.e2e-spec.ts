@@ -86,9 +86,9 @@ describe('the return of the browser', () => {
   });
 
   it.each<[string, (query: URLSearchParams) => void]>([
-    ['a code nobody gave out', (query) => query.set('code', 'forged')],
+    ['a forged code', (query) => query.set('code', 'forged')],
     ['no code', (query) => query.delete('code')],
-    ['the issuer of somebody else', (query) => query.set('iss', 'https://evil.example')],
+    ['another issuer', (query) => query.set('iss', 'https://evil.example')],
     ['no issuer, where the provider sends one', (query) => query.delete('iss')],
     ['an error of the provider', (query) => query.set('error', 'server_error')],
   ])('is an upstream error with %s, and uses the state up', async (_, change) => {
@@ -100,7 +100,7 @@ describe('the return of the browser', () => {
     expect(returned(await callback(good))).toEqual(INVALID_STATE);
   });
 
-  it('ends a flow whose state comes back from another provider', async () => {
+  it('ends a flow whose state returns from another provider', async () => {
     const { url } = await begin(server);
     const at = await callbackOf(server, url, 'clara');
     expect(returned(await callback(at.search, {}, 'acme'), 'acme')).toEqual(INVALID_STATE);
@@ -139,7 +139,7 @@ describe('the return of the browser', () => {
     },
   );
 
-  it('is not cached, and tells the next page nothing', async () => {
+  it('is not cached, and sends no referrer to the next page', async () => {
     const { headers } = await callback('?state=x');
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -147,7 +147,7 @@ describe('the return of the browser', () => {
     });
   });
 
-  it('tells who is not eligible, and keeps no pending login', async () => {
+  it('reports that a person is not eligible, and stores no pending login', async () => {
     const { url } = await begin(server);
     expect(await comeBack(url, 'out-emma')).toEqual({ flow: 'auth', error: 'not_eligible' });
   });
@@ -170,7 +170,7 @@ describe('the return of the browser', () => {
 });
 
 describe('a provider that is away', () => {
-  it('is unavailable, alone, and comes back by itself', async () => {
+  it('is unavailable, alone, and recovers by itself', async () => {
     const { url } = await begin(server);
     const at = await callbackOf(server, url, 'gerda');
     await world.oidc.stop();

@@ -28,7 +28,7 @@ withSql('what is stored of a login (needs SQL: PostgreSQL only)', () => {
     await world.stop();
   });
 
-  it('tells who reads it nothing', async () => {
+  it('reveals nothing to a reader', async () => {
     const { url, proof } = await begin(server);
     const state = new URL(url).searchParams.get('state') ?? '';
     const { rows: flows } = await client.query<object>('SELECT * FROM external_flow');
@@ -71,7 +71,7 @@ withSql('what is stored of a login (needs SQL: PostgreSQL only)', () => {
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-pending' });
   });
 
-  it('leaves no account behind where the identity is somebody else’s', async () => {
+  it('creates no account where the identity belongs to another one', async () => {
     await loginThrough(server, 'olga', makeDeviceKey());
     const key = makeDeviceKey();
     expect((await loginThrough(server, 'olga', key)).status).toBe(409);

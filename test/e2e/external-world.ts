@@ -125,7 +125,7 @@ function urlOf({ status, body, text }: Answer): string {
   return body['url'];
 }
 
-/** Logs in at the provider and comes back to the client, with what is said there. */
+/** Logs in at the provider and returns to the client, with the parameters of the return address. */
 export async function comeBack(url: string, user: string): Promise<Record<string, string>> {
   const location = await browserOf(user).visit(url, RETURN_BASE);
   return Object.fromEntries(location.searchParams);

@@ -3,7 +3,7 @@ import { call, logIn, type Json } from '../helpers/client.js';
 import { createStore } from '../helpers/server-store.js';
 import { type Server, startServer } from '../helpers/server.js';
 
-const SECRET = 'the-secret-of-the-okta-client-that-nobody-may-see';
+const SECRET = 'the-secret-of-the-okta-client';
 const OKTA = JSON.stringify([
   {
     id: 'okta',
@@ -128,7 +128,7 @@ const FORBIDDEN = [
 const VARIABLE_NAME = /AUTH_|SERVICE_|GITHUB_|DATABASE_|REDIS_/;
 
 describe('GET /v1/features', () => {
-  it('tells of device keys from the first moment on, and of no redirect to what is not there', async () => {
+  it('lists device keys from the start, and no redirect to a missing provider', async () => {
     const store = await createStore();
     const env = {
       SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'plaintext_only',
@@ -169,14 +169,14 @@ describe('GET /v1/features', () => {
     });
     afterAll(() => server.stop());
 
-    it('is exactly what the policy offers, to anybody', async () => {
+    it('is exactly what the policy offers, to any caller', async () => {
       const answer = await call(server, 'GET', '/v1/features');
       expect(answer.status).toBe(200);
       expect(answer.headers['content-type']).toMatch(/^application\/json/);
       expect(answer.body).toEqual(documentOf(expected, hasProvider));
     });
 
-    it('tells no secret, allowlist or variable', async () => {
+    it('contains no secret, allowlist or variable', async () => {
       const { text } = await call(server, 'GET', '/v1/features');
       expect(FORBIDDEN.filter((word) => text.includes(word))).toEqual([]);
       expect(text).not.toMatch(VARIABLE_NAME);

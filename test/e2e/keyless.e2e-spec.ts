@@ -130,7 +130,7 @@ describe('logins without a device key, the policy optional', () => {
     expect(body['identities']).toHaveLength(1);
   });
 
-  it('leave the person a way in: the last identity that opens the account stays', async () => {
+  it('keep a login method: the last identity of the account cannot be unlinked', async () => {
     const { body } = await keylessLogin(server, 'gina');
     const token = String(body['token']);
     const refused = await unlink(server, token);
@@ -160,7 +160,7 @@ describe('logins without a device key, the policy optional', () => {
     expect(refusalOf(migrated)).toEqual({ status: 400, code: 'invalid-request' });
   });
 
-  it('tell live clients when the person comes back under another name, or regains access', async () => {
+  it('notify live clients when the person returns under another name, or regains access', async () => {
     const { body } = await keylessLogin(server, 'ida');
     const live = await connect(server, { token: String(body['token']) });
     await live.next('hello');

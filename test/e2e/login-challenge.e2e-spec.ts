@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { writeLoginChallenge } from '../../src/policy/login-challenge.js';
+import { writeLoginChallenge } from '../../src/policy/admission/login-challenge.js';
 import {
   call,
   challengedLogin,
@@ -64,7 +64,7 @@ describe('a challenge of the server', () => {
     expect(codes.filter((code) => code === 'challenge-expired')).toHaveLength(49);
   });
 
-  it('is not used up by somebody who cannot sign it', async () => {
+  it('is not consumed by a caller who cannot sign it', async () => {
     const challenge = await issueChallenge(server);
     const key = makeDeviceKey();
     const forged = { ...loginBody(key, challenge), signature: randomBytes(64).toString('base64') };

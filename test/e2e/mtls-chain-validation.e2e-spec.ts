@@ -1,7 +1,9 @@
-import { validateChain } from '../../src/auth/mtls/certificate-chain.js';
-import { parseCertificate } from '../../src/auth/mtls/parse-certificate.js';
-import { parseRevocationList } from '../../src/auth/mtls/revocation-list.js';
-import { VerifiedChains } from '../../src/auth/mtls/verified-chains.js';
+import {
+  parseRevocationList,
+  validateChain,
+  VerifiedChains,
+} from '../../src/login/certificate/certificate-chain.js';
+import { parseCertificate } from '../../src/login/certificate/parse-certificate.js';
 import type { IssuedCertificate } from '../fakes/certificates.js';
 import { CHAINS } from './chain-rows/all.js';
 import {

@@ -50,7 +50,7 @@ describe('certificates that the proxy did not verify', () => {
     expect((await logIn(...deeper(0))).status).toBe(401);
   });
 
-  it('do not count when they are revoked, or nobody knows whether they are', async () => {
+  it('do not count when they are revoked, or their status is unknown', async () => {
     expect((await logInTo(revoking, [issuing.issue({ names }), issuing])).status).toBe(200);
     expect((await logInTo(revoking, [revoked, issuing])).status).toBe(401);
     expect((await logIn(revoked, issuing)).status).toBe(200);

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { makeLoginProof } from '../../src/client/login-proof.js';
+import { makeLoginProof } from '../../src/client/crypto/login-proof.js';
 import { certificateDirectory, TestAuthority } from '../fakes/certificates.js';
 import { call, refusalOf } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';

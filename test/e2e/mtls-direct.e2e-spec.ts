@@ -36,7 +36,7 @@ describe('mode direct', () => {
     directory.remove();
   });
 
-  it('logs in whom the certificate of the connection names', async () => {
+  it('logs in the person of the connection’s certificate', async () => {
     const first = await logIn(alice);
     expect(first).toMatchObject({ status: 200, body: { created: true } });
     const token = String(first.body['token']);
@@ -123,7 +123,7 @@ describe('mode direct', () => {
     ['an empty address', undefined, [rfc822Name('')]],
     ['bytes that are no text', undefined, [rfc822Name('r\xf6\xf6t@corp.example')]],
     ['a common name alone', undefined, undefined],
-  ])('lets nobody in with %s', async (_, names, encodedNames) => {
+  ])('refuses %s', async (_, names, encodedNames) => {
     const own = issuing.issue({
       subject: '/CN=root@corp.example',
       ...(names && { names }),
@@ -156,7 +156,7 @@ describe('mode direct', () => {
   it('counts what it refused', async () => {
     const counted = await auditOf(direct.server);
     expect(counted).toMatchObject({
-      // The header of the preset custom is nobody's here, so it claims nothing.
+      // The header of the preset custom is not configured here, so it claims nothing.
       'untrusted-proxy': 9,
       'no-identity': 3,
       'control-characters': 1,

@@ -70,7 +70,7 @@ describe('gatehouse doctor mtls', () => {
     expect(logs).not.toContain('signed-up');
   });
 
-  it('passes where nobody is believed', async () => {
+  it('passes where no proxy is trusted', async () => {
     const { code, report, stderr } = await examine(mtlsEnv());
     expect({ code, stderr, isOk: report?.ok }).toEqual({ code: 0, stderr: '', isOk: true });
     expect(new Set(report?.findings.map(({ spelling }) => spelling)).size).toBe(13);
@@ -82,9 +82,9 @@ describe('gatehouse doctor mtls', () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'cannot-tell' } });
   });
 
-  it('tells an address where nobody is, and one that is none', async () => {
-    const nobody = ['doctor', 'mtls', '--public-url', 'http://127.0.0.1:9'];
-    expect((await user.run(nobody)).code).toBe(4);
+  it('reports an unreachable address, and an invalid one', async () => {
+    const unreachable = ['doctor', 'mtls', '--public-url', 'http://127.0.0.1:9'];
+    expect((await user.run(unreachable)).code).toBe(4);
     const none = ['doctor', 'mtls', '--public-url', 'gate.example.org'];
     expect((await user.run(none)).code).toBe(2);
     expect((await user.run(['doctor', 'mtls'])).code).toBe(2);

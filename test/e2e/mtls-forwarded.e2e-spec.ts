@@ -42,7 +42,7 @@ describe.each(Object.keys(FORWARDED))('the preset %s', (preset) => {
   });
   afterAll(() => server.stop());
 
-  it('logs in from the proxy, never from anybody else in any spelling, and counts those', async () => {
+  it('logs in from the proxy, never from another peer in any spelling, and counts those', async () => {
     const first = await callFrom(PROXY, server, headers);
     expect(first).toMatchObject({ status: 200, body: { success: true, created: true } });
     const profile = await call(server, 'GET', '/v1/account/profile', {
@@ -145,8 +145,8 @@ describe('forwarded certificates', () => {
     ['for servers', { usage: 'serverAuth' }],
     ['of two people', { names: ['email:a@corp.example', 'email:b@corp.example'] }],
     ['of another domain', { names: ['email:alice@other.example'] }],
-    ['of nobody', { names: ['DNS:corp.example'] }],
-    ['of everybody', { names: ['email:*@corp.example'] }],
+    ['of no person', { names: ['DNS:corp.example'] }],
+    ['of a wildcard', { names: ['email:*@corp.example'] }],
   ])('refuses a certificate that is %s', async (_, request) => {
     const own = issuing.issue({ names: ['email:carol@corp.example'], ...request });
     expect(await logIn(own)).toMatchObject({
@@ -210,7 +210,7 @@ describe('forwarded certificates', () => {
       expect({ status, location }).toEqual({ status: 404, location: null });
     });
 
-    it('tells the return address of a refusal, and hands nothing out', async () => {
+    it('sends a refusal to the return address, and no code', async () => {
       const ended = await open('/v1/auth/mtls/complete', 'myapp://auth', STRANGER);
       expect(ended.location).toBe('myapp://auth?error=mtls_required');
     });
@@ -234,7 +234,7 @@ describe('forwarded certificates', () => {
 describe('a server without what certificates need', () => {
   it.each([
     ['switched off', mtlsEnv({ ENABLED: '0' }), 404, 'not-found'],
-    ['nobody trusted', mtlsEnv({ TRUSTED_PROXIES: '' }), 401, 'mtls-required'],
+    ['no trusted proxy', mtlsEnv({ TRUSTED_PROXIES: '' }), 401, 'mtls-required'],
     ['no trust in headers', mtlsEnv({ TRUST_FORWARDED_HEADERS: '0' }), 401, 'mtls-required'],
     [
       'accounts with device keys only',

@@ -126,7 +126,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       expect(others.body['accountId']).not.toBe(first.body['accountId']);
     });
 
-    it('logs nobody in without one, or with one of nobody', async () => {
+    it('refuses a login without one, or with one that names no person', async () => {
       expect(await send([])).toMatchObject({ status: 401, body: { code: 'mtls-required' } });
       expect(await send([], undefined, ports.open)).toMatchObject({ status: 401 });
       const refused = await send([], stranger).catch(() => ({ status: 'refused', body: {} }));
@@ -134,7 +134,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       expect(refused.body).not.toHaveProperty('token');
     });
 
-    it('lets nobody forge a certificate, at neither host', async () => {
+    it('refuses forged certificates, at both hosts', async () => {
       const alices = (await send([], alice)).body['accountId'];
       for (const headersOf of Object.values(FORWARDED)) {
         const headers: RawHeaders = [
@@ -148,8 +148,8 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
           );
           for (const port of Object.values(ports)) {
             const answer = await send(forged, undefined, port);
-            const told = { forged: forged[0]?.[0], port, status: answer.status };
-            expect([400, 401].map((status) => ({ ...told, status }))).toContainEqual(told);
+            const outcome = { forged: forged[0]?.[0], port, status: answer.status };
+            expect([400, 401].map((status) => ({ ...outcome, status }))).toContainEqual(outcome);
             expect(answer.body).not.toHaveProperty('token');
           }
           const own = await send(forged, mallory);

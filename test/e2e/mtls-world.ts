@@ -167,7 +167,7 @@ export const CHAINED: Readonly<Record<string, { headers: Chained; hasChain: bool
   },
 };
 
-/** Events of the audit trail, as a server tells them in its log when it ends. */
+/** Events of the audit trail, from the log of a server that ended. */
 export async function auditOf(server: Server): Promise<Readonly<Record<string, number>>> {
   await server.kill('SIGTERM');
   const refused: Record<string, number> = {};

@@ -10,7 +10,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => [method.toUpperCase(), path] as const),
 );
 
-/** Public, the same for everybody, and with an ETag. */
+/** Public, the same for every caller, and with an ETag. */
 const CACHEABLE = ['GET /v1/features'];
 
 /** Bodies with which a route succeeds, where it needs one. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ownerOfThisProcess } from '../../src/notify/spool-owner.js';
+import { ownerOfThisProcess } from '../../src/notify/delivery/spool-name.js';
 import type { Server } from '../helpers/server.js';
 import { waitFor } from '../helpers/wait.js';
 import type { WebhookReceiver } from '../fakes/webhook-receiver.js';

@@ -39,27 +39,27 @@ const savedTokens = async (): Promise<string[]> => {
   return (list?.tokens ?? []).map(({ token }) => token);
 };
 
-describe('an event that is told again', () => {
-  it('has not been told where it failed, and says how to send it', async () => {
+describe('an event that is sent again', () => {
+  it('has not been delivered where it failed, and says how to send it', async () => {
     let status = 404;
     const receiver = await world.webhook('hook', () => ({ status }));
-    const tell = () => world.notify(1, 'ready', '--session', 's', '--id', 'e1');
-    expect(await tell()).toContain('webhook hook: failed');
+    const send = () => world.notify(1, 'ready', '--session', 's', '--id', 'e1');
+    expect(await send()).toContain('webhook hook: failed');
     status = 204;
-    expect(await tell()).toContain('webhook hook: failed');
+    expect(await send()).toContain('webhook hook: failed');
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('has not been told while it waits, and has once it was sent', async () => {
+  it('has not been delivered while it waits, and has once it was sent', async () => {
     let status = 503;
     await world.webhook('hook', () => ({ status }));
-    const tell = (code: number) => world.notify(code, 'ready', '--session', 's', '--id', 'e1');
-    expect(await tell(1)).toContain('webhook hook: waiting');
-    expect(await tell(1)).toContain('webhook hook: waiting');
+    const send = (code: number) => world.notify(code, 'ready', '--session', 's', '--id', 'e1');
+    expect(await send(1)).toContain('webhook hook: waiting');
+    expect(await send(1)).toContain('webhook hook: waiting');
     status = 204;
     letTimePass();
     await world.ok('notify', 'flush');
-    expect(await tell(0)).toContain('webhook hook: known');
+    expect(await send(0)).toContain('webhook hook: known');
   });
 });
 
@@ -82,7 +82,7 @@ describe('what changed before another try', () => {
     expect(world.push.accepted).toEqual([]);
   });
 
-  it('lets a push go on that tells nothing, with previews switched off', async () => {
+  it('still sends a push without previews when they are disabled', async () => {
     await world.ok('tokens', 'add', TOKEN);
     await world.ok('preferences', 'set', 'requestPreviews=off');
     refusePushOnce();
@@ -106,7 +106,7 @@ describe('what changed before another try', () => {
 });
 
 describe('settings that only the apps of an account can read', () => {
-  it('stay unknown when a webhook is added here: no push tells more than before', async () => {
+  it('stay unknown when a webhook is added here: no push shows more than before', async () => {
     const sealed = await startServer({
       env: { SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'required_e2ee' },
     });
@@ -132,7 +132,7 @@ describe('settings that only the apps of an account can read', () => {
   });
 });
 
-it('a channel with an endless url is skipped, and the rest is told', async () => {
+it('a channel with an endless url is skipped, and the others are notified', async () => {
   const receiver = await world.webhook('good');
   const file = join(world.user.home, 'settings.json');
   const long = { id: 'long', url: `https://hook.example/${'x'.repeat(70_000)}` };

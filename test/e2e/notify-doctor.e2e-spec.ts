@@ -74,7 +74,7 @@ describe('gatehouse notify doctor', () => {
     expect(JSON.stringify(push)).not.toContain('phone-one');
   });
 
-  it('names what only the receipt tells', async () => {
+  it('reports what only the receipt has', async () => {
     await world.ok('tokens', 'add', PHONE);
     world.push.receiptProblems.set(PHONE, { error: 'InvalidCredentials' });
     expect(await examined(1, 'push ')).toMatchObject([{ state: 'ok' }]);
@@ -103,11 +103,11 @@ describe('gatehouse notify doctor', () => {
     });
   });
 
-  it('says that nobody is told where nothing is set up', async () => {
+  it('reports that no one is notified where nothing is set up', async () => {
     const { code, stdout } = await world.run('notify', 'doctor');
     expect(code).toBe(1);
     expect(stdout).toContain('no app has saved a push token');
-    expect(stdout).toContain('Nothing fails, but nobody is told');
+    expect(stdout).toContain('Nothing fails, but no notification is sent');
   });
 });
 

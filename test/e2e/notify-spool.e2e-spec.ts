@@ -100,7 +100,7 @@ describe('the spool', () => {
     const accepting = world.start(...send);
     await accepting.until(() => spooled(world) >= 2 * lines.length);
     await kill(accepting);
-    // From here on nobody tells the events again: what the spool lost would be lost.
+    // From here on no event is sent again: what the spool lost would be lost.
     for (let kills = KILLS_BEFORE + 1; kills < KILLS; kills += 1) {
       const running = world.start('notify', 'flush', '--wait');
       // By what it has done, so that no machine is fast enough to be ready before.
@@ -163,7 +163,7 @@ describe('the spool', () => {
     const { code, stdout } = await running.exited;
     expect(code).toBe(1);
     expect(stdout).toMatch(/webhook slow {2}not yet: .*in time/);
-    expect(stdout).toMatch(/webhook dead {2}not yet: Nobody listens/);
+    expect(stdout).toMatch(/webhook dead {2}not yet: Nothing listens/);
     expect(stdout).toMatch(/webhook redirecting {2}failed: .*302/);
     expect(healthy.received).toHaveLength(1);
   });
@@ -200,7 +200,7 @@ describe('the spool', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('keeps to the public internet what was to, whoever sends it again', async () => {
+  it('keeps a delivery to public addresses, whichever command sends it again', async () => {
     const receiver = await world.webhook('hook');
     const [event] = await world.lines<EventLine>(
       1,

@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** The commands that the page tells its reader to type, in their order. */
+/** The commands of the page, in order. */
 const commandsOf = (page: string): string[] => {
   const text = readFileSync(join(ROOT, 'docs', page), 'utf8');
   const section = text.split('\n## ').find((part) => part.startsWith('Walk-through')) ?? '';
@@ -76,7 +76,7 @@ describe('the walk-through of docs/notifications.md', () => {
         await receiver?.ended;
         const doctor = type(command);
         expect(await doctor.ended).toEqual([1, null]);
-        expect(doctor.text()).toContain('BROKEN  webhook here: Nobody listens at the url.');
+        expect(doctor.text()).toContain('BROKEN  webhook here: Nothing listens at the url.');
         sent.push('doctor');
       } else {
         const terminal = type(command);

@@ -39,7 +39,7 @@ const tokensLeft = async () => {
 };
 
 describe('gatehouse notify', () => {
-  it('tells phones and webhooks, and a standard library verifies the signature', async () => {
+  it('notifies phones and webhooks, and a standard library verifies the signature', async () => {
     const receiver = await world.webhook('hook', undefined, '--secret', SECRET);
     await world.ok('tokens', 'add', TOKEN);
     const states = await world.notify(
@@ -61,7 +61,7 @@ describe('gatehouse notify', () => {
     expect(message?.body).toContain('Command: npm test');
   });
 
-  it('tells an event once, however often a hook repeats it', async () => {
+  it('sends an event once, however often a hook repeats it', async () => {
     const receiver = await world.webhook('hook');
     const event = await inFile('event.json', '{"id":"e1","session":{"sessionId":"s1"}}');
     expect(await world.notify(0, 'ready', '--event-file', event)).toContain('webhook hook: sent');
@@ -168,7 +168,7 @@ describe('what notify is given', () => {
     const file = await inFile('events', [good, '{broken', '{"topic":"party"}', good].join('\n'));
     const { code, stderr } = await world.run('notify', 'send', '--event-file', file);
     expect(code).toBe(2);
-    expect(stderr).toContain('Event 2 is no JSON object');
+    expect(stderr).toContain('Event 2 is not a JSON object');
     expect(stderr).toContain('Event 3: topic must be one of');
     expect(receiver.received).toHaveLength(2);
     const lines = await world.lines<{ skipped?: string }>(

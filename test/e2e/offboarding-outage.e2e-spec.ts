@@ -13,7 +13,7 @@ withServices('while the provider is down (needs PostgreSQL and Redis)', () => {
   });
   afterEach(() => world.close());
 
-  it('nobody loses access where not strict, and its word counts again when it is back', async () => {
+  it('no account loses access where not strict, and its answers count again when it is available', async () => {
     const server = await world.start();
     const stays = await world.person(server);
     const leaves = await world.person(server);
@@ -27,7 +27,7 @@ withServices('while the provider is down (needs PostgreSQL and Redis)', () => {
 
     world.provider.groups.delete(leaves.sub);
     world.provider.isDown = false;
-    await world.until('put out', async () => (await world.statusOf(server, leaves)) === 403);
+    await world.until('access ends', async () => (await world.statusOf(server, leaves)) === 403);
     await world.until('checked again', async () => {
       const { rowCount } = await world.sql.query(
         `SELECT 1 FROM identity WHERE subject = $1 AND consecutive_failures = 0
@@ -41,7 +41,7 @@ withServices('while the provider is down (needs PostgreSQL and Redis)', () => {
     live.close();
   });
 
-  it('everybody overdue loses access where strict, and recovers by itself', async () => {
+  it('every overdue account loses access where strict, and recovers by itself', async () => {
     const server = await world.start({ AUTH_OFFBOARDING_STRICT: 'true' });
     const overdue = await world.person(server);
     const live = await connect(server, { token: overdue.token });
@@ -54,7 +54,10 @@ withServices('while the provider is down (needs PostgreSQL and Redis)', () => {
     expect(await world.statusOf(server, fresh)).toBe(200);
 
     world.provider.isDown = false;
-    await world.until('let in again', async () => (await world.statusOf(server, overdue)) === 200);
+    await world.until(
+      'access returns',
+      async () => (await world.statusOf(server, overdue)) === 200,
+    );
   });
 
   it('an overdue request is refused by policy where the job cannot run at all', async () => {
@@ -74,7 +77,7 @@ withServices('while the provider is down (needs PostgreSQL and Redis)', () => {
     const person = await world.person(server);
     world.provider.groups.delete(person.sub);
     await world.makeDue();
-    await world.until('put out', async () => (await world.statusOf(server, person)) === 403);
+    await world.until('access ends', async () => (await world.statusOf(server, person)) === 403);
   });
 
   it('kill -9 of a worker only delays what it held', async () => {

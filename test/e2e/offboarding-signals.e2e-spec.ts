@@ -175,7 +175,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     await world.until('due', isDue);
   });
 
-  it('counts what it does, for whoever has the token', async () => {
+  it('counts its work, for a scraper with the token', async () => {
     expect((await call(server, 'GET', '/metrics')).status).toBe(401);
     expect((await call(server, 'GET', '/metrics', { token: `${METRICS_TOKEN}x` })).status).toBe(
       401,

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
-import { IdentityCredentials } from '../../src/storage/identity-credentials.js';
-import { MasterKeys } from '../../src/storage/master-keys.js';
-import { SealedBox } from '../../src/storage/sealed-box.js';
+import { IdentityCredentials } from '../../src/storage/sealing/content-at-rest.js';
+import { MasterKeys } from '../../src/storage/sealing/master-keys.js';
+import { SealedBox } from '../../src/storage/sealing/sealed-box.js';
 import { PeopleProvider } from '../fakes/people-provider.js';
 import { call, logIn, type Login } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { createPostgresStore, type Store } from '../helpers/server-store.js';
 import { waitFor } from '../helpers/wait.js';
 
-/** Somebody with an account, a token and a linked identity. */
+/** A person with an account, a token and a linked identity. */
 export interface Person extends Login {
   readonly sub: string;
 }
@@ -87,7 +87,7 @@ export class OffboardingWorld {
     return subs;
   }
 
-  /** Accounts that nobody logs in to, linked and due. */
+  /** Accounts without logins, linked and due. */
   async crowd(count: number): Promise<string[]> {
     const accountIds = Array.from({ length: count }, () => randomUUID());
     await this.sql.query(

@@ -24,7 +24,7 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
     });
   };
 
-  it('puts out on every replica at the signal, and back in without a login', async () => {
+  it('ends access on every replica at the signal, and restores it without a login', async () => {
     const person = await world.person(one);
     const live = await connect(other, { token: person.token });
     await live.next('hello');
@@ -49,8 +49,8 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
 
     world.provider.groups.set(person.sub, ['staff']);
     await signal(other, person.sub);
-    await world.until('let in again', async () => (await world.statusOf(one, person)) === 200);
-    await world.until('let in again', async () => (await world.statusOf(other, person)) === 200);
+    await world.until('access returns', async () => (await world.statusOf(one, person)) === 200);
+    await world.until('access returns', async () => (await world.statusOf(other, person)) === 200);
     const { rows } = await world.sql.query(
       `SELECT kind, actor, provider, reason FROM audit_event
        WHERE account_id = $1 AND kind LIKE 'eligibility-%' ORDER BY id`,
@@ -132,7 +132,7 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
   });
 
   it.each(['team \ud83d', 'team \u0000'])(
-    'puts out somebody whose only group is one that cannot be stored: %j',
+    'ends access of a person whose only group cannot be stored: %j',
     async (group) => {
       const person = await world.person(one);
       world.provider.groups.set(person.sub, [group]);

@@ -117,7 +117,7 @@ describe('push tokens', () => {
     expect(await names()).toEqual(['same']);
   });
 
-  it("are the account's own: two accounts may have the same, and nobody removes another's", async () => {
+  it("are the account's own: two accounts may have the same, and neither removes the other's", async () => {
     await save('shared');
     const other = (await logIn(server)).token;
     expect(await list(other)).toEqual([]);
@@ -159,7 +159,7 @@ describe('push tokens', () => {
       '€'.repeat(1024),
       '👍'.repeat(1024),
     ].map(named),
-  )('come back as they were and can be removed by their path: %s', async (_name, hostile) => {
+  )('are stored unchanged and can be removed by their path: %s', async (_name, hostile) => {
     expect((await save(hostile)).status).toBe(200);
     expect(await names()).toEqual([hostile]);
     const { status } = await remove(encodeURIComponent(hostile).replaceAll('.', '%2E'));
@@ -241,7 +241,7 @@ describe('push tokens', () => {
 });
 
 describe('the profile', () => {
-  it('tells the account what the server knows of it', async () => {
+  it('is what the server knows of the account', async () => {
     const before = Date.now();
     const login = await logIn(server);
     const { status, body } = await call(server, 'GET', '/v1/account/profile', {

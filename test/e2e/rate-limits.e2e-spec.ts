@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** An address that nobody has used before, as a trusted proxy tells it. */
+/** An unused address, as a trusted proxy forwards it. */
 function fromSomewhere(): Readonly<Record<string, string>> {
   nextAddress += 1;
   return { 'x-forwarded-for': `10.1.${nextAddress >> 8}.${nextAddress & 255}` };
@@ -150,7 +150,7 @@ describe('rate limits', () => {
     expectLimited(await refusedUpgrade(server, { headers: from(4).extraHeaders }));
   });
 
-  it('tell nobody else that an account is limited', async () => {
+  it('do not reveal to other callers that an account is limited', async () => {
     await expect(logIn(server)).resolves.toMatchObject({ success: true });
   });
 });

@@ -74,7 +74,7 @@ describe('an account without a required provider', () => {
     });
   });
 
-  it('is told who it is first: a bad token is 401', async () => {
+  it('is authenticated first: a bad token is 401', async () => {
     const answer = await call(server, 'GET', '/v1/push-tokens', { token: 'x.y.z' });
     expect(refusalOf(answer)).toEqual({ status: 401, code: 'invalid-token' });
   });
@@ -116,7 +116,7 @@ withSql('an account with the required identity (needs SQL: PostgreSQL only)', ()
       [login.accountId, provider, status],
     );
 
-  it.each(['eligible', 'unknown'])('is let in while it is %s', async (status) => {
+  it.each(['eligible', 'unknown'])('has access while it is %s', async (status) => {
     await link(status);
     expect((await call(server, 'GET', '/v1/push-tokens', login)).status).toBe(200);
     const live = await connect(server, { token: login.token });

@@ -110,12 +110,12 @@ describe('gatehouse reseal', () => {
     await before.stop();
     const oldKey = await keyOfFirst();
     const server = await start(ROTATED);
-    const everybody = accounts.map(({ token }) => new AccountCalls(server, token));
+    const callers = accounts.map(({ token }) => new AccountCalls(server, token));
     let isOver = false;
     let reads = 0;
     const reading = (async () => {
       while (!isOver) {
-        for (const account of everybody) {
+        for (const account of callers) {
           await expectMarked(account);
           reads += 1;
         }
@@ -142,7 +142,7 @@ describe('gatehouse reseal', () => {
     await reading;
     expect(reads).toBeGreaterThan(0);
     expect(last.code).toBe(0);
-    for (const account of everybody) {
+    for (const account of callers) {
       await expectMarked(account);
     }
     expect(resultsOf(await reseal({ SERVICE_MASTER_SECRET: NEW }))).toMatchObject([

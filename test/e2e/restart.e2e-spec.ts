@@ -27,7 +27,9 @@ it('says what would lock people out as loudly as it is bad', async () => {
   const locked = await startServer({ env: { SERVICE_PRESET: 'enterprise-keyless-only' } });
   try {
     const said = [
-      ...locked.logs().matchAll(/"level":"(\w+)".*"msg":"(.*okta|Nobody|The storage policy)/g),
+      ...locked
+        .logs()
+        .matchAll(/"level":"(\w+)".*"msg":"(.*okta|No account can be created|The storage policy)/g),
     ];
     expect(said.map(([, level]) => level)).toEqual(['error', 'error', 'warn', 'info']);
   } finally {

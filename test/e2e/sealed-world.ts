@@ -7,7 +7,7 @@ import { createPostgresStore, type Store } from '../helpers/server-store.js';
 import { postgresBinaries, startPostgres, type Service } from '../helpers/services.js';
 import { AccountCalls, OPTIONAL_PLAIN, plain } from './account-calls.js';
 
-/** What the servers of these tests seal with, unless they are told otherwise. */
+/** The default master secret of the servers of these tests. */
 export const OLD = 'the-old-master-secret-0123456789-0123456789';
 
 /** Somewhere in everything that {@link writeMarked} writes. */

@@ -34,7 +34,7 @@ describe('settings of an end-to-end encrypted account', () => {
     expect((await e2ee.settingsV2()).body).toEqual({ content: null, version: 0 });
   });
 
-  it('come back as they were written, and each route reads what the other wrote', async () => {
+  it('are read as they were written, and each route reads what the other wrote', async () => {
     expect((await e2ee.writeSettings('b25l', 0)).body).toEqual({ success: true, version: 1 });
     expect((await e2ee.settings()).body).toEqual({ settings: 'b25l', settingsVersion: 1 });
     expect((await e2ee.settingsV2()).body).toEqual({ content: encrypted('b25l'), version: 1 });
@@ -125,7 +125,7 @@ describe('writes of settings', () => {
     }
   });
 
-  it('are told to the live clients, and only those that were made', async () => {
+  it('are sent to the live clients, and only changes that were made', async () => {
     const account = await fresh();
     const live = await connect(server, { token: account.token });
     await live.next('hello');
@@ -148,7 +148,7 @@ describe('writes of settings', () => {
     ['an unknown envelope', { t: 'zipped', v: 1 }, 0],
     ['a plain envelope without a value', { t: 'plain' }, 0],
     ['an encrypted envelope without text', { t: 'encrypted', c: 1 }, 0],
-    ['encrypted text that does not come back', encrypted('\ud800'), 0],
+    ['encrypted text that does not survive', encrypted('\ud800'), 0],
     ['no version', plain(1), undefined],
     ['a negative version', plain(1), -1],
     ['half a version', plain(1), 0.5],

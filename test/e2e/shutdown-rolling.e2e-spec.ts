@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { connectUpdates, type UpdateConnection } from '../../src/client/connect-updates.js';
+import { connectUpdates, type UpdateConnection } from '../../src/client/updates/connect-updates.js';
 import { call, logIn, type Login } from '../helpers/client.js';
 import { type Balancer, hasNginx, startBalancer } from '../helpers/nginx.js';
 import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
@@ -49,7 +49,7 @@ function watch({ token, accountId }: Login): Promise<Watcher> {
           done(watcher);
         },
         onWaiting: (problem) => {
-          // Further tries to come back fail for reasons of their own.
+          // Further attempts to reconnect fail for other reasons.
           if (isConnected) {
             watcher.lost += 1;
             reasons.push(problem?.code);
@@ -62,7 +62,7 @@ function watch({ token, accountId }: Login): Promise<Watcher> {
   });
 }
 
-/** One request on a connection of its own, as from somebody who was not here before. */
+/** One request on a new connection, as from a new client. */
 function send(method: string, token: string, body?: object): Promise<number> {
   return new Promise((done, fail) => {
     const sent = request(`${balancer.url}/v1/push-tokens`, {
@@ -89,7 +89,7 @@ async function load(logins: readonly Login[], traffic: Traffic, signal: AbortSig
   }
 }
 
-/** As an orchestrator does it: the place goes out of the balancer while nobody listens there. */
+/** As an orchestrator does: the balancer skips the replica while it does not listen. */
 async function replace(index: number): Promise<void> {
   const old = servers[index] as Server;
   const ports = servers.map(({ port }) => port);
@@ -142,7 +142,7 @@ behindNginx(`a rolling restart of ${REPLICAS} replicas behind nginx, under load`
   });
 });
 
-/** Every client has seen, or been told that it missed, every update of its account. */
+/** Every client has received every update of its account, or a gap for it. */
 async function expectNothingMissed(logins: readonly Login[]): Promise<void> {
   const positions = new Map<string, number>();
   for (const login of logins) {

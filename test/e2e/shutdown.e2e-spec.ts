@@ -66,7 +66,7 @@ describe('after SIGTERM', () => {
     expect(await exit).toEqual({ code: 0, signal: null });
   });
 
-  it('clients hear why and when to come back, and the close code says restart', async () => {
+  it('clients get the reason and the delay to reconnect, and the close code of a restart', async () => {
     const { token } = await logIn(server);
     const client = await connect(server, { token });
     const closed = new Promise<readonly unknown[]>((done) => {
@@ -86,7 +86,7 @@ describe('after SIGTERM', () => {
     expect(await exit).toEqual({ code: 0, signal: null });
   });
 
-  it('an ordinary client comes back, by itself or when it was told to', async () => {
+  it('an ordinary client reconnects, by itself or after the given delay', async () => {
     const { token } = await logIn(server);
     const client = await connect(
       server,

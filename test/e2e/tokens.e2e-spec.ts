@@ -10,7 +10,7 @@ import {
   refusalOf,
 } from '../helpers/client.js';
 import { AccessTokens } from '../../src/auth/sessions/access-token.js';
-import { MasterKeys } from '../../src/storage/master-keys.js';
+import { MasterKeys } from '../../src/storage/sealing/master-keys.js';
 import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
 
 const SECRET = 'the-master-secret-of-the-token-spec-0123456789';
@@ -195,7 +195,7 @@ describe('logging out', () => {
     }
   });
 
-  it('everywhere revokes every token of the account, and of nobody else', async () => {
+  it('everywhere revokes every token of the account, and no other', async () => {
     const key = makeDeviceKey();
     const tokens = [];
     for (let count = 0; count < 3; count += 1) {
@@ -226,7 +226,7 @@ withSql('an account that changed in the database (needs SQL: PostgreSQL only)', 
   });
   afterAll(() => client.end());
 
-  it('is kept out while it is disabled, at login too', async () => {
+  it('is refused while it is disabled, at login too', async () => {
     const key = makeDeviceKey();
     const { token, accountId } = await logIn(server, key);
     await client.query('UPDATE account SET disabled_at = now() WHERE id = $1', [accountId]);

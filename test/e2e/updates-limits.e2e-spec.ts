@@ -67,14 +67,14 @@ const closing = (sockets: readonly RawWebSocket[]): Promise<unknown> =>
 const refusalIn = (packet: string): unknown => JSON.parse(packet.replace(/^4[24][^[{]*/, ''));
 
 describe('connections that have not authenticated', () => {
-  it('of one address make room for a person behind it', async () => {
+  it('of one address do not block a person behind it', async () => {
     const strangers = await silentOnes(60, () => '198.51.100.1');
     const person = await joined('198.51.100.1');
     await closing(strangers.slice(0, 60 - OF_ONE_ADDRESS));
     expect(person.isOpen).toBe(true);
   });
 
-  it('of many addresses make room for a person too', async () => {
+  it('of many addresses do not block a person either', async () => {
     const strangers = await silentOnes(60, (index) => `198.51.100.${index}`);
     const person = await joined();
     await closing(strangers.slice(0, 60 - OF_ALL));

@@ -46,12 +46,12 @@ describe('a live connection', () => {
     { clientType: 'session-scoped', sessionId: 's1' },
     { clientType: 'machine-scoped', machineId: 'm1' },
     { clientType: 'user-scoped', sessionId: 7, future: { x: 1 } },
-  ])('is opened as %j and told where the account stands', async (scope) => {
+  ])('is opened as %j and gets the account’s last number', async (scope) => {
     const client = await live({ token: login.token, ...scope });
     expect(await client.next('hello')).toEqual({ accountId: login.accountId, seq: 0 });
   });
 
-  it('ends with its socket: what stayed would count for nobody, and nobody could end it', async () => {
+  it('ends with its socket: a leftover would be counted for no account and never end', async () => {
     const options = { path: '/v1/updates', transports: ['websocket'], forceNew: true };
     const socket = io(server.url, {
       ...options,
@@ -163,7 +163,7 @@ describe('a live connection', () => {
     expect(await socket.emitWithAck('ping', { x: 1 }, 'y')).toEqual({});
   });
 
-  it('survives events that nobody knows', async () => {
+  it('survives unknown events', async () => {
     const { socket } = await live();
     socket.emit('ping');
     socket.emit('update', { id: 'forged', seq: 99, body: { t: 'x' } });
@@ -175,7 +175,7 @@ describe('a live connection', () => {
 });
 
 describe('an update', () => {
-  it('reaches every client of the account, and nobody else, with seq growing by one', async () => {
+  it('reaches every client of the account, and no other, with seq growing by one', async () => {
     const clients = [
       await live(),
       await live({ token: login.token, clientType: 'session-scoped', sessionId: 's' }),
@@ -262,7 +262,7 @@ describe('logging out', () => {
     }
   });
 
-  it('leaves nobody connected who connects at the same moment', async () => {
+  it('closes connections that are made at the same moment', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { token } = await logIn(server);
       const arriving = Array.from({ length: 4 }, () => connect(server, { token }));

@@ -1,24 +1,92 @@
-import type { AccessPolicyFacts } from '../../src/policy/access-facts.js';
+import type { OperatorPolicy } from '../../src/policy/operator-policy.js';
+import type { GitHubRules, OidcRules } from '../../src/policy/eligibility/provider-rules.js';
 
-/** What the rules see of a server on which nothing is set. */
-export const DEFAULT_POLICY: AccessPolicyFacts = {
-  anonymousSignupEnabled: true,
-  signupProviders: [],
-  requiredLoginProviders: [],
-  configuredProviders: [],
-  restrictedProviders: [],
-  uncheckableProviders: [],
-  userLists: [],
-  keyChallengeEnabled: true,
-  requireServerChallenge: true,
-  storagePolicy: 'required_e2ee',
-  allowAccountOptOut: false,
-  keylessAccountsEnabled: false,
-  keylessOauth: { enabled: false, providers: [], autoProvision: false },
-  mtls: { enabled: false, autoProvision: false, reachable: false },
-  offboarding: { enabled: false, intervalSeconds: 86_400, strict: false },
-  autoRedirectProviderId: null,
-  plainContentSealed: true,
-  publiclyAddressed: false,
-  everyPeerTrusted: false,
+/** Changes of some rules; the storage policy of `encryption` counts for `keyless` too. */
+export type PolicyChange = Omit<
+  { readonly [Part in keyof OperatorPolicy]?: Partial<OperatorPolicy[Part]> },
+  'providers'
+> & { readonly providers?: OperatorPolicy['providers'] };
+
+/** The policy of a server on which nothing is set. */
+const DEFAULT: OperatorPolicy = {
+  http: { publicUrl: null, trustedProxies: [] },
+  auth: {
+    anonymousSignupEnabled: true,
+    signupProviders: [],
+    requiredLoginProviders: [],
+    keyChallengeEnabled: true,
+    requireServerChallenge: true,
+    offboarding: { enabled: false, intervalSeconds: 86_400, strict: false },
+  },
+  encryption: {
+    storagePolicy: 'required_e2ee',
+    defaultAccountMode: 'e2ee',
+    allowAccountOptOut: false,
+    plainAccountSettingsAtRest: 'server_sealed',
+    plainAccountCredentialsAtRest: 'server_sealed',
+  },
+  keyless: {
+    storagePolicy: 'required_e2ee',
+    accountsEnabled: false,
+    oauth: { enabled: false, providers: [], autoProvision: false },
+  },
+  mtls: {
+    enabled: false,
+    mode: 'forwarded',
+    autoProvision: false,
+    trustForwardedHeaders: false,
+    trustedProxies: [],
+  },
+  providers: [],
+  ui: { autoRedirect: { enabled: false, providerId: null } },
+};
+
+/** The default policy with changes; a later one wins. */
+export function policyWith(...changes: readonly PolicyChange[]): OperatorPolicy {
+  return changes.reduce<OperatorPolicy>(
+    (policy, change) => ({
+      http: { ...policy.http, ...change.http },
+      auth: { ...policy.auth, ...change.auth },
+      encryption: { ...policy.encryption, ...change.encryption },
+      keyless: {
+        ...policy.keyless,
+        ...change.keyless,
+        storagePolicy: change.encryption?.storagePolicy ?? policy.encryption.storagePolicy,
+      },
+      mtls: { ...policy.mtls, ...change.mtls },
+      providers: change.providers ?? policy.providers,
+      ui: { ...policy.ui, ...change.ui },
+    }),
+    DEFAULT,
+  );
+}
+
+/** A provider `okta` without rules, changed as given. */
+export function okta({ allow, ...changes }: OidcChange = {}): OidcRules {
+  return {
+    type: 'oidc',
+    id: 'okta',
+    displayName: 'Acme Okta',
+    ui: { iconHint: 'okta', buttonColor: '#111111' },
+    claims: { login: 'preferred_username', email: 'email', groups: 'groups' },
+    allow: { usersAllowlist: [], emailDomains: [], groupsAny: [], groupsAll: [], ...allow },
+    emailVerification: 'required',
+    storeRefreshToken: true,
+    ...changes,
+  };
+}
+
+type OidcChange = Partial<Omit<OidcRules, 'allow'>> & {
+  readonly allow?: Partial<OidcRules['allow']>;
+};
+
+/** GitHub without rules. */
+export const GITHUB: GitHubRules = {
+  type: 'github',
+  id: 'github',
+  displayName: 'GitHub',
+  ui: { iconHint: 'github', buttonColor: null },
+  allowedUsers: [],
+  allowedOrgs: [],
+  orgMatch: 'any',
 };

@@ -189,7 +189,7 @@ export function certificateDirectory(): { readonly path: string; remove(): void 
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A certificate that nobody but itself vouches for. */
+/** A self-signed certificate. */
 export function selfSigned(directory: string, name: string, names: string): IssuedCertificate {
   const [certPath, keyPath] = [join(directory, `${name}.pem`), join(directory, `${name}.key`)];
   openssl(

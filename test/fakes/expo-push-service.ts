@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
+import { KEPT_OPEN } from './local-server.js';
 
 export interface ReceivedMessage {
   readonly to: string;
@@ -53,10 +54,10 @@ export class FakePushService {
   /** By token; every other belongs to `@acme/app`. */
   readonly projects = new Map<string, string>();
   accessToken: string | null = null;
-  /** Stays when it is closed: then nobody is there. */
+  /** Stays the same when it is closed: it then refuses connections. */
   url = '';
   private readonly tokenOfReceipt = new Map<string, string>();
-  private readonly server = createServer((request, response) => {
+  private readonly server = createServer(KEPT_OPEN, (request, response) => {
     void this.answer(request, response);
   });
 

@@ -1,7 +1,7 @@
 /**
  * A real OpenID Provider (`oidc-provider`) in a process of its own.
  * Arguments: port, client id, client secret, redirect addresses.
- * Everybody is in engineering, but for those whose login begins with `out-`, and for those of whom a
+ * Every person is in engineering, except those whose login begins with `out-`, and those of whom a
  * line of JSON on standard input says otherwise: {"login": "anna", "groups": []}.
  */
 import { createInterface } from 'node:readline';
@@ -48,4 +48,6 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   }),
 });
 
-provider.listen(Number(port), '127.0.0.1', () => process.stdout.write('ready\n'));
+const server = provider.listen(Number(port), '127.0.0.1', () => process.stdout.write('ready\n'));
+// As KEPT_OPEN of local-server.ts.
+server.keepAliveTimeout = 0;

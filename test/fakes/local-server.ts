@@ -38,11 +38,17 @@ const FAULT_ANSWERS: Partial<Record<Fault, Answer>> = {
   'server-error': { status: 500, json: { message: 'Oops' } },
 };
 
+/**
+ * Options of a fake's server: it never closes an idle connection. On a slow machine a client could
+ * send its next request just then, which ends in ECONNRESET.
+ */
+export const KEPT_OPEN = { keepAliveTimeout: 0 };
+
 /** A real HTTP server on a free loopback port. The handler may answer, or name a fault. */
 export async function startLocalServer(
   handle: (request: LocalRequest) => Promise<Answer | Fault> | Answer | Fault,
 ): Promise<LocalServer> {
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(KEPT_OPEN, (incoming, outgoing) => {
     receive(incoming)
       .then(handle)
       .then((answer) => send(outgoing, answer))

@@ -6,7 +6,8 @@ import Provider from 'oidc-provider';
 
 const [clientId, clientSecret, redirectUri] = process.argv.slice(2);
 const accounts = new Map();
-const server = createServer();
+// As KEPT_OPEN of local-server.ts.
+const server = createServer({ keepAliveTimeout: 0 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const issuer = `http://127.0.0.1:${server.address().port}`;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CLIENT } from './openid-provider.js';
 
-/** The claims of somebody at the provider. */
+/** The claims of a person at the provider. */
 export interface OidcAccount {
   readonly sub: string;
   readonly [claim: string]: unknown;
@@ -29,12 +29,12 @@ export class OidcProviderProcess {
     return new OidcProviderProcess(String(value), child, lines);
   }
 
-  /** Adds somebody, or changes what the provider says about them. */
+  /** Adds a person, or changes their claims. */
   setAccount(account: OidcAccount): Promise<void> {
     return this.command({ account });
   }
 
-  /** Removes somebody: refresh tokens given to them are worth nothing any more. */
+  /** Removes a person: their refresh tokens become invalid. */
   removeAccount(sub: string): Promise<void> {
     return this.command({ revoke: sub });
   }

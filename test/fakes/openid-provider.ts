@@ -48,7 +48,7 @@ interface Grant {
   readonly challenge: string | null;
 }
 
-/** A whole OpenID provider for one person at a time, which breaks what it is told to break. */
+/** A whole OpenID provider for one person at a time, with faults that a test selects. */
 export class FakeOpenIdProvider {
   breakage: Breakage = {};
   /** By path; answered in place of anything else. */

@@ -1,9 +1,15 @@
-import type { GitHubProviderSettings, OidcProviderSettings } from '../../src/config/settings.js';
+import type {
+  GitHubProviderSettings,
+  OidcProviderSettings,
+} from '../../src/config/providers.config.js';
 import type {
   AuthorizationRequest,
   RecheckSubject,
 } from '../../src/providers/identity-provider.js';
-import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '../../src/providers/upstream-http.js';
+import {
+  DEFAULT_UPSTREAM_LIMITS,
+  type UpstreamLimits,
+} from '../../src/providers/http/upstream-http.js';
 import { CLIENT } from './openid-provider.js';
 
 export const REDIRECT_URI = 'https://gatehouse.example/v1/oauth/provider/callback';
@@ -68,8 +74,8 @@ export function gitHubSettings(
 export function authorizationRequest(): AuthorizationRequest {
   return {
     redirectUri: REDIRECT_URI,
-    state: 'a-state-that-nobody-guesses',
-    nonce: 'a-nonce-that-nobody-guesses',
+    state: 'a-state-that-is-not-guessed',
+    nonce: 'a-nonce-that-is-not-guessed',
     codeVerifier: 'a-verifier-that-is-at-least-forty-three-characters',
   };
 }

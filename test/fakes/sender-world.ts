@@ -1,17 +1,17 @@
-import type { Outcome, PushDelivery } from '../../src/notify/delivery.js';
-import { ExpoSender, type ExpoSenderOptions } from '../../src/notify/expo.sender.js';
-import type { NotificationEvent } from '../../src/notify/notification-event.js';
+import type { Outcome, PushDelivery } from '../../src/notify/delivery/delivery.js';
+import { ExpoSender, type ExpoSenderOptions } from '../../src/notify/push/expo.sender.js';
+import type { NotificationEvent } from '../../src/notify/content/notification-event.js';
 import { notify, type NotifyOptions } from '../../src/notify/notify.js';
-import { planNotification, type SavedToken } from '../../src/notify/plan.js';
+import { planNotification, type SavedToken } from '../../src/notify/delivery/plan.js';
 import { readPreferences } from '../../src/notify/preferences.js';
-import { WebhookSender } from '../../src/notify/webhook.sender.js';
+import { WebhookSender } from '../../src/notify/webhook/webhook.sender.js';
 import { FakePushService } from './expo-push-service.js';
 import { anEvent, NOW, saved } from './webhook-account.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
 const ONE_TRY = { delaysMs: [], random: () => 0 };
 
-/** A push service, somebody's webhook, and a sender that tells both. */
+/** A push service, a webhook, and a sender to both. */
 export class SenderWorld {
   private constructor(
     readonly service: FakePushService,
@@ -30,7 +30,7 @@ export class SenderWorld {
   }
 
   /** One try for each target, at the time of the event. */
-  async tell(
+  async send(
     event: NotificationEvent,
     settings: unknown,
     tokens: readonly SavedToken[] = [],

@@ -1,5 +1,5 @@
-import type { NotificationEvent } from '../../src/notify/notification-event.js';
-import { readEvent } from '../../src/notify/read-event.js';
+import type { NotificationEvent } from '../../src/notify/content/notification-event.js';
+import { readEvent } from '../../src/notify/content/read-event.js';
 
 export const NOW = 1_760_000_000_000;
 export const SERVER_URL = 'https://gate.example';

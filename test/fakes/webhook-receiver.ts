@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { KEPT_OPEN } from './local-server.js';
 
 export interface ReceivedWebhook {
   readonly path: string;
@@ -21,10 +22,10 @@ export type ReceiverBehaviour = (
   count: number,
 ) => ReceiverAnswer | Promise<ReceiverAnswer>;
 
-/** Somebody's webhook endpoint on a loopback port: it keeps what it got and answers as told. */
+/** A webhook endpoint on a loopback port: it stores what it received and answers as configured. */
 export class WebhookReceiver {
   readonly received: ReceivedWebhook[] = [];
-  /** Bytes of an endless body that somebody took. */
+  /** Bytes of an endless body that the client read. */
   written = 0;
   /** Resolves once the other side has had enough of an endless body. */
   readonly bodyRefused: Promise<void>;
@@ -39,7 +40,10 @@ export class WebhookReceiver {
     this.bodyRefused = new Promise((done) => (this.refuseBody = done));
     const answer = (request: IncomingMessage, response: ServerResponse) =>
       void this.answer(request, response);
-    this.server = tls === null ? createServer(answer) : createTlsServer(tls, answer);
+    this.server =
+      tls === null
+        ? createServer(KEPT_OPEN, answer)
+        : createTlsServer({ ...KEPT_OPEN, ...tls }, answer);
   }
 
   /** @param tls for https */

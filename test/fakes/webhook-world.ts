@@ -1,8 +1,15 @@
-import { deliver } from '../../src/notify/deliver.js';
-import type { AttemptResult, Outcome, WebhookDelivery } from '../../src/notify/delivery.js';
-import { planNotification } from '../../src/notify/plan.js';
+import { deliver } from '../../src/notify/notify.js';
+import type {
+  AttemptResult,
+  Outcome,
+  WebhookDelivery,
+} from '../../src/notify/delivery/delivery.js';
+import { planNotification } from '../../src/notify/delivery/plan.js';
 import { readPreferences } from '../../src/notify/preferences.js';
-import { WebhookSender, type WebhookSenderOptions } from '../../src/notify/webhook.sender.js';
+import {
+  WebhookSender,
+  type WebhookSenderOptions,
+} from '../../src/notify/webhook/webhook.sender.js';
 import { anEvent, aRequest, NOW, settingsWith } from './webhook-account.js';
 import { WebhookReceiver, type ReceiverBehaviour } from './webhook-receiver.js';
 
@@ -25,7 +32,7 @@ export async function receiverThat(
   return receiver;
 }
 
-/** An address at which nobody listens any more. */
+/** An address that refuses connections. */
 export async function deadUrl(): Promise<string> {
   const receiver = await WebhookReceiver.start();
   await receiver.close();

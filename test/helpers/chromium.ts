@@ -10,7 +10,7 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Names that lead here, and are not this machine for a browser.
+  // Names that resolve to this machine, and are not localhost for a browser.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ];
 
@@ -33,15 +33,15 @@ export function startChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
-/** Somebody at a browser of their own. */
+/** A person with a separate browser context. */
 export interface Visitor {
   readonly page: Page;
-  /** What the browser complained of: errors of scripts, and everything its policy kept from running. */
-  readonly complaints: readonly string[];
+  /** Errors of scripts, and everything that the Content-Security-Policy blocked. */
+  readonly browserErrors: readonly string[];
   /** What the page shows, as text. */
   text(): Promise<string>;
   press(name: string | RegExp): Promise<void>;
-  leave(): Promise<void>;
+  close(): Promise<void>;
 }
 
 export async function visit(
@@ -52,19 +52,19 @@ export async function visit(
   const context = await browser.newContext(options);
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_LIMIT_MS);
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
+  const browserErrors: string[] = [];
+  page.on('pageerror', (error) => browserErrors.push(String(error)));
   page.on('console', (message) => {
     if (message.type() === 'error' && !NO_FAULT.test(message.text())) {
-      complaints.push(message.text());
+      browserErrors.push(message.text());
     }
   });
   await page.goto(url);
   return {
     page,
-    complaints,
+    browserErrors,
     text: () => page.locator('body').innerText(),
     press: (name) => page.getByRole('button', { name, exact: true }).click(),
-    leave: () => context.close(),
+    close: () => context.close(),
   };
 }

@@ -2,7 +2,7 @@ import {
   connectUpdates,
   type UpdateConnection,
   type UpdateScope,
-} from '../../src/client/connect-updates.js';
+} from '../../src/client/updates/connect-updates.js';
 
 /** A connection for updates, with what its handlers were called with, in order. */
 export interface Heard {

@@ -21,7 +21,7 @@ export interface LiveClient {
   readonly socket: Socket;
   /** The next event of that name, from the first one that ever came. */
   next(event: string): Promise<Json>;
-  /** Events of that name that came and nobody took. */
+  /** Received events of that name that no test has taken. */
   waiting(event: string): number;
   /** Why the connection ended; pending while it lives. */
   readonly disconnected: Promise<string>;
@@ -73,7 +73,7 @@ export async function refusedConnect(
   const outcome = await connect(target, auth, options).catch((error: unknown) => error as Refusal);
   if (!(outcome instanceof Error)) {
     outcome.close();
-    throw new Error('The handshake was let in');
+    throw new Error('The handshake was accepted');
   }
   return outcome;
 }

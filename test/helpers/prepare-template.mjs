@@ -1,5 +1,5 @@
-import { startEmbeddedDatabase } from '../../dist/storage/embedded-database.js';
-import { runMigrations } from '../../dist/storage/migrations.js';
+import { startEmbeddedDatabase } from '../../dist/storage/embedded/embedded-database.js';
+import { runMigrations } from '../../dist/storage/data-source.js';
 
 // Run with the path of the data directory to make: initdb and migrations, then a clean stop.
 const database = await startEmbeddedDatabase({ dataDir: process.argv[2] });

@@ -1,4 +1,4 @@
-{{- /* What the Ingress tells its controller about client certificates, as YAML. */ -}}
+{{- /* The Ingress annotations for client certificates, as YAML. */ -}}
 {{- define "gatehouse.mtlsIngressAnnotations" -}}
 {{- $mtls := .Values.mtls -}}
 {{- $name := printf "%s-mtls" (include "gatehouse.fullname" .) -}}

@@ -1,4 +1,4 @@
-{{- /* Everything that would only fail, or fail open, after the rollout. All reasons are told at once. */ -}}
+{{- /* Everything that would only fail, or fail open, after the rollout. All reasons are reported at once. */ -}}
 {{- define "gatehouse.refuse" -}}
 {{- $reasons := concat (include "gatehouse.secretRefusals" . | fromYamlArray) (include "gatehouse.replicaRefusals" . | fromYamlArray) (include "gatehouse.providerRefusals" . | fromYamlArray) (include "gatehouse.mtlsRefusals" . | fromYamlArray) (include "gatehouse.otherRefusals" . | fromYamlArray) -}}
 {{- if $reasons -}}
@@ -52,7 +52,7 @@
 {{- $reasons = append $reasons (printf "%s needs secrets.DATABASE_URL: with the embedded database each replica would have accounts of its own." $what) -}}
 {{- end -}}
 {{- if not (include "gatehouse.isGiven" (dict "root" . "name" "REDIS_URL")) -}}
-{{- $reasons = append $reasons (printf "%s needs secrets.REDIS_URL: without it replicas do not tell each other of updates and withdrawn access, and each has rate limits of its own." $what) -}}
+{{- $reasons = append $reasons (printf "%s needs secrets.REDIS_URL: without it replicas do not share updates and revocations, and each has rate limits of its own." $what) -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) -}}
@@ -99,7 +99,7 @@
 {{- with .Values.mtls -}}
 {{- if and .enabled (eq .mode "forwarded") -}}
 {{- if not .forwarded.trustedProxies -}}
-{{- $reasons = append $reasons "mtls.forwarded.trustedProxies is empty: nobody's certificates would be believed. Give the CIDRs of the proxy's pods." -}}
+{{- $reasons = append $reasons "mtls.forwarded.trustedProxies is empty: no certificate would be accepted. Give the CIDRs of the proxy's pods." -}}
 {{- end -}}
 {{- if and (eq .forwarded.proxy "aws-alb-passthrough") (not $hasCa) -}}
 {{- $reasons = append $reasons "mtls.clientCa is missing: in pass-through the load balancer verifies nothing, so the server has to." -}}

@@ -10,7 +10,7 @@
 {{- if not (include "gatehouse.hasForeignProviders" .) -}}
 {{- range $facts.required -}}
 {{- if and (ne . "mtls") (not (has . $known)) -}}
-{{- $warnings = append $warnings (printf "AUTH_REQUIRED_LOGIN_PROVIDERS names %s, which is not configured: nobody can be served." .) -}}
+{{- $warnings = append $warnings (printf "AUTH_REQUIRED_LOGIN_PROVIDERS names %s, which is not configured: every account is refused." .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -41,7 +41,7 @@
 {{- end -}}
 {{- range .forwarded.trustedProxies -}}
 {{- if hasSuffix "/0" . -}}
-{{- $warnings = append $warnings (printf "mtls.forwarded.trustedProxies has %s: anybody's certificate headers are believed." .) -}}
+{{- $warnings = append $warnings (printf "mtls.forwarded.trustedProxies has %s: certificate headers of any client are accepted." .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -4,8 +4,8 @@ import { errors, jwtVerify } from 'jose';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { normalizeBase64 } from '../../policy/base64.js';
-import { MasterKeys } from '../../storage/master-keys.js';
-import type { NewSession } from '../../storage/session-sql.js';
+import { MasterKeys } from '../../storage/sealing/master-keys.js';
+import type { NewSession } from '../../storage/repositories/session-sql.js';
 
 /** What a genuine token says. Whether its session goes on is another question. */
 export interface TokenClaims {
@@ -94,7 +94,7 @@ function encode(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url');
 }
 
-/** One token has one spelling: otherwise a revoked one could come back in another. */
+/** A token has one encoding only: otherwise a revoked one would pass in another. */
 function isCanonicalSegment(segment: string): boolean {
   return normalizeBase64(segment, 1, MAX_LENGTH) === segment;
 }

@@ -1,3 +1,4 @@
+import type { ConfigType } from '@nestjs/config';
 import {
   applyDecorators,
   Inject,
@@ -9,8 +10,8 @@ import {
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { Refuses } from '../../common/route-docs.js';
-import { SETTINGS, type Settings } from '../../config/settings.js';
-import { isFreshLogin } from '../../policy/access.js';
+import { authConfig } from '../../config/auth.config.js';
+import { isFreshLogin } from '../../policy/admission/access.js';
 import type { AuthenticatedRequest } from '../route-access.js';
 
 /**
@@ -21,12 +22,12 @@ import type { AuthenticatedRequest } from '../route-access.js';
 export class FreshLoginGuard implements CanActivate {
   constructor(
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
     const { access } = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const { freshLoginMs } = this.settings.auth;
+    const { freshLoginMs } = this.config;
     if (access === undefined || !isFreshLogin(access.loggedInAt, freshLoginMs, this.clock.now())) {
       throw new AppError('fresh-login-required');
     }

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
-import { SETTINGS, type Settings } from '../../config/settings.js';
-import { MAX_SESSIONS } from '../../policy/session-bound.js';
-import type { NewSession } from '../../storage/session-sql.js';
-import { SessionRepository, type LoggedInAccount } from '../../storage/session.repository.js';
+import { authConfig } from '../../config/auth.config.js';
+import { MAX_SESSIONS } from '../../policy/admission/access.js';
+import type { NewSession } from '../../storage/repositories/session-sql.js';
+import {
+  SessionRepository,
+  type LoggedInAccount,
+} from '../../storage/repositories/session.repository.js';
 import type { Query } from '../../storage/database.js';
-import { AccessChanges } from '../access-changes.js';
+import { IdentityEvents } from '../identity-events.js';
 import { AccessTokens } from './access-token.js';
 import type { LoginOrigin } from './login-origin.js';
 
@@ -31,10 +35,10 @@ export class SessionIssuer {
   constructor(
     private readonly sessions: SessionRepository,
     private readonly tokens: AccessTokens,
-    private readonly changes: AccessChanges,
+    private readonly events: IdentityEvents,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
   ) {}
 
   /**
@@ -45,7 +49,7 @@ export class SessionIssuer {
   prepare(method: string, { client, address }: LoginOrigin): NewSession {
     // The token says both in whole seconds (RFC 7519, 2), and both end together.
     const createdAt = this.clock.now();
-    const expiresAt = (Math.floor(createdAt / 1000) + this.settings.auth.tokenTtlSeconds) * 1000;
+    const expiresAt = (Math.floor(createdAt / 1000) + this.config.tokenTtlSeconds) * 1000;
     return {
       id: randomUUID(),
       method,
@@ -63,12 +67,8 @@ export class SessionIssuer {
    * @param query of the transaction that decides the login, if any: {@link answer} it after that
    * @throws AppError `token-revoked` when the account is gone
    */
-  async begin(accountId: string, session: NewSession, query?: Query): Promise<LoggedInAccount> {
-    const account = await this.sessions.logInTo(accountId, session, query);
-    if (account === null) {
-      throw new AppError('token-revoked');
-    }
-    return account;
+  begin(accountId: string, session: NewSession, query?: Query): Promise<LoggedInAccount> {
+    return this.sessions.logInTo(accountId, session, query);
   }
 
   /**
@@ -92,9 +92,9 @@ export class SessionIssuer {
       ...(address !== null && { address }),
     } as const;
     if (created) {
-      this.audit.tell({ kind: 'signed-up', ...facts });
+      this.audit.log({ kind: 'signed-up', ...facts });
     }
-    this.audit.tell({ kind: 'logged-in', ...facts });
+    this.audit.log({ kind: 'logged-in', ...facts });
     const token = this.tokens.issue(account.id, session);
     return { success: true, token, accountId: account.id, created };
   }
@@ -109,7 +109,7 @@ export class SessionIssuer {
       return [];
     });
     for (const sessionId of ended) {
-      this.changes.announce({ accountId, sessionId, closes: 'token-revoked' });
+      this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Answers, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../auth.service.js';
 import { Caller, OpenToAnyToken } from '../route-access.js';
 import { SessionListDto } from './sessions.dto.js';
@@ -15,20 +15,14 @@ export class SessionsController {
 
   @ApiOperation({ summary: "The account's live sessions, newest first." })
   @Get('account/sessions')
-  @ApiBearerAuth()
   @Answers(SessionListDto)
-  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
-  @Refuses('provider-required', 'not-eligible', 'unavailable')
   async list(@Caller() caller: Access): Promise<SessionListDto> {
     return { sessions: await this.sessions.list(caller) };
   }
 
   @ApiOperation({ summary: 'Ends one session at once and everywhere, known or not.' })
   @Delete('account/sessions/:id')
-  @ApiBearerAuth()
   @Answers(SuccessDto)
-  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
-  @Refuses('provider-required', 'not-eligible', 'unavailable')
   async end(@Caller() { accountId }: Access, @Param('id') id: string): Promise<SuccessDto> {
     await this.sessions.end(accountId, id);
     return DONE;
@@ -38,7 +32,6 @@ export class SessionsController {
   @Post('auth/logout')
   @OpenToAnyToken()
   @Answers(SuccessDto)
-  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
   async logOut(@Caller() { accountId, sessionId }: Access): Promise<SuccessDto> {
     await this.sessions.end(accountId, sessionId);
     return DONE;
@@ -48,7 +41,6 @@ export class SessionsController {
   @Post('auth/logout-everywhere')
   @OpenToAnyToken()
   @Answers(SuccessDto)
-  @Refuses('missing-token', 'invalid-token', 'token-expired', 'token-revoked', 'account-disabled')
   async logOutEverywhere(@Caller() { accountId }: Access): Promise<SuccessDto> {
     await this.sessions.endAll(accountId);
     return DONE;

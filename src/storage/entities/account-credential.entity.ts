@@ -1,5 +1,5 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import type { ContentForm } from '../content-at-rest.js';
+import type { ContentForm } from '../sealing/content-at-rest.js';
 import { AccountEntity } from './account.entity.js';
 
 /** What an account keeps to reach one connected service. */

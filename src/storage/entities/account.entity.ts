@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
-import type { AccountMode, KeyMode } from '../../policy/storage-policy.js';
-import type { ContentForm } from '../content-at-rest.js';
+import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
+import type { ContentForm } from '../sealing/content-at-rest.js';
 
 @Entity('account')
 @Unique('account_public_key_key', ['publicKey'])

@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import type { AuditEvent, AuditKind } from '../../policy/audit-event.js';
 
 /** What happened to accounts and who did it. Append-only: the database refuses updates. */
 @Entity('audit_event')
@@ -15,10 +16,10 @@ export class AuditEventEntity {
   at!: Date;
 
   @Column('text')
-  kind!: string;
+  kind!: AuditKind;
 
   @Column('text')
-  actor!: string;
+  actor!: AuditEvent['actor'];
 
   /** No foreign key: what happened outlives the account. */
   @Column('uuid', { name: 'account_id', nullable: true })
@@ -38,7 +39,7 @@ export class AuditEventEntity {
   @Column('text', { nullable: true })
   address!: string | null;
 
-  /** How many alike this row stands for. */
+  /** How many equal events this row counts. */
   @Column('integer', { default: 1 })
   count!: number;
 }

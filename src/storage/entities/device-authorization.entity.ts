@@ -27,7 +27,7 @@ export class DeviceAuthorizationEntity {
   clientPlatform!: string | null;
 
   @Column('text', { nullable: true })
-  address!: string | null;
+  address!: string;
 
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;

@@ -1,6 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
-import type { EligibilityFacts } from '../../policy/eligibility.js';
-import type { EligibilityStatus } from '../../policy/eligibility-status.js';
+import type { EligibilityFacts, EligibilityStatus } from '../../policy/eligibility/eligibility.js';
 import { AccountEntity } from './account.entity.js';
 
 /** One account's identity at one provider, with the cached result of its last re-check. */

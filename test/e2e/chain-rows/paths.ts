@@ -48,7 +48,7 @@ export const LENGTHS: readonly ChainRow[] = [
     },
   },
   {
-    name: 'more certificates than anybody needs',
+    name: 'too many certificates',
     flaw: 'chain-too-long',
     openssl: 'accepts',
     build: () => path(...Array<null>(10).fill(null)),

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isLoopbackHost } from '../../policy/flow/return-address.js';
+import { refusedError } from '../cli-error.js';
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/**
+ * Parses an address from the server that a browser is to open. The system's opener starts programs
+ * for `vscode:`, reads files for `file:` and takes `--version` as an option, so only https passes,
+ * and http on a loopback host, both without user name and password.
+ *
+ * @throws CliError `unsafe-address` (exit code 1) for any other address
+ */
+export function readBrowserAddress(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isWeb =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
+  if (url === null || !isWeb || url.username !== '' || url.password !== '') {
+    // Without the address: it could hold control characters for the terminal.
+    throw refusedError(
+      'The server named an address that is not safe to open: it must be https, or http on this machine.',
+      'unsafe-address',
+      'Check the address of the server, and report this to its operator.',
+    );
+  }
+  return url;
+}
+
+/** Opens the address where this desktop has a browser. The caller prints it in any case. */
+export function openBrowser({ href }: URL): void {
+  const [opener = 'xdg-open', ...args] = OPENERS[process.platform] ?? [];
+  const child = spawn(opener, [...args, href], { detached: true, stdio: 'ignore' });
+  child.on('error', () => undefined);
+  child.unref();
+}
+
+/** Waits on this machine for the browser to return from a provider (RFC 8252, 7.3). */
+export interface LoopbackReturn {
+  readonly port: number;
+  /** The query of the return address; null after the time-out. */
+  wait(timeoutMs: number): Promise<URLSearchParams | null>;
+  close(): void;
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Gatehouse</title>
+<style>
+  body { font: 1.125rem/1.5 system-ui, sans-serif; margin: 20vh auto; max-width: 30rem; padding: 0 1.5rem; }
+</style>
+<h1>You can close this page.</h1>
+<p>The login continues in the terminal where it began.</p>
+`;
+
+/** Listens on a free port of 127.0.0.1; answers `path` only. */
+export async function listenForReturn(path: string): Promise<LoopbackReturn> {
+  const { promise: arrival, resolve: arrive } = withResolver<URLSearchParams>();
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+    if (request.method !== 'GET' || url.pathname !== path) {
+      answer(response, 404, 'Nothing is here.\n');
+      return;
+    }
+    answer(response, 200, PAGE);
+    arrive(url.searchParams);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    wait: (timeoutMs) => withTimeout(arrival, timeoutMs),
+    close: () => {
+      server.close();
+      server.closeIdleConnections();
+    },
+  };
+}
+
+function answer(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, {
+    'content-type': status === 200 ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+/** `Promise.withResolvers` of Node 22. */
+function withResolver<Value>() {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+async function withTimeout<Value>(value: Promise<Value>, ms: number): Promise<Value | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
+  return Promise.race([value, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,59 @@
+import { createSecureContext } from 'node:tls';
+import { Agent, fetch as fetchThrough, type RequestInit } from 'undici';
+import type { LoginAnswer } from '../../client/api/api-client-answers.js';
+import { parseServerUrl } from '../../client/api/api-client-transport.js';
+import { GatehouseClient } from '../../client/api/api-client.js';
+import { usageError } from '../cli-error.js';
+import { readInputFile } from '../input.js';
+
+interface CertificateOptions {
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly ca?: string;
+  readonly certificateUrl?: string;
+}
+
+/** Logs in with a client certificate: the TLS handshake authenticates. */
+export async function logInWithCertificate(
+  options: CertificateOptions,
+  server: string,
+): Promise<LoginAnswer> {
+  const address = options.certificateUrl ?? server;
+  const serverUrl = parseServerUrl(address);
+  if (serverUrl?.startsWith('https:') !== true) {
+    throw usageError(
+      `${address} cannot request a certificate: it needs an https address.`,
+      'Where certificates have an address of their own, give it: --certificate-url <url>',
+    );
+  }
+  const dispatcher = new Agent({ connect: { ...(await readCertificate(options)) } });
+  const send = (url: string, init: RequestInit) => fetchThrough(url, { ...init, dispatcher });
+  try {
+    const client = new GatehouseClient({ serverUrl, fetch: send as unknown as typeof fetch });
+    return await client.certificate.logIn();
+  } finally {
+    await dispatcher.close();
+  }
+}
+
+/** PEM texts; `ca` undefined = the system's certificate authorities. */
+async function readCertificate({ certificate, key, ca }: CertificateOptions) {
+  if (certificate === undefined || key === undefined) {
+    throw usageError('Give both: --certificate <file> and --key <file>.', EXAMPLE);
+  }
+  const readPem = async (path: string) => (await readInputFile(path)).toString('utf8');
+  const pem = {
+    cert: await readPem(certificate),
+    key: await readPem(key),
+    ca: ca === undefined ? undefined : await readPem(ca),
+  };
+  try {
+    createSecureContext(pem);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    throw usageError(`The certificate, or its key, cannot be used: ${message}.`, EXAMPLE);
+  }
+  return pem;
+}
+
+const EXAMPLE = 'gatehouse login --certificate cert.pem --key key.pem';

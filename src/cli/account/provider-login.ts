@@ -1,0 +1,109 @@
+import type { LoginAnswer } from '../../client/api/api-client-answers.js';
+import { GatehouseClient } from '../../client/api/api-client.js';
+import { GatehouseProblem } from '../../client/api/problem.js';
+import { makeLoginProof, type LoginProof } from '../../client/crypto/login-proof.js';
+import { returnErrorMessage } from '../../client/messages.js';
+import { loopbackCode } from '../../policy/flow/loopback-code.js';
+import type { CliContext } from '../command.js';
+import { refusedError } from '../cli-error.js';
+import {
+  listenForReturn,
+  openBrowser,
+  readBrowserAddress,
+  type LoopbackReturn,
+} from './browser.js';
+import type { ServerStore } from './server-store.js';
+
+/** As long as the server keeps the login open. */
+const WAIT_MS = 10 * 60_000;
+
+interface ProviderLogin {
+  readonly server: string;
+  readonly provider: string;
+  readonly store: ServerStore;
+}
+
+type Context = CliContext<{ readonly keyless?: boolean; readonly browser?: boolean }>;
+
+/** Logs in with an identity provider: the browser authenticates, the proof never leaves here. */
+export async function logInWithProvider(
+  context: Context,
+  login: ProviderLogin,
+): Promise<LoginAnswer> {
+  const proof = await makeLoginProof();
+  const listener = await listenForReturn(`/oauth/${login.provider}`);
+  try {
+    const url = await begin(context, login, proof, listener.port);
+    invite(context, url);
+    const pending = await pendingFrom(listener);
+    return await finish(context, login, { pending, proof: proof.proof });
+  } finally {
+    listener.close();
+  }
+}
+
+async function begin(
+  { options }: Context,
+  { server, provider }: ProviderLogin,
+  { proofHash }: LoginProof,
+  port: number,
+): Promise<URL> {
+  const mode = options.keyless === true ? 'keyless' : 'keyed';
+  const { external } = new GatehouseClient({ serverUrl: server });
+  try {
+    const start = { mode, proofHash, loopbackPort: port } as const;
+    return readBrowserAddress(await external.start(provider, start));
+  } catch (error) {
+    throw isLoopbackOff(error)
+      ? refusedError(
+          'This server does not let a browser return to a program on the computer.',
+          'loopback-return-disabled',
+          'Sign in with a browser or another client of this server.',
+        )
+      : error;
+  }
+}
+
+/** The server knows the parameter, and its operator disabled it (AUTH_LOOPBACK_RETURN_ENABLED). */
+function isLoopbackOff(error: unknown): boolean {
+  const isAbout = ({ path }: { readonly path: string }): boolean => path === 'loopbackPort';
+  return error instanceof GatehouseProblem && error.details?.some(isAbout) === true;
+}
+
+function invite({ options, output }: Context, url: URL): void {
+  output.note(`Open this address in a browser on this machine:\n\n  ${url.href}\n`);
+  const code = loopbackCode(url.searchParams.get('state') ?? '');
+  output.note(`Continue there only if the page of the server shows this code: ${code}`);
+  if (options.browser !== false && process.stderr.isTTY) {
+    openBrowser(url);
+  }
+  output.note('Waiting for the browser to return. Ctrl-C cancels.');
+}
+
+async function pendingFrom(listener: LoopbackReturn): Promise<string> {
+  const answer = await listener.wait(WAIT_MS);
+  const pending = answer?.get('pending') ?? null;
+  if (pending !== null) {
+    return pending;
+  }
+  const error = answer === null ? 'timeout' : (answer.get('error') ?? 'invalid_return');
+  const message =
+    answer === null ? 'The browser did not return in time.' : returnErrorMessage(error);
+  const hint = 'Begin again: gatehouse login --provider <id>';
+  throw refusedError(message, error.replaceAll('_', '-'), hint);
+}
+
+async function finish(
+  { options }: Context,
+  { server, provider, store }: ProviderLogin,
+  proven: { readonly pending: string; readonly proof: string },
+): Promise<LoginAnswer> {
+  const { external } = new GatehouseClient({ serverUrl: server });
+  if (options.keyless === true) {
+    return external.finishKeyless(provider, proven);
+  }
+  const key = await store.requireDeviceKey(server);
+  const answer = await external.finish(provider, proven, key);
+  await store.confirmAccount(server);
+  return answer;
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DeviceKey, type DeviceKeyJwk } from '../../client/crypto/device-key.js';
+import { isRecord } from '../../client/is-record.js';
+import { CliError, EXIT } from '../cli-error.js';
+import {
+  createPrivateFile,
+  makePrivateDirectory,
+  readIfExists,
+  userDirectory,
+  writePrivateFile,
+} from '../../common/private-files.js';
+
+/** A login of this user. */
+export interface StoredSession {
+  readonly server: string;
+  readonly accountId: string;
+  readonly token: string;
+}
+
+const DIGEST_LENGTH = 12;
+
+/**
+ * This user's files per server: a device key and a session. Each server gets its own key, so that
+ * two servers cannot link the accounts of one person.
+ */
+export class ServerStore {
+  private readonly root: string;
+
+  constructor(environment: Readonly<Record<string, string | undefined>>) {
+    this.root = userDirectory('config', environment);
+  }
+
+  /** The server last logged in to. */
+  async lastServer(): Promise<string | null> {
+    const stored = await this.read(join(this.root, 'last-server.json'));
+    const server = stored?.['server'];
+    return typeof server === 'string' ? server : null;
+  }
+
+  async session(server: string): Promise<StoredSession | null> {
+    const path = join(this.directoryOf(server), 'session.json');
+    const stored = await this.read(path);
+    if (stored === null) {
+      return null;
+    }
+    const { accountId, token } = stored;
+    if (typeof accountId !== 'string' || typeof token !== 'string') {
+      throw damaged(path, 'Log in again: gatehouse login');
+    }
+    return { server, accountId, token };
+  }
+
+  async saveSession(session: StoredSession): Promise<void> {
+    const directory = await this.makeDirectory(session.server);
+    await writePrivateFile(join(directory, 'session.json'), toText(session));
+    const last = { server: session.server };
+    await writePrivateFile(join(this.root, 'last-server.json'), toText(last));
+  }
+
+  /** The device key stays: it logs in again. */
+  async removeSession(server: string): Promise<void> {
+    await rm(join(this.directoryOf(server), 'session.json'), { force: true });
+  }
+
+  async deviceKey(server: string): Promise<DeviceKeyJwk | null> {
+    const path = join(this.directoryOf(server), 'device-key.json');
+    const stored = await this.read(path);
+    if (stored !== null && !isDeviceKey(stored)) {
+      throw damaged(path, 'Restore it from a backup; without it this account is lost.');
+    }
+    return stored;
+  }
+
+  /** Saves the key of an account, unless there is one. Returns the key that is stored. */
+  async saveDeviceKey(server: string, key: DeviceKeyJwk): Promise<DeviceKeyJwk> {
+    const directory = await this.makeDirectory(server);
+    const isNew = await createPrivateFile(join(directory, 'device-key.json'), toText(key));
+    return isNew ? key : ((await this.deviceKey(server)) ?? key);
+  }
+
+  /**
+   * The key for a server, created and saved where there is none: before the server learns of it,
+   * because an account whose key is lost is lost.
+   */
+  async requireDeviceKey(server: string): Promise<DeviceKey> {
+    return DeviceKey.fromJwk(
+      (await this.deviceKey(server)) ?? (await this.createDeviceKey(server)),
+    );
+  }
+
+  /** Whether the device key was created here and no login with it has succeeded yet. */
+  async awaitsAccount(server: string): Promise<boolean> {
+    return (await readIfExists(this.awaitingFile(server))) !== null;
+  }
+
+  /** Records that the device key has an account. */
+  async confirmAccount(server: string): Promise<void> {
+    await rm(this.awaitingFile(server), { force: true });
+  }
+
+  /** File of the notification settings that the server cannot read. */
+  notificationsFile(server: string): string {
+    return join(this.directoryOf(server), 'notifications.json');
+  }
+
+  private async createDeviceKey(server: string): Promise<DeviceKeyJwk> {
+    await this.makeDirectory(server);
+    // Before the key: a key without this file counts as that of an account.
+    await writePrivateFile(this.awaitingFile(server), '');
+    return this.saveDeviceKey(server, (await DeviceKey.generate()).toJwk());
+  }
+
+  private awaitingFile(server: string): string {
+    return join(this.directoryOf(server), 'awaits-account');
+  }
+
+  private async makeDirectory(server: string): Promise<string> {
+    const directory = this.directoryOf(server);
+    for (const path of [this.root, join(this.root, 'servers'), directory]) {
+      await makePrivateDirectory(path);
+    }
+    return directory;
+  }
+
+  /** The host for people, the digest because two addresses may share one. */
+  private directoryOf(server: string): string {
+    const digest = createHash('sha256').update(server).digest('hex').slice(0, DIGEST_LENGTH);
+    const host = new URL(server).host.replace(/[^\w.-]/g, '-').slice(0, 100);
+    return join(this.root, 'servers', `${host}-${digest}`);
+  }
+
+  private async read(path: string): Promise<Record<string, unknown> | null> {
+    const text = await readIfExists(path);
+    if (text === null) {
+      return null;
+    }
+    try {
+      const stored: unknown = JSON.parse(text);
+      if (isRecord(stored)) {
+        return stored;
+      }
+    } catch {
+      // Reported below, with the path.
+    }
+    throw damaged(path, 'Remove it, or restore it from a backup.');
+  }
+}
+
+function isDeviceKey(
+  value: Record<string, unknown>,
+): value is Record<string, unknown> & DeviceKeyJwk {
+  const { kty, crv, x, d } = value;
+  return kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string' && typeof d === 'string';
+}
+
+function damaged(path: string, hint: string): CliError {
+  const facts = { exitCode: EXIT.configuration, code: 'damaged-file', hint };
+  return new CliError(`${path} is damaged.`, facts);
+}
+
+function toText(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

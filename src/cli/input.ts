@@ -1,0 +1,64 @@
+import { readFile, stat } from 'node:fs/promises';
+import { refusedError, usageError } from './cli-error.js';
+
+/** Larger than any valid input. */
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The bytes of a file named on the command line.
+ *
+ * @throws CliError (usage) where it is unreadable or larger than 16 MiB
+ */
+export async function readInputFile(path: string): Promise<Buffer> {
+  try {
+    const { size } = await stat(path);
+    if (size <= MAX_INPUT_BYTES) {
+      return await readFile(path);
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    throw usageError(`${path} cannot be read (${code}).`);
+  }
+  throw usageError(`${path} is larger than 16 MiB.`);
+}
+
+/** @throws CliError (usage) where standard input holds more than 16 MiB */
+export function readStandardInput(): Promise<Buffer> {
+  const tooLarge = usageError('Standard input holds more than 16 MiB.');
+  return readStream(process.stdin as AsyncIterable<Buffer>, MAX_INPUT_BYTES, tooLarge);
+}
+
+/** @throws `tooLarge` where the stream holds more than `maxBytes` */
+export async function readStream(
+  stream: AsyncIterable<Buffer>,
+  maxBytes: number,
+  tooLarge = refusedError(`The body is larger than ${maxBytes / 1024 ** 2} MiB.`, 'size'),
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) {
+      throw tooLarge;
+    }
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * The signing secret of --secret-file, --secret or the environment; null where there is none.
+ *
+ * @throws CliError (usage) where the given one is empty, instead of sending unsigned
+ */
+export async function signingSecret(
+  { secret, secretFile }: { readonly secret?: string; readonly secretFile?: string },
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
+  const given =
+    secretFile === undefined ? secret : (await readInputFile(secretFile)).toString('utf8').trim();
+  if (given === '') {
+    throw usageError('The signing secret is empty.');
+  }
+  return (given ?? environment['GATEHOUSE_WEBHOOK_SECRET']) || null;
+}

@@ -1,0 +1,81 @@
+import { command, type CommandGroup, type OptionsOf, type OptionSpec } from '../command.js';
+import { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
+
+const ID = ['<id>', 'its id'] as const;
+const ADD_OPTIONS = [
+  ['--new-secret', 'create a signing secret, and print it once'],
+  ['--secret-file <file>', 'sign with the secret in this file'],
+  [
+    '--secret <text>',
+    'sign with this secret (others may see it in the process list)',
+    { conflicts: ['secretFile', 'newSecret'] },
+  ],
+  ['--preset <name>', 'generic, slack, discord or ntfy (default generic)'],
+  ['--topics <list>', 'only these: ready,permissionRequest,userActionRequest'],
+  ['--message-text', 'include message text in ready events'],
+  ['--no-previews', 'include nothing of what a request is about'],
+  ['--id <id>', 'its id (default: a new one)'],
+  SETTINGS_FILE,
+  SERVER,
+] as const satisfies readonly OptionSpec[];
+
+export type AddOptions = OptionsOf<typeof ADD_OPTIONS>;
+
+const load = () => import('./channels.js');
+
+/** Manages the account's webhooks. */
+export const channels: CommandGroup = {
+  name: 'channels',
+  description: "list, add and change the account's webhooks",
+  commands: [
+    command({
+      name: 'add',
+      description: 'add a webhook; all topics are on',
+      args: [['<url>', 'address that deliveries are sent to']],
+      options: ADD_OPTIONS,
+      examples: [
+        'gatehouse channels add https://hooks.example.org/gatehouse --new-secret',
+        'gatehouse channels add https://ntfy.sh/my-topic --preset ntfy',
+      ],
+      run: async (context) => (await load()).add(context),
+    }),
+    command({
+      name: 'list',
+      description: 'list them, without secrets',
+      options: [SETTINGS_FILE, SERVER],
+      run: async (context) => (await load()).list(context),
+    }),
+    command({
+      name: 'enable',
+      description: 'send to it again',
+      args: [ID],
+      options: [SETTINGS_FILE, SERVER],
+      examples: ['gatehouse channels enable ch_1'],
+      run: async (context) => (await load()).enable(context, true),
+    }),
+    command({
+      name: 'disable',
+      description: 'send nothing to it, but keep it',
+      args: [ID],
+      options: [SETTINGS_FILE, SERVER],
+      examples: ['gatehouse channels disable ch_1'],
+      run: async (context) => (await load()).enable(context, false),
+    }),
+    command({
+      name: 'test',
+      description: 'send a test to it, enabled or not',
+      args: [ID],
+      options: [SETTINGS_FILE, SERVER, DENY_PRIVATE],
+      examples: ['gatehouse channels test ch_1'],
+      run: async (context) => (await load()).test(context),
+    }),
+    command({
+      name: 'remove',
+      description: 'delete it',
+      args: [ID],
+      options: [SETTINGS_FILE, SERVER],
+      examples: ['gatehouse channels remove ch_1'],
+      run: async (context) => (await load()).remove(context),
+    }),
+  ],
+};

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { readPreferences, type WebhookChannel } from '../../notify/preferences.js';
+import { requireSession } from '../account/current-session.js';
+import type { CliContext } from '../command.js';
+import { EXIT, refusedError, usageError } from '../cli-error.js';
+import { signingSecret } from '../input.js';
+import type { AddOptions } from './channels.command.js';
+import { describeLine } from './report.js';
+import type { SenderOptions } from './sender-session.js';
+import {
+  addChannel,
+  changeChannel,
+  changeSettings,
+  readSettings,
+  type ChannelFields,
+  type SettingsDocument,
+} from './settings-document.js';
+import { deliverTest } from './test-delivery.js';
+
+type Context = CliContext<SenderOptions>;
+
+const TOPICS = ['ready', 'permissionRequest', 'userActionRequest'] as const;
+
+/** Adds a webhook: all topics on, ready events without message text, request previews on. */
+export async function add(context: CliContext<AddOptions>): Promise<void> {
+  const current = await requireSession(context);
+  const { options, environment } = context;
+  const isNew = options.newSecret === true;
+  const secret = isNew
+    ? `whsec_${randomBytes(32).toString('base64')}`
+    : await signingSecret(options, environment);
+  const id = options.id ?? `ch_${randomBytes(9).toString('base64url')}`;
+  const channel: ChannelFields = {
+    v: 1,
+    id,
+    kind: 'webhook',
+    enabled: true,
+    url: context.args[0] ?? '',
+    signingSecret: secret,
+    topics: topicsOf(options.topics),
+    readyIncludeMessageText: options.messageText === true,
+    requestPreviews: options.previews !== false,
+    ...(options.preset !== undefined && { preset: options.preset }),
+  };
+  refuseInvalid(channel);
+  const written = await changeSettings(context, current, (fields) => addChannel(fields, channel));
+  const text = [
+    `Added ${id}${secret === null ? ', unsigned' : ', signed'}.`,
+    ...(isNew ? [`Signing secret, shown only now: ${secret}`] : []),
+  ];
+  const kept = { keptIn: written.file ?? 'server', isSigned: secret !== null };
+  context.output.result(
+    { channel: { ...channel, signingSecret: isNew ? secret : undefined, ...kept } },
+    text.join('\n'),
+  );
+}
+
+export async function list(context: Context): Promise<void> {
+  const document = await readSettings(context, await requireSession(context));
+  const { channels, problems } = readPreferences(document.fields);
+  const shown = channels.map(summary);
+  const text = [
+    ...(shown.length === 0 ? ['No channels. Add one: gatehouse channels add URL'] : []),
+    ...shown.map(
+      ({ id, url, enabled, preset, isSigned, topics }) =>
+        `${id}  ${enabled ? 'on ' : 'off'}  ${preset}${isSigned ? ', signed' : ''}  ${topics.join(',')}  ${url}`,
+    ),
+    ...problems.map(({ path, message }) => `${path} ${message}`),
+    describePlace(document),
+  ];
+  context.output.result(
+    { channels: shown, problems, keptIn: document.file ?? 'server' },
+    text.join('\n'),
+  );
+}
+
+export const enable = (context: Context, enabled: boolean) =>
+  change(context, enabled ? 'Enabled' : 'Disabled', (channel) => ({ ...channel, enabled }));
+
+export const remove = (context: Context) => change(context, 'Removed', () => null);
+
+/** Sends a test to one channel, enabled or not, and reports the answer. */
+export async function test(context: Context): Promise<number> {
+  const document = await readSettings(context, await requireSession(context));
+  const id = context.args[0] ?? '';
+  const { channels } = readPreferences(document.fields);
+  const channel = channels.find((one) => one.id === id);
+  if (channel === undefined) {
+    // Throws where there is none of that id.
+    changeChannel(document.fields, id, () => null);
+    throw refusedError(
+      `The channel ${id} is invalid.`,
+      'broken-channel',
+      'See what is wrong: gatehouse channels list',
+    );
+  }
+  const [line] = await deliverTest(context, { channels: [channel], tokens: [] });
+  if (line !== undefined) {
+    context.output.result(line, describeLine(line));
+  }
+  return line?.state === 'sent' ? EXIT.ok : EXIT.refused;
+}
+
+async function change(
+  context: Context,
+  done: string,
+  how: (channel: ChannelFields) => ChannelFields | null,
+): Promise<void> {
+  const id = context.args[0] ?? '';
+  const current = await requireSession(context);
+  await changeSettings(context, current, (fields) => changeChannel(fields, id, how));
+  context.output.result({ channel: id, [done.toLowerCase()]: true }, `${done} ${id}.`);
+}
+
+function topicsOf(list: string | undefined): Record<string, boolean> {
+  const named = list?.split(',').map((topic) => topic.trim());
+  const unknown = named?.find((topic) => !TOPICS.some((known) => known === topic));
+  if (unknown !== undefined) {
+    throw usageError(`"${unknown}" is no topic: ${TOPICS.join(', ')}.`);
+  }
+  return Object.fromEntries(TOPICS.map((topic) => [topic, named?.includes(topic) ?? true]));
+}
+
+/** Validates as the sender does, so that no channel is stored that it would skip. */
+function refuseInvalid(channel: ChannelFields): void {
+  const [problem] = readPreferences({ notificationChannelsV1: [channel] }).problems;
+  if (problem !== undefined) {
+    throw usageError(`The channel ${problem.message.replace(': this channel is skipped', '')}.`);
+  }
+}
+
+function summary({ id, url, enabled, preset, secrets, topics, ...switches }: WebhookChannel) {
+  const on = Object.entries(topics).flatMap(([topic, isOn]) => (isOn ? [topic] : []));
+  const { readyIncludeMessageText, requestPreviews } = switches;
+  const previews = { readyIncludeMessageText, requestPreviews };
+  const shown = preset === 'generic' ? withoutQuery(url) : new URL(url).origin;
+  return { id, enabled, url: shown, preset, isSigned: secrets.length > 0, topics: on, ...previews };
+}
+
+/** The address of a chat's webhook authorizes its sender: the secret part is not printed. */
+function withoutQuery(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+function describePlace({ file, isEncrypted }: SettingsDocument): string {
+  if (file === null) {
+    return "Stored in the account's settings on the server.";
+  }
+  return isEncrypted
+    ? `The account's settings are end-to-end encrypted: these are the ones in ${file}.`
+    : `Stored in ${file}.`;
+}

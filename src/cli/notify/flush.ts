@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { open, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { changedAt, makePrivateDirectory, namesIn } from '../../common/private-files.js';
+import { RECEIPT_LANE, type ReceiptEntry } from '../../notify/delivery/spool-entry.js';
+import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
+import { collectReceipts } from '../../notify/delivery/spool-receipts.js';
+import { spoolDirectory } from '../../notify/delivery/spool.js';
+import { maskedToken } from '../../notify/push/push-message.js';
+import type { ReceiptResult } from '../../notify/push/push-results.js';
+import type { CliContext } from '../command.js';
+import { EXIT } from '../cli-error.js';
+import { describeLine, exitCodeOf } from './report.js';
+import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
+
+/** Tries what waits in the spool and is due; with --wait until nothing waits any more. */
+export async function flush(
+  context: CliContext<SenderOptions & { readonly wait?: boolean }>,
+): Promise<number> {
+  return withSenderSession(context, async (sender) => {
+    if (context.options.wait === true) {
+      await asFlusher(context, () => sender.drain());
+    } else {
+      await sender.engine.round();
+    }
+    await readReceipts(sender);
+    const tried = [...sender.lines.values()];
+    const waiting = await countWaiting(sender, (lane) => lane !== RECEIPT_LANE);
+    const text = [...tried.map(describeLine), `${tried.length} tried, ${waiting} waiting.`];
+    context.output.result({ tried, waiting }, text.join('\n'));
+    return exitCodeOf(tried);
+  });
+}
+
+/** Reads the receipts of the pushes that were accepted at least 15 minutes ago. */
+export async function receipts(context: CliContext): Promise<number> {
+  return withSenderSession(context, async (sender) => {
+    const found = await readReceipts(sender);
+    const waiting = await countWaiting(sender, (lane) => lane === RECEIPT_LANE);
+    const text = [...found.map(describeReceipt), `${found.length} read, ${waiting} waiting.`];
+    context.output.result({ receipts: found, waiting }, text.join('\n'));
+    const isLost = found.some(({ state }) => state === 'failed' || state === 'lost');
+    return isLost ? EXIT.refused : EXIT.ok;
+  });
+}
+
+interface ReceiptLine {
+  readonly deliveryId: string;
+  readonly token: string;
+  readonly state: ReceiptResult['state'];
+  readonly code?: string;
+  readonly detail?: string;
+}
+
+async function readReceipts(sender: SenderSession): Promise<readonly ReceiptLine[]> {
+  const found: ReceiptLine[] = [];
+  const onReceipt = async (entry: ReceiptEntry, result: ReceiptResult): Promise<void> => {
+    const { deliveryId, token, sentAt } = entry;
+    const why = result.state === 'failed' ? { code: result.code, detail: result.detail } : {};
+    found.push({ deliveryId, token: maskedToken(token), state: result.state, ...why });
+    if (result.state === 'failed' && result.directive === 'delete-token') {
+      await sender.deleteToken(entry.account, token, { deliveryId, sentAt });
+    }
+  };
+  await collectReceipts({
+    spool: sender.spool,
+    ask: async (tickets) =>
+      tickets.length === 0 ? [] : (await sender.senders.expo()).receipts(tickets),
+    now: Date.now,
+    onReceipt,
+  });
+  return found;
+}
+
+async function countWaiting(
+  { spool }: SenderSession,
+  isCounted: (lane: string) => boolean,
+): Promise<number> {
+  return (await spool.waiting()).filter(({ lane }) => isCounted(lane)).length;
+}
+
+function describeReceipt({ deliveryId, token, state, detail }: ReceiptLine): string {
+  const results = {
+    delivered: "handed to the phone's notification service",
+    pending: 'not known yet',
+    lost: 'no longer known to the push service',
+    failed: `failed: ${detail ?? ''}`,
+  };
+  return `push ${token}  ${results[state]} (${deliveryId})`;
+}
+
+const MARK = /^flusher\.(?<owner>[\da-z-]{1,80})$/;
+const RENEWED_EVERY_MS = 10_000;
+/** An older mark is stale: after a restart another program may have the process id in it. */
+const COUNTS_FOR_MS = 60_000;
+
+/**
+ * Starts a process that retries what waits, unless one runs: a session that waits for a permission
+ * sends no further events that could retry this one.
+ */
+export async function retryInBackground(
+  context: CliContext,
+  { spool }: SenderSession,
+): Promise<void> {
+  // Deliveries that wait, or receipts that are due.
+  if ((await spool.nextRoundAt()) === null && (await spool.due()).length === 0) {
+    return;
+  }
+  const program = process.argv[1];
+  if (program !== undefined && !(await hasFlusher(context))) {
+    const args = [program, 'notify', 'flush', '--wait'];
+    const env = { ...context.environment };
+    spawn(process.execPath, args, { detached: true, stdio: 'ignore', env }).unref();
+  }
+}
+
+/** Marks this process as the one that retries, for as long as `work` takes. */
+async function asFlusher<Result>(
+  { environment }: CliContext,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const directory = spoolDirectory(environment);
+  await makePrivateDirectory(directory);
+  const mark = join(directory, `flusher.${ownerOfThisProcess()}`);
+  await (await open(mark, 'w', 0o600)).close();
+  // Without renewal a second process retries as well; each delivery still has one owner.
+  const renew = () => void utimes(mark, new Date(), new Date()).catch(() => undefined);
+  const renewal = setInterval(renew, RENEWED_EVERY_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewal);
+    await rm(mark, { force: true });
+  }
+}
+
+async function hasFlusher({ environment }: CliContext): Promise<boolean> {
+  const directory = spoolDirectory(environment);
+  let isRunning = false;
+  for (const name of await namesIn(directory)) {
+    const owner = MARK.exec(name)?.groups?.['owner'];
+    if (owner === undefined) {
+      continue;
+    }
+    const mark = join(directory, name);
+    if (hasEnded(owner) || (await changedAt(mark)) < Date.now() - COUNTS_FOR_MS) {
+      await rm(mark, { force: true });
+    } else {
+      isRunning = true;
+    }
+  }
+  return isRunning;
+}

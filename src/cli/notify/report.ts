@@ -1,0 +1,115 @@
+import {
+  targetOf,
+  type Delivery,
+  type Outcome,
+  type StoredDelivery,
+} from '../../notify/delivery/delivery.js';
+import { maskedToken } from '../../notify/push/push-message.js';
+import type { Progress } from '../../notify/delivery/engine.js';
+import { EXIT } from '../cli-error.js';
+import { formatTime } from '../output.js';
+
+/** The printed result of one target; nothing in it is secret. */
+export interface ReportLine {
+  readonly target: { readonly kind: 'push' | 'webhook'; readonly id: string | null };
+  readonly deliveryId: string | null;
+  readonly state: Progress['state'] | Outcome['state'] | 'known';
+  readonly attempts?: number;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly reason?: string;
+  /** Unix milliseconds of the next try. */
+  readonly nextAt?: number;
+}
+
+/** The line of a target to which nothing was sent. */
+export function lineOfOutcome(outcome: Outcome): ReportLine {
+  const { state, deliveryId } = outcome;
+  const base = { target: masked(outcome.target), deliveryId, state };
+  switch (outcome.state) {
+    case 'suppressed':
+      return { ...base, reason: outcome.reason };
+    case 'failed':
+      return { ...base, code: outcome.code, detail: outcome.detail };
+    case 'sent':
+    case 'no-target':
+      return base;
+  }
+}
+
+interface DeliveryFacts {
+  readonly state: ReportLine['state'];
+  readonly attempts?: number;
+  readonly code?: string | null;
+  /** Of a failed attempt. */
+  readonly detail?: string | undefined;
+  /** Unix milliseconds. */
+  readonly nextAt?: number | null;
+}
+
+/** The line of a delivery that was attempted, that waits, or that ended. */
+export function lineOfDelivery(
+  delivery: Delivery | StoredDelivery,
+  { code = null, detail, nextAt = null, ...facts }: DeliveryFacts,
+): ReportLine {
+  return {
+    target: masked(targetOf(delivery)),
+    deliveryId: delivery.id,
+    ...facts,
+    ...(code !== null && { code, ...(detail !== undefined && { detail }) }),
+    ...(nextAt !== null && { nextAt }),
+  };
+}
+
+export function describeLine({ target, state, ...line }: ReportLine): string {
+  const name = `${target.kind}${target.id === null ? '' : ` ${target.id}`}`;
+  const why = line.detail ?? line.code ?? '';
+  switch (state) {
+    case 'sent':
+      return `${name}  sent`;
+    case 'known':
+      return `${name}  already sent, or being sent (${line.deliveryId})`;
+    case 'suppressed':
+      return `${name}  not sent: ${REASONS[line.reason ?? ''] ?? line.reason}`;
+    case 'no-target':
+      return `${name}  no target: ${NO_TARGET[target.kind]}`;
+    case 'waiting':
+      return `${name}  not yet: ${why} Next try at ${formatTime(line.nextAt ?? 0)} (${line.deliveryId})`;
+    case 'dropped':
+      return `${name}  given up: ${why === 'expired' ? 'It no longer matters, so it is not sent late.' : why} (${line.deliveryId})`;
+    case 'failed':
+      return `${name}  failed: ${why}${line.deliveryId === null ? '' : ` (${line.deliveryId})`}`;
+  }
+}
+
+/**
+ * 0 all reached or suppressed by preference, 1 some target failed; before that 3 not logged in and 4
+ * server unreachable, when they kept the settings from being read.
+ */
+export function exitCodeOf(lines: readonly ReportLine[]): number {
+  const codes = lines.map(({ code }) => code);
+  if (codes.includes('server-unreachable')) {
+    return EXIT.unreachable;
+  }
+  if (codes.includes('not-logged-in')) {
+    return EXIT.notLoggedIn;
+  }
+  const isFailed = lines.some(({ state }) => ['failed', 'waiting', 'dropped'].includes(state));
+  return isFailed ? EXIT.refused : EXIT.ok;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  'push-disabled': 'push is switched off',
+  'topic-off': 'this kind of event is switched off',
+  'channel-disabled': 'the channel is disabled',
+  expired: 'the event is too old to matter',
+};
+
+const NO_TARGET = {
+  push: 'no app has saved a push token at this server',
+  webhook: 'there is no channel (gatehouse channels add URL)',
+};
+
+function masked({ kind, id }: Outcome['target']): ReportLine['target'] {
+  return { kind, id: kind === 'push' && id !== null ? maskedToken(id) : id };
+}

@@ -1,0 +1,336 @@
+import { resolve } from 'node:path';
+import type { SavedPushToken } from '../../client/api/api-client-answers.js';
+import { ServerUnreachable } from '../../client/api/problem.js';
+import type { Delivery, FailedAttempt, Outcome } from '../../notify/delivery/delivery.js';
+import {
+  DeliveryEngine,
+  RETRY_DELAYS_MS,
+  type Ending,
+  type Progress,
+  type Senders,
+} from '../../notify/delivery/engine.js';
+import { renewDelivery } from '../../notify/delivery/plan.js';
+import { deliver } from '../../notify/notify.js';
+import { readPreferences } from '../../notify/preferences.js';
+import type { ExpoSender } from '../../notify/push/expo.sender.js';
+import { maskedToken } from '../../notify/push/push-message.js';
+import {
+  entryFor,
+  type DeliveryEntry,
+  type SpoolAccount,
+} from '../../notify/delivery/spool-entry.js';
+import type { SpoolName } from '../../notify/delivery/spool-name.js';
+import { Spool, spoolDirectory, type SpooledDelivery } from '../../notify/delivery/spool.js';
+import type { WebhookSender } from '../../notify/webhook/webhook.sender.js';
+import { requireSession, type CurrentSession } from '../account/current-session.js';
+import type { CliContext, OptionsOf } from '../command.js';
+import { CliError, EXIT } from '../cli-error.js';
+import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
+import { lineOfDelivery, type ReportLine } from './report.js';
+import {
+  changeChannel,
+  changeSettings,
+  readSettings,
+  type SettingsDocument,
+} from './settings-document.js';
+
+export type SenderOptions = OptionsOf<
+  readonly [typeof SERVER, typeof SETTINGS_FILE, typeof DENY_PRIVATE]
+>;
+
+/** Runs `work` with a {@link SenderSession}, and closes its connections. */
+export async function withSenderSession<Result>(
+  context: CliContext<SenderOptions>,
+  work: (sender: SenderSession) => Promise<Result>,
+): Promise<Result> {
+  const sender = new SenderSession(context);
+  try {
+    return await work(sender);
+  } finally {
+    await sender.senders.close();
+  }
+}
+
+/** The spool with the senders, accounts and settings of one command. */
+export class SenderSession {
+  readonly spool: Spool;
+  readonly engine: DeliveryEngine<SpooledDelivery, SpoolName>;
+  readonly senders: LazySenders;
+  readonly accounts: SpoolAccounts;
+  /** The latest result of each delivery that this command tried or dropped, by id. */
+  readonly lines = new Map<string, ReportLine>();
+
+  constructor(private readonly context: CliContext<SenderOptions>) {
+    this.spool = new Spool({ directory: spoolDirectory(context.environment), now: Date.now });
+    this.senders = new LazySenders(context.environment);
+    this.accounts = new SpoolAccounts(context);
+    this.engine = new DeliveryEngine<SpooledDelivery, SpoolName>(this.spool, {
+      sendersFor: ({ denyPrivate }) => this.senders.of(denyPrivate || this.denyPrivate),
+      complete: (entry) => this.complete(entry),
+      schedule: { delaysMs: RETRY_DELAYS_MS, random: Math.random },
+      now: Date.now,
+      onProgress: (progress) => this.onProgress(progress),
+    });
+  }
+
+  /** The spool entries of deliveries to this account's devices and channels. */
+  entriesOf(deliveries: readonly Delivery[], current: CurrentSession): DeliveryEntry[] {
+    const account = this.accounts.nameOf(current);
+    return deliveries.map((delivery) => entryFor(delivery, account, this.denyPrivate));
+  }
+
+  /** Reads the state of deliveries that the spool had already: some failed, or wait for a retry. */
+  async learnKnown(ids: ReadonlySet<string>): Promise<void> {
+    if (ids.size === 0) {
+      return;
+    }
+    await this.learn([...ids], ({ state }) => state !== 'sent');
+    for (const { entry, name } of await this.spool.entries()) {
+      if (entry.kind === 'delivery' && ids.has(entry.id) && name.claim === null) {
+        const { code = 'not-tried', detail = '' } = entry.lastError ?? {};
+        const { attempts, delivery } = entry;
+        const facts = { state: 'waiting', attempts, code, detail, nextAt: name.dueAt } as const;
+        this.lines.set(entry.id, lineOfDelivery(delivery, facts));
+      }
+    }
+  }
+
+  /** Reads the results of those that another process ended. */
+  async learnEndings(ids: readonly string[]): Promise<void> {
+    const open = ids.filter((id) => (this.lines.get(id)?.state ?? 'waiting') === 'waiting');
+    await this.learn(open, () => true);
+  }
+
+  /**
+   * Tries what is due, here or in another process, until nothing waits any more.
+   *
+   * @param ids of the deliveries to wait for; without them, for all
+   */
+  async drain(ids?: ReadonlySet<string>): Promise<void> {
+    const beforeRound = (): void => this.accounts.forget();
+    beforeRound();
+    await this.engine.round();
+    await this.engine.drain({ ids, beforeRound });
+  }
+
+  /** One attempt for each, with nothing written to the spool. */
+  attemptOnce(deliveries: readonly Delivery[]): Promise<Outcome[]> {
+    const schedule = { delaysMs: [], random: Math.random };
+    return deliver(deliveries, this.senders.of(this.denyPrivate), { schedule });
+  }
+
+  /** Removes a token that the push service reports as unregistered. */
+  async deleteToken(
+    account: SpoolAccount,
+    token: string,
+    { deliveryId, sentAt }: { readonly deliveryId: string; readonly sentAt: number },
+  ): Promise<void> {
+    await this.acting(deliveryId, async () => {
+      const { current } = await this.accounts.get(account);
+      const saved = (await current.client.pushTokens()).find((one) => one.token === token);
+      // The app may have registered it again since.
+      if (saved === undefined || saved.updatedAt > sentAt) {
+        return;
+      }
+      await current.client.removePushToken(token);
+      this.context.output.note(`Removed the push token ${maskedToken(token)}: no device has it.`);
+    });
+  }
+
+  private get denyPrivate(): boolean {
+    return this.context.options.denyPrivate === true;
+  }
+
+  private async learn(
+    ids: readonly string[],
+    isWanted: (ending: Ending) => boolean,
+  ): Promise<void> {
+    for (const { entry, ending } of await this.spool.history.endingsOf(ids)) {
+      if (entry.kind === 'delivery' && isWanted(ending)) {
+        const { state, code, detail } = ending;
+        const why = state === 'sent' ? undefined : (detail ?? '');
+        const facts = { state, attempts: entry.attempts, code, detail: why };
+        this.lines.set(entry.id, lineOfDelivery(entry.delivery, facts));
+      }
+    }
+  }
+
+  private async onProgress(progress: Progress<DeliveryEntry>): Promise<void> {
+    const { entry, result, state, attempts, code, nextAt } = progress;
+    const detail = result?.state === 'failed' ? result.detail : undefined;
+    const line = lineOfDelivery(entry.delivery, { state, attempts, code, detail, nextAt });
+    this.lines.set(entry.id, line);
+    const { account, delivery, id } = entry;
+    if (result?.directive === 'delete-token' && delivery.kind === 'push') {
+      await this.deleteToken(account, delivery.token, { deliveryId: id, sentAt: Date.now() });
+    } else if (result?.directive === 'disable-channel' && delivery.kind === 'webhook') {
+      await this.acting(id, () => this.disableChannel(account, delivery.channelId));
+    }
+  }
+
+  /** Acts on an answer; a failure is noted only, because the delivery itself has ended. */
+  private async acting(deliveryId: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.context.output.note(`Acting on the answer to ${deliveryId} failed: ${why}`);
+    }
+  }
+
+  private async disableChannel(account: SpoolAccount, id: string): Promise<void> {
+    const { context, current } = await this.accounts.get(account);
+    await changeSettings(context, current, (fields) =>
+      changeChannel(fields, id, (channel) => ({ ...channel, enabled: false })),
+    );
+    this.context.output.note(`Disabled the webhook ${id}, as it requested.`);
+  }
+
+  /** Applies the current settings: an address may have changed, or a topic been switched off. */
+  private async complete({ delivery, account }: DeliveryEntry): Promise<Delivery | FailedAttempt> {
+    try {
+      const { document } = await this.accounts.get(account);
+      const tokens = delivery.kind === 'push' ? await this.accounts.tokensOf(account) : [];
+      return renewDelivery(delivery, { preferences: readPreferences(document.fields), tokens });
+    } catch (error) {
+      return unreadable(error);
+    }
+  }
+}
+
+/** Temporary: the settings may become readable before the event expires. */
+function unreadable(error: unknown): FailedAttempt {
+  const detail = error instanceof Error ? error.message : String(error);
+  const named = error instanceof CliError ? error.facts.code : 'settings-unreadable';
+  const code = error instanceof ServerUnreachable ? 'server-unreachable' : named;
+  return { state: 'failed', code, detail, isTemporary: true };
+}
+
+interface KnownAccount {
+  /** The command's context, for this account. */
+  readonly context: CliContext<SenderOptions>;
+  readonly current: CurrentSession;
+  readonly document: SettingsDocument;
+}
+
+/** Settings and tokens of the accounts in the spool; each is read once until {@link forget}. */
+class SpoolAccounts {
+  private readonly accounts = new Map<string, Promise<KnownAccount>>();
+  private readonly tokens = new Map<string, Promise<readonly SavedPushToken[]>>();
+
+  constructor(private readonly context: CliContext<SenderOptions>) {}
+
+  /** The account as the spool stores it. */
+  nameOf({ session }: CurrentSession): SpoolAccount {
+    const { settingsFile } = this.context.options;
+    const { server, accountId } = session;
+    return {
+      server,
+      accountId,
+      settingsFile: settingsFile === undefined ? null : resolve(settingsFile),
+    };
+  }
+
+  /** Stores what the command has read already. */
+  remember(
+    current: CurrentSession,
+    document: SettingsDocument,
+    tokens: readonly SavedPushToken[],
+  ): void {
+    const name = this.nameOf(current);
+    const context = this.contextOf(name);
+    this.accounts.set(keyOf(name), Promise.resolve({ context, current, document }));
+    this.tokens.set(keyOf(name), Promise.resolve(tokens));
+  }
+
+  /** Everything is read again from now on. */
+  forget(): void {
+    this.accounts.clear();
+    this.tokens.clear();
+  }
+
+  /** @throws CliError, ServerUnreachable, GatehouseProblem */
+  get(name: SpoolAccount): Promise<KnownAccount> {
+    return readOnce(this.accounts, keyOf(name), () => this.read(name));
+  }
+
+  /** @throws like {@link get} */
+  tokensOf(name: SpoolAccount): Promise<readonly SavedPushToken[]> {
+    return readOnce(this.tokens, keyOf(name), async () =>
+      (await this.get(name)).current.client.pushTokens(),
+    );
+  }
+
+  private async read(name: SpoolAccount): Promise<KnownAccount> {
+    const context = this.contextOf(name);
+    const current = await requireSession(context);
+    if (current.session.accountId !== name.accountId) {
+      throw new CliError(`Logged in to ${name.server} with another account.`, {
+        exitCode: EXIT.notLoggedIn,
+        code: 'not-logged-in',
+      });
+    }
+    return { context, current, document: await readSettings(context, current) };
+  }
+
+  private contextOf({ server, settingsFile }: SpoolAccount): CliContext<SenderOptions> {
+    const account = { server, settingsFile: settingsFile ?? undefined };
+    return { ...this.context, options: { ...this.context.options, ...account } };
+  }
+}
+
+function readOnce<Value>(
+  known: Map<string, Promise<Value>>,
+  key: string,
+  read: () => Promise<Value>,
+): Promise<Value> {
+  const value = known.get(key) ?? read();
+  known.set(key, value);
+  return value;
+}
+
+function keyOf({ server, accountId, settingsFile }: SpoolAccount): string {
+  return JSON.stringify([server, accountId, settingsFile]);
+}
+
+/** The senders of one command; each is loaded for its first delivery. */
+class LazySenders {
+  private expoSender: Promise<ExpoSender> | null = null;
+  /** By whether private addresses are refused: the two share no connections. */
+  private readonly webhookSenders = new Map<boolean, Promise<WebhookSender>>();
+
+  constructor(private readonly environment: Readonly<Record<string, string | undefined>>) {}
+
+  of(denyPrivate: boolean): Senders {
+    return {
+      push: { attempt: async (deliveries) => (await this.expo()).attempt(deliveries) },
+      webhooks: {
+        attempt: async (delivery) => (await this.webhook(denyPrivate)).attempt(delivery),
+      },
+    };
+  }
+
+  expo(): Promise<ExpoSender> {
+    const { EXPO_BASE_URL: baseUrl, EXPO_ACCESS_TOKEN: accessToken } = this.environment;
+    this.expoSender ??= import('../../notify/push/expo.sender.js').then(
+      ({ ExpoSender }) =>
+        new ExpoSender({ ...(baseUrl && { baseUrl }), ...(accessToken && { accessToken }) }),
+    );
+    return this.expoSender;
+  }
+
+  async close(): Promise<void> {
+    const loaded = [this.expoSender, ...this.webhookSenders.values()];
+    await Promise.all(loaded.map(async (sender) => (await sender)?.close()));
+  }
+
+  private webhook(denyPrivate: boolean): Promise<WebhookSender> {
+    const sender =
+      this.webhookSenders.get(denyPrivate) ??
+      import('../../notify/webhook/webhook.sender.js').then(
+        ({ WebhookSender }) => new WebhookSender({ denyPrivate }),
+      );
+    this.webhookSenders.set(denyPrivate, sender);
+    return sender;
+  }
+}

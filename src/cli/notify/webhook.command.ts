@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isRecord } from '../../client/is-record.js';
+import type { Verification, verify } from '../../webhooks/verify.js';
+import type { readStream } from '../input.js';
+import { command, type CommandGroup, type OptionSpec } from '../command.js';
+import { EXIT, usageError } from '../cli-error.js';
+import { repeated, wholeNumber } from '../options.js';
+import type { Output } from '../output.js';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const REASONS = {
+  'missing-signature': 'it is not signed',
+  'wrong-signature': 'it was signed with another secret, or changed on its way',
+  'wrong-time': 'it is too old, or the clocks differ',
+} as const;
+
+const SECRET_FILE = [
+  '--secret-file <file>',
+  'the signing secret (or $GATEHOUSE_WEBHOOK_SECRET)',
+] as const satisfies OptionSpec;
+const SECRET = [
+  '--secret <text>',
+  'the same (others may see it in the process list)',
+  { conflicts: ['secretFile'] },
+] as const satisfies OptionSpec;
+
+/** Receives and verifies deliveries, for authors of webhook receivers. */
+export const webhook: CommandGroup = {
+  name: 'webhook',
+  description: 'receive and verify webhook deliveries',
+  commands: [
+    command({
+      name: 'listen',
+      description: 'receive deliveries on this computer, and print whether each verifies',
+      options: [
+        ['--port <port>', 'of 127.0.0.1 (default: a free one)', { parse: wholeNumber(0, 65_535) }],
+        SECRET_FILE,
+        SECRET,
+        ['--status <code>', 'answer with this (default 204)', { parse: wholeNumber(200, 599) }],
+      ],
+      examples: ['gatehouse webhook listen --port 8787 --secret-file secret.txt'],
+      async run({ options, environment, output }) {
+        const { port = 0, status = 204 } = options;
+        const { readStream, signingSecret } = await import('../input.js');
+        const secret = await signingSecret(options, environment);
+        const { verify } = await import('../../webhooks/verify.js');
+        const { createServer } = await import('node:http');
+        const receiver: Receiver = { output, secret, status, readStream, verify };
+        const server = createServer((request, response) => {
+          receive(receiver, request, response).catch(() => response.destroy());
+        });
+        server.listen(port, '127.0.0.1');
+        await once(server, 'listening');
+        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+        const hint =
+          secret === null ? 'No secret was given: nothing is verified.' : 'Ctrl-C ends it.';
+        output.result({ listening: url }, `Listening on ${url}  ${hint}`);
+        const stop = (): void => {
+          server.close();
+          server.closeAllConnections();
+        };
+        process.once('SIGINT', stop);
+        process.once('SIGTERM', stop);
+        await once(server, 'close');
+      },
+    }),
+    command({
+      name: 'verify',
+      description: 'verify a stored delivery',
+      options: [
+        ['--file <file>', 'the body, byte for byte (default: standard input)'],
+        ['--signature <value>', 'of the header x-service-signature-256'],
+        ['--header <name:value>', 'any header; may be repeated', { parse: repeated }],
+        [
+          '--tolerance-seconds <n>',
+          'how old it may be; needs webhook-* headers',
+          { parse: wholeNumber(0, 31_536_000) },
+        ],
+        SECRET_FILE,
+        SECRET,
+      ],
+      examples: [
+        'gatehouse webhook verify --secret-file secret.txt --signature sha256=… < body.json',
+      ],
+      async run({ options, environment, output }) {
+        const { file, signature, header = [], toleranceSeconds } = options;
+        const { readInputFile, readStream, signingSecret } = await import('../input.js');
+        const secret = await signingSecret(options, environment);
+        if (secret === null) {
+          const hint = 'Give --secret-file, or set GATEHOUSE_WEBHOOK_SECRET.';
+          throw usageError('A signing secret is needed.', hint);
+        }
+        const headers = Object.fromEntries(header.map(parseHeader));
+        if (signature !== undefined) {
+          headers['x-service-signature-256'] = signature;
+        }
+        const input = process.stdin as AsyncIterable<Buffer>;
+        const body = await (file === undefined
+          ? readStream(input, MAX_BODY_BYTES)
+          : readInputFile(file));
+        const tolerance = toleranceSeconds === undefined ? {} : { toleranceSeconds };
+        const { verify } = await import('../../webhooks/verify.js');
+        const found = verify(headers, body, secret, tolerance);
+        output.result(found, describe(found));
+        return found.valid ? EXIT.ok : EXIT.refused;
+      },
+    }),
+  ],
+};
+
+interface Receiver {
+  readonly output: Output;
+  readonly secret: string | null;
+  /** Answered to deliveries that verify, and to all without a secret. */
+  readonly status: number;
+  readonly readStream: typeof readStream;
+  readonly verify: typeof verify;
+}
+
+async function receive(
+  { output, secret, status, readStream, verify }: Receiver,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await readStream(request, MAX_BODY_BYTES);
+  const found = secret === null ? null : verify(request.headers, body, secret);
+  const isRefused = found !== null && !found.valid;
+  response.writeHead(isRefused ? 401 : status).end();
+  const id = request.headers['webhook-id'] ?? null;
+  const payload = parse(body);
+  const { topic = null, content = {} } = isRecord(payload) ? payload : {};
+  const { title = '', body: text = '' } = isRecord(content) ? content : {};
+  const verdict = found === null ? 'not checked' : describe(found);
+  output.result(
+    { id, verified: found?.valid ?? null, ...(isRefused && { reason: found.reason }), payload },
+    `${String(topic)}  ${verdict}  ${String(id)}\n  ${String(title)}\n  ${String(text).replaceAll('\n', '\n  ')}`,
+  );
+}
+
+function describe(found: Verification): string {
+  return found.valid ? 'verified' : `NOT VERIFIED: ${REASONS[found.reason]}`;
+}
+
+function parseHeader(text: string): [string, string] {
+  const [name = '', ...rest] = text.split(':');
+  return [name.trim().toLowerCase(), rest.join(':').trim()];
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return body.toString('utf8');
+  }
+}

@@ -1,0 +1,49 @@
+import type { StoredAuditEvent } from '../../policy/audit-event.js';
+import { command } from '../command.js';
+import { usageError } from '../cli-error.js';
+import { WITH_DATABASE } from '../options.js';
+import { formatTime } from '../output.js';
+
+const PAGE = 1000;
+const UNITS_MS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Prints the audit trail, oldest first. */
+export const audit = command({
+  name: 'audit',
+  description: 'print the audit trail: sign-ups, refusals, links, checks, administration',
+  options: [['--since <time>', 'first event: 30m, 24h, 7d ago, or a date (default 24h)']],
+  help: WITH_DATABASE,
+  async run(context) {
+    const since = sinceOf(context.options.since ?? '24h', Date.now());
+    const { withDatabase } = await import('./database.js');
+    return withDatabase(context, async ({ audit: events }) => {
+      let page: StoredAuditEvent[] = [];
+      do {
+        page = await events.page(since, page.at(-1)?.id ?? '0', PAGE);
+        for (const event of page) {
+          context.output.result(event, describe(event));
+        }
+      } while (page.length === PAGE);
+    });
+  },
+});
+
+function sinceOf(text: string, now: number): Date {
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const date =
+    count === undefined ? new Date(text) : new Date(now - Number(count) * (UNITS_MS[unit] ?? 0));
+  if (Number.isNaN(date.getTime())) {
+    throw usageError('--since must be a time like 30m, 24h, 7d or 2026-05-01T00:00:00Z.');
+  }
+  return date;
+}
+
+function describe(event: StoredAuditEvent): string {
+  const { at, kind, actor, accountId, provider, reason, count } = event;
+  const about = [accountId, provider, reason, (count ?? 1) > 1 ? `${count} times` : undefined];
+  return [formatTime(at), kind, `by ${actor}`, ...about.filter(Boolean)].join('  ');
+}

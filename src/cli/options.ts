@@ -1,0 +1,40 @@
+import { InvalidArgumentError } from 'commander';
+import type { OptionSpec } from './command.js';
+
+/** Options that several commands share. */
+
+export const SERVER = [
+  '--server <url>',
+  'server to use (default: $GATEHOUSE_SERVER, else the last login)',
+] as const satisfies OptionSpec;
+
+export const SETTINGS_FILE = [
+  '--settings-file <file>',
+  "read the notification settings from this file, not from the account's",
+] as const satisfies OptionSpec;
+
+export const DENY_PRIVATE = [
+  '--deny-private',
+  'refuse webhooks on private addresses',
+] as const satisfies OptionSpec;
+
+/** Reads an option's value as a whole number within these bounds. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,15}$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+}
+
+/** Keeps each value of an option that may be repeated. */
+export function repeated(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** Help of the commands that work on the server's database. */
+export const WITH_DATABASE = `
+Works on the database of DATABASE_URL, with the same variables as the server.
+`;

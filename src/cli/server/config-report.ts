@@ -1,0 +1,144 @@
+import { parseEnv } from 'node:util';
+import { ConfigurationError, ConfigurationReport } from '../../config/configuration-error.js';
+import {
+  gatherTexts,
+  readSmallFile,
+  type EnvironmentText,
+} from '../../config/environment-sources.js';
+import { readValues } from '../../config/environment/read-values.js';
+import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/environment/env.js';
+import { printableSettings } from '../../config/printable-settings.js';
+import { resolveSettings, type ResolvedConfiguration } from '../../config/resolve-settings.js';
+import type { Settings } from '../../config/settings.js';
+import { describePolicy } from '../../policy/findings/describe-policy.js';
+import type { CliContext } from '../command.js';
+import { EXIT, usageError } from '../cli-error.js';
+
+type Context = CliContext<{ readonly file?: string }>;
+
+/**
+ * The variables that a command examines: those of this process, or of --file alone, so that the
+ * result does not depend on the shell.
+ */
+export function variablesToCheck({ environment, options }: Context): CliContext['environment'] {
+  if (options.file === undefined) {
+    return environment;
+  }
+  const file = readSmallFile(options.file);
+  if ('failure' in file) {
+    throw usageError(`--file names a file that ${file.failure}.`);
+  }
+  return { ...parseEnv(file.text) };
+}
+
+/** Checks the configuration exactly as the start of the server does, without network. */
+export function check(context: Context): number {
+  const resolved = resolveOrExplain(variablesToCheck(context));
+  if (resolved instanceof ConfigurationError) {
+    const { problems, warnings, message } = resolved;
+    context.output.result(
+      { ok: false, problems, warnings, findings: [], policy: [] },
+      [message, ...section('Warnings', warnings)].join('\n'),
+    );
+    return EXIT.configuration;
+  }
+  const { settings, warnings, findings } = resolved;
+  const policy = describePolicy(settings);
+  const notices = findings.filter(({ severity }) => severity === 'notice');
+  const found = findings
+    .filter(({ severity }) => severity !== 'notice')
+    .map(({ severity, message }) => `${severity}: ${message}`);
+  context.output.result(
+    { ok: true, problems: [], warnings, findings, policy },
+    [
+      'The configuration is valid. The policy:',
+      ...policy.map((sentence) => `  ${sentence}`),
+      ...section('Probably not intended', found),
+      ...section(
+        'Before older clients connect',
+        notices.map(({ message }) => message),
+      ),
+      ...section('Warnings', warnings),
+    ].join('\n'),
+  );
+  return EXIT.ok;
+}
+
+function resolveOrExplain(
+  environment: EnvironmentText,
+): ResolvedConfiguration | ConfigurationError {
+  try {
+    return resolveSettings(environment);
+  } catch (error) {
+    if (error instanceof ConfigurationError) {
+      return error;
+    }
+    throw error;
+  }
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+type Source = 'default' | 'environment' | 'file' | 'preset';
+
+interface PrintedVariable {
+  readonly value: unknown;
+  readonly source: Source;
+}
+
+/** Prints the effective value of every variable and where it comes from; never a secret. */
+export function print(context: Context): void {
+  const environment = variablesToCheck(context);
+  const { settings } = resolveSettings(environment);
+  const variables = printedVariables(environment, settings);
+  const { providers } = printableSettings(settings);
+  const lines = Object.entries(variables).map(
+    ([name, { value, source }]) => `${name}=${toText(value)}  (${source})`,
+  );
+  const ids = providers.map(
+    ({ id, type, displayName }) => `provider ${id}  ${type}  ${displayName}`,
+  );
+  context.output.result({ variables, providers }, [...lines, ...ids].join('\n'));
+}
+
+function printedVariables(
+  environment: EnvironmentText,
+  settings: Settings,
+): Record<string, PrintedVariable> {
+  // `resolveSettings` has reported all problems already.
+  const report = new ConfigurationReport();
+  const texts = gatherTexts(environment, report);
+  const values: Partial<Record<VariableName, unknown>> = {
+    ...readValues(texts, report),
+    // Its default depends on other variables.
+    AUTH_OFFBOARDING_ENABLED: settings.auth.offboarding.enabled,
+  };
+  const print = (name: VariableName): PrintedVariable => ({
+    value: variableOf(name).secret === true ? presence(texts.has(name)) : values[name],
+    source: texts.has(name) ? sourceOf(environment, name) : 'default',
+  });
+  return Object.fromEntries(VARIABLE_NAMES.map((name) => [name, print(name)]));
+}
+
+function sourceOf(environment: EnvironmentText, name: string): Source {
+  if ((environment[name] ?? '') !== '') {
+    return 'environment';
+  }
+  return (environment[`${name}_FILE`] ?? '') === '' ? 'preset' : 'file';
+}
+
+function presence(isSet: boolean): string {
+  return isSet ? 'set' : 'not set';
+}
+
+function toText(value: unknown): string {
+  if (value === null) {
+    return '';
+  }
+  if (Array.isArray(value)) {
+    return value.join(',');
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,16 @@
+import { command } from '../command.js';
+
+/** Runs the server in this process until a signal ends it. */
+export const serve = command({
+  name: 'serve',
+  description: 'run the server in this terminal',
+  help: `
+Configured by environment variables: docs/configuration.md explains each,
+config/env.example lists them. Without DATABASE_URL an embedded database is
+used, in SERVICE_DATA_DIR. Check your variables with: gatehouse config check
+`,
+  examples: ['gatehouse serve', 'PORT=8080 SERVICE_DATA_DIR=/var/lib/gatehouse gatehouse serve'],
+  async run() {
+    await import('../../main.js');
+  },
+});

@@ -1,0 +1,130 @@
+import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
+
+export interface TransportOptions {
+  /** As {@link parseServerUrl} returns it. */
+  readonly serverUrl: string;
+  readonly token?: string | undefined;
+  /** For one whole exchange. */
+  readonly timeoutMs?: number | undefined;
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** The request body, and the check of the answer. */
+export interface Exchange<Answer> {
+  readonly body?: object;
+  readonly isAnswer: (value: unknown) => value is Answer;
+}
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+const DEFAULT_TIMEOUT_MS = 15_000;
+
+/** Normalizes a server URL; null when it is not http(s), or has a query, fragment or credentials. */
+export function parseServerUrl(text: string): string | null {
+  if (!URL.canParse(text)) {
+    return null;
+  }
+  const { protocol, origin, pathname, search, hash, username, password } = new URL(text);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  return isWeb && `${search}${hash}${username}${password}` === ''
+    ? `${origin}${pathname.replace(/\/+$/, '')}`
+    : null;
+}
+
+/** JSON over fetch, with every failure as a {@link GatehouseProblem} or {@link ServerUnreachable}. */
+export class Transport {
+  constructor(private readonly options: TransportOptions) {}
+
+  async send<Answer>(
+    method: HttpMethod,
+    path: string,
+    exchange: Exchange<Answer>,
+  ): Promise<Answer> {
+    const { response, text } = await this.exchange(method, path, exchange.body);
+    const answer = parseJson(text);
+    if (response.ok && exchange.isAnswer(answer)) {
+      return answer;
+    }
+    throw (
+      (response.ok ? null : readProblem(answer, retryAfterOf(response))) ??
+      this.unexpectedAnswer(response)
+    );
+  }
+
+  private async exchange(
+    method: HttpMethod,
+    path: string,
+    body: object | undefined,
+  ): Promise<{ response: Response; text: string }> {
+    const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: send = fetch } = this.options;
+    // Not AbortSignal.timeout: React Native has none.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), timeoutMs);
+    try {
+      const response = await send(`${serverUrl}${path}`, {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        // A redirect would turn a POST into a GET, or carry a token to another host.
+        redirect: 'manual',
+        signal: limit.signal,
+      });
+      return { response, text: await response.text() };
+    } catch (error) {
+      const reason = limit.signal.aborted
+        ? `no answer within ${timeoutMs / 1000} seconds`
+        : reasonOf(error);
+      throw new ServerUnreachable(serverUrl, reason, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private unexpectedAnswer(response: Response): GatehouseProblem {
+    const { serverUrl } = this.options;
+    const { status } = response;
+    const target = response.headers.get('location');
+    const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
+    const message = isRedirect
+      ? `${serverUrl} redirects${target === null ? '' : ` to ${target}`}: use the address it redirects to.`
+      : `${serverUrl} answered ${status}, and not as a Gatehouse server does. Check the address.`;
+    const retryAfterSeconds = retryAfterOf(response);
+    return new GatehouseProblem({ status, code: 'unexpected-answer', message, retryAfterSeconds });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function retryAfterOf(response: Response): number | undefined {
+  const header = response.headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'the host name does not exist',
+  EAI_AGAIN: 'the host name cannot be resolved right now',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the network is unreachable',
+  UND_ERR_SOCKET: 'the connection was reset',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+};
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return (
+    REASONS[code] ?? (code === '' ? 'the connection failed' : `the connection failed (${code})`)
+  );
+}

@@ -1,0 +1,85 @@
+import * as v from 'valibot';
+
+/** A refusal of a server; only `status`, `code` and `message` are always present. */
+export interface ProblemFacts {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly requestId?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly provider?: string | undefined;
+  readonly details?: readonly { readonly path: string; readonly message: string }[] | undefined;
+}
+
+/**
+ * A refusal (contract, Errors). Programs read `code`, people read `message`. The code
+ * `unexpected-answer` is the client's own: the response is not of a Gatehouse server.
+ */
+export class GatehouseProblem extends Error implements ProblemFacts {
+  override readonly name = 'GatehouseProblem';
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly provider: string | undefined;
+  readonly details: ProblemFacts['details'];
+
+  constructor(facts: ProblemFacts) {
+    super(facts.message);
+    this.status = facts.status;
+    this.code = facts.code;
+    this.requestId = facts.requestId;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.provider = facts.provider;
+    this.details = facts.details;
+  }
+
+  /** Whether the same request may succeed later without any other change. */
+  get isTemporary(): boolean {
+    return this.status === 429 || this.status >= 500;
+  }
+}
+
+/** No answer: wrong address, no network, connection refused, or a timeout. */
+export class ServerUnreachable extends Error {
+  override readonly name = 'ServerUnreachable';
+
+  constructor(
+    readonly serverUrl: string,
+    readonly reason: string,
+    options?: ErrorOptions,
+  ) {
+    super(`Cannot reach ${serverUrl}: ${reason}.`, options);
+  }
+}
+
+const text = v.fallback(v.optional(v.string()), undefined);
+const detail = v.object({ path: v.string(), message: v.string() });
+const problemBody = v.object({
+  statusCode: v.number(),
+  code: v.string(),
+  message: v.string(),
+  requestId: text,
+  provider: text,
+  retryAfterSeconds: v.fallback(v.optional(v.pipe(v.number(), v.minValue(0))), undefined),
+  details: v.fallback(v.optional(v.array(v.fallback(v.nullable(detail), null))), undefined),
+});
+
+/**
+ * The error of a response body or of a live connection; null for anything else.
+ *
+ * @param retryAfter seconds, of the header where there is one; else the body's own
+ */
+export function readProblem(body: unknown, retryAfter?: number): GatehouseProblem | null {
+  const parsed = v.safeParse(problemBody, body);
+  if (!parsed.success) {
+    return null;
+  }
+  const { statusCode: status, details, ...facts } = parsed.output;
+  return new GatehouseProblem({
+    ...facts,
+    status,
+    retryAfterSeconds: retryAfter ?? facts.retryAfterSeconds,
+    details: details?.filter((one) => one !== null),
+  });
+}

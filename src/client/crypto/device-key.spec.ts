@@ -1,0 +1,62 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { writeLoginChallenge } from '../../policy/admission/login-challenge.js';
+import { DeviceKey } from './device-key.js';
+import { ChallengeRefused } from './login-challenge.js';
+
+/** RFC 8032, 7.1, test 1. */
+const SECRET = Buffer.from(
+  '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
+  'hex',
+);
+const PUBLIC = Buffer.from(
+  'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+  'hex',
+);
+
+describe('a device key from its secret', () => {
+  it.each(['base64', 'base64url'] as const)('is the whole key again, read as %s', async (form) => {
+    const key = await DeviceKey.fromSecret(SECRET.toString(form));
+    expect(key.publicKey).toBe(PUBLIC.toString('base64url'));
+    expect(key.secret).toBe(SECRET.toString('base64url'));
+    expect(await DeviceKey.fromJwk(key.toJwk())).toMatchObject({ publicKey: key.publicKey });
+  });
+
+  it('signs so that the public key verifies', async () => {
+    const made = await DeviceKey.generate();
+    const key = await DeviceKey.fromSecret(made.secret);
+    const challenge = Buffer.from(
+      writeLoginChallenge({
+        origins: ['https://gate.example'],
+        nonce: 'A'.repeat(43),
+        expiresAt: Date.now() + 60_000,
+      }),
+    );
+    const signed = await key.signChallenge(challenge.toString('base64'), 'https://gate.example/x');
+    const signature = Buffer.from(signed, 'base64url');
+    const jwk = { kty: 'OKP', crv: 'Ed25519', x: made.publicKey };
+    const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
+    expect(verify(null, challenge, publicKey, signature)).toBe(true);
+  });
+
+  it('signs nothing but a challenge of the server it talks to', async () => {
+    const key = await DeviceKey.generate();
+    const relayed = writeLoginChallenge({
+      origins: ['https://other.example'],
+      nonce: 'A'.repeat(43),
+      expiresAt: Date.now() + 60_000,
+    });
+    for (const text of ['any bytes', relayed]) {
+      const challenge = Buffer.from(text).toString('base64');
+      await expect(key.signChallenge(challenge, 'https://gate.example')).rejects.toThrow(
+        ChallengeRefused,
+      );
+    }
+  });
+
+  it.each(['', 'A', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)} `, `${'A'.repeat(42)}é`])(
+    'is refused where there is none: %j',
+    async (secret) => {
+      await expect(DeviceKey.fromSecret(secret)).rejects.toThrow(TypeError);
+    },
+  );
+});

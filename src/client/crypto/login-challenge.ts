@@ -1,0 +1,101 @@
+import { isPrivateAddress, parseAddress } from '../../common/addresses.js';
+import {
+  LOGIN_CHALLENGE_VERSION,
+  MAX_LOGIN_CHALLENGE_BYTES,
+  readLoginChallenge,
+} from '../../policy/admission/login-challenge.js';
+import { bytesOfBase64 } from './base64.js';
+
+/** Devices whose clock is ahead can still log in; the server enforces the expiry. */
+const CLOCK_LEEWAY_MS = 5 * 60_000;
+
+export type ChallengeRefusal = 'not-a-challenge' | 'other-version' | 'expired' | 'other-server';
+
+/**
+ * A challenge that this client does not sign; nothing was sent. With `other-server` the server may be
+ * relaying the challenge of another one, to log in there as this account.
+ */
+export class ChallengeRefused extends Error {
+  override readonly name = 'ChallengeRefused';
+
+  constructor(
+    readonly reason: ChallengeRefusal,
+    /** As configured in the client. */
+    readonly serverUrl: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Decodes a challenge of `POST /v1/auth/challenge` and checks that a client may sign it: its text
+ * is of this version, has not expired and lists the origin of `serverUrl` (contract, Sign-up and
+ * login with a device key). One that lists no origin passes from a loopback or private address.
+ *
+ * @param challenge base64, standard or url-safe
+ * @param serverUrl the address that the client sends its requests to
+ * @returns the bytes to sign
+ * @throws ChallengeRefused
+ */
+export function checkLoginChallenge(
+  challenge: string,
+  serverUrl: string,
+  now: number = Date.now(),
+): Uint8Array<ArrayBuffer> {
+  const refuse = (reason: ChallengeRefusal, message: string): ChallengeRefused =>
+    new ChallengeRefused(reason, serverUrl, `${message} Nothing was signed.`);
+  const bytes = decode(challenge);
+  const verdict = readLoginChallenge(bytes === null ? '' : String.fromCharCode(...bytes));
+  if (bytes === null || verdict.kind === 'other-form') {
+    throw refuse(
+      'not-a-challenge',
+      `${serverUrl} sent a challenge of a form that this client does not sign: its version may be older.`,
+    );
+  }
+  if (verdict.kind === 'other-version') {
+    const wanted = `This client signs ${LOGIN_CHALLENGE_VERSION} only`;
+    throw refuse('other-version', `${wanted}, and ${serverUrl} sent another version.`);
+  }
+  const { origins, expiresAt } = verdict.challenge;
+  if (expiresAt + CLOCK_LEEWAY_MS <= now) {
+    throw refuse(
+      'expired',
+      `${serverUrl} sent a challenge that has expired. Check the time of this device.`,
+    );
+  }
+  if (origins.length === 0 ? !isPrivateServer(serverUrl) : !origins.includes(originOf(serverUrl))) {
+    throw refuse('other-server', otherServer(serverUrl, origins));
+  }
+  return bytes;
+}
+
+function otherServer(serverUrl: string, origins: readonly string[]): string {
+  const listed = origins.length === 0 ? 'names no server' : `is for ${origins.join(', ')}`;
+  return (
+    `The challenge of ${serverUrl} ${listed}. Use the server's own address, or ask its operator ` +
+    `to list ${originOf(serverUrl)} in SERVICE_PUBLIC_URL or SERVICE_LOGIN_ORIGINS.`
+  );
+}
+
+function originOf(serverUrl: string): string {
+  return new URL(serverUrl).origin;
+}
+
+/** By the address alone: a name could resolve to anything, except for `localhost` (RFC 6761, 6.3). */
+function isPrivateServer(serverUrl: string): boolean {
+  const host = new URL(serverUrl).hostname.replace(/^\[|\]$/g, '');
+  const address = parseAddress(host);
+  return address === null ? /(^|\.)localhost\.?$/i.test(host) : isPrivateAddress(address);
+}
+
+function decode(base64: string): Uint8Array<ArrayBuffer> | null {
+  if (base64.length > Math.ceil(MAX_LOGIN_CHALLENGE_BYTES / 3) * 4) {
+    return null;
+  }
+  try {
+    return bytesOfBase64(base64);
+  } catch {
+    return null;
+  }
+}

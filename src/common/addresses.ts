@@ -1,0 +1,88 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ReturnType<typeof ipaddr.parse>;
+type Range = ReturnType<typeof ipaddr.parseCIDR>;
+
+const ranges = (text: string): readonly Range[] =>
+  text.split(' ').map((one) => ipaddr.parseCIDR(one));
+
+/** Not on the public internet, or not an address of one host (IANA special-purpose registries). */
+const NOT_PUBLIC = ranges(
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 ' +
+    '192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 ' +
+    '198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ' +
+    // Translations (2002::, Teredo in 2001::/23) could carry a private IPv4 address.
+    '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20',
+);
+/** All other IPv6 is local, multicast, translated or not assigned. */
+const PUBLIC_IPV6 = ranges('2000::/3');
+/** Of this machine, of its link, or of a private network (RFC 1122, 1918, 3927, 4193, 4291). */
+const PRIVATE = ranges(
+  '10.0.0.0/8 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::1/128 fc00::/7 fe80::/10',
+);
+/** Of the eight groups of an IPv6 address: one network, which one subscriber has (RFC 6177). */
+const NETWORK_GROUPS = 4;
+
+/**
+ * Reads an address; null for anything else, zones (`fe80::1%eth0`) included. Octets with leading
+ * zeros, which some resolvers read as octal, are refused.
+ */
+export function parseAddress(text: string): Address | null {
+  const last = text.slice(text.lastIndexOf(':') + 1);
+  const isDotted = ipaddr.IPv4.isValidFourPartDecimal(last);
+  if (!text.includes(':')) {
+    return isDotted ? ipaddr.IPv4.parse(text) : null;
+  }
+  if (text.includes('%') || isDotted !== last.includes('.')) {
+    return null;
+  }
+  // ipaddr.js reads the IPv4-compatible ::1.2.3.4 as the mapped ::ffff:1.2.3.4.
+  const full = isDotted ? text.replace(/^::(?=\d+\.)/, '0:0:0:0:0:0:') : text;
+  return ipaddr.IPv6.isValid(full) ? ipaddr.IPv6.parse(full) : null;
+}
+
+/** Whether a host on the public internet has this address. Mapped IPv4 is judged as IPv4. */
+export function isPublicAddress(address: Address): boolean {
+  const plain = unmapped(address);
+  const isKnown = plain.kind() === 'ipv4' || isWithin(plain, PUBLIC_IPV6);
+  return isKnown && !isWithin(plain, NOT_PUBLIC);
+}
+
+/**
+ * Whether an address is of this machine or of a private network. Not the opposite of
+ * {@link isPublicAddress}: carrier networks (100.64.0.0/10) are neither.
+ */
+export function isPrivateAddress(address: Address): boolean {
+  return isWithin(unmapped(address), PRIVATE);
+}
+
+/**
+ * What a limit per address counts by. IPv4 addresses stand for themselves, also mapped into IPv6;
+ * of other IPv6 addresses the /64 counts, as a subscriber may use any address in it.
+ *
+ * @returns `10.0.0.7`, `2001:db8:0:1::/64`; any other text unchanged
+ */
+export function addressGroup(text: string): string {
+  const address = text.includes(':') ? parseAddress(text.replace(/%.*/, '')) : null;
+  if (address === null) {
+    return text;
+  }
+  const plain = unmapped(address);
+  if (plain instanceof ipaddr.IPv4) {
+    return plain.toString();
+  }
+  const network = plain.parts.slice(0, NETWORK_GROUPS).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+function unmapped(address: Address): Address {
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()
+    ? address.toIPv4Address()
+    : address;
+}
+
+function isWithin(address: Address, among: readonly Range[]): boolean {
+  return among.some(
+    ([range, bits]) => range.kind() === address.kind() && address.match(range, bits),
+  );
+}

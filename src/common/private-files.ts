@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmod,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+
+const OWNER_ONLY_FILE = 0o600;
+const OWNER_ONLY_DIRECTORY = 0o700;
+const TEMPORARY = '.tmp';
+const ABANDONED_AFTER_MS = 60 * 60_000;
+
+const USER_DIRECTORIES = {
+  config: { variable: 'XDG_CONFIG_HOME', otherwise: '.config' },
+  state: { variable: 'XDG_STATE_HOME', otherwise: join('.local', 'state') },
+} as const;
+
+/** This user's directory for Gatehouse (XDG Base Directory Specification: relative is ignored). */
+export function userDirectory(
+  kind: keyof typeof USER_DIRECTORIES,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const { variable, otherwise } = USER_DIRECTORIES[kind];
+  const configured = environment[variable] ?? '';
+  const home = environment['HOME'] || homedir();
+  return join(isAbsolute(configured) ? configured : join(home, otherwise), 'gatehouse');
+}
+
+/** Makes a directory that only its owner can enter, also where it was open before. */
+export async function makePrivateDirectory(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
+  await chmod(path, OWNER_ONLY_DIRECTORY);
+}
+
+/**
+ * Replaces a file as a whole, with mode 0600: a reader, or a crash, never meets half of it.
+ *
+ * @param isDurable whether the text must survive a power cut
+ */
+export async function writePrivateFile(
+  path: string,
+  text: string,
+  isDurable = true,
+): Promise<void> {
+  await withTemporaryFile(path, text, isDurable, (temporary) => rename(temporary, path));
+}
+
+/** Writes a file that must not exist yet; false, and nothing changed, where it does. */
+export function createPrivateFile(path: string, text: string): Promise<boolean> {
+  return withTemporaryFile(path, text, true, (temporary) =>
+    unless('EEXIST', async () => (await link(temporary, path), true), false),
+  );
+}
+
+/** Removes temporary files of processes that were killed while they wrote. */
+export async function removeAbandonedFiles(directory: string, now: number): Promise<void> {
+  for (const name of await namesIn(directory)) {
+    const path = join(directory, name);
+    if (name.endsWith(TEMPORARY) && (await changedAt(path)) < now - ABANDONED_AFTER_MS) {
+      await rm(path, { force: true });
+    }
+  }
+}
+
+/** Makes the names in a directory survive a power cut, too. */
+export async function syncDirectory(path: string): Promise<void> {
+  await closing(await open(path, 'r'), (directory) => directory.sync());
+}
+
+/** The text of a file, or null when there is none. */
+export function readIfExists(path: string): Promise<string | null> {
+  return ifExists<string | null>(() => readFile(path, 'utf8'), null);
+}
+
+/** The value in a JSON file; null when there is none, or it is damaged. */
+export async function readJsonIfExists(path: string): Promise<unknown> {
+  try {
+    return JSON.parse((await readIfExists(path)) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+/** Renames; false when there is no such file any more: another process was faster. */
+export function renameIfExists(from: string, to: string): Promise<boolean> {
+  return ifExists(async () => (await rename(from, to), true), false);
+}
+
+/** The names in a directory; none when there is no such directory. */
+export function namesIn(path: string): Promise<readonly string[]> {
+  return ifExists<readonly string[]>(() => readdir(path), []);
+}
+
+/** Unix milliseconds; Infinity when there is no such file. */
+export function changedAt(path: string): Promise<number> {
+  return ifExists(async () => (await stat(path)).mtimeMs, Infinity);
+}
+
+/** The result of `work`, or `otherwise` when the file is not there. */
+export function ifExists<Value>(work: () => Promise<Value>, otherwise: Value): Promise<Value> {
+  return unless('ENOENT', work, otherwise);
+}
+
+async function withTemporaryFile<Result>(
+  path: string,
+  text: string,
+  isDurable: boolean,
+  place: (temporary: string) => Promise<Result>,
+): Promise<Result> {
+  const temporary = join(dirname(path), `.${randomBytes(8).toString('hex')}${TEMPORARY}`);
+  try {
+    await closing(await open(temporary, 'wx', OWNER_ONLY_FILE), async (file) => {
+      await file.writeFile(text);
+      await (isDurable && file.sync());
+    });
+    return await place(temporary);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function closing(file: FileHandle, work: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function unless<Value>(
+  code: string,
+  work: () => Promise<Value>,
+  otherwise: Value,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException | null)?.code === code) {
+      return otherwise;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,275 @@
+import { loginOrigins } from './auth.config.js';
+import type { ConfigurationReport } from './configuration-error.js';
+import type { VariableName, Values } from './environment/env.js';
+import { RESERVED_PROVIDER_IDS } from './providers-file/provider-entry.js';
+import type { ProviderSettings } from './providers.config.js';
+import { fitsLoginChallenge } from '../policy/admission/login-challenge.js';
+import { parseDistinguishedName } from '../policy/certificate/client-certificate.js';
+import {
+  isAllowableScheme,
+  isLoopbackHost,
+  judgeReturnAddress,
+  returnAddressFor,
+} from '../policy/flow/return-address.js';
+
+/** Checks that need more than one variable. Each skips what was already found wrong by itself. */
+export function checkTogether(
+  values: Values,
+  providers: readonly ProviderSettings[],
+  report: ConfigurationReport,
+): void {
+  checkMasterSecret(values, report);
+  checkHttp(values, report);
+  checkLoginOrigins(values, report);
+  checkProviderLists(values, report);
+  checkReturnAddress(values, providers, report);
+  checkAutoRedirect(values, report);
+  checkMetrics(values, report);
+}
+
+function checkMasterSecret(values: Values, report: ConfigurationReport): void {
+  const secret = values.SERVICE_MASTER_SECRET;
+  const named = ['SERVICE_MASTER_SECRET', 'SERVICE_MASTER_SECRET_FILE'].some((name) =>
+    report.has(name),
+  );
+  if (values.DATABASE_URL !== null && secret === null && !named) {
+    report.problem(
+      'SERVICE_MASTER_SECRET',
+      'is required with DATABASE_URL; make one with: openssl rand -base64 48',
+    );
+  }
+  if (secret !== null && values.SERVICE_MASTER_SECRET_PREVIOUS.includes(secret)) {
+    report.warn('SERVICE_MASTER_SECRET_PREVIOUS repeats the current SERVICE_MASTER_SECRET.');
+  }
+}
+
+function checkHttp(values: Values, report: ConfigurationReport): void {
+  const origins = values.SERVICE_CORS_ORIGINS;
+  if (origins.includes('*') && origins.length > 1) {
+    report.problem('SERVICE_CORS_ORIGINS', 'must be * alone, or a list of origins without *.');
+  }
+  if (values.SERVICE_PUBLIC_URL === null) {
+    return;
+  }
+  const url = new URL(values.SERVICE_PUBLIC_URL);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    report.problem('SERVICE_PUBLIC_URL', 'must not have a user name, query or fragment.');
+  }
+}
+
+/** Origins that no client can have, and more of them than fit into what a client signs. */
+function checkLoginOrigins(values: Values, report: ConfigurationReport): void {
+  const name = 'SERVICE_LOGIN_ORIGINS';
+  if (report.has(name) || report.has('SERVICE_PUBLIC_URL')) {
+    return;
+  }
+  const wrong = values[name].filter((origin) => !isOrigin(origin));
+  if (wrong.length > 0) {
+    report.problem(name, `must not name ${wrong.join(', ')}, which is not an origin.`);
+  } else if (!fitsLoginChallenge(loginOrigins(values))) {
+    report.problem(name, 'is too long: with SERVICE_PUBLIC_URL, about 900 characters fit.');
+  }
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).href === `${new URL(text).origin}/`;
+}
+
+/** `mtls` may be required; it is no OAuth provider, so it cannot stand in the other lists. */
+function checkProviderLists(values: Values, report: ConfigurationReport): void {
+  const lists: [VariableName, readonly string[], readonly string[]][] = [
+    ['AUTH_SIGNUP_PROVIDERS', values.AUTH_SIGNUP_PROVIDERS, RESERVED_PROVIDER_IDS],
+    [
+      'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS',
+      values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS,
+      RESERVED_PROVIDER_IDS,
+    ],
+    [
+      'AUTH_REQUIRED_LOGIN_PROVIDERS',
+      values.AUTH_REQUIRED_LOGIN_PROVIDERS,
+      RESERVED_PROVIDER_IDS.filter((id) => id !== 'mtls'),
+    ],
+  ];
+  for (const [name, ids, refused] of lists) {
+    const wrong = refused.filter((id) => ids.includes(id));
+    if (wrong.length > 0) {
+      report.problem(name, `must not name ${wrong.join(', ')}, which is not an identity provider.`);
+    }
+  }
+}
+
+function checkReturnAddress(
+  values: Values,
+  providers: readonly ProviderSettings[],
+  report: ConfigurationReport,
+): void {
+  const schemes = values.SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES;
+  const refused = schemes.filter((scheme) => !isAllowableScheme(scheme));
+  if (refused.length > 0) {
+    report.problem(
+      'SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES',
+      `must not name ${refused.join(', ')}: such an address is never safe to return to.`,
+    );
+  }
+  for (const name of ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'SERVICE_WEBAPP_URL'] as const) {
+    reportUnsafe(name, values[name], schemes, report);
+  }
+  if (providers[0] !== undefined) {
+    checkDefaultReturnAddress(values, providers[0], report);
+  }
+}
+
+/** The page this server hosts is where browsers return when neither of the two variables is set. */
+function checkDefaultReturnAddress(
+  values: Values,
+  provider: ProviderSettings,
+  report: ConfigurationReport,
+): void {
+  const own = ['SERVICE_WEBAPP_URL', 'SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'SERVICE_PUBLIC_URL'];
+  if (own.some((name) => report.has(name))) {
+    return;
+  }
+  const facts = {
+    returnUrlBase: values.SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE,
+    webappUrl: values.SERVICE_WEBAPP_URL,
+    hostedUrl: values.SERVICE_ACCOUNT_PAGE_ENABLED ? values.SERVICE_PUBLIC_URL : null,
+  };
+  if (returnAddressFor(facts, provider.id) === null) {
+    report.problem(
+      'SERVICE_WEBAPP_URL',
+      'is needed with an identity provider: set it, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE, or SERVICE_PUBLIC_URL with SERVICE_ACCOUNT_PAGE_ENABLED on.',
+    );
+  } else if (facts.returnUrlBase === null && facts.webappUrl === null) {
+    reportUnsafe('SERVICE_PUBLIC_URL', facts.hostedUrl, [], report);
+  }
+}
+
+function reportUnsafe(
+  name: VariableName,
+  address: string | null,
+  schemes: readonly string[],
+  report: ConfigurationReport,
+): void {
+  const verdict = address === null ? null : judgeReturnAddress(address, schemes);
+  if (verdict !== null && !verdict.safe) {
+    report.problem(name, `is no safe address to return to after OAuth: it ${verdict.reason}.`);
+  }
+}
+
+function checkAutoRedirect(values: Values, report: ConfigurationReport): void {
+  const target = 'SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID';
+  if (
+    values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED &&
+    values[target] === null &&
+    !report.has(target)
+  ) {
+    report.problem(target, 'is missing although the automatic redirect is on.');
+  }
+}
+
+/** Metrics name providers, routes and how often logins fail. */
+function checkMetrics(values: Values, report: ConfigurationReport): void {
+  const { METRICS_HOST: host, METRICS_PORT: port, METRICS_TOKEN: token } = values;
+  const isOpen = port !== null && token === null && !report.has('METRICS_TOKEN');
+  if (isOpen && host !== null && !isLoopbackHost(host === '::1' ? '[::1]' : host)) {
+    report.warn(
+      `METRICS_HOST is ${host} and there is no METRICS_TOKEN: every client that reaches METRICS_PORT reads the metrics. Set METRICS_TOKEN, or let the network limit who reaches the port.`,
+    );
+  }
+}
+
+const CA_PATH = 'SERVICE_FEATURE_AUTH_MTLS__CA_PATH';
+const ISSUERS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS';
+
+/** Checks that a configuration with client certificates on is complete enough to start. */
+export function checkMtls(
+  values: Values,
+  texts: ReadonlyMap<string, string>,
+  report: ConfigurationReport,
+): void {
+  checkIssuers(texts.get(ISSUERS) ?? '', values, report);
+  checkReturnPrefixes(values, report);
+  if (!values.SERVICE_FEATURE_AUTH_MTLS__ENABLED) {
+    return;
+  }
+  if (values.SERVICE_FEATURE_AUTH_MTLS__MODE === 'direct') {
+    checkDirect(values, report);
+  } else {
+    checkForwarded(values, report);
+  }
+}
+
+function checkForwarded(values: Values, report: ConfigurationReport): void {
+  const preset = values.SERVICE_FEATURE_AUTH_MTLS__FORWARDED_PRESET;
+  if (preset === 'aws-alb-passthrough') {
+    needed(CA_PATH, values, report, 'the load balancer verifies nothing in pass-through mode');
+  }
+  if (preset === 'custom') {
+    const header = 'SERVICE_FEATURE_AUTH_MTLS__CUSTOM_CERTIFICATE_HEADER';
+    needed(header, values, report, 'the preset custom reads the header that you name');
+  }
+  const verify = 'SERVICE_FEATURE_AUTH_MTLS__VERIFY_FORWARDED';
+  if (values[verify]) {
+    needed(CA_PATH, values, report, 'forwarded certificates are to be verified');
+    if (preset === 'plain' && !report.has(verify)) {
+      report.problem(verify, 'needs a preset that forwards the certificate itself.');
+    }
+  }
+}
+
+function checkDirect(values: Values, report: ConfigurationReport): void {
+  const port = 'SERVICE_FEATURE_AUTH_MTLS__TLS_PORT';
+  const names: VariableName[] = [
+    port,
+    'SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH',
+    'SERVICE_FEATURE_AUTH_MTLS__TLS_KEY_PATH',
+    CA_PATH,
+  ];
+  for (const name of names) {
+    needed(name, values, report, 'this server verifies the certificates itself in mode direct');
+  }
+  if (values[port] !== null && values[port] !== 0 && values[port] === values.PORT) {
+    report.problem(port, 'must not be the same as PORT.');
+  }
+}
+
+/**
+ * A distinguished name without quotes would be split at its commas, and its common name alone would
+ * then allow issuers of other organisations.
+ */
+function checkIssuers(text: string, values: Values, report: ConfigurationReport): void {
+  const unquoted = text.replace(/"[^"]*"/g, '');
+  if (/,\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(unquoted) && !report.has(ISSUERS)) {
+    report.problem(
+      ISSUERS,
+      'must have each distinguished name in double quotes, as it has commas.',
+    );
+  }
+  const isUnreadable = (issuer: string): boolean =>
+    issuer.includes('=') && parseDistinguishedName(issuer) === null;
+  if (values[ISSUERS].some(isUnreadable) && !report.has(ISSUERS)) {
+    report.problem(ISSUERS, 'must have names such as "CN=Acme Issuing CA,O=Acme,C=CZ" (RFC 4514).');
+  }
+}
+
+/** Prefixes are compared by origin and path, so they must have one and nothing that runs code. */
+function checkReturnPrefixes(values: Values, report: ConfigurationReport): void {
+  const name = 'SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES';
+  const unsafe = values[name].some(
+    (prefix) => !URL.canParse(prefix) || /^(javascript|data|file|vbscript|blob):/i.test(prefix),
+  );
+  if (unsafe) {
+    report.problem(name, 'must have full addresses whose scheme runs no code and reads no file.');
+  }
+}
+
+function needed(
+  name: VariableName,
+  values: Values,
+  report: ConfigurationReport,
+  why: string,
+): void {
+  if (values[name] === null && !report.has(name)) {
+    report.problem(name, `is missing: ${why}.`);
+  }
+}

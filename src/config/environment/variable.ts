@@ -1,0 +1,146 @@
+import type { Values } from './env.js';
+import type { ProviderSettings } from '../providers.config.js';
+
+/** Heading under which a variable appears in the generated pages. */
+export type VariableGroup =
+  | 'Server'
+  | 'Storage'
+  | 'Limits'
+  | 'Live updates'
+  | 'Sign-up and login'
+  | 'Offboarding'
+  | 'Encryption'
+  | 'Keyless accounts'
+  | 'OAuth return address'
+  | 'Client hints'
+  | 'Identity providers'
+  | 'GitHub'
+  | 'Client certificates (mTLS)'
+  | 'Metrics and audit';
+
+interface Described {
+  readonly group: VariableGroup;
+  /** One sentence for the operator: what it does, and what the empty value means. */
+  readonly doc: string;
+  /** A value that is never printed; it can also be read from the file that `NAME_FILE` names. */
+  readonly secret?: true;
+  /** Said in place of the default, when the default is worked out from other variables. */
+  readonly defaultDoc?: string;
+}
+
+export interface BooleanVariable extends Described {
+  readonly type: 'boolean';
+  readonly default: boolean | null;
+}
+
+export interface IntegerVariable extends Described {
+  readonly type: 'integer';
+  readonly default: number | null;
+  readonly min: number;
+  readonly max: number;
+  /** Values beyond the range are moved to its edge; without it they are refused. */
+  readonly clamp?: true;
+}
+
+export interface StringVariable extends Described {
+  readonly type: 'string';
+  readonly default: string | null;
+  readonly pattern?: RegExp;
+  /** What the pattern asks for, to complete "must be ...". */
+  readonly shape?: string;
+  readonly minBytes?: number;
+}
+
+export interface EnumVariable extends Described {
+  readonly type: 'enum';
+  readonly default: string | null;
+  readonly values: readonly string[];
+}
+
+export interface UrlVariable extends Described {
+  readonly type: 'url';
+  readonly default: string | null;
+  /** Without the colon; absent = any scheme (the return address has rules of its own). */
+  readonly schemes?: readonly string[];
+}
+
+export interface CsvVariable extends Described {
+  readonly type: 'csv';
+  readonly default: readonly string[];
+  readonly values?: readonly string[];
+  readonly pattern?: RegExp;
+  /** What each item must be, to complete "every item must be ...". */
+  readonly shape?: string;
+  readonly minBytes?: number;
+  readonly lowerCase?: true;
+  readonly nonEmpty?: true;
+}
+
+/** A comma-separated list of IP addresses and CIDR ranges. */
+export interface CidrsVariable extends Described {
+  readonly type: 'cidrs';
+  readonly default: readonly string[];
+}
+
+export interface PathVariable extends Described {
+  readonly type: 'path';
+  readonly default: string | null;
+}
+
+/** JSON text; its reader checks the content. */
+export interface JsonVariable extends Described {
+  readonly type: 'json';
+  readonly default: null;
+}
+
+export type Variable =
+  | BooleanVariable
+  | IntegerVariable
+  | StringVariable
+  | EnumVariable
+  | UrlVariable
+  | CsvVariable
+  | CidrsVariable
+  | PathVariable
+  | JsonVariable;
+
+type ParsedOf<V> = V extends { type: 'boolean' }
+  ? boolean
+  : V extends { type: 'integer' }
+    ? number
+    : V extends { type: 'enum'; values: readonly (infer T)[] }
+      ? T
+      : V extends { type: 'csv'; values: readonly (infer T)[] }
+        ? readonly T[]
+        : V extends { type: 'csv' | 'cidrs' }
+          ? readonly string[]
+          : string;
+
+/** The type of a variable's value once parsed; null only where the table's default is null. */
+export type ValueOf<V> = ParsedOf<V> | (V extends { default: null } ? null : never);
+
+/** Shape of a configured provider's id, in lists and in the providers file. */
+export const PROVIDER_ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+/** Rows of lists of providers start from this one. */
+export const PROVIDER_LIST = {
+  type: 'csv',
+  default: [],
+  pattern: PROVIDER_ID_PATTERN,
+  shape: 'a provider id (lower-case letters, digits, - and _)',
+  lowerCase: true,
+} as const;
+
+/** What start-up has read and checked, from which each namespace builds its slice. */
+export interface Checked {
+  readonly values: Values;
+  readonly providers: readonly ProviderSettings[];
+}
+
+/**
+ * Nest calls the factory of a namespace without arguments. Only `AppConfigModule.forRoot` can load
+ * one: all variables are checked together, so that one message names every problem.
+ */
+export function unresolved(namespace: string): never {
+  throw new Error(`Load the namespace ${namespace} with AppConfigModule.forRoot(settings).`);
+}

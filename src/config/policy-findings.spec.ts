@@ -1,0 +1,83 @@
+import { isMtlsReachable } from '../policy/admission/auth-methods.js';
+import { resolveSettings } from './resolve-settings.js';
+
+describe('findings about settings', () => {
+  it.each([
+    ['https://gate.example.com', true],
+    ['https://93.184.216.34', true],
+    ['https://[2606:2800:220:1::1]', true],
+    ['http://localhost:3000', false],
+    ['https://gate', false],
+    ['https://gate.corp.internal', false],
+    ['https://gate.local', false],
+    ['https://gate.tail1234.ts.net', false],
+    ['https://10.1.2.3', false],
+    ['https://172.31.0.1', false],
+    ['https://172.32.0.1', true],
+    ['https://192.168.1.1', false],
+    ['https://100.64.0.1', false],
+    ['https://100.128.0.1', true],
+    ['https://[fd00::1]', false],
+    ['https://[fe80::1]', false],
+  ])('says of %s that it is public: %s', (publicUrl, expected) => {
+    const { findings } = resolveSettings({ SERVICE_PUBLIC_URL: publicUrl });
+    const codes = findings.map(({ code }) => code);
+    expect(codes.includes('anonymous-signup-on-public-server')).toBe(expected);
+  });
+
+  it.each([
+    ['SERVICE_TRUSTED_PROXIES', '10.0.0.0/8,0.0.0.0/0'],
+    ['SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES', '::/0'],
+  ])('sees in %s=%s that every peer is trusted', (name, text) => {
+    expect(resolveSettings({ [name]: text }).findings).toEqual([
+      expect.objectContaining({ severity: 'error', code: 'trusts-every-peer' }),
+    ]);
+  });
+
+  it('counts forwarded certificates as reachable only from a trusted proxy', () => {
+    const forwarded = {
+      SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
+      SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS: '1',
+    };
+    const untrusted = resolveSettings(forwarded).settings;
+    const proxy = resolveSettings({
+      ...forwarded,
+      SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES: '10.0.0.1',
+    }).settings;
+    expect(isMtlsReachable(untrusted.mtls)).toBe(false);
+    expect(isMtlsReachable(proxy.mtls)).toBe(true);
+  });
+
+  const okta = (more: object): string =>
+    JSON.stringify([
+      {
+        ...{ id: 'okta', type: 'oidc', issuer: 'https://acme.okta.com' },
+        ...{ clientId: 'gatehouse', clientSecret: 'client-secret', storeRefreshToken: true },
+        ...more,
+      },
+    ]);
+  const codesFor = (environment: Record<string, string>): string[] =>
+    resolveSettings({
+      SERVICE_PUBLIC_URL: 'http://localhost:3000',
+      AUTH_OFFBOARDING_ENABLED: '1',
+      ...environment,
+    }).findings.map(({ severity, code }) => `${severity} ${code}`);
+
+  it.each([
+    [['alice'], {}, ['warning allowlist-entry-can-be-chosen']],
+    [['alice'], { login: 'sub' }, []],
+    [['sub:1', 'login:bob', 'email:a@acme.example', 'a@acme.example'], {}, []],
+    [['a@acme.example'], { email: 'upn' }, ['warning email-rule-never-met']],
+  ])('finds in the users %j with the claims %j: %j', (usersAllowlist, claims, expected) => {
+    const entry = okta({ allow: { usersAllowlist }, claims });
+    expect(codesFor({ AUTH_PROVIDERS_CONFIG_JSON: entry })).toEqual(expected);
+  });
+
+  it('takes logins of GitHub for what they are, and finds e-mail addresses among them', () => {
+    const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' };
+    const codesWith = (users: string) => codesFor({ ...github, AUTH_GITHUB_ALLOWED_USERS: users });
+    expect(codesWith('alice,sub:583231')).toEqual([]);
+    expect(codesWith('alice,bob@acme.example')).toEqual(['warning email-rule-never-met']);
+    expect(() => codesWith('alice,email:bob')).toThrow('AUTH_GITHUB_ALLOWED_USERS');
+  });
+});

@@ -1,0 +1,263 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationError } from '../configuration-error.js';
+import { resolveSettings } from '../resolve-settings.js';
+import type { ProviderSettings } from '../providers.config.js';
+
+const OKTA = {
+  id: 'okta',
+  type: 'oidc',
+  issuer: 'https://acme.okta.com',
+  clientId: 'gatehouse',
+  clientSecret: 'client-secret',
+};
+const PUBLIC_URL = 'https://gate.acme.example';
+
+function providersOf(
+  entries: unknown,
+  more: Record<string, string> = { SERVICE_PUBLIC_URL: PUBLIC_URL },
+): readonly ProviderSettings[] {
+  const text = typeof entries === 'string' ? entries : JSON.stringify(entries);
+  return resolveSettings({ AUTH_PROVIDERS_CONFIG_JSON: text, ...more }).settings.providers;
+}
+
+function messagesFor(entries: unknown, more?: Record<string, string>): string[] {
+  try {
+    providersOf(entries, more);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as ConfigurationError).problems.map(
+      ({ variable, message }) => `${variable}: ${message}`,
+    );
+  }
+  return [];
+}
+
+describe('the providers file', () => {
+  it('fills in what an entry leaves out', () => {
+    expect(providersOf([OKTA])).toEqual([
+      {
+        ...OKTA,
+        displayName: 'okta',
+        formerIssuers: [],
+        redirectUrl: `${PUBLIC_URL}/v1/oauth/okta/callback`,
+        scopes: ['openid', 'profile', 'email'],
+        prompt: null,
+        httpTimeoutSeconds: 30,
+        claims: { login: 'preferred_username', email: 'email', groups: 'groups' },
+        allow: { usersAllowlist: [], emailDomains: [], groupsAny: [], groupsAll: [] },
+        fetchUserInfo: false,
+        storeRefreshToken: false,
+        emailVerification: 'required',
+        entra: { graph: false, graphUrl: null },
+        ui: { iconHint: null, buttonColor: null },
+      },
+    ]);
+  });
+
+  it('keeps what an entry says, allow rules in lower case', () => {
+    const [provider] = providersOf([
+      {
+        ...OKTA,
+        allow: { groupsAny: ['Engineering', ' engineering'], emailDomains: ['ACME.example'] },
+        emailVerification: 'trustedIssuer',
+        entra: { graph: true },
+        ui: { buttonColor: '#1A2b3c' },
+      },
+    ]);
+    expect(provider).toMatchObject({
+      allow: { groupsAny: ['engineering'], emailDomains: ['acme.example'] },
+      emailVerification: 'trustedIssuer',
+      entra: { graph: true },
+      ui: { iconHint: null, buttonColor: '#1A2b3c' },
+    });
+  });
+
+  it('turns offboarding on when an entry has an allow rule, and not otherwise', () => {
+    const enabledWith = (entry: object): boolean =>
+      resolveSettings({
+        AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([entry]),
+        SERVICE_PUBLIC_URL: PUBLIC_URL,
+      }).settings.auth.offboarding.enabled;
+    expect(enabledWith({ ...OKTA, allow: { usersAllowlist: ['ann'] } })).toBe(true);
+    expect(enabledWith(OKTA)).toBe(false);
+  });
+
+  it.each<[string, object, string]>([
+    ['an id with capitals', { ...OKTA, id: 'Okta' }, '[0].id must be lower-case letters'],
+    ['an id that is too long', { ...OKTA, id: 'a'.repeat(65) }, '[0].id must be'],
+    ['the id github', { ...OKTA, id: 'github' }, '[0].id must not be github'],
+    ['the id mtls', { ...OKTA, id: 'mtls' }, '[0].id must not be one of'],
+    ['the id key_challenge', { ...OKTA, id: 'key_challenge' }, '[0].id must not be one of'],
+    ['another protocol', { ...OKTA, type: 'saml' }, '[0].type must be "oidc".'],
+    ['no issuer', { ...OKTA, issuer: undefined }, '[0].issuer is missing.'],
+    ['an http issuer', { ...OKTA, issuer: 'http://acme.okta.com' }, '[0].issuer must use https'],
+    ['an issuer with a query', { ...OKTA, issuer: 'https://a.b/?x=1' }, '[0].issuer must not have'],
+    ['a number as client id', { ...OKTA, clientId: 5 }, '[0].clientId must be a text'],
+    ['two secrets', { ...OKTA, clientSecretFile: 'x' }, '[0].clientSecret and clientSecretFile'],
+    ['no secret', { ...OKTA, clientSecret: undefined }, '[0].clientSecret is missing'],
+    ['an unknown prompt', { ...OKTA, prompt: 'none' }, '[0].prompt must be "login" or'],
+    ['no openid scope', { ...OKTA, scopes: ['email'] }, '[0].scopes must have openid.'],
+    ['scopes as text', { ...OKTA, scopes: 'openid' }, '[0].scopes must be an array of texts.'],
+    ['a long time-out', { ...OKTA, httpTimeoutSeconds: 121 }, '[0].httpTimeoutSeconds must be'],
+    [
+      'a flag as text',
+      { ...OKTA, fetchUserInfo: 'yes' },
+      '[0].fetchUserInfo must be true or false.',
+    ],
+    ['an unknown field', { ...OKTA, discovery: true }, '[0] has the field discovery'],
+    ['a misspelt field', { ...OKTA, clientID: 'x' }, 'did you mean clientId?'],
+    ['a misspelt rule', { ...OKTA, allow: { groupAny: ['x'] } }, 'did you mean groupsAny?'],
+    [
+      'a rule that is no list',
+      { ...OKTA, allow: { groupsAll: 'x' } },
+      '[0].allow.groupsAll must be',
+    ],
+    [
+      'an e-mail as domain',
+      { ...OKTA, allow: { emailDomains: ['@a.b'] } },
+      '[0].allow.emailDomains',
+    ],
+    [
+      'a user with a prefix alone',
+      { ...OKTA, allow: { usersAllowlist: ['sub:1', 'SUB: '] } },
+      '[0].allow.usersAllowlist has an entry with nothing after its prefix.',
+    ],
+    [
+      'a user that is no e-mail address',
+      { ...OKTA, allow: { usersAllowlist: ['email:alice'] } },
+      '[0].allow.usersAllowlist has an entry with email: and no e-mail address',
+    ],
+    ['rules as a list', { ...OKTA, allow: [] }, '[0].allow must be an object.'],
+    ['an inherited field name', { ...OKTA, constructor: 1 }, '[0] has the field constructor'],
+    [
+      'a colour by name',
+      { ...OKTA, ui: { buttonColor: 'red' } },
+      '[0].ui.buttonColor must be a colour',
+    ],
+  ])('refuses %s', (_name, entry, message) => {
+    const messages = messagesFor([entry]);
+    expect(messages).toEqual([expect.stringContaining(`AUTH_PROVIDERS_CONFIG_JSON: [0]`)]);
+    expect(messages[0]).toContain(message);
+  });
+
+  it('reports every problem of an entry at once, each once', () => {
+    const entry = {
+      ...OKTA,
+      issuer: 'http://acme.okta.com',
+      scopes: ['openid', 7, ''],
+      clientSecret: undefined,
+      discovery: true,
+      groups: [],
+      allow: { groupAny: ['x'] },
+    };
+    expect(messagesFor([entry]).sort()).toEqual(
+      [
+        '[0] has the field discovery, which is not known.',
+        '[0] has the field groups, which is not known.',
+        '[0].allow has a field that is not known; did you mean groupsAny?',
+        '[0].clientSecret is missing; set it or clientSecretFile.',
+        '[0].issuer must use https (http only on a loopback host).',
+        '[0].scopes must be an array of texts.',
+      ].map((message) => `AUTH_PROVIDERS_CONFIG_JSON: ${message}`),
+    );
+  });
+
+  it('takes null as not given', () => {
+    const given = { displayName: null, scopes: null, entra: { graphUrl: null }, ui: null };
+    expect(providersOf([{ ...OKTA, ...given }])).toEqual(providersOf([OKTA]));
+  });
+
+  it('refuses an id twice, by the index of the second', () => {
+    expect(messagesFor([OKTA, OKTA])).toEqual([
+      'AUTH_PROVIDERS_CONFIG_JSON: [1].id is the id of another entry.',
+    ]);
+  });
+
+  it.each([
+    ['{"id": "okta"}', 'must be a JSON array of providers.'],
+    ['[{"clientSecret": "hunter2hunter2"', 'is not valid JSON.'],
+    ['[hunter2hunter2]', 'is not valid JSON.'],
+    ['["hunter2hunter2"]', '[0] must be an object.'],
+    ['[null]', '[0] must be an object.'],
+  ])('refuses the text %s without repeating it', (text, message) => {
+    expect(messagesFor(text)).toEqual([`AUTH_PROVIDERS_CONFIG_JSON: ${message}`]);
+  });
+
+  it('does not repeat a secret that stands in the place of a field name', () => {
+    const messages = messagesFor([{ ...OKTA, 'whsec_hunter2-hunter2-hunter2-hunter2': true }]);
+    expect(messages).toEqual(['AUTH_PROVIDERS_CONFIG_JSON: [0] has a field that is not known.']);
+  });
+
+  it('needs to know where the provider and the browser come back to', () => {
+    expect(messagesFor([OKTA], {})).toEqual([
+      'AUTH_PROVIDERS_CONFIG_JSON: [0].redirectUrl is missing; set it or SERVICE_PUBLIC_URL.',
+    ]);
+    expect(messagesFor([{ ...OKTA, redirectUrl: `${PUBLIC_URL}/callback` }], {})).toEqual([
+      expect.stringContaining('SERVICE_WEBAPP_URL: is needed with an identity provider'),
+    ]);
+  });
+
+  it('counts on no page of its own where that is switched off', () => {
+    const off = { SERVICE_PUBLIC_URL: PUBLIC_URL, SERVICE_ACCOUNT_PAGE_ENABLED: 'false' };
+    expect(messagesFor([OKTA], off)).toEqual([
+      expect.stringContaining('SERVICE_WEBAPP_URL: is needed with an identity provider'),
+    ]);
+    expect(messagesFor([OKTA], { ...off, SERVICE_WEBAPP_URL: 'https://app.example' })).toEqual([]);
+  });
+
+  it('refuses the own page as return address when it is not safe', () => {
+    expect(messagesFor([OKTA], { SERVICE_PUBLIC_URL: 'http://gate.acme.example' })).toEqual([
+      expect.stringContaining('SERVICE_PUBLIC_URL: is no safe address to return to'),
+    ]);
+  });
+});
+
+describe('the providers file on disk', () => {
+  let directory: string;
+  let path: string;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'providers-'));
+    path = join(directory, 'providers.json');
+  });
+
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('is the example of the repository, with its secrets beside it', () => {
+    const example = new URL('../../../config/providers.example.json', import.meta.url);
+    writeFileSync(path, readFileSync(example));
+    writeFileSync(join(directory, 'okta-client-secret.txt'), 'from-okta\n');
+    writeFileSync(join(directory, 'entra-client-secret.txt'), 'from-entra');
+    const { settings, findings } = resolveSettings({
+      AUTH_PROVIDERS_CONFIG_PATH: path,
+      SERVICE_PUBLIC_URL: 'http://localhost:3000',
+    });
+    expect(settings.providers.map(({ id, clientSecret }) => [id, clientSecret])).toEqual([
+      ['okta', 'from-okta'],
+      ['entra', 'from-entra'],
+    ]);
+    expect(findings).toEqual([]);
+  });
+
+  it('is refused together with the text, when missing, and when a secret file is missing', () => {
+    const messageFor = (environment: Record<string, string>): string => {
+      try {
+        resolveSettings({ SERVICE_PUBLIC_URL: PUBLIC_URL, ...environment });
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return '';
+    };
+    expect(messageFor({ AUTH_PROVIDERS_CONFIG_PATH: path })).toContain('that does not exist');
+    expect(
+      messageFor({ AUTH_PROVIDERS_CONFIG_PATH: path, AUTH_PROVIDERS_CONFIG_JSON: '[]' }),
+    ).toContain('AUTH_PROVIDERS_CONFIG_JSON are both set');
+    const entry = { ...OKTA, clientSecret: undefined, clientSecretFile: 'missing' };
+    writeFileSync(path, JSON.stringify([entry]));
+    expect(messageFor({ AUTH_PROVIDERS_CONFIG_PATH: path })).toContain(
+      '[0].clientSecretFile names a file that does not exist.',
+    );
+  });
+});

@@ -1,0 +1,178 @@
+import { dirname, resolve } from 'node:path';
+import * as v from 'valibot';
+import type { ConfigurationReport } from '../configuration-error.js';
+import type { Values } from '../environment/env.js';
+import { PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
+import { readSmallFile } from '../environment-sources.js';
+import type { OidcProviderSettings } from '../providers.config.js';
+
+const PATH = 'AUTH_PROVIDERS_CONFIG_PATH';
+const JSON_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
+
+interface Source {
+  readonly variable: string;
+  readonly text: string;
+  /** Where relative paths in it start. */
+  readonly directory: string;
+}
+
+/** Reports a problem of a field, such as `.claims.login`; an empty one is the entry itself. */
+type ReportField = (field: string, message: string) => void;
+
+/**
+ * The OpenID Connect providers of the file or text that the operator named (contract, External
+ * providers). Problems name the index and the field, never a value.
+ */
+export function readOidcProviders(
+  values: Values,
+  report: ConfigurationReport,
+): OidcProviderSettings[] {
+  const source = sourceOf(values, report);
+  const entries = source === null ? null : entriesOf(source, report);
+  if (source === null || entries === null) {
+    return [];
+  }
+  const providers: OidcProviderSettings[] = [];
+  entries.forEach((value, index) => {
+    const before = report.problems.length;
+    const problem: ReportField = (field, message) =>
+      report.problem(source.variable, `[${index}]${field} ${message}`);
+    const entry = readEntry(value, problem);
+    if (entry === null) {
+      return;
+    }
+    if (providers.some(({ id }) => id === entry.id)) {
+      problem('.id', 'is the id of another entry.');
+    }
+    const secret = clientSecretOf(entry, source.directory, problem);
+    const redirectUrl = entry.redirectUrl ?? callbackUrl(values.SERVICE_PUBLIC_URL, entry.id);
+    if (redirectUrl === null && !report.has('SERVICE_PUBLIC_URL')) {
+      problem('.redirectUrl', 'is missing; set it or SERVICE_PUBLIC_URL.');
+    }
+    if (report.problems.length === before) {
+      providers.push(settingsOf(entry, secret, redirectUrl));
+    }
+  });
+  return providers;
+}
+
+/**
+ * Parses one entry. One with a problem is returned as well, for the checks that follow, and must
+ * not be used further; null when it is no object.
+ */
+function readEntry(value: unknown, problem: ReportField): ProviderEntry | null {
+  const given = withoutNulls(value);
+  const { output, issues = [] } = v.safeParse(PROVIDER_ENTRY, given, { abortPipeEarly: true });
+  const found = new Map<string, readonly [field: string, message: string]>();
+  for (const { path = [], expected, message } of issues) {
+    const keys = path.map(({ key }) => key);
+    const names = (expected === 'never' ? keys.slice(0, -1) : keys).filter(isName);
+    const field = names.map((name) => `.${name}`).join('');
+    message.split('\n').forEach((line) => found.set(`${field} ${line}`, [field, line]));
+  }
+  found.forEach(([field, message]) => problem(field, message));
+  return isPlainObject(output) ? (output as ProviderEntry) : null;
+}
+
+/** An item of a list is reported as its list. */
+function isName(key: unknown): key is string {
+  return typeof key === 'string';
+}
+
+/** null counts as not given. */
+function withoutNulls(value: unknown): unknown {
+  if (!isPlainObject(value)) {
+    return value;
+  }
+  const entries = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(entries.map(([name, field]) => [name, withoutNulls(field)]));
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The callback this server has for a provider; null when its own address is not known. */
+export function callbackUrl(publicUrl: string | null, providerId: string): string | null {
+  const base = publicUrl?.replace(/\/+$/, '');
+  return base === undefined ? null : `${base}/v1/oauth/${providerId}/callback`;
+}
+
+function sourceOf(values: Values, report: ConfigurationReport): Source | null {
+  const path = values.AUTH_PROVIDERS_CONFIG_PATH;
+  const text = values.AUTH_PROVIDERS_CONFIG_JSON;
+  if (path !== null && text !== null) {
+    report.problem(PATH, `and ${JSON_TEXT} are both set; keep one of them.`);
+    return null;
+  }
+  if (path === null) {
+    return text === null ? null : { variable: JSON_TEXT, text, directory: process.cwd() };
+  }
+  const file = readSmallFile(path);
+  if ('failure' in file) {
+    report.problem(PATH, `names a file that ${file.failure}.`);
+    return null;
+  }
+  return { variable: PATH, text: file.text, directory: dirname(resolve(path)) };
+}
+
+function entriesOf({ variable, text }: Source, report: ConfigurationReport): unknown[] | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text, and the text holds client secrets.
+    report.problem(variable, 'is not valid JSON.');
+    return null;
+  }
+  if (!Array.isArray(parsed)) {
+    report.problem(variable, 'must be a JSON array of providers.');
+    return null;
+  }
+  return parsed as unknown[];
+}
+
+function clientSecretOf(
+  { clientSecret, clientSecretFile }: ProviderEntry,
+  directory: string,
+  problem: ReportField,
+): string {
+  if (clientSecret !== undefined && clientSecretFile !== undefined) {
+    problem('.clientSecret', 'and clientSecretFile are both set; keep one of them.');
+    return '';
+  }
+  if (typeof clientSecretFile !== 'string') {
+    if (clientSecret === undefined && clientSecretFile === undefined) {
+      problem('.clientSecret', 'is missing; set it or clientSecretFile.');
+    }
+    return clientSecret ?? '';
+  }
+  const file = readSmallFile(resolve(directory, clientSecretFile));
+  if ('failure' in file) {
+    problem('.clientSecretFile', `names a file that ${file.failure}.`);
+    return '';
+  }
+  if (file.text.trim() === '') {
+    problem('.clientSecretFile', 'names a file that is empty.');
+  }
+  return file.text.replace(/\r?\n$/, '');
+}
+
+function settingsOf(
+  given: ProviderEntry,
+  clientSecret: string,
+  redirectUrl: string | null,
+): OidcProviderSettings {
+  const entry = { ...given };
+  delete entry.clientSecretFile;
+  const { displayName = entry.id, prompt = null, entra, ui } = entry;
+  return {
+    ...entry,
+    displayName,
+    clientSecret,
+    redirectUrl,
+    prompt,
+    entra: { ...entra, graphUrl: entra.graphUrl ?? null },
+    ui: { iconHint: ui.iconHint ?? null, buttonColor: ui.buttonColor ?? null },
+  };
+}

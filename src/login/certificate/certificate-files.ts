@@ -1,0 +1,163 @@
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { Interval } from '@nestjs/schedule';
+import { LogOnce } from '../../common/log-once.js';
+import { ConfigurationError } from '../../config/configuration-error.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
+import { parseRevocationList, type TrustStore } from './certificate-chain.js';
+import { decodePem } from './decode-certificates.js';
+import { parseCertificate } from './parse-certificate.js';
+
+const LOOK_EVERY_MS = 2000;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const REVOCATION_LIST = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
+
+type FileName = 'tlsCertPath' | 'tlsKeyPath' | 'caPath' | 'crlPath';
+
+const VARIABLES: Readonly<Record<FileName, string>> = {
+  tlsCertPath: 'SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH',
+  tlsKeyPath: 'SERVICE_FEATURE_AUTH_MTLS__TLS_KEY_PATH',
+  caPath: 'SERVICE_FEATURE_AUTH_MTLS__CA_PATH',
+  crlPath: 'SERVICE_FEATURE_AUTH_MTLS__CRL_PATH',
+};
+
+/** PEM texts; undefined where no file is configured. */
+interface TlsFiles {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly ca: string | undefined;
+  /** One block each: Node reads only the first one of a text. */
+  readonly crl: string[] | undefined;
+}
+
+/** The contents of the files at one moment. */
+export interface LoadedFiles {
+  readonly tls: TlsFiles;
+  /** null when there is no CA bundle. */
+  readonly trust: TrustStore | null;
+}
+
+/**
+ * The certificate files, polled for changed contents, as the files of a Kubernetes volume are links
+ * that are replaced. An invalid change (half written, key and certificate of different age) is logged
+ * once, and the last valid files stay in use.
+ */
+@Injectable()
+export class CertificateFiles implements OnModuleInit {
+  private readonly logger = new Logger('ClientCertificates');
+  private readonly listeners: ((loaded: LoadedFiles) => void)[] = [];
+  private readonly mtls: MtlsSettings;
+  private loaded: LoadedFiles = { tls: NO_FILES, trust: null };
+  private lastLooked = '';
+  private readonly unused = new LogOnce((message) =>
+    this.logger.error(`Changed certificate files are not used: ${message}`),
+  );
+
+  constructor(@Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>) {
+    this.mtls = mtls;
+  }
+
+  /** @throws ConfigurationError when a configured file cannot be read or is invalid */
+  async onModuleInit(): Promise<void> {
+    if (this.mtls.enabled) {
+      await this.load();
+    }
+  }
+
+  current(): LoadedFiles {
+    return this.loaded;
+  }
+
+  /** Calls back after every valid change. */
+  onChange(listener: (loaded: LoadedFiles) => void): void {
+    this.listeners.push(listener);
+  }
+
+  @Interval(LOOK_EVERY_MS)
+  async look(): Promise<void> {
+    if (!this.mtls.enabled) {
+      return;
+    }
+    try {
+      if (await this.load()) {
+        this.unused.clear();
+        this.listeners.forEach((listener) => listener(this.loaded));
+        this.logger.log('The certificate files have changed and are in use.');
+      }
+    } catch (error) {
+      this.unused.write(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** @returns whether the contents changed */
+  private async load(): Promise<boolean> {
+    const [cert, key, ca, crl] = await Promise.all([
+      this.readOne('tlsCertPath'),
+      this.readOne('tlsKeyPath'),
+      this.readOne('caPath'),
+      this.readOne('crlPath'),
+    ]);
+    // A file without a list is kept as it is, and then refused.
+    const lists = crl === undefined ? undefined : (crl.match(REVOCATION_LIST) ?? [crl]);
+    const tls = { cert, key, ca, crl: lists };
+    const text = JSON.stringify(tls);
+    if (text === this.lastLooked) {
+      return false;
+    }
+    this.lastLooked = text;
+    this.loaded = { tls, trust: trustStoreOf(tls) };
+    return true;
+  }
+
+  private async readOne(name: FileName): Promise<string | undefined> {
+    const path = this.mtls[name];
+    // Forwarded certificates need no key of this server.
+    if (path === null || (this.mtls.mode === 'forwarded' && name.startsWith('tls'))) {
+      return undefined;
+    }
+    try {
+      return await readFile(path, 'utf8');
+    } catch (error) {
+      throw problem(name, error);
+    }
+  }
+}
+
+const NO_FILES: TlsFiles = { cert: undefined, key: undefined, ca: undefined, crl: undefined };
+
+/** @throws ConfigurationError naming the invalid file */
+function trustStoreOf(tls: TlsFiles): TrustStore | null {
+  try {
+    createSecureContext({ ...tls });
+  } catch (error) {
+    throw problem('tlsCertPath', error);
+  }
+  if (tls.ca === undefined) {
+    return null;
+  }
+  // Bundles often have a comment beside each certificate.
+  const blocks = tls.ca.match(CERTIFICATE) ?? [];
+  const anchors = (decodePem(blocks.join('\n')) ?? []).map(parseCertificate);
+  const known = anchors.filter((anchor) => anchor !== null);
+  if (known.length === 0 || known.length < anchors.length) {
+    throw problem('caPath', new Error('It has to hold certificates in PEM, all of them readable.'));
+  }
+  try {
+    return { anchors: known, revocations: tls.crl?.map(parseRevocationList) ?? null };
+  } catch (error) {
+    throw problem('crlPath', error);
+  }
+}
+
+function problem(name: FileName, error: unknown): ConfigurationError {
+  if (error instanceof ConfigurationError) {
+    return error;
+  }
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  const message = error instanceof Error && code === '' ? `: ${error.message}` : code;
+  return new ConfigurationError([
+    { variable: VARIABLES[name], message: `the file cannot be used${message}.` },
+  ]);
+}

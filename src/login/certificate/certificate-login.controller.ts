@@ -1,0 +1,134 @@
+import {
+  applyDecorators,
+  Body,
+  Controller,
+  Get,
+  Post,
+  Query,
+  Redirect,
+  Req,
+  UseGuards,
+} from '@nestjs/common';
+import {
+  ApiBody,
+  ApiOperation,
+  ApiProperty,
+  ApiQuery,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
+import { ChangesState } from '../../common/request-rules.js';
+import { Answers, Refuses } from '../../common/route-docs.js';
+import { LoginAnswerDto } from '../device-key/device-key.dto.js';
+import { LoginMethod } from '../login-outcomes.js';
+import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { Public } from '../../auth/route-access.js';
+import { LoginClientDto, loginOrigin } from '../../auth/sessions/login-origin.js';
+import type { Login } from '../../auth/sessions/session-issuer.js';
+import { CertificateLoginService } from './certificate-login.service.js';
+
+export class ClaimDto extends LoginClientDto {
+  @ApiProperty({ description: 'The `code` of the return address.' })
+  @IsString()
+  @MaxLength(128)
+  code!: string;
+
+  @ApiProperty({ required: false, description: 'The secret whose hash the login began with.' })
+  @IsOptional()
+  @MaxLength(1024)
+  @IsString()
+  proof?: string;
+}
+
+interface Redirection {
+  readonly url: string;
+  readonly statusCode: 302;
+}
+
+/** A step of the login in a browser. */
+const RedirectsBrowser = (description: string): MethodDecorator =>
+  applyDecorators(
+    Redirect(),
+    ApiQuery({
+      name: 'returnTo',
+      description: 'The return address; the operator lists the allowed ones.',
+    }),
+    ApiQuery({
+      name: 'proofHash',
+      required: false,
+      description:
+        'SHA-256 of a secret `proof` in hex; the code is then claimed with `proof` alone.',
+    }),
+    ApiResponse({ status: 302, description }),
+  );
+
+@ApiTags('client certificates')
+@Controller('v1/auth/mtls')
+@Public()
+@UseGuards(LoginRateGuard)
+export class CertificateLoginController {
+  constructor(private readonly logins: CertificateLoginService) {}
+
+  @ApiOperation({ summary: 'Login with the client certificate of this connection.' })
+  @Post()
+  @LoginMethod('mtls')
+  @Answers(LoginAnswerDto)
+  @Refuses(
+    'mtls-required',
+    'not-eligible',
+    'e2ee-required',
+    'keyless-disabled',
+    'signup-provider-disabled',
+    'account-disabled',
+    'restore-required',
+    'not-found',
+    'unavailable',
+  )
+  @ApiBody({ type: LoginClientDto, required: false })
+  logIn(@Body() { client }: LoginClientDto, @Req() request: FastifyRequest): Promise<Login> {
+    return this.logins.logIn(request.raw, loginOrigin(request, client));
+  }
+
+  @ApiOperation({
+    summary: 'Begins a login in a browser: redirects to the address that requests its certificate.',
+  })
+  @Get('start')
+  @RedirectsBrowser('To `complete`.')
+  @Refuses('invalid-request', 'invalid-return-to', 'not-found')
+  start(@Query('returnTo') returnTo: unknown, @Query('proofHash') proofHash: unknown): Redirection {
+    return { url: this.logins.start(returnTo, proofHash), statusCode: 302 };
+  }
+
+  @ApiOperation({ summary: 'Ends a login in a browser: redirects to the return address.' })
+  @Get('complete')
+  @ChangesState()
+  @RedirectsBrowser('To `returnTo`, with `code` or `error`.')
+  @Refuses('invalid-request', 'invalid-return-to', 'not-found', 'unavailable')
+  async complete(
+    @Req() { raw }: FastifyRequest,
+    @Query('returnTo') returnTo: unknown,
+    @Query('proofHash') proofHash: unknown,
+  ): Promise<Redirection> {
+    return { url: await this.logins.complete(raw, returnTo, proofHash), statusCode: 302 };
+  }
+
+  @ApiOperation({ summary: 'Exchanges a code for a token, once.' })
+  @Post('claim')
+  @LoginMethod('mtls')
+  @Answers(LoginAnswerDto)
+  @Refuses(
+    'invalid-code',
+    'invalid-proof',
+    'e2ee-required',
+    'keyless-disabled',
+    'account-disabled',
+    'restore-required',
+    'not-found',
+    'unavailable',
+  )
+  claim(@Body() { code, proof, client }: ClaimDto, @Req() request: FastifyRequest): Promise<Login> {
+    return this.logins.claim(code, proof ?? null, loginOrigin(request, client));
+  }
+}

@@ -1,0 +1,273 @@
+import { X509Certificate } from 'node:crypto';
+import { AsnConvert, AsnProp, AsnPropTypes, BitString, OctetString } from '@peculiar/asn1-schema';
+import {
+  AlgorithmIdentifier,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  CRLDistributionPoints,
+  DirectoryString,
+  ExtendedKeyUsage,
+  id_ce_authorityKeyIdentifier,
+  id_ce_basicConstraints,
+  id_ce_certificatePolicies,
+  id_ce_cRLDistributionPoints,
+  id_ce_extKeyUsage,
+  id_ce_inhibitAnyPolicy,
+  id_ce_keyUsage,
+  id_ce_nameConstraints,
+  id_ce_policyConstraints,
+  id_ce_policyMappings,
+  id_ce_subjectAltName,
+  id_ce_subjectKeyIdentifier,
+  KeyUsage,
+  SubjectAlternativeName,
+  Version,
+  type GeneralName,
+  type KeyUsageFlags,
+  type Name,
+  type TBSCertificate,
+} from '@peculiar/asn1-x509';
+import {
+  type CertificateFacts,
+  commonNamesOf,
+  type DistinguishedName,
+} from '../../policy/certificate/client-certificate.js';
+
+/** A certificate that both OpenSSL and the ASN.1 grammar could read. */
+export interface ParsedCertificate {
+  readonly x509: X509Certificate;
+  readonly facts: CertificateFacts;
+  /** Lower-case hex. */
+  readonly serialNumber: string;
+  /** DER of the issuer's and of its own name. */
+  readonly issuerDer: Buffer;
+  readonly subjectDer: Buffer;
+  readonly profile: CertificateProfile;
+}
+
+const UPN = '1.3.6.1.4.1.311.20.2.3';
+
+/**
+ * Reads one DER certificate by its grammar; printed names can be crafted.
+ *
+ * @returns null when it is not exactly one well-formed certificate
+ */
+export function parseCertificate(der: Buffer): ParsedCertificate | null {
+  try {
+    const x509 = new X509Certificate(der);
+    return x509.raw.length === der.length ? fromDer(x509) : null;
+  } catch {
+    return null;
+  }
+}
+
+function fromDer(x509: X509Certificate): ParsedCertificate | null {
+  const certificate = AsnConvert.parse(x509.raw, Certificate);
+  const { tbsCertificate: tbs } = certificate;
+  const extensions = new Map(
+    (tbs.extensions ?? []).map(({ extnID, critical, extnValue }) => [
+      extnID,
+      { isCritical: critical, value: extnValue.buffer },
+    ]),
+  );
+  // Two of one kind: which of them counts would be each reader's guess (RFC 5280, 4.2).
+  if (extensions.size !== (tbs.extensions ?? []).length || !hasPlainDates(tbs, x509.raw)) {
+    return null;
+  }
+  const names = readExtension(extensions, id_ce_subjectAltName, SubjectAlternativeName) ?? [];
+  const usages = readExtension(extensions, id_ce_extKeyUsage, ExtendedKeyUsage);
+  return {
+    x509,
+    facts: {
+      emails: names.flatMap(({ rfc822Name }) => (rfc822Name === undefined ? [] : [rfc822Name])),
+      upns: names.flatMap(upnOf),
+      commonNames: commonNamesOf(toDistinguishedName(tbs.subject)),
+      fingerprint: x509.fingerprint256.replaceAll(':', '').toLowerCase(),
+      issuer: toDistinguishedName(tbs.issuer),
+      validity: {
+        notBefore: tbs.validity.notBefore.getTime().getTime(),
+        notAfter: tbs.validity.notAfter.getTime().getTime(),
+      },
+      usages: usages === null ? null : [...usages],
+    },
+    serialNumber: serialOf(tbs.serialNumber),
+    issuerDer: Buffer.from(AsnConvert.serialize(tbs.issuer)),
+    subjectDer: Buffer.from(AsnConvert.serialize(tbs.subject)),
+    profile: readProfile(certificate, extensions),
+  };
+}
+
+/** With seconds, in UTC, without fractions: other forms are read in different ways (4.1.2.5). */
+function hasPlainDates({ validity }: TBSCertificate, raw: Buffer): boolean {
+  return raw.includes(Buffer.from(AsnConvert.serialize(validity)));
+}
+
+function upnOf({ otherName }: GeneralName): string[] {
+  return otherName?.typeId === UPN
+    ? [AsnConvert.parse(otherName.value, DirectoryString).toString()]
+    : [];
+}
+
+function toDistinguishedName(name: Name): DistinguishedName {
+  return name.map((set) =>
+    set.map(({ type, value }) => ({
+      type,
+      // Not a string type that names may have: nothing to compare with.
+      value: value.anyValue === undefined ? value.toString() : '',
+    })),
+  );
+}
+
+const NETSCAPE_CERT_TYPE = '2.16.840.1.113730.1.1';
+const PROXY_CERT_INFO = '1.3.6.1.5.5.7.1.14';
+const IP_ADDRESS_BLOCKS = '1.3.6.1.5.5.7.1.7';
+const AUTONOMOUS_SYSTEMS = '1.3.6.1.5.5.7.1.8';
+const RSASSA_PSS = '1.2.840.113549.1.1.10';
+const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
+const OBJECT_IDENTIFIER_TAG = 0x06;
+const NETSCAPE_SSL_CLIENT = 0x01;
+const NETSCAPE_AUTHORITIES = 0xe0;
+
+/** May be critical: those read here, and policies, as any policy will do (RFC 5280, 6.1.1 c). */
+const HANDLED: ReadonlySet<string> = new Set([
+  id_ce_basicConstraints,
+  id_ce_certificatePolicies,
+  id_ce_cRLDistributionPoints,
+  id_ce_extKeyUsage,
+  id_ce_inhibitAnyPolicy,
+  id_ce_keyUsage,
+  id_ce_nameConstraints,
+  id_ce_policyConstraints,
+  id_ce_policyMappings,
+  id_ce_subjectAltName,
+  NETSCAPE_CERT_TYPE,
+]);
+
+/** Impersonation (RFC 3820) and address resources (RFC 3779): of no use for a login. */
+const UNSUPPORTED = [PROXY_CERT_INFO, IP_ADDRESS_BLOCKS, AUTONOMOUS_SYSTEMS];
+
+/** Extensions whose critical flag RFC 5280 forbids (4.2.1.1, 4.2.1.2). */
+const NEVER_CRITICAL = [id_ce_authorityKeyIdentifier, id_ce_subjectKeyIdentifier];
+
+/** What path validation needs of a certificate besides its names and dates. */
+export type CertificateProfile = ReturnType<typeof readProfile>;
+
+/** RFC 4055, 3.1. The hash is SHA-1 where it is absent. */
+class PssParameters {
+  @AsnProp({ type: AlgorithmIdentifier, context: 0, optional: true })
+  hash?: AlgorithmIdentifier;
+
+  @AsnProp({ type: AlgorithmIdentifier, context: 1, optional: true })
+  mask?: AlgorithmIdentifier;
+
+  @AsnProp({ type: AsnPropTypes.Integer, context: 2, optional: true })
+  saltLength?: number;
+
+  @AsnProp({ type: AsnPropTypes.Integer, context: 3, optional: true })
+  trailer?: number;
+}
+
+/** Extensions by object identifier, each of them once. */
+type Extensions = ReadonlyMap<
+  string,
+  { readonly isCritical: boolean; readonly value: ArrayBuffer }
+>;
+
+/** @throws Error when an extension is not in its grammar */
+function readProfile(
+  { tbsCertificate: tbs, signatureAlgorithm }: Certificate,
+  extensions: Extensions,
+) {
+  const netscape = readExtension(extensions, NETSCAPE_CERT_TYPE, BitString)?.toNumber() ?? null;
+  const isVersion3 = tbs.version === Version.v3;
+  // Distribution points are not followed, but have to be readable.
+  readExtension(extensions, id_ce_cRLDistributionPoints, CRLDistributionPoints);
+  return {
+    hasUnknownCritical: [...extensions].some(([id, one]) => one.isCritical && !HANDLED.has(id)),
+    /** Whether it has an extension that changes who may use it, in ways not implemented here. */
+    hasUnsupported: UNSUPPORTED.some((id) => extensions.has(id)),
+    hasNameConstraints: extensions.has(id_ce_nameConstraints),
+    constraints: readConstraints(extensions),
+    /** Bits of `KeyUsageFlags`; null = not restricted. */
+    keyUsage: readExtension(extensions, id_ce_keyUsage, KeyUsage)?.toNumber() ?? null,
+    /** Whether a Netscape certificate type is absent, or names a TLS client and no authority. */
+    isNetscapeClient:
+      netscape === null ||
+      (netscape & (NETSCAPE_SSL_CLIENT | NETSCAPE_AUTHORITIES)) === NETSCAPE_SSL_CLIENT,
+    subjectKeyId: hexOf(readExtension(extensions, id_ce_subjectKeyIdentifier, OctetString)?.buffer),
+    authority: readAuthority(extensions),
+    /** RFC 5280, 4.1.2.1, 4.2.1.1 and 4.2.1.2. */
+    isWellVersioned:
+      (isVersion3 || extensions.size === 0) &&
+      !NEVER_CRITICAL.some((id) => extensions.get(id)?.isCritical),
+    isVersion3,
+    /** null = no subjectAltName. */
+    isAltNameCritical: extensions.get(id_ce_subjectAltName)?.isCritical ?? null,
+    /** RSASSA-PSS by the object identifier of its hash. */
+    signatureAlgorithm: signatureName(signatureAlgorithm),
+    /** False for a curve given by explicit parameters (RFC 5480, 2.1.1). */
+    hasNamedCurve: hasNamedCurve(tbs.subjectPublicKeyInfo.algorithm),
+  };
+}
+
+/** @returns null when the certificate does not have it */
+function readExtension<T>(extensions: Extensions, id: string, Type: new () => T): T | null {
+  const extension = extensions.get(id);
+  return extension === undefined ? null : AsnConvert.parse(extension.value, Type);
+}
+
+/** The reference to the certificate above (RFC 5280, 4.2.1.1); null where absent. */
+function readAuthority(extensions: Extensions) {
+  const {
+    keyIdentifier,
+    authorityCertIssuer: issuer,
+    authorityCertSerialNumber: serial,
+  } = readExtension(extensions, id_ce_authorityKeyIdentifier, AuthorityKeyIdentifier) ?? {};
+  const name = issuer?.find(({ directoryName }) => directoryName !== undefined)?.directoryName;
+  return {
+    keyId: hexOf(keyIdentifier?.buffer),
+    serialNumber: serial === undefined ? null : serialOf(serial),
+    issuerDer: name === undefined ? null : Buffer.from(AsnConvert.serialize(name)),
+    /** Whether issuer and serial number are both present or both absent. */
+    isPaired: (issuer === undefined) === (serial === undefined),
+  };
+}
+
+/** `pathLength`: certificates that may be between this authority and a leaf; null = any number. */
+function readConstraints(extensions: Extensions) {
+  const basic = readExtension(extensions, id_ce_basicConstraints, BasicConstraints);
+  const isCritical = extensions.get(id_ce_basicConstraints)?.isCritical ?? false;
+  return (
+    basic && { isAuthority: basic.cA, isCritical, pathLength: basic.pathLenConstraint ?? null }
+  );
+}
+
+function hasNamedCurve({ algorithm, parameters }: AlgorithmIdentifier): boolean {
+  const [tag] = new Uint8Array(parameters ?? new ArrayBuffer(0));
+  return algorithm !== EC_PUBLIC_KEY || tag === OBJECT_IDENTIFIER_TAG;
+}
+
+/** Whether the key may be used so; a certificate without key usages restricts nothing. */
+export function allowsKeyUse({ keyUsage }: CertificateProfile, flags: KeyUsageFlags): boolean {
+  return keyUsage === null || (keyUsage & flags) !== 0;
+}
+
+function signatureName({ algorithm, parameters }: AlgorithmIdentifier): string {
+  if (algorithm !== RSASSA_PSS) {
+    return algorithm;
+  }
+  const pss = AsnConvert.parse(parameters ?? new ArrayBuffer(0), PssParameters);
+  return pss.hash?.algorithm ?? algorithm;
+}
+
+function hexOf(bytes: ArrayBuffer | undefined): string | null {
+  return bytes === undefined ? null : Buffer.from(bytes).toString('hex');
+}
+
+/** Serial numbers may have leading zero bytes; two that differ only there are the same number. */
+export function serialOf(bytes: ArrayBuffer): string {
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^(?:00)+/, '');
+}

@@ -1,0 +1,132 @@
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { LRUCache } from 'lru-cache';
+import { Clock } from '../../common/clock.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
+import type { CertificateFacts } from '../../policy/certificate/client-certificate.js';
+import {
+  forwardedText,
+  type ForwardedFormat,
+  type ForwardedRefusal,
+} from '../../policy/certificate/forwarded-certificate.js';
+import { clientFlaw, MAX_CHAIN, VerifiedChains, type ChainFlaw } from './certificate-chain.js';
+import { CertificateFiles } from './certificate-files.js';
+import { CertificateHeaders, forwardedFormat, readPlain } from './certificate-headers.js';
+import { decodeCertificates } from './decode-certificates.js';
+import { parseCertificate, type ParsedCertificate } from './parse-certificate.js';
+import { TlsListener } from './tls-listener.js';
+
+export type PresentedCertificate =
+  | { readonly kind: 'absent' }
+  | {
+      readonly kind: 'refused';
+      readonly reason: ForwardedRefusal | 'undecodable' | 'chain-too-long' | ChainFlaw;
+    }
+  | { readonly kind: 'facts'; readonly facts: CertificateFacts };
+
+/** A client sends its certificate with every login, and parsing takes longest. */
+const KNOWN_CERTIFICATES = 500;
+
+/** The certificate behind a request: of the socket in mode direct, of a trusted proxy otherwise. */
+@Injectable()
+export class PresentedCertificates {
+  private readonly mtls: MtlsSettings;
+  private readonly format: ForwardedFormat | null;
+  private readonly parsed = new LRUCache<string, readonly ParsedCertificate[]>({
+    max: KNOWN_CERTIFICATES,
+  });
+
+  private readonly chains = new WeakMap<TLSSocket, readonly ParsedCertificate[]>();
+  private readonly verified = new VerifiedChains(KNOWN_CERTIFICATES);
+
+  constructor(
+    private readonly headers: CertificateHeaders,
+    private readonly listener: TlsListener,
+    private readonly files: CertificateFiles,
+    private readonly clock: Clock,
+    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
+  ) {
+    this.mtls = mtls;
+    this.format = forwardedFormat(mtls);
+  }
+
+  of(request: IncomingMessage): PresentedCertificate {
+    return this.mtls.mode === 'direct' ? this.ofSocket(request) : this.ofProxy(request);
+  }
+
+  private ofSocket(request: IncomingMessage): PresentedCertificate {
+    const socket = this.listener.socketOf(request);
+    if (socket === null) {
+      return { kind: 'absent' };
+    }
+    const chain = this.chains.get(socket) ?? chainOf(socket);
+    if (chain === null) {
+      return { kind: 'refused', reason: 'undecodable' };
+    }
+    // Node releases the chain of a connection after the first answer, so it is cached.
+    this.chains.set(socket, chain);
+    // The handshake checked less, and against files that may have been replaced since.
+    return this.judge(chain, true);
+  }
+
+  private ofProxy(request: IncomingMessage): PresentedCertificate {
+    const headers = this.headers.of(request);
+    if (headers === null) {
+      return { kind: 'absent' };
+    }
+    if (this.format === null) {
+      return readPlain(headers, this.mtls.forwardedHeaders);
+    }
+    const found = forwardedText(headers, this.format);
+    return found.kind === 'certificate' ? this.read(this.format, found.text, found.chain) : found;
+  }
+
+  private read(format: ForwardedFormat, text: string, chain: string | null): PresentedCertificate {
+    const key = chain === null ? text : `${text}\n${chain}`;
+    let certificates = this.parsed.get(key) ?? null;
+    if (certificates === null) {
+      const { xfccElement } = this.mtls;
+      const encoded = decodeCertificates(format.decoder, { text, chain, xfccElement });
+      certificates = encoded && allParsed(encoded);
+      if (certificates === null) {
+        return { kind: 'refused', reason: 'undecodable' };
+      }
+      if (certificates.length > MAX_CHAIN) {
+        return { kind: 'refused', reason: 'chain-too-long' };
+      }
+      this.parsed.set(key, certificates);
+    }
+    return this.judge(certificates, format.isUnverified);
+  }
+
+  private judge(chain: readonly ParsedCertificate[], isUnverified: boolean): PresentedCertificate {
+    const [leaf] = chain;
+    if (leaf === undefined) {
+      return { kind: 'absent' };
+    }
+    const flaw = isUnverified
+      ? this.verified.flawOf(chain, this.files.current().trust, this.clock.now())
+      : clientFlaw(leaf);
+    return flaw === null ? { kind: 'facts', facts: leaf.facts } : { kind: 'refused', reason: flaw };
+  }
+}
+
+function chainOf(socket: TLSSocket): readonly ParsedCertificate[] | null {
+  const encoded: Buffer[] = [];
+  let next: X509Certificate | undefined = socket.getPeerX509Certificate();
+  while (next !== undefined && encoded.length <= MAX_CHAIN) {
+    encoded.push(next.raw);
+    const issuer: X509Certificate | undefined = next.issuerCertificate;
+    // A root is its own issuer.
+    next = issuer?.fingerprint256 === next.fingerprint256 ? undefined : issuer;
+  }
+  return allParsed(encoded);
+}
+
+function allParsed(encoded: readonly Buffer[]): readonly ParsedCertificate[] | null {
+  const certificates = encoded.map(parseCertificate).filter((one) => one !== null);
+  return certificates.length === encoded.length ? certificates : null;
+}

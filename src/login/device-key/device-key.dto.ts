@@ -1,0 +1,55 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
+import { LoginClientDto } from '../../auth/sessions/login-origin.js';
+
+const BASE64 = 'base64, standard or url-safe, padded or not';
+
+/** What proves that a caller holds a device key. */
+export class SignedChallengeDto extends LoginClientDto {
+  @ApiProperty({ description: `Raw 32-byte Ed25519 key, ${BASE64}.` })
+  @MaxLength(64)
+  @IsString()
+  publicKey!: string;
+
+  @ApiProperty({ description: `What was signed, 1 to 1024 bytes, ${BASE64}.` })
+  @MaxLength(1368)
+  @IsString()
+  challenge!: string;
+
+  @ApiProperty({ description: `64-byte Ed25519 signature of the challenge's bytes, ${BASE64}.` })
+  @MaxLength(96)
+  @IsString()
+  signature!: string;
+}
+
+export class DeviceKeyLoginDto extends SignedChallengeDto {
+  @ApiProperty({
+    required: false,
+    description: 'false: a key without an account is answered `not-found`, and does not sign up.',
+  })
+  @IsOptional()
+  @IsBoolean()
+  create?: boolean;
+}
+
+export class LoginAnswerDto {
+  @ApiProperty({ enum: [true] })
+  success!: true;
+
+  @ApiProperty({ description: 'Bearer token.' })
+  token!: string;
+
+  @ApiProperty()
+  accountId!: string;
+
+  @ApiProperty({ description: 'Whether this login made the account.' })
+  created!: boolean;
+}
+
+export class ChallengeDto {
+  @ApiProperty({ description: 'Sign its bytes. base64.' })
+  challenge!: string;
+
+  @ApiProperty({ description: 'Unix milliseconds.' })
+  expiresAt!: number;
+}

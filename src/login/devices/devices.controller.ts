@@ -1,0 +1,102 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Param,
+  ParseUUIDPipe,
+  Post,
+  Req,
+  UseGuards,
+} from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../common/errors.js';
+import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
+import type { Access } from '../../auth/auth.service.js';
+import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { Caller, Public } from '../../auth/route-access.js';
+import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
+import { loginOrigin } from '../../auth/sessions/login-origin.js';
+import {
+  ApproveDeviceDto,
+  ClaimDeviceDto,
+  DeviceRequestDto,
+  DeviceTokenDto,
+  RequestDeviceDto,
+  WaitingDeviceDto,
+} from './devices.dto.js';
+import { DevicesService } from './devices.service.js';
+
+const DeviceId = (): ParameterDecorator =>
+  Param('id', new ParseUUIDPipe({ exceptionFactory: () => new AppError('not-found') }));
+
+@ApiTags('devices')
+@Controller('v2/auth/devices')
+export class DevicesController {
+  constructor(private readonly devices: DevicesService) {}
+
+  @ApiOperation({ summary: 'Requests to be added to an account; valid for ten minutes.' })
+  @Post()
+  @Public()
+  @UseGuards(LoginRateGuard)
+  @Answers(DeviceRequestDto)
+  @Refuses('invalid-public-key', 'unavailable')
+  request(
+    @Body() body: RequestDeviceDto,
+    @Req() request: FastifyRequest,
+  ): Promise<DeviceRequestDto> {
+    return this.devices.request(body, loginOrigin(request, body.client));
+  }
+
+  @ApiOperation({ summary: 'The waiting device with this user code.' })
+  // The same name as in the other routes, as OpenAPI requires.
+  @Get(':id')
+  @ApiParam({ name: 'id', description: 'The user code, in any case, with the dash or without.' })
+  @Answers(WaitingDeviceDto)
+  @Refuses('not-found')
+  find(
+    @Param('id') userCode: string,
+    @Caller() caller: Access,
+    @Req() { ip }: FastifyRequest,
+  ): Promise<WaitingDeviceDto> {
+    return this.devices.find(userCode, caller, ip);
+  }
+
+  @ApiOperation({ summary: 'Adds a device to the account, while the approving session is active.' })
+  @Post(':id/approve')
+  @NeedsFreshLogin()
+  @Answers(SuccessDto)
+  @Refuses('not-found', 'already-answered')
+  async approve(
+    @DeviceId() id: string,
+    @Body() { sealed }: ApproveDeviceDto,
+    @Caller() caller: Access,
+    @Req() { ip }: FastifyRequest,
+  ): Promise<SuccessDto> {
+    await this.devices.approve(id, caller, sealed ?? null, ip);
+    return { success: true };
+  }
+
+  @ApiOperation({ summary: 'Refuses a device.' })
+  @Delete(':id')
+  @Answers(SuccessDto)
+  @Refuses('not-found', 'already-answered')
+  async refuse(
+    @DeviceId() id: string,
+    @Caller() caller: Access,
+    @Req() { ip }: FastifyRequest,
+  ): Promise<SuccessDto> {
+    await this.devices.refuse(id, caller, ip);
+    return { success: true };
+  }
+
+  @ApiOperation({ summary: "The device's own token, once it was approved." })
+  @Post(':id/token')
+  @Public()
+  @Answers(DeviceTokenDto)
+  @Refuses('invalid-proof', 'not-found', 'unavailable')
+  claim(@DeviceId() id: string, @Body() { proof }: ClaimDeviceDto): Promise<DeviceTokenDto> {
+    return this.devices.claim(id, proof);
+  }
+}

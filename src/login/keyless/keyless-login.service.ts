@@ -1,0 +1,231 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AuditLog } from '../../audit/audit-log.js';
+import { Clock } from '../../common/clock.js';
+import { AppError } from '../../common/errors.js';
+import { keylessConfig } from '../../config/keyless.config.js';
+import type { EligibilityFacts, EligibilityVerdict } from '../../policy/eligibility/eligibility.js';
+import {
+  judgeLink,
+  isOfAuthority,
+  type Authority,
+} from '../../policy/eligibility/identity-link.js';
+import {
+  judgeKeylessAccounts,
+  judgeKeylessSignup,
+  type ProviderLoginDecision,
+} from '../../policy/admission/keyless.js';
+import { Database, type Query } from '../../storage/database.js';
+import type {
+  IdentityChange,
+  ProvenIdentity,
+} from '../../storage/repositories/identity.repository.js';
+import {
+  KeylessRepository,
+  type IdentityAccount,
+} from '../../storage/repositories/keyless.repository.js';
+import type { NewSession } from '../../storage/repositories/session-sql.js';
+import type { LoggedInAccount } from '../../storage/repositories/session.repository.js';
+import { IdentityChanges } from '../../identities/identity-changes.js';
+import { IdentityLinks } from '../../identities/identity-links.js';
+import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
+import { SessionIssuer, type Login } from '../../auth/sessions/session-issuer.js';
+
+/** An identity just proven by a provider or a certificate, without a device key. */
+export interface KeylessIdentity {
+  /** A configured provider's id, or `mtls`. */
+  readonly provider: string;
+  readonly subject: string;
+  /** The issuer; null = a certificate. */
+  readonly authority: Authority | null;
+  readonly login: string | null;
+  /** The verdict of the operator's rules. */
+  readonly eligibility: EligibilityVerdict;
+  /** Whether the first login creates an account. */
+  readonly autoProvision: boolean;
+  /** For the re-check; null keeps the stored ones. */
+  readonly credentials: string | null;
+  /** The facts that were judged. Default: the login only. */
+  readonly facts?: EligibilityFacts;
+  /** When the identity was proven, Unix milliseconds. Default: now. */
+  readonly checkedAt?: number;
+}
+
+/** The account of an identity, found or created by a transaction. */
+interface AdmittedIdentity {
+  readonly accountId: string;
+  readonly provider: string;
+  readonly created: boolean;
+  readonly change: IdentityChange | null;
+}
+
+/** A login decided in a transaction; {@link KeylessLogin.finish} answers it after the commit. */
+export interface KeylessSession extends AdmittedIdentity {
+  readonly account: LoggedInAccount;
+  readonly session: NewSession;
+}
+
+/** A concurrent first login can win once, and its account be deleted before the next attempt. */
+const ATTEMPTS = 3;
+/** A verdict younger than this is not stored again at every login. */
+const FRESH_MS = 30_000;
+
+/** Logs in to the account of an identity without device keys, creating it at the first login. */
+@Injectable()
+export class KeylessLogin {
+  constructor(
+    private readonly database: Database,
+    private readonly keyless: KeylessRepository,
+    private readonly links: IdentityLinks,
+    private readonly issuer: SessionIssuer,
+    private readonly changes: IdentityChanges,
+    private readonly audit: AuditLog,
+    private readonly clock: Clock,
+    @Inject(keylessConfig.KEY) private readonly rules: ConfigType<typeof keylessConfig>,
+  ) {}
+
+  /**
+   * With one statement when nothing about the identity changed.
+   *
+   * @throws AppError `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`,
+   *   `not-eligible`, `restore-required`, `account-disabled`, `unavailable`
+   */
+  async logIn(identity: KeylessIdentity, origin: LoginOrigin): Promise<Login> {
+    await this.check(identity);
+    const { provider, subject, login, authority, credentials } = identity;
+    if (authority === null && credentials === null) {
+      const session = this.issuer.prepare(provider, origin);
+      const freshAfter = new Date(this.clock.now() - FRESH_MS);
+      const known = await this.keyless.logIn({ provider, subject, login, freshAfter, session });
+      if (known !== null) {
+        return this.issuer.answer(known, session, false);
+      }
+    }
+    const begun = await this.database.transaction((query) => this.admit(query, identity, origin));
+    return this.finish(begun);
+  }
+
+  /**
+   * Finds or creates the account, and begins no session.
+   *
+   * @returns whether it was created
+   * @throws AppError what {@link logIn} throws
+   */
+  async provision(identity: KeylessIdentity): Promise<boolean> {
+    await this.check(identity);
+    const admitted = await this.database.transaction((query) => this.decide(query, identity));
+    this.announce(admitted);
+    return admitted.created;
+  }
+
+  /**
+   * Decides and stores the session in the transaction of the caller.
+   *
+   * @throws AppError what {@link logIn} throws
+   */
+  async admit(
+    query: Query,
+    identity: KeylessIdentity,
+    origin: LoginOrigin,
+  ): Promise<KeylessSession> {
+    const admitted = await this.decide(query, identity);
+    const session = this.issuer.prepare(identity.provider, origin);
+    const account = await this.issuer.begin(admitted.accountId, session, query);
+    return { ...admitted, account, session };
+  }
+
+  /** Announces changes and answers the login, after the commit. */
+  finish(login: KeylessSession): Promise<Login> {
+    this.announce(login);
+    return this.issuer.answer(login.account, login.session, login.created);
+  }
+
+  /** Applies policy and rules; the refusal of a known identity is stored. */
+  private async check(identity: KeylessIdentity): Promise<void> {
+    const { provider, eligibility } = identity;
+    refuseUnless(judgeKeylessAccounts(this.rules), provider);
+    if (eligibility.status === 'ineligible') {
+      await this.links.refuse(this.toProven(identity), eligibility.reason);
+    }
+    checkEligible(identity);
+  }
+
+  private async decide(query: Query, identity: KeylessIdentity): Promise<AdmittedIdentity> {
+    const { provider } = identity;
+    refuseUnless(judgeKeylessAccounts(this.rules), provider);
+    checkEligible(identity);
+    const proven = this.toProven(identity);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const known = await this.keyless.lock(query, identity);
+      if (known !== null) {
+        if (!isOfAuthority(known.identity.issuer, identity.authority)) {
+          throw this.changes.refuseForeign(provider, known.identity.issuer);
+        }
+        checkOpen(known, provider);
+        const change = await this.refresh(query, known, proven);
+        return { accountId: known.account.id, provider, created: false, change };
+      }
+      refuseUnless(judgeKeylessSignup(identity.autoProvision), provider);
+      const accountId = await this.keyless.create(query, proven, new Date(this.clock.now()));
+      if (accountId !== null) {
+        return { accountId, provider, created: true, change: null };
+      }
+    }
+    throw new AppError('unavailable', { provider });
+  }
+
+  private announce({ accountId, provider, created, change }: AdmittedIdentity): void {
+    if (change !== null) {
+      this.changes.announce(change);
+    }
+    if (created) {
+      this.audit.log({ kind: 'identity-linked', actor: 'user', accountId, provider });
+    }
+  }
+
+  private refresh(
+    query: Query,
+    { account, identity }: IdentityAccount,
+    proven: ProvenIdentity,
+  ): Promise<IdentityChange | null> {
+    const { provider, subject, authority, facts, checkedAt } = proven;
+    const request = { accountId: account.id, subject, authority, login: facts.login };
+    const decision = judgeLink({ ...request, checkedAt: checkedAt.getTime() }, [identity]);
+    if (decision.kind !== 'refresh') {
+      throw new AppError('not-eligible', { provider });
+    }
+    return this.links.refresh(query, account.id, proven, decision.change);
+  }
+
+  private toProven(identity: KeylessIdentity): ProvenIdentity {
+    const { provider, subject, authority, login, credentials } = identity;
+    const noFacts = { email: null, emailVerified: false, groups: null, memberships: {} };
+    const { facts = { ...noFacts, login }, checkedAt = this.clock.now() } = identity;
+    return this.links.prove({ provider, subject, facts, credentials, checkedAt }, authority);
+  }
+}
+
+/** @throws AppError `not-eligible`, or `unavailable` when it is unknown */
+function checkEligible({ provider, eligibility }: KeylessIdentity): void {
+  if (eligibility.status !== 'eligible') {
+    const code = eligibility.status === 'ineligible' ? 'not-eligible' : 'unavailable';
+    throw new AppError(code, { provider });
+  }
+}
+
+/** @throws AppError `restore-required` (the account needs its device key), `account-disabled` */
+function checkOpen({ account, keyMode }: IdentityAccount, provider: string): void {
+  if (keyMode === 'keyed') {
+    throw new AppError('restore-required', { provider });
+  }
+  if (account.isDisabled) {
+    throw new AppError('account-disabled');
+  }
+}
+
+/** @throws AppError the code of the refusal */
+export function refuseUnless(decision: ProviderLoginDecision, provider: string): void {
+  if (!decision.isAllowed) {
+    throw new AppError(decision.code, { provider });
+  }
+}

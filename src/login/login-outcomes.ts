@@ -1,0 +1,73 @@
+import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { HttpAdapterHost } from '@nestjs/core';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AuditLog } from '../audit/audit-log.js';
+import { refusalCodeOf } from '../common/error.filter.js';
+import { providersConfig } from '../config/providers.config.js';
+import { Metrics } from '../metrics/metrics.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly loginMethod?: string;
+  }
+}
+
+const PROVIDER_OF_PATH = ':provider';
+
+/** Marks a route that ends a login. Its method is `:provider` where the path names the provider. */
+export const LoginMethod = (loginMethod: string): MethodDecorator => RouteConfig({ loginMethod });
+
+/**
+ * Counts the outcomes of logins for the metrics and, when refused, for the audit log. It is a hook of
+ * the response, because no interceptor runs for what guards, the body parser or the limit of an
+ * address refuse.
+ */
+@Injectable()
+export class LoginOutcomes implements OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly audit: AuditLog,
+    private readonly metrics: Metrics,
+    @Inject(providersConfig.KEY) private readonly config: ConfigType<typeof providersConfig>,
+  ) {}
+
+  onModuleInit(): void {
+    const server = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
+    server.addHook('onResponse', (request, reply, done) => {
+      const { loginMethod } = request.routeOptions.config;
+      if (loginMethod !== undefined) {
+        this.count(loginMethod, request, reply);
+      }
+      done();
+    });
+  }
+
+  /** @param reason an error code, or the error in a return address */
+  refuse(method: string, reason: string): void {
+    const code = reason.replaceAll('_', '-');
+    this.metrics.logins.inc({ method, outcome: 'refused', reason: code });
+    this.audit.refuse(method, code);
+  }
+
+  private count(loginMethod: string, request: FastifyRequest, reply: FastifyReply): void {
+    const method = loginMethod === PROVIDER_OF_PATH ? this.providerOf(request) : loginMethod;
+    const reason = refusalCodeOf(request);
+    if (reason !== undefined) {
+      this.refuse(method, reason);
+    } else if (reply.statusCode === 200) {
+      this.metrics.logins.inc({ method, outcome: 'ok', reason: '' });
+    }
+  }
+
+  /** Only configured providers are labels: a path can contain any text. */
+  private providerOf(request: FastifyRequest): string {
+    const { provider } = request.params as { provider?: string };
+    return this.config.find(({ id }) => id === provider)?.id ?? 'unknown';
+  }
+}
+
+/** Owns the counts of login outcomes. Routes: none. */
+@Module({ providers: [LoginOutcomes], exports: [LoginOutcomes] })
+export class LoginOutcomesModule {}

@@ -1,0 +1,29 @@
+import type { AuthMode } from '../../policy/admission/auth-methods.js';
+import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
+
+/** The query of the return address (contract, External providers). */
+export interface ReturnQuery {
+  readonly flow: 'auth' | 'connect';
+  readonly error?: string;
+  readonly pending?: string;
+  readonly mode?: AuthMode;
+  readonly storagePolicy?: StoragePolicy;
+  readonly accountMode?: AccountMode;
+  readonly provisioning?: 'required';
+  readonly provisioningModes?: string;
+}
+
+/**
+ * The address of a program on the browser's own computer (RFC 8252, 7.3). The caller chose the port,
+ * so the user confirms it first.
+ */
+export function loopbackAddress(port: number, provider: string): string {
+  return `http://127.0.0.1:${port}/oauth/${provider}`;
+}
+
+/** The address with the answer. It contains no text of a request: no open redirector. */
+export function returnLocation(address: string, query: ReturnQuery): string {
+  const url = new URL(address);
+  url.search = new URLSearchParams({ ...query }).toString();
+  return url.href;
+}

@@ -1,0 +1,158 @@
+import { iosSubtitle } from '../../client/notifications/notification-display.js';
+import { cleanLine, cleanText, shortenToBytes } from './text.js';
+import type { NotificationEvent, Question, RequestDetails } from './notification-event.js';
+
+/**
+ * All fixed text of notifications. Pass another object of this type to send in
+ * another language; whatever it returns is cleaned and shortened like the rest.
+ */
+export interface Templates {
+  readonly title: {
+    readonly ready: (session: string) => string;
+    readonly permissionRequest: (session: string) => string;
+    readonly userActionRequest: (session: string) => string;
+  };
+  /** Bodies without details: for previews that are off, and where there is nothing to show. */
+  readonly genericBody: {
+    readonly ready: string;
+    readonly permissionRequest: string;
+    readonly userActionRequest: string;
+  };
+  readonly command: (command: string) => string;
+  readonly filePath: (path: string) => string;
+  readonly explanation: (text: string) => string;
+  readonly option: (position: number, label: string, description: string | null) => string;
+  readonly answerHint: (allowsSeveral: boolean, allowsCustomAnswer: boolean) => string | null;
+  readonly plan: (plan: string) => string;
+  readonly historyImport: (explanation: string) => string;
+  readonly url: (url: string) => string;
+  readonly searchQuery: (query: string) => string;
+}
+
+const titled = (words: string) => (session: string) =>
+  session === '' ? words : `${words}: ${session}`;
+
+export const ENGLISH: Templates = {
+  title: {
+    ready: titled('Ready'),
+    permissionRequest: titled('Permission needed'),
+    userActionRequest: titled('Answer needed'),
+  },
+  genericBody: {
+    ready: 'The turn is finished. It is waiting for you.',
+    permissionRequest: 'Something needs your permission to go on.',
+    userActionRequest: 'A question is waiting for your answer.',
+  },
+  command: (command) => `Command: ${command}`,
+  filePath: (path) => `File: ${path}`,
+  explanation: (text) => `Why: ${text}`,
+  option: (position, label, description) =>
+    description === null ? `${position}. ${label}` : `${position}. ${label} – ${description}`,
+  answerHint: (allowsSeveral, allowsCustomAnswer) => {
+    const hints = [
+      ...(allowsSeveral ? ['You may choose several.'] : []),
+      ...(allowsCustomAnswer ? ['You may answer in your own words.'] : []),
+    ];
+    return hints.length === 0 ? null : hints.join(' ');
+  },
+  plan: (plan) => `Plan to approve:\n${plan}`,
+  historyImport: (explanation) => `Import of history: ${explanation}`,
+  url: (url) => `Address: ${url}`,
+  searchQuery: (query) => `Search for: ${query}`,
+};
+
+/** The switches that decide how much is shown, in the account's push or of one channel. */
+export interface ContentSwitches {
+  readonly readyIncludeMessageText: boolean;
+  readonly requestPreviews: boolean;
+}
+
+export interface Content {
+  /** At most 256 bytes of UTF-8. */
+  readonly title: string;
+  /** For iOS; null where there is none. */
+  readonly subtitle: string | null;
+  /** In full: the sender shortens it to the target's budget. */
+  readonly body: string;
+  /** Whether the body shows what a person can switch off. */
+  readonly isPreview: boolean;
+  /** The same text as the body where that is a preview; null where nothing is shown. */
+  readonly toolDetails: string | null;
+  /** At most 256 bytes. */
+  readonly sessionTitle: string;
+  /** At most 128 bytes; empty in ready events. */
+  readonly toolName: string;
+}
+
+const TITLE_BYTES = 256;
+const TOOL_NAME_BYTES = 128;
+const TITLE_OF = {
+  ready: 'ready',
+  permission_request: 'permissionRequest',
+  user_action_request: 'userActionRequest',
+} as const;
+
+/** The text of an event (specification, Events 3 to 5). */
+export function contentFor(
+  event: NotificationEvent,
+  switches: ContentSwitches,
+  templates: Templates,
+): Content {
+  const name = TITLE_OF[event.topic];
+  const sessionTitle = cleanLine(event.session.title);
+  const title = cleanLine(templates.title[name](sessionTitle));
+  const subtitle = iosSubtitle(event.topic, event.request?.toolName ?? null);
+  const preview = previewOf(event, switches, templates);
+  return {
+    title: shortenToBytes(title, TITLE_BYTES),
+    subtitle: subtitle === null ? null : shortenToBytes(cleanLine(subtitle), TOOL_NAME_BYTES),
+    body: preview ?? cleanText(templates.genericBody[name]),
+    isPreview: preview !== null,
+    toolDetails: event.request === null ? null : preview,
+    sessionTitle: shortenToBytes(sessionTitle, TITLE_BYTES),
+    toolName: shortenToBytes(cleanLine(event.request?.toolName ?? ''), TOOL_NAME_BYTES),
+  };
+}
+
+function previewOf(
+  { request, messageText }: NotificationEvent,
+  { readyIncludeMessageText, requestPreviews }: ContentSwitches,
+  templates: Templates,
+): string | null {
+  if (request === null) {
+    return readyIncludeMessageText ? textOrNull(messageText ?? '') : null;
+  }
+  return requestPreviews ? textOrNull(describe(request.details, templates)) : null;
+}
+
+function describe(details: RequestDetails, templates: Templates): string {
+  const { command, filePath, explanation, questions, plan, historyImport, url } = details;
+  const lines = [
+    command && templates.command(command),
+    filePath && templates.filePath(filePath),
+    url && templates.url(url),
+    details.searchQuery && templates.searchQuery(details.searchQuery),
+    historyImport && templates.historyImport(historyImport),
+    plan && templates.plan(plan),
+    ...questions.map((question) => describeQuestion(question, templates)),
+    explanation && templates.explanation(explanation),
+  ];
+  return lines.filter((line) => line !== null && line !== '').join('\n');
+}
+
+function describeQuestion(question: Question, templates: Templates): string {
+  const { text, options, allowsSeveral, allowsCustomAnswer } = question;
+  const hint = templates.answerHint(allowsSeveral, allowsCustomAnswer);
+  return [
+    text,
+    ...options.map(({ label, description }, index) =>
+      templates.option(index + 1, cleanLine(label), description && cleanLine(description)),
+    ),
+    ...(hint === null ? [] : [hint]),
+  ].join('\n');
+}
+
+function textOrNull(text: string): string | null {
+  const clean = cleanText(text);
+  return clean === '' ? null : clean;
+}

@@ -1,0 +1,112 @@
+import type { NotificationTopic } from '../../client/notifications/notification-routing.js';
+import type { PushMessage } from '../push/push-message.js';
+
+interface DeliveryBase {
+  /** The same whenever the same event is planned for the same target; a webhook's `webhook-id`. */
+  readonly id: string;
+  readonly eventId: string;
+  readonly topic: NotificationTopic;
+  /** Of the event. Unix milliseconds, as is `expiresAt`: after that nothing is sent any more. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Whether it shows what a person can switch off: message text, or what a request is about. */
+  readonly isPreview: boolean;
+}
+
+export interface PushDelivery extends DeliveryBase {
+  readonly kind: 'push';
+  readonly token: string;
+  readonly message: PushMessage;
+}
+
+export interface WebhookDelivery extends DeliveryBase {
+  readonly kind: 'webhook';
+  readonly channelId: string;
+  readonly url: string;
+  /** The exact text that is sent and signed, as UTF-8. */
+  readonly body: string;
+  /** The signing secret, and during a rotation the one before. Empty = unsigned. */
+  readonly secrets: readonly string[];
+}
+
+/** One thing to send to one target. Plain JSON that holds secrets: store it for its owner's eyes. */
+export type Delivery = PushDelivery | WebhookDelivery;
+
+/** A webhook without its signing secrets: they are in the settings, and stay there alone. */
+export type StoredDelivery = PushDelivery | Omit<WebhookDelivery, 'secrets'>;
+
+/** What the other side asked for beside its answer; the holder of the settings carries it out. */
+export type DeliveryDirective = 'disable-channel' | 'delete-token';
+
+/** How one try went. */
+export type AttemptResult =
+  | {
+      readonly state: 'sent';
+      /** Of the push service: ask for the receipt 15 minutes later. */
+      readonly receiptId?: string;
+      readonly directive?: DeliveryDirective;
+    }
+  | {
+      readonly state: 'failed';
+      readonly code: string;
+      /** For a person; holds no secret and no token. */
+      readonly detail: string;
+      /** Whether another try may end differently. */
+      readonly isTemporary: boolean;
+      readonly retryAfterMs?: number;
+      readonly directive?: DeliveryDirective;
+    };
+
+export type FailedAttempt = Extract<AttemptResult, { state: 'failed' }>;
+
+/** What an outcome is about. `id` is the channel's id or the push token; null = all of that kind. */
+export interface Target {
+  readonly kind: 'push' | 'webhook';
+  readonly id: string | null;
+}
+
+export type SuppressionReason = 'push-disabled' | 'topic-off' | 'channel-disabled' | 'expired';
+
+/** The outcome of an event at one target: every target has exactly one. */
+export type Outcome = { readonly target: Target; readonly deliveryId: string | null } & (
+  | {
+      readonly state: 'sent';
+      readonly attempts: number;
+      readonly receiptId?: string;
+      readonly directive?: DeliveryDirective;
+    }
+  | { readonly state: 'suppressed'; readonly reason: SuppressionReason }
+  | {
+      readonly state: 'failed';
+      readonly attempts: number;
+      readonly code: string;
+      readonly detail: string;
+      readonly directive?: DeliveryDirective;
+    }
+  /** No push token is saved, or no channel is set up. */
+  | { readonly state: 'no-target' }
+);
+
+/** The target of a delivery, as outcomes name it. */
+export function targetOf(delivery: Delivery | StoredDelivery): Target {
+  return delivery.kind === 'push'
+    ? { kind: 'push', id: delivery.token }
+    : { kind: 'webhook', id: delivery.channelId };
+}
+
+/** What a result means once no other try follows. */
+export function outcomeOf(delivery: Delivery, result: AttemptResult, attempts: number): Outcome {
+  const { directive } = result;
+  const rest = {
+    target: targetOf(delivery),
+    deliveryId: delivery.id,
+    attempts,
+    ...(directive !== undefined && { directive }),
+  };
+  if (result.state === 'failed') {
+    const { state, code, detail } = result;
+    return { state, code, detail, ...rest };
+  }
+  const { state, receiptId } = result;
+  return { state, ...(receiptId !== undefined && { receiptId }), ...rest };
+}

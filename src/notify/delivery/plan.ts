@@ -1,0 +1,242 @@
+import { hash } from 'node:crypto';
+import { parseServerUrl } from '../../client/api/api-client-transport.js';
+import {
+  contentFor,
+  ENGLISH,
+  type Content,
+  type ContentSwitches,
+  type Templates,
+} from '../content/content.js';
+import type {
+  Delivery,
+  FailedAttempt,
+  Outcome,
+  StoredDelivery,
+  SuppressionReason,
+  Target,
+} from './delivery.js';
+import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
+import type { Preferences, TopicSwitches, WebhookChannel } from '../preferences.js';
+import { isPushToken, pushMessage } from '../push/push-message.js';
+import { PRESETS, webhookRequest } from '../webhook/webhook-request.js';
+
+/** A push token as the server lists it. */
+export interface SavedToken {
+  readonly token: string;
+  readonly clientServerUrl: string | null;
+}
+
+export interface PlanOptions {
+  readonly now: number;
+  readonly templates?: Templates;
+  /** The switch of the build (`CLIENT_PUBLIC_REQUEST_PREVIEWS`); false = generic bodies for all. */
+  readonly requestPreviews?: boolean;
+  /** How long an event matters, by topic. Default: an hour, for a permission half an hour. */
+  readonly ttlSeconds?: Partial<Readonly<Record<NotificationTopic, number>>>;
+}
+
+/** What to send, and the outcomes of targets to which nothing is sent. */
+export interface Plan {
+  readonly deliveries: readonly Delivery[];
+  readonly outcomes: readonly Outcome[];
+}
+
+const TTL_SECONDS: Readonly<Record<NotificationTopic, number>> = {
+  ready: 3600,
+  permission_request: 1800,
+  user_action_request: 3600,
+};
+const MAX_SERVER_URL_CHARACTERS = 512;
+
+/**
+ * Which targets an event goes to, and with which text (specification, Events 1 to 6). Every token and every
+ * channel ends up in exactly one of the two lists.
+ */
+export function planNotification(
+  event: NotificationEvent,
+  preferences: Preferences,
+  tokens: readonly SavedToken[],
+  options: PlanOptions,
+): Plan {
+  const ttlSeconds = { ...TTL_SECONDS, ...options.ttlSeconds }[event.topic];
+  const expiresAt = event.createdAt + ttlSeconds * 1000;
+  const context = { event, options, ttlSeconds, expiresAt, contents: new Map<string, Content>() };
+  const entries = [
+    ...pushEntries(context, preferences.push, tokens),
+    ...webhookEntries(context, preferences.channels),
+  ];
+  return {
+    deliveries: entries.filter((entry) => isDelivery(entry)),
+    outcomes: entries.filter((entry): entry is Outcome => !isDelivery(entry)),
+  };
+}
+
+interface Context {
+  readonly event: NotificationEvent;
+  readonly options: PlanOptions;
+  readonly ttlSeconds: number;
+  readonly expiresAt: number;
+  readonly contents: Map<string, Content>;
+}
+
+type Entry = Delivery | Outcome;
+
+const isDelivery = (entry: Entry): entry is Delivery => 'kind' in entry;
+
+function pushEntries(
+  context: Context,
+  push: Preferences['push'],
+  tokens: readonly SavedToken[],
+): Entry[] {
+  if (tokens.length === 0) {
+    return [{ target: { kind: 'push', id: null }, deliveryId: null, state: 'no-target' }];
+  }
+  const reason = push.enabled ? reasonAgainst(context, push.topics) : 'push-disabled';
+  const content = contentOf(context, push);
+  return tokens.map(({ token, clientServerUrl }): Entry => {
+    const target = { kind: 'push', id: token } as const;
+    if (reason !== null) {
+      return suppressed(target, reason);
+    }
+    if (!isPushToken(token)) {
+      return malformedToken(target);
+    }
+    const address = { token, serverUrl: serverUrlFor(clientServerUrl, context.event) };
+    const message = pushMessage(context.event, content, address, context.ttlSeconds);
+    return { kind: 'push', token, message, ...baseOf(context, target, content) };
+  });
+}
+
+function webhookEntries(context: Context, channels: readonly WebhookChannel[]): Entry[] {
+  if (channels.length === 0) {
+    return [{ target: { kind: 'webhook', id: null }, deliveryId: null, state: 'no-target' }];
+  }
+  return channels.map((channel): Entry => {
+    const target = { kind: 'webhook', id: channel.id } as const;
+    const reason = channel.enabled ? reasonAgainst(context, channel.topics) : 'channel-disabled';
+    if (reason !== null) {
+      return suppressed(target, reason);
+    }
+    const content = contentOf(context, channel);
+    const { url, body } = webhookRequest(context.event, content, channel);
+    const { id: channelId, secrets } = channel;
+    // The spread comes last: an object that is spread first and then added to is slow to make.
+    return { kind: 'webhook', channelId, secrets, url, body, ...baseOf(context, target, content) };
+  });
+}
+
+function reasonAgainst(
+  { event, options, expiresAt }: Context,
+  topics: Readonly<Record<NotificationTopic, boolean>>,
+): SuppressionReason | null {
+  if (!topics[event.topic]) {
+    return 'topic-off';
+  }
+  return options.now >= expiresAt ? 'expired' : null;
+}
+
+/** The content for each way the switches can stand: made once, however many channels there are. */
+function contentOf(
+  { event, options, contents }: Context,
+  { readyIncludeMessageText, requestPreviews }: ContentSwitches,
+): Content {
+  const { templates = ENGLISH, requestPreviews: isBuiltIn = true } = options;
+  const switches = { readyIncludeMessageText, requestPreviews: isBuiltIn && requestPreviews };
+  const key = `${switches.readyIncludeMessageText} ${switches.requestPreviews}`;
+  const content = contents.get(key) ?? contentFor(event, switches, templates);
+  contents.set(key, content);
+  return content;
+}
+
+function baseOf({ event, expiresAt }: Context, target: Target, { isPreview }: Content) {
+  const { id: eventId, topic, createdAt } = event;
+  return { id: deliveryId(event, target), eventId, topic, createdAt, expiresAt, isPreview };
+}
+
+/**
+ * Without a dot, as Standard Webhooks has it, and the same whenever the event is sent again. Events
+ * of two servers may have one id, and their accounts channels of one id.
+ */
+function deliveryId({ id, serverUrl }: NotificationEvent, target: Target): string {
+  const subject = JSON.stringify([id, target.kind, target.id, serverUrl]);
+  return `msg_${hash('sha256', subject, 'base64url').slice(0, 32)}`;
+}
+
+function serverUrlFor(clientServerUrl: string | null, event: NotificationEvent): string {
+  const known = parseServerUrl(clientServerUrl ?? '');
+  return known === null || known.length > MAX_SERVER_URL_CHARACTERS ? event.serverUrl : known;
+}
+
+const suppressed = (target: Target, reason: SuppressionReason): Outcome => ({
+  target,
+  deliveryId: null,
+  state: 'suppressed',
+  reason,
+});
+
+const malformedToken = (target: Target): Outcome => ({
+  target,
+  deliveryId: null,
+  state: 'failed',
+  attempts: 0,
+  code: 'malformed-token',
+  detail: 'This is no push token. The app must register again.',
+});
+
+/** The account's settings as they are now. */
+export interface CurrentAccount {
+  readonly preferences: Preferences;
+  readonly tokens: readonly SavedToken[];
+}
+
+/**
+ * A delivery of an earlier plan as it is to be sent now: with the address and the secrets of today,
+ * or not at all, where the person has removed its target or switched off what it shows.
+ */
+export function renewDelivery(
+  delivery: StoredDelivery,
+  { preferences: { push, channels }, tokens }: CurrentAccount,
+): Delivery | FailedAttempt {
+  if (delivery.kind === 'push') {
+    const isThere = tokens.some(({ token }) => token === delivery.token);
+    if (!isThere || !push.enabled) {
+      return isThere ? SWITCHED_OFF : DEVICE_GONE;
+    }
+    return isWanted(delivery, push) ? delivery : SWITCHED_OFF;
+  }
+  const channel = channels.find(({ id }) => id === delivery.channelId);
+  if (channel?.enabled !== true) {
+    return CHANNEL_GONE;
+  }
+  return isWanted(delivery, channel) ? { ...delivery, ...addressOf(channel) } : SWITCHED_OFF;
+}
+
+function isWanted(
+  { topic, isPreview }: StoredDelivery,
+  switches: ContentSwitches & { readonly topics: TopicSwitches },
+): boolean {
+  const { topics, readyIncludeMessageText, requestPreviews } = switches;
+  const mayTell = topic === 'ready' ? readyIncludeMessageText : requestPreviews;
+  return topics[topic] && (mayTell || !isPreview);
+}
+
+function addressOf({ preset, url, secrets }: WebhookChannel) {
+  return { url: PRESETS[preset].url(url), secrets };
+}
+
+const unwanted = (code: string, detail: string): FailedAttempt => ({
+  state: 'failed',
+  code,
+  detail,
+  isTemporary: false,
+});
+
+const CHANNEL_GONE = unwanted(
+  'channel-gone',
+  'The channel was removed or disabled in the meantime.',
+);
+const DEVICE_GONE = unwanted('device-gone', 'The push token was removed in the meantime.');
+const SWITCHED_OFF = unwanted(
+  'switched-off',
+  'It, or what it shows, was switched off in the meantime.',
+);

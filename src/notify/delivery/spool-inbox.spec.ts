@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Delivery } from './delivery.js';
+import { SpoolInbox } from './spool-inbox.js';
+import { entryFor } from './spool-entry.js';
+import { ownerOfThisProcess } from './spool-name.js';
+import { Spool } from './spool.js';
+
+const ACCOUNT = { server: 'https://s.test', accountId: 'a', settingsFile: null };
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'gatehouse-inbox-'));
+});
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const open = () => new Spool({ directory, now: Date.now });
+
+const entry = (id: string) => {
+  const base = {
+    id,
+    eventId: 'e',
+    topic: 'ready',
+    createdAt: 0,
+    expiresAt: 1e15,
+    isPreview: false,
+  } as const;
+  const target = { kind: 'webhook', channelId: 'c', url: 'https://hook.test', body: '{}' } as const;
+  const delivery: Delivery = { ...base, ...target, secrets: [] };
+  return entryFor(delivery, ACCOUNT, false);
+};
+
+const idsOf = async (spool: Spool) => (await spool.entries()).map(({ entry: { id } }) => id);
+
+describe(SpoolInbox.name, () => {
+  it('takes an id once of many that add it at the same moment', async () => {
+    const spools = Array.from({ length: 50 }, () => open());
+    const added = await Promise.all(spools.map((spool) => spool.add([entry('one'), entry('one')])));
+    expect(added.flatMap(({ claims }) => claims)).toHaveLength(1);
+    expect(added.flatMap(({ known }) => known)).toHaveLength(99);
+    expect(await idsOf(open())).toEqual(['one']);
+  });
+
+  it('goes on with what a process was adding when it was killed, and leaves it to one that lives', async () => {
+    const spool = open();
+    await spool.add([entry('one')]);
+    const queue = join(directory, 'queue');
+    const [file = ''] = readdirSync(queue);
+    const stored = JSON.parse(readFileSync(join(queue, file), 'utf8')) as object;
+    rmSync(join(queue, file));
+    const leave = (addedBy: string) =>
+      writeFileSync(
+        join(queue, `${file.slice(0, 32)}.new`),
+        JSON.stringify({ ...stored, addedBy }),
+      );
+    leave(ownerOfThisProcess());
+    expect(await spool.add([entry('one')])).toMatchObject({ claims: [], known: ['one'] });
+    expect(await idsOf(spool)).toEqual([]);
+    const dead = spawnSync(process.execPath, ['-e', '']).pid;
+    leave(ownerOfThisProcess().replace(`-${process.pid}-`, `-${dead}-`));
+    await spool.tidy();
+    const [name] = await spool.due();
+    expect(name && (await spool.claim(name))?.entry).toMatchObject({ id: 'one' });
+  });
+});

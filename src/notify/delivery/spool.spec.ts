@@ -1,0 +1,231 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Delivery } from './delivery.js';
+import { entryFor, type SpoolAccount } from './spool-entry.js';
+import { formatSpoolName, hasEnded, ownerOfThisProcess, parseSpoolName } from './spool-name.js';
+import { LEASE_MS, Spool, spoolDirectory, type Claim } from './spool.js';
+
+const ACCOUNT: SpoolAccount = { server: 'https://s.test', accountId: 'a', settingsFile: null };
+const SECRET = 'a-signing-secret-of-a-channel';
+
+let directory: string;
+let now: number;
+
+beforeEach(() => {
+  directory = join(mkdtempSync(join(tmpdir(), 'gatehouse-spool-')), 'spool');
+  now = 1_000_000;
+});
+
+afterEach(() => rmSync(join(directory, '..'), { recursive: true, force: true }));
+
+const open = (limits = {}) => new Spool({ directory, now: () => now, limits });
+
+const entry = (id: string, expiresAt = now + 60_000, body = '{}') => {
+  const base = {
+    id,
+    eventId: 'e',
+    topic: 'ready',
+    createdAt: now,
+    expiresAt,
+    isPreview: false,
+  } as const;
+  const target = { kind: 'webhook', channelId: 'c', url: 'https://hook.test', body } as const;
+  const delivery: Delivery = { ...base, ...target, secrets: [SECRET] };
+  return entryFor(delivery, ACCOUNT, false);
+};
+
+const addOne = async (spool: Spool, id: string): Promise<Claim> => {
+  const { claims } = await spool.add([entry(id)]);
+  return claims[0] as Claim;
+};
+
+const idsOf = async (spool: Spool) => (await spool.entries()).map(({ entry: { id } }) => id).sort();
+
+describe(Spool.name, () => {
+  it('keeps what was added, without its signing secret, where only its owner can read it', async () => {
+    await addOne(open(), 'one');
+    const queue = join(directory, 'queue');
+    const [file = ''] = readdirSync(queue);
+    expect(statSync(join(queue, file)).mode & 0o777).toBe(0o600);
+    expect(statSync(queue).mode & 0o777).toBe(0o700);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    const text = await readFile(join(queue, file), 'utf8');
+    expect(text).not.toContain(SECRET);
+    expect(JSON.parse(text)).toMatchObject({ id: 'one', isSigned: true });
+  });
+
+  it('takes an id once, while it waits and after it ended', async () => {
+    const spool = open();
+    const claim = await addOne(spool, 'one');
+    expect(await spool.add([entry('one')])).toMatchObject({ claims: [], known: ['one'] });
+    await spool.end(claim, { state: 'sent', code: null, at: now });
+    expect(await open().add([entry('one')])).toMatchObject({ claims: [], known: ['one'] });
+  });
+
+  it('gives an entry to one of many that want it at the same moment', async () => {
+    const claim = await addOne(open(), 'one');
+    await open().putBack(claim, now, null);
+    const spools = Array.from({ length: 20 }, () => open());
+    const claims = await Promise.all(
+      spools.map(async (spool) => {
+        const [name] = await spool.due();
+        return name === undefined ? null : spool.claim(name);
+      }),
+    );
+    expect(claims.filter((found) => found !== null)).toHaveLength(1);
+  });
+
+  it('leaves an entry to its owner until the lease has run out', async () => {
+    await addOne(open(), 'one');
+    expect(await open().due()).toEqual([]);
+    now += LEASE_MS;
+    const [name] = await open().due();
+    expect(name && (await open().claim(name))?.entry.id).toBe('one');
+  });
+
+  it('lets go at once of what a process that ended had claimed', async () => {
+    await addOne(open(), 'one');
+    const queue = join(directory, 'queue');
+    const [file = ''] = readdirSync(queue);
+    const dead = spawnSync(process.execPath, ['-e', '']).pid;
+    const owner = ownerOfThisProcess().replace(`-${process.pid}-`, `-${dead}-`);
+    writeFileSync(join(queue, file.replace(ownerOfThisProcess(), owner)), '{}');
+    rmSync(join(queue, file));
+    expect(await open().due()).toHaveLength(1);
+  });
+
+  it('lets what another process did in the meantime count, after a sleep beyond the lease', async () => {
+    const slept = open();
+    const claim = await addOne(slept, 'one');
+    now += LEASE_MS;
+    const awake = open();
+    const [name] = await awake.due();
+    const taken = name && (await awake.claim(name));
+    await slept.putBack(claim, now, { code: 'late', detail: '', at: now });
+    await awake.end(taken as Claim, { state: 'sent', code: null, at: now });
+    await slept.end(claim, { state: 'failed', code: 'late', at: now });
+    expect(await idsOf(awake)).toEqual([]);
+    expect((await awake.history.entries()).map(({ ending }) => ending.state)).toEqual(['sent']);
+  });
+
+  it('holds an entry back until it is due, and counts its tries', async () => {
+    const spool = open();
+    const lastError = { code: 'status-500', detail: 'broken', at: now };
+    await spool.putBack(await addOne(spool, 'one'), now + 5_000, lastError);
+    expect(await spool.due()).toEqual([]);
+    now += 5_000;
+    const [name] = await spool.due();
+    const claim = name && (await spool.claim(name));
+    expect(claim?.entry).toMatchObject({ attempts: 1, lastError });
+  });
+
+  it('gives up what expires first when there is no more room, and says so', async () => {
+    const spool = open({ maxWaiting: 2 });
+    for (const [id, expiresAt] of [
+      ['late', now + 9_000],
+      ['soon', now + 1_000],
+    ] as const) {
+      await spool.add([entry(id, expiresAt)], now);
+    }
+    expect((await spool.add([entry('new')], now)).displaced).toEqual(['soon']);
+    expect(await idsOf(spool)).toEqual(['late', 'new']);
+    const [ended] = await spool.history.entries();
+    expect(ended).toMatchObject({ entry: { id: 'soon' }, ending: { code: 'spool-full' } });
+  });
+
+  it('keeps within its bytes, and refuses what is too large for any spool', async () => {
+    const spool = open({ maxBytes: 200_000 });
+    for (let index = 0; index < 6; index += 1) {
+      await spool.add([entry(`${index}`, now + 1_000 * (index + 1), 'x'.repeat(50_000))], now);
+    }
+    const queue = join(directory, 'queue');
+    const bytes = readdirSync(queue).reduce(
+      (sum, file) => sum + statSync(join(queue, file)).size,
+      0,
+    );
+    expect(bytes).toBeLessThanOrEqual(200_000);
+    expect(await idsOf(spool)).toContain('5');
+    await expect(spool.add([entry('huge', now + 1, 'x'.repeat(70_000))])).rejects.toThrow(
+      RangeError,
+    );
+  });
+
+  it('keeps the newest of what ended', async () => {
+    const spool = open({ maxHistory: 2 });
+    for (const id of ['one', 'two', 'three']) {
+      now += 1;
+      await spool.end(await addOne(spool, id), { state: 'sent', code: null, at: now });
+    }
+    await spool.tidy();
+    expect((await spool.history.entries()).map((ended) => ended.entry.id)).toEqual([
+      'three',
+      'two',
+    ]);
+  });
+
+  it('puts damaged files aside and goes on with the rest', async () => {
+    const spool = open();
+    await spool.putBack(await addOne(spool, 'good'), now, null);
+    const names = ['{ "v": 1,', '[]', '{"v":1,"id":"x","attempts":0,"kind":"delivery"}'];
+    names.forEach((text, index) => {
+      const key = String(index).padStart(32, '0');
+      const name = { key, lane: '0'.repeat(12), dueAt: 0, expiresAt: now + 1, claim: null };
+      writeFileSync(join(directory, 'queue', formatSpoolName(name)), text);
+    });
+    const due = await spool.due();
+    const claims = await Promise.all(due.map((name) => spool.claim(name)));
+    expect(claims.flatMap((claim) => (claim ? [claim.entry.id] : []))).toEqual(['good']);
+    expect(readdirSync(join(directory, 'damaged'))).toHaveLength(3);
+  });
+
+  it('sends an ended delivery again under the same id', async () => {
+    const spool = open();
+    const claim = await addOne(spool, 'one');
+    await spool.end(claim, { state: 'failed', code: 'status-404', at: now });
+    const again = await spool.redeliver(entry('one'), now + 5_000);
+    expect(again.entry).toMatchObject({
+      id: 'one',
+      attempts: 0,
+      delivery: { expiresAt: now + 5_000 },
+    });
+    expect(await spool.history.entries()).toEqual([]);
+  });
+});
+
+describe(parseSpoolName.name, () => {
+  it('reads what was written, and nothing else', () => {
+    const claim = { owner: ownerOfThisProcess(), leaseUntil: 7 };
+    const name = { key: 'a'.repeat(32), lane: 'b'.repeat(12), dueAt: 1, expiresAt: 2, claim };
+    expect(parseSpoolName(formatSpoolName(name))).toEqual(name);
+    expect(parseSpoolName(formatSpoolName({ ...name, claim: null }))).toEqual({
+      ...name,
+      claim: null,
+    });
+    expect(['.abc.tmp', 'README', '../x.json', ''].map(parseSpoolName)).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ]);
+  });
+});
+
+describe(hasEnded.name, () => {
+  it('says so of this machine only, and never of a process that runs', () => {
+    expect(hasEnded(ownerOfThisProcess())).toBe(false);
+    expect(hasEnded(`elsewhere-${process.pid}-00`)).toBe(false);
+    expect(hasEnded(ownerOfThisProcess().replace(/-\w+$/, '-earlier'))).toBe(true);
+  });
+});
+
+describe(spoolDirectory.name, () => {
+  it('is in the state directory, and ignores a relative one', () => {
+    expect(spoolDirectory({ XDG_STATE_HOME: '/s', HOME: '/h' })).toBe('/s/gatehouse/spool');
+    expect(spoolDirectory({ XDG_STATE_HOME: 's', HOME: '/h' })).toBe(
+      '/h/.local/state/gatehouse/spool',
+    );
+  });
+});

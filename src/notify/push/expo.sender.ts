@@ -1,0 +1,129 @@
+import { Expo, type ExpoPushMessage } from 'expo-server-sdk';
+import { Agent, type Dispatcher } from 'undici';
+import type { AttemptResult, PushDelivery } from '../delivery/delivery.js';
+import {
+  judgeReceipt,
+  judgeTicket,
+  projectsIn,
+  pushRequestFailure,
+  type ReceiptResult,
+  type SentTicket,
+} from './push-results.js';
+
+export interface ExpoSenderOptions {
+  /** For apps that take messages with one only. */
+  readonly accessToken?: string;
+  /** Where the push service is, if not where its SDK looks for it. */
+  readonly baseUrl?: string;
+  /** For an answer to one request. */
+  readonly timeoutMs?: number;
+  /** First of the two waits after which the SDK itself tries again, on 429 only. */
+  readonly rateLimitDelayMs?: number;
+  readonly now?: () => number;
+}
+
+const TIMEOUT_MS = 15_000;
+const RATE_LIMIT_DELAY_MS = 1_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Sends to phones through the push service. Close it, or its connections keep the process alive. */
+export class ExpoSender {
+  private readonly expo: Expo;
+  private readonly agent: Agent;
+  private readonly now: () => number;
+
+  constructor(options: ExpoSenderOptions = {}) {
+    const { accessToken, baseUrl, timeoutMs = TIMEOUT_MS } = options;
+    this.now = options.now ?? Date.now;
+    this.agent = new Agent({
+      connect: { timeout: timeoutMs },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      maxResponseSize: MAX_ANSWER_BYTES,
+    });
+    this.expo = new Expo({
+      httpAgent: baseUrl === undefined ? this.agent : sentTo(baseUrl, this.agent),
+      retryMinTimeout: options.rateLimitDelayMs ?? RATE_LIMIT_DELAY_MS,
+      ...(accessToken !== undefined && { accessToken }),
+    });
+  }
+
+  /** One try for each, in batches of 100; results by position. Never rejects. */
+  async attempt(deliveries: readonly PushDelivery[]): Promise<AttemptResult[]> {
+    const batches: Promise<AttemptResult[]>[] = [];
+    for (let at = 0; at < deliveries.length; at += Expo.pushNotificationChunkSizeLimit) {
+      const batch = deliveries.slice(at, at + Expo.pushNotificationChunkSizeLimit);
+      batches.push(this.sendBatch(batch, true));
+    }
+    return (await Promise.all(batches)).flat();
+  }
+
+  /**
+   * What became of messages that the push service took at least 15 minutes ago. It forgets them
+   * after a day. Never rejects: what cannot be asked now is `pending`.
+   */
+  async receipts(tickets: readonly SentTicket[]): Promise<ReceiptResult[]> {
+    const ids = tickets.map(({ receiptId }) => receiptId);
+    const chunks = this.expo.chunkPushNotificationReceiptIds(ids);
+    const answers = await Promise.all(
+      chunks.map((chunk) => this.expo.getPushNotificationReceiptsAsync(chunk).catch(() => ({}))),
+    );
+    const receipts = new Map(answers.flatMap((answer) => Object.entries(answer)));
+    return tickets.map((ticket) =>
+      judgeReceipt(ticket, receipts.get(ticket.receiptId), this.now()),
+    );
+  }
+
+  /** Cuts what is still open. */
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+
+  private async sendBatch(
+    batch: readonly PushDelivery[],
+    maySplit: boolean,
+  ): Promise<AttemptResult[]> {
+    try {
+      const messages = batch.map((delivery) => this.messageOf(delivery));
+      const tickets = await this.expo.sendPushNotificationsAsync(messages);
+      return batch.map(({ token }, index) => judgeTicket(tickets[index], token));
+    } catch (error) {
+      const projects = maySplit ? projectsIn(error) : null;
+      const failure = pushRequestFailure(error);
+      return projects === null
+        ? batch.map(() => failure)
+        : this.sendByProject(batch, projects, failure);
+    }
+  }
+
+  /** Nothing of a mixed batch was sent: each project's part goes by itself. */
+  private async sendByProject(
+    batch: readonly PushDelivery[],
+    projects: readonly (readonly string[])[],
+    otherwise: AttemptResult,
+  ): Promise<AttemptResult[]> {
+    const results = new Map<PushDelivery, AttemptResult>();
+    for (const tokens of projects) {
+      const part = batch.filter((one) => tokens.includes(one.token) && !results.has(one));
+      const partResults = part.length === 0 ? [] : await this.sendBatch(part, false);
+      part.forEach((one, index) => results.set(one, partResults[index] ?? otherwise));
+    }
+    return batch.map((delivery) => results.get(delivery) ?? otherwise);
+  }
+
+  /** A message that waited lives only as long as its event still matters. */
+  private messageOf({ message, expiresAt }: PushDelivery): ExpoPushMessage {
+    const leftSeconds = Math.ceil((expiresAt - this.now()) / 1000);
+    return { ...message, ttl: Math.max(1, Math.min(message.ttl, leftSeconds)) };
+  }
+}
+
+/** The SDK has no option for the address, so requests are turned round on their way out. */
+function sentTo(baseUrl: string, agent: Agent): Dispatcher {
+  const { origin, pathname } = new URL(baseUrl);
+  const prefix = pathname.replace(/\/+$/, '');
+  return agent.compose(
+    (dispatch) => (options, handler) =>
+      dispatch({ ...options, origin, path: `${prefix}${options.path}` }, handler),
+  );
+}

@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto';
+import { ANDROID_CHANNELS } from '../../client/notifications/notification-display.js';
+import {
+  NOTIFICATION_CATEGORIES,
+  type NotificationTarget,
+} from '../../client/notifications/notification-routing.js';
+import type { Content } from '../content/content.js';
+import type { NotificationEvent } from '../content/notification-event.js';
+import { shortenToFit, utf8Length } from '../content/text.js';
+
+const WRAPPED = /^Expo(?:nent)?PushToken\[[\x21-\x7e]{1,200}\]$/;
+const PLAIN = /^[a-z\d]{8}(?:-[a-z\d]{4}){3}-[a-z\d]{12}$/i;
+const SHOWN_CHARACTERS = 4;
+
+/** Whether the push service can know this token by its shape. */
+export function isPushToken(token: string): boolean {
+  return WRAPPED.test(token) || PLAIN.test(token);
+}
+
+/** A token as it may be shown: a whole one lets anyone send to that device. */
+export function maskedToken(token: string): string {
+  const inner = /\[(.*)\]$/.exec(token)?.[1] ?? token;
+  return `…${inner.slice(-SHOWN_CHARACTERS)}`;
+}
+
+/** A message of the push service, in its own field names. */
+export interface PushMessage {
+  readonly to: string;
+  readonly title: string;
+  readonly subtitle?: string;
+  readonly body: string;
+  readonly data: Readonly<Record<keyof NotificationTarget, string | null>>;
+  readonly sound: 'default';
+  /** Seconds. */
+  readonly ttl: number;
+  readonly priority: 'default' | 'high';
+  readonly channelId: string;
+  readonly categoryId?: string;
+  readonly collapseId: string;
+  readonly tag: string;
+}
+
+export interface PushAddress {
+  readonly token: string;
+  /** The server as the app on that device knows it. */
+  readonly serverUrl: string;
+}
+
+/** The push service refuses more, everything in it counted. */
+export const PUSH_BUDGET_BYTES = 4096;
+
+/**
+ * The message for one device (specification, Events 5, 6 and 10). Its text is shortened so that the
+ * whole fits into 4096 bytes; what routes a tap is never touched.
+ */
+export function pushMessage(
+  event: NotificationEvent,
+  content: Content,
+  { token, serverUrl }: PushAddress,
+  ttlSeconds: number,
+): PushMessage {
+  const frame = { ...frameOf(event, content), to: token, ttl: ttlSeconds };
+  const data = routing(event, serverUrl);
+  const room = PUSH_BUDGET_BYTES - utf8Length(JSON.stringify({ ...frame, data, body: '' }));
+  const body = shortenToFit(
+    content.body,
+    room,
+    (shorter) => utf8Length(JSON.stringify(shorter)) - '""'.length <= room,
+  );
+  return { ...frame, data, body };
+}
+
+function routing(event: NotificationEvent, serverUrl: string): PushMessage['data'] {
+  const { topic, session, request, id } = event;
+  const { sessionId } = session;
+  return { topic, serverUrl, sessionId, requestId: request?.requestId ?? null, eventId: id };
+}
+
+function frameOf(event: NotificationEvent, { title, subtitle }: Content) {
+  const { topic } = event;
+  const category = NOTIFICATION_CATEGORIES[topic];
+  const collapseId = collapseIdOf(event);
+  return {
+    title,
+    ...(subtitle !== null && { subtitle }),
+    sound: 'default',
+    priority: topic === 'ready' ? 'default' : 'high',
+    channelId: ANDROID_CHANNELS[topic].id,
+    ...(category !== null && { categoryId: category.id }),
+    collapseId,
+    tag: collapseId,
+  } as const;
+}
+
+/**
+ * Notifications of one id replace each other on the device: the readiness of one session, or one
+ * request. So a message that was accepted twice is still seen once. Apple takes at most 64 bytes.
+ */
+function collapseIdOf({ serverUrl, topic, session, request }: NotificationEvent): string {
+  const subject = [serverUrl, topic, session.sessionId, request?.requestId ?? ''];
+  return hash('sha256', JSON.stringify(subject), 'base64url');
+}

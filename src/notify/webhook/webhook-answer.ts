@@ -1,0 +1,104 @@
+import { isRecord } from '../../client/is-record.js';
+import type { AttemptResult, FailedAttempt } from '../delivery/delivery.js';
+import { DestinationRefused } from './destination-guard.js';
+
+/** What of a receiver's answer counts: its body never does. */
+export interface WebhookAnswer {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** Statuses that may pass (contract, The sender); with them every 5xx. */
+const TEMPORARY_STATUSES = [408, 425, 429];
+
+/** How a try went by its answer: only a 2xx is a delivery, and no redirect is followed. */
+export function judgeAnswer({ status, headers }: WebhookAnswer, now: number): AttemptResult {
+  const wish = String(headers['webhook-delivery'] ?? '').toLowerCase();
+  const directive = wish === 'disable' ? ({ directive: 'disable-channel' } as const) : {};
+  if (status >= 200 && status < 300) {
+    return { state: 'sent', ...directive };
+  }
+  const isTemporary = TEMPORARY_STATUSES.includes(status) || status >= 500;
+  const retryAfterMs = readRetryAfter(headers['retry-after'], now);
+  return {
+    state: 'failed',
+    code: isRedirect(status) ? 'redirect-refused' : `http-${status}`,
+    detail: detailOf(status),
+    isTemporary: isTemporary && wish !== 'disable' && wish !== 'abort-message',
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...directive,
+  };
+}
+
+/** Milliseconds that a `Retry-After` asks for, in either of its forms (RFC 9110, 10.2.3). */
+export function readRetryAfter(
+  header: string | string[] | undefined,
+  now: number,
+): number | undefined {
+  const text = typeof header === 'string' ? header.trim() : '';
+  if (/^\d{1,9}$/.test(text)) {
+    return Number(text) * 1000;
+  }
+  const at = /^[A-Z][a-z]{2},? /.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
+function detailOf(status: number): string {
+  if (isRedirect(status)) {
+    return `The webhook answered ${status}, a redirect. Give the channel the address it leads to.`;
+  }
+  if (status === 410) {
+    return 'The webhook answered 410: it is gone for good. Remove the channel, or change its url.';
+  }
+  return `The webhook answered ${status}.`;
+}
+
+interface Failure {
+  readonly code: string;
+  readonly detail: string;
+}
+
+const TIMEOUT: Failure = { code: 'timeout', detail: 'The webhook did not answer in time.' };
+const FAILURES: Readonly<Record<string, Failure>> = {
+  UND_ERR_CONNECT_TIMEOUT: TIMEOUT,
+  UND_ERR_HEADERS_TIMEOUT: TIMEOUT,
+  ETIMEDOUT: TIMEOUT,
+  ENOTFOUND: { code: 'host-not-found', detail: 'There is no host of the name in the url.' },
+  EAI_AGAIN: { code: 'host-not-found', detail: 'The name of the host cannot be looked up now.' },
+  ECONNREFUSED: { code: 'connection-refused', detail: 'Nothing listens at the url.' },
+  ECONNRESET: { code: 'connection-cut', detail: 'The webhook cut the connection.' },
+  UND_ERR_SOCKET: { code: 'connection-cut', detail: 'The webhook cut the connection.' },
+};
+const CERTIFICATE_ERROR =
+  /CERT|ISSUER|ERR_TLS|UNABLE_TO_VERIFY|INVALID_(CA|PURPOSE)|HOSTNAME|^PATH_LENGTH/;
+
+/** How a try went that got no answer. Every reason but a refusal of this sender's own may pass. */
+export function judgeError(error: unknown): FailedAttempt {
+  if (error instanceof DestinationRefused) {
+    const { code, message } = error;
+    return { state: 'failed', code, detail: message, isTemporary: false };
+  }
+  return { state: 'failed', ...failureOf(error), isTemporary: true };
+}
+
+function failureOf(error: unknown): Failure {
+  const code = codeOf(error);
+  if (CERTIFICATE_ERROR.test(code)) {
+    const detail = `The certificate of the webhook is not trusted (${code}).`;
+    return { code: 'certificate-refused', detail };
+  }
+  const detail = `The connection to the webhook failed${code === '' ? '' : ` (${code})`}.`;
+  return FAILURES[code] ?? { code: 'network-error', detail };
+}
+
+/** Of several failures, one for every address of a host, the first. */
+function codeOf(error: unknown): string {
+  const { code, errors } = isRecord(error) ? error : {};
+  if (Array.isArray(errors) && errors.length > 0) {
+    return codeOf(errors[0]);
+  }
+  return typeof code === 'string' ? code : '';
+}

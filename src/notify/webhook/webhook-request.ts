@@ -1,0 +1,145 @@
+import type { Content } from '../content/content.js';
+import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
+import type { WebhookChannel } from '../preferences.js';
+import { shortenToFit, utf8Length } from '../content/text.js';
+
+/** What a preset writes into the body: the specification's fields, ready to be encoded. */
+export interface WebhookFacts {
+  readonly channelId: string;
+  readonly createdAt: number;
+  readonly topic: NotificationTopic;
+  readonly content: { readonly title: string; readonly body: string };
+  readonly session: { readonly sessionId: string; readonly title: string };
+  readonly request: {
+    readonly requestId: string;
+    readonly kind: 'permission' | 'user_action';
+    readonly toolName: string;
+    readonly toolDetails: string | null;
+  } | null;
+  readonly metadata: Readonly<Record<string, string | number | boolean>>;
+}
+
+export const WEBHOOK_PRESETS = ['generic', 'slack', 'discord', 'ntfy'] as const;
+export type WebhookPreset = (typeof WEBHOOK_PRESETS)[number];
+
+interface PresetRow {
+  /** Where it goes, given the channel's url. */
+  readonly url: (url: string) => string;
+  readonly body: (facts: WebhookFacts, url: string) => object;
+  /** Bytes of the whole body. */
+  readonly budgetBytes: number;
+  /** Bytes of the text in it: what the service cuts off or refuses by itself. */
+  readonly textBytes: number;
+}
+
+const BUDGET_BYTES = 16 * 1024;
+const asItIs = (url: string): string => url;
+
+/** The body of each preset: the specification's, and what three services of others understand. */
+export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
+  generic: {
+    url: asItIs,
+    body: (facts) => facts,
+    budgetBytes: BUDGET_BYTES,
+    textBytes: BUDGET_BYTES,
+  },
+  slack: {
+    url: asItIs,
+    body: ({ content }) => ({
+      text: `*${escapeSlack(content.title)}*\n${escapeSlack(content.body)}`,
+      unfurl_links: false,
+    }),
+    budgetBytes: BUDGET_BYTES,
+    textBytes: BUDGET_BYTES,
+  },
+  discord: {
+    url: asItIs,
+    body: ({ content }) => ({
+      embeds: [{ title: content.title, description: content.body }],
+      // A command that holds "@everyone" must not call everyone.
+      allowed_mentions: { parse: [] },
+    }),
+    budgetBytes: BUDGET_BYTES,
+    textBytes: 4096,
+  },
+  ntfy: {
+    // Publishing as JSON goes to the server itself, with the topic in the body.
+    url: (url) => new URL(`.${new URL(url).search}`, withoutEndingSlash(url)).href,
+    body: ({ content, topic }, url) => ({
+      topic: withoutEndingSlash(url).split('/').at(-1),
+      title: content.title,
+      message: content.body,
+      priority: topic === 'ready' ? 3 : 4,
+    }),
+    budgetBytes: 6 * 1024,
+    textBytes: 4000,
+  },
+};
+
+export function isWebhookPreset(value: unknown): value is WebhookPreset {
+  return WEBHOOK_PRESETS.some((preset) => preset === value);
+}
+
+function withoutEndingSlash(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+/** Slack reads these three as markup, and only these must be escaped. */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+export interface WebhookRequest {
+  readonly url: string;
+  /** The JSON that is sent, byte for byte. */
+  readonly body: string;
+}
+
+/**
+ * The POST for a channel (specification, Webhook delivery payload), its text shortened so that the
+ * whole body keeps within the preset's budget: 16 KiB, less where the service takes less.
+ */
+export function webhookRequest(
+  event: NotificationEvent,
+  content: Content,
+  channel: WebhookChannel,
+): WebhookRequest {
+  const preset = PRESETS[channel.preset];
+  const encode = (text: string) =>
+    JSON.stringify(preset.body(factsOf(event, content, text, channel.id), channel.url));
+  const fits = (text: string, body: string) =>
+    utf8Length(text) <= preset.textBytes && utf8Length(body) <= preset.budgetBytes;
+  const url = preset.url(channel.url);
+  if (content.body.length <= preset.textBytes) {
+    const body = encode(content.body);
+    // As good as always: one encoding is enough then.
+    if (fits(content.body, body)) {
+      return { url, body };
+    }
+  }
+  const shorter = shortenToFit(content.body, preset.textBytes, (text) => fits(text, encode(text)));
+  return { url, body: encode(shorter) };
+}
+
+function factsOf(
+  { id: eventId, createdAt, topic, session, request, serverUrl, metadata }: NotificationEvent,
+  { title, toolDetails, sessionTitle, toolName }: Content,
+  body: string,
+  channelId: string,
+): WebhookFacts {
+  return {
+    channelId,
+    createdAt,
+    topic,
+    content: { title, body },
+    session: { sessionId: session.sessionId, title: sessionTitle },
+    request: request && {
+      requestId: request.requestId,
+      kind: topic === 'permission_request' ? 'permission' : 'user_action',
+      toolName,
+      toolDetails: toolDetails === null ? null : body,
+    },
+    metadata: { ...metadata, eventId, serverUrl },
+  };
+}

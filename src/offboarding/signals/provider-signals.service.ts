@@ -1,0 +1,117 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { IdentityEvents } from '../../auth/identity-events.js';
+import { Clock } from '../../common/clock.js';
+import { AppError } from '../../common/errors.js';
+import { authConfig } from '../../config/auth.config.js';
+import { providersConfig } from '../../config/providers.config.js';
+import { removedUserIn } from '../../policy/eligibility/offboarding.js';
+import {
+  isLogoutNotifier,
+  MAX_LOGOUT_TOKEN_AGE_SECONDS,
+} from '../../providers/identity-provider.js';
+import { ProviderRegistry } from '../../providers/provider-registry.js';
+import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
+
+const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
+const MAX_TOKEN_LENGTH = 16_384;
+/** A used token is remembered for longer than it could pass again, clocks that differ included. */
+const REMEMBERED_MS = 2 * MAX_LOGOUT_TOKEN_AGE_SECONDS * 1000;
+
+/**
+ * Receives a provider's signal that a user may have left. It decides nothing: the identity becomes
+ * due and is re-checked at once, so that a forged or mistaken signal costs one re-check.
+ */
+@Injectable()
+export class ProviderSignalsService {
+  private readonly logger = new Logger('ProviderSignals');
+
+  constructor(
+    private readonly providers: ProviderRegistry,
+    private readonly identities: IdentityDueRepository,
+    private readonly events: IdentityEvents,
+    private readonly clock: Clock,
+    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+  ) {}
+
+  /** @throws AppError `not-found` where nothing is re-checked, `invalid-request`, `unavailable` */
+  async logOut(providerId: string, form: string): Promise<void> {
+    const provider = this.providers.get(providerId);
+    if (!this.isOn || provider === undefined || !isLogoutNotifier(provider)) {
+      throw new AppError('not-found');
+    }
+    const [token = '', ...more] = new URLSearchParams(form).getAll('logout_token');
+    if (token === '' || more.length > 0 || token.length > MAX_TOKEN_LENGTH) {
+      throw new AppError('invalid-request');
+    }
+    const notice = await provider.verifyLogoutToken(token).catch((cause: unknown) => {
+      const msg = 'logout token refused';
+      this.logger.warn({ msg, provider: providerId, cause: String(cause) });
+      throw new AppError('invalid-request');
+    });
+    const expiresAt = new Date(this.clock.now() + REMEMBERED_MS);
+    const made = await this.identities.makeDueOnce(providerId, notice, expiresAt);
+    if (made === null) {
+      throw new AppError('invalid-request');
+    }
+    this.announce(providerId, made);
+  }
+
+  /** Whether signals have an effect: without re-checks there is nothing to bring forward. */
+  get isOn(): boolean {
+    return this.config.offboarding.enabled;
+  }
+
+  async makeDue(provider: string, subject: string): Promise<void> {
+    this.announce(provider, await this.identities.makeDue(provider, subject));
+  }
+
+  private announce(provider: string, made: number): void {
+    this.logger.log({ msg: 'push signal', provider, identities: made });
+    if (made > 0) {
+      this.events.emit('identities-due');
+    }
+  }
+}
+
+/** GitHub's organisation webhook. A delivery that arrives twice costs a second re-check and nothing else. */
+@Injectable()
+export class GitHubWebhookService {
+  private readonly secret: string | null;
+
+  constructor(
+    private readonly signals: ProviderSignalsService,
+    @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
+  ) {
+    const github = config.find(({ type }) => type === 'github');
+    this.secret = github?.type === 'github' ? github.webhookSecret : null;
+  }
+
+  /**
+   * @param body as it arrived: the signature is over its bytes
+   * @throws AppError `not-found` where the webhook is off, `invalid-signature`, `invalid-request`
+   */
+  async receive(event: string, signature: string, body: string): Promise<void> {
+    if (this.secret === null || !this.signals.isOn) {
+      throw new AppError('not-found');
+    }
+    const given = SIGNATURE.exec(signature)?.[1];
+    const expected = createHmac('sha256', this.secret).update(body).digest();
+    if (given === undefined || !timingSafeEqual(Buffer.from(given, 'hex'), expected)) {
+      throw new AppError('invalid-signature');
+    }
+    const leaver = removedUserIn(event, parse(body));
+    if (leaver !== null) {
+      await this.signals.makeDue('github', leaver);
+    }
+  }
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new AppError('invalid-request');
+  }
+}

@@ -1,0 +1,46 @@
+/** p, the field of edwards25519, and L, the order of its base point (RFC 8032, section 5.1). */
+const FIELD_PRIME = 2n ** 255n - 19n;
+const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+/** The positive y coordinate of the points of order 8 that is below p / 2. */
+const ORDER_8_Y = 0x5fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
+/**
+ * The y coordinates of the eight points whose order divides 8. A public key or a commitment that
+ * is one of them makes forged signatures verify: such an account is open to anyone.
+ */
+const LOW_ORDER_Y = [0n, 1n, FIELD_PRIME - 1n, ORDER_8_Y, FIELD_PRIME - ORDER_8_Y];
+
+export type DeviceKeyVerdict = 'ok' | 'wrong-length' | 'non-canonical' | 'low-order';
+
+/**
+ * Whether 32 bytes may be an account's Ed25519 key: y below p (no second encoding of one point)
+ * and not of low order. Says nothing about whether the point is on the curve: verifying does.
+ */
+export function judgePublicKey(key: Uint8Array): DeviceKeyVerdict {
+  return key.length === 32 ? judgePoint(key) : 'wrong-length';
+}
+
+/**
+ * Whether 64 bytes have the form of a signature: R canonical and not of low order, S below L
+ * (RFC 8032, section 5.1.7). Cheap, so it comes before the curve arithmetic.
+ */
+export function isStrictSignature(signature: Uint8Array): boolean {
+  return (
+    signature.length === 64 &&
+    judgePoint(signature.subarray(0, 32)) === 'ok' &&
+    littleEndian(signature.subarray(32)) < GROUP_ORDER
+  );
+}
+
+function judgePoint(encoded: Uint8Array): DeviceKeyVerdict {
+  // The top bit is the sign of x.
+  const y = BigInt.asUintN(255, littleEndian(encoded));
+  if (y >= FIELD_PRIME) {
+    return 'non-canonical';
+  }
+  return LOW_ORDER_Y.includes(y) ? 'low-order' : 'ok';
+}
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
+}

@@ -1,0 +1,63 @@
+import {
+  judgeMigration,
+  judgeModeSwitch,
+  newKeyedAccountMode,
+  type AccountEncryptionRules,
+} from './encryption.js';
+
+const OPTIONAL: AccountEncryptionRules = {
+  storagePolicy: 'optional',
+  defaultAccountMode: 'e2ee',
+  allowAccountOptOut: true,
+};
+const REQUIRED: AccountEncryptionRules = { ...OPTIONAL, storagePolicy: 'required_e2ee' };
+const PLAINTEXT: AccountEncryptionRules = { ...OPTIONAL, storagePolicy: 'plaintext_only' };
+const NO_OPT_OUT: AccountEncryptionRules = { ...OPTIONAL, allowAccountOptOut: false };
+
+const ALLOWED = { isAllowed: true };
+const refused = (code: string) => ({ isAllowed: false, code });
+
+describe('newKeyedAccountMode', () => {
+  it.each(['e2ee', 'plain'] as const)(
+    'asks the default (%s) where the policy leaves a choice',
+    (mode) => {
+      expect(newKeyedAccountMode({ ...OPTIONAL, defaultAccountMode: mode })).toBe(mode);
+      expect(newKeyedAccountMode({ ...REQUIRED, defaultAccountMode: mode })).toBe('e2ee');
+      expect(newKeyedAccountMode({ ...PLAINTEXT, defaultAccountMode: mode })).toBe('plain');
+    },
+  );
+});
+
+describe('judgeModeSwitch', () => {
+  it('needs a policy that leaves a choice, and opt-out', () => {
+    expect(judgeModeSwitch(OPTIONAL, 'keyed', 'plain')).toEqual(ALLOWED);
+    for (const facts of [NO_OPT_OUT, REQUIRED, PLAINTEXT]) {
+      expect(judgeModeSwitch(facts, 'keyed', 'plain')).toEqual(refused('account-optout-disabled'));
+    }
+  });
+
+  it('leaves an account without a device key plain', () => {
+    expect(judgeModeSwitch(OPTIONAL, 'keyless', 'e2ee')).toEqual(refused('keyless-stays-plain'));
+    expect(judgeModeSwitch(OPTIONAL, 'keyless', 'plain')).toEqual(ALLOWED);
+  });
+});
+
+describe('judgeMigration', () => {
+  it('is always open into the one mode that the policy leaves', () => {
+    const closed = { ...REQUIRED, allowAccountOptOut: false };
+    expect(judgeMigration(closed, 'keyed', 'e2ee')).toEqual(ALLOWED);
+    expect(judgeMigration(closed, 'keyed', 'plain')).toEqual(refused('plaintext-writes-disabled'));
+    expect(judgeMigration(PLAINTEXT, 'keyed', 'plain')).toEqual(ALLOWED);
+    expect(judgeMigration(PLAINTEXT, 'keyed', 'e2ee')).toEqual(
+      refused('encrypted-writes-disabled'),
+    );
+    expect(judgeMigration(REQUIRED, 'keyless', 'e2ee')).toEqual(refused('keyless-stays-plain'));
+  });
+
+  it('asks as a switch does where the policy leaves a choice', () => {
+    expect(judgeMigration(OPTIONAL, 'keyed', 'plain')).toEqual(ALLOWED);
+    expect(judgeMigration(NO_OPT_OUT, 'keyed', 'plain')).toEqual(
+      refused('account-optout-disabled'),
+    );
+  });
+});

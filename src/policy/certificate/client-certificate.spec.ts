@@ -1,0 +1,226 @@
+import {
+  commonNamesOf,
+  isSameName,
+  parseDistinguishedName,
+  CLIENT_AUTHENTICATION,
+  judgeClientCertificate,
+  type CertificateFacts,
+  type CertificateRules,
+} from './client-certificate.js';
+import { allowedReturnTo } from '../flow/return-address.js';
+
+const NOW = Date.UTC(2026, 0, 2);
+const DAY = 86_400_000;
+
+const facts: CertificateFacts = {
+  emails: ['Alice@Corp.Example'],
+  upns: ['alice@corp.example'],
+  commonNames: ['Alice Novák'],
+  fingerprint: 'ab'.repeat(32),
+  issuer: parseDistinguishedName('C=CZ,O=Acme\\, s.r.o.,CN=Acme Issuing CA'),
+  validity: { notBefore: NOW - DAY, notAfter: NOW + DAY },
+  usages: [CLIENT_AUTHENTICATION],
+};
+
+const rules: CertificateRules = {
+  identitySource: 'san_email',
+  allowedEmailDomains: [],
+  allowedIssuers: [],
+};
+
+function judge(changed: Partial<CertificateFacts>, ruled: Partial<CertificateRules> = {}): unknown {
+  const verdict = judgeClientCertificate({ ...facts, ...changed }, { ...rules, ...ruled }, NOW);
+  return verdict.isAllowed ? verdict.subject : verdict.reason;
+}
+
+describe(judgeClientCertificate.name, () => {
+  it.each([
+    ['san_email', 'san_email:Alice@corp.example'],
+    ['san_upn', 'san_upn:alice@corp.example'],
+    ['subject_cn', 'subject_cn:Alice Novák'],
+    ['fingerprint', `fingerprint:${'ab'.repeat(32)}`],
+  ] as const)('names the person by %s', (identitySource, subject) => {
+    expect(judge({}, { identitySource })).toBe(subject);
+  });
+
+  it.each([
+    ['no-identity', []],
+    ['empty-identity', ['']],
+    ['empty-identity', ['  ']],
+    ['control-characters', ['root@corp.example\0.evil.example']],
+    ['control-characters', ['a@corp.example\n']],
+    ['wildcard-identity', ['*@corp.example']],
+    ['malformed-identity', ['corp.example']],
+    ['malformed-identity', ['a@b@corp.example']],
+    ['malformed-identity', ['"a b"@corp.example']],
+    ['malformed-identity', ['a@corp.example, email:root@corp.example']],
+    ['malformed-identity', ['a@']],
+    ['malformed-identity', ['a@-corp.example']],
+    ['malformed-identity', ['a@corp..example']],
+    ['malformed-identity', ['a@corp.example.']],
+    ['malformed-identity', [`${'a'.repeat(65)}@corp.example`]],
+    ['ambiguous-identity', ['a@corp.example', 'b@corp.example']],
+    ['control-characters', ['a@corp.example', 'b\u0000@x.example']],
+  ] as const)('refuses with %s: %j', (reason, emails) => {
+    expect(judge({ emails })).toBe(reason);
+    expect(judge({ upns: emails }, { identitySource: 'san_upn' })).toBe(reason);
+  });
+
+  it('takes two spellings of one address for one', () => {
+    expect(judge({ emails: ['a@corp.example', 'a@CORP.example'] })).toBe(
+      'san_email:a@corp.example',
+    );
+    expect(judge({ emails: ['a@corp.example', 'A@corp.example'] })).toBe('ambiguous-identity');
+  });
+
+  it('lets the domain list pick one of two addresses, whole domains only', () => {
+    const emails = ['a@corp.example', 'a@private.example'];
+    expect(judge({ emails }, { allowedEmailDomains: ['corp.example'] })).toBe(
+      'san_email:a@corp.example',
+    );
+    const both = ['corp.example', 'private.example'];
+    expect(judge({ emails }, { allowedEmailDomains: both })).toBe('ambiguous-identity');
+    for (const other of ['sub.corp.example', 'notcorp.example', 'corp.example.evil.example']) {
+      expect(judge({ emails: [`a@${other}`] }, { allowedEmailDomains: ['corp.example'] })).toBe(
+        'domain-not-allowed',
+      );
+    }
+  });
+
+  it.each([
+    ['expired', { validity: { notBefore: 0, notAfter: NOW - 1 } }],
+    ['not-yet-valid', { validity: { notBefore: NOW + 1, notAfter: NOW + DAY } }],
+    ['wrong-usage', { usages: ['1.3.6.1.5.5.7.3.1'] }],
+    ['wrong-usage', { usages: [] }],
+  ] as const)('refuses one that is %s', (reason, changed) => {
+    expect(judge(changed)).toBe(reason);
+  });
+
+  it('takes a certificate without usages for one of any use', () => {
+    expect(judge({ usages: null })).toBe('san_email:Alice@corp.example');
+  });
+
+  it.each([
+    ['Acme Issuing CA', true],
+    ['CN=Acme Issuing CA,O=Acme\\, s.r.o.,C=CZ', true],
+    ['C = CZ, O = Acme\\, s.r.o., CN = Acme Issuing CA', true],
+    ['acme issuing ca', false],
+    ['Acme', false],
+    ['CN=Acme Issuing CA', false],
+    ['CN=Acme Issuing CA,O=Acme\\, s.r.o.,C=SK', false],
+    ['O=Acme Issuing CA', false],
+  ])('compares the issuer with %j: %s', (allowed, isAllowed) => {
+    const verdict = judge({}, { allowedIssuers: ['Other', allowed] });
+    expect(verdict).toBe(isAllowed ? 'san_email:Alice@corp.example' : 'issuer-not-allowed');
+  });
+
+  it('refuses an issuer with two common names, or none forwarded, where a list asks for one', () => {
+    const issuer = parseDistinguishedName('CN=Acme Issuing CA,CN=Evil');
+    expect(judge({ issuer }, { allowedIssuers: ['Acme Issuing CA'] })).toBe('issuer-not-allowed');
+    expect(judge({ issuer: null }, { allowedIssuers: ['Acme Issuing CA'] })).toBe(
+      'issuer-not-allowed',
+    );
+  });
+
+  it.each([
+    [['a', 'b'], 'ambiguous-identity'],
+    [['*.corp.example'], 'wildcard-identity'],
+    [['ad\u202emin'], 'control-characters'],
+    [[' admin'], 'malformed-identity'],
+  ])('refuses the common names %j: %s', (commonNames, reason) => {
+    expect(judge({ commonNames }, { identitySource: 'subject_cn' })).toBe(reason);
+  });
+});
+
+describe(parseDistinguishedName.name, () => {
+  it('reads escapes, bytes, object identifiers and sets of attributes', () => {
+    const name = parseDistinguishedName(
+      'emailAddress=a@b.example,CN=Ji\\C5\\99\\C3\\AD Nov\\C3\\A1k\\; admin,2.5.4.11=IT \\+ Ops+O=Acme',
+    );
+    expect(name).toEqual([
+      [{ type: '1.2.840.113549.1.9.1', value: 'a@b.example' }],
+      [{ type: '2.5.4.3', value: 'Jiří Novák; admin' }],
+      [
+        { type: '2.5.4.11', value: 'IT + Ops' },
+        { type: '2.5.4.10', value: 'Acme' },
+      ],
+    ]);
+  });
+
+  it.each([
+    '',
+    'Acme',
+    '/C=CZ/CN=a',
+    'CN',
+    'CN=a;O=b',
+    'CN=a,',
+    'CN="a"',
+    'CN=a\\',
+    'CN=\\ff',
+    'x-y=1',
+  ])('refuses %j', (text) => {
+    expect(parseDistinguishedName(text)).toBeNull();
+  });
+
+  it('does not find a second common name inside a value', () => {
+    const name = parseDistinguishedName('CN=a\\,CN\\=admin,O=Acme');
+    expect(commonNamesOf(name ?? [])).toEqual(['a,CN=admin']);
+  });
+
+  it('distinguishes names with the same attributes in other sets', () => {
+    const [a, b] = ['CN=a+O=b', 'CN=a,O=b'].map((text) => parseDistinguishedName(text) ?? []);
+    expect(isSameName(a ?? [], b ?? [])).toBe(false);
+    expect(isSameName(a ?? [], a ?? [])).toBe(true);
+  });
+});
+
+describe(allowedReturnTo.name, () => {
+  const prefixes = ['https://app.example/login', 'https://other.example', 'myapp://auth'];
+
+  it.each([
+    ['https://app.example/login', 'https://app.example/login'],
+    ['https://app.example/login/', 'https://app.example/login/'],
+    ['https://app.example/login/done?x=1', 'https://app.example/login/done?x=1'],
+    ['HTTPS://APP.example:443/login', 'https://app.example/login'],
+    ['https://other.example/anything', 'https://other.example/anything'],
+    ['myapp://auth', 'myapp://auth'],
+    ['myapp://auth/back', 'myapp://auth/back'],
+  ])('allows %s', (address, href) => {
+    expect(allowedReturnTo(address, prefixes)?.href).toBe(href);
+  });
+
+  it.each([
+    'https://app.example/loginevil',
+    'https://app.example/login/../admin',
+    'https://app.example/login/%2e%2e/admin',
+    'https://app.example/login/..%2fadmin',
+    'https://app.example/login%5c..%5cadmin',
+    'https://app.example.evil.example/login',
+    'https://app.example@evil.example/login',
+    'https://user:pass@app.example/login',
+    'https://@app.example/login',
+    'https://app.example\\@evil.example/login',
+    'https:\\\\app.example/login',
+    'https://app.example:8443/login',
+    'http://app.example/login',
+    '//app.example/login',
+    '/login',
+    'https://app.example/login#code=x',
+    'https://app.example/login#',
+    'https://app.example/lo\ngin',
+    ' https://app.example/login',
+    'https://evil.example/?https://app.example/login',
+    'myapp://auth.evil',
+    'myapp://authority/back',
+    'myapp:auth',
+    'javascript:alert(1)',
+    'javascript://auth/%0aalert(1)',
+    '',
+  ])('refuses %j', (address) => {
+    expect(allowedReturnTo(address, prefixes)).toBeNull();
+  });
+
+  it('allows nothing when nothing is listed', () => {
+    expect(allowedReturnTo('https://app.example/login', [])).toBeNull();
+  });
+});

@@ -1,0 +1,92 @@
+import { isOfAuthority, issuersOf, judgeLink, type LinkedIdentity } from './identity-link.js';
+
+const AUTHORITY = { issuer: 'https://new.example', formerIssuers: ['https://old.example'] };
+
+describe(isOfAuthority.name, () => {
+  it.each([
+    ['https://new.example', true],
+    ['https://old.example', true],
+    [null, true],
+    ['https://new.example/', false],
+    ['https://NEW.example', false],
+    ['https://other.example', false],
+    ['', false],
+  ])('compares the issuer %j as text: %s', (stored, expected) => {
+    expect(isOfAuthority(stored, AUTHORITY)).toBe(expected);
+  });
+
+  it('asks for no issuer where identities have none', () => {
+    expect(isOfAuthority(null, null)).toBe(true);
+    expect(issuersOf(AUTHORITY)).toEqual(['https://new.example', 'https://old.example']);
+  });
+});
+
+const request = {
+  accountId: 'a',
+  subject: 'alice',
+  authority: { issuer: 'https://new.example', formerIssuers: ['https://old.example'] },
+  login: 'alice',
+  checkedAt: 1000,
+};
+const linked: LinkedIdentity = {
+  accountId: 'a',
+  subject: 'alice',
+  issuer: 'https://new.example',
+  login: 'alice',
+  status: 'eligible',
+  checkedAt: 500,
+};
+
+describe(judgeLink.name, () => {
+  it('links an identity that no account has', () => {
+    expect(judgeLink(request, [])).toEqual({ kind: 'insert' });
+  });
+
+  it('refreshes the identity that the account has, and says when it looks different', () => {
+    expect(judgeLink(request, [linked])).toEqual({ kind: 'refresh', change: 'none' });
+    const renamed = { ...linked, login: 'alice-before' };
+    expect(judgeLink(request, [renamed])).toEqual({ kind: 'refresh', change: 'renamed' });
+    const unknown = { ...linked, status: 'unknown' as const };
+    expect(judgeLink(request, [unknown])).toEqual({ kind: 'refresh', change: 'regained' });
+  });
+
+  it.each<[string, LinkedIdentity[]]>([
+    ['the identity has another account', [{ ...linked, accountId: 'b' }]],
+    ['the account has another identity', [{ ...linked, subject: 'bob' }]],
+    [
+      'both',
+      [
+        { ...linked, accountId: 'b' },
+        { ...linked, subject: 'bob' },
+      ],
+    ],
+  ])('refuses when %s', (_, met) => {
+    expect(judgeLink(request, met)).toEqual({ kind: 'refuse', code: 'provider-already-linked' });
+  });
+
+  it.each<[string, LinkedIdentity[]]>([
+    ['of the same account', [{ ...linked, issuer: 'https://other.example' }]],
+    ['of another account', [{ ...linked, accountId: 'b', issuer: 'https://other.example' }]],
+    [
+      'of another account, beside one of this account',
+      [
+        { ...linked, subject: 'bob' },
+        { ...linked, accountId: 'b', issuer: 'https://other.example' },
+      ],
+    ],
+  ])('takes the same subject of another issuer, %s, for another person', (_, met) => {
+    expect(judgeLink(request, met)).toEqual({ kind: 'foreign', issuer: 'https://other.example' });
+  });
+
+  it.each([null, 'https://old.example'])('refreshes an identity of the issuer %j', (issuer) => {
+    const refreshed = { kind: 'refresh', change: 'none' };
+    expect(judgeLink(request, [{ ...linked, issuer }])).toEqual(refreshed);
+  });
+
+  it('lets a no stand that is newer than the proof, and an older one not', () => {
+    const refused = { ...linked, status: 'ineligible' as const, checkedAt: 1001 };
+    expect(judgeLink(request, [refused])).toEqual({ kind: 'refuse', code: 'not-eligible' });
+    const regained = { ...refused, checkedAt: 1000 };
+    expect(judgeLink(request, [regained])).toEqual({ kind: 'refresh', change: 'regained' });
+  });
+});

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import {
+  applyRecheck,
+  changeBetween,
+  judgeIdentity,
+  nextCheckAt,
+  retryCheckAt,
+  type EligibilityRecord,
+  removedUserIn,
+} from './offboarding.js';
+
+const MINUTE = 60_000;
+const lenient = { enabled: true, intervalSeconds: 3600, strict: false };
+const strict = { ...lenient, strict: true };
+const INTERVAL = 3_600_000;
+const NOW = 1_800_000_000_000;
+
+const good: EligibilityRecord = { status: 'eligible', reason: null, checkedAt: NOW, failures: 0 };
+
+describe(judgeIdentity, () => {
+  const cases = [
+    ['eligible', NOW - 10 * INTERVAL, lenient, true],
+    ['unknown', null, lenient, true],
+    ['ineligible', NOW, lenient, false],
+    ['eligible', NOW - INTERVAL + 1, strict, true],
+    ['eligible', NOW - INTERVAL, strict, false],
+    ['unknown', null, strict, false],
+    ['ineligible', NOW, strict, false],
+    ['eligible', NOW - 10 * INTERVAL, { ...strict, enabled: false }, true],
+  ] as const;
+  it.each(cases)('%s, last answer at %s, %j: allowed %s', (status, checkedAt, rules, isAllowed) => {
+    const identity = { provider: 'okta', status, checkedAt };
+    expect(judgeIdentity(identity, rules, NOW).isAllowed).toBe(isAllowed);
+  });
+
+  it('says until when a strict answer holds, to the millisecond', () => {
+    const decision = judgeIdentity({ provider: 'okta', ...good }, strict, NOW);
+    expect(decision).toEqual({ isAllowed: true, until: NOW + INTERVAL });
+    const lapsed = judgeIdentity({ provider: 'okta', ...good }, strict, NOW + INTERVAL);
+    expect(lapsed).toEqual({ isAllowed: false });
+  });
+
+  it('does not expect a re-check of a certificate', () => {
+    const identity = { provider: 'mtls', status: 'eligible', checkedAt: null } as const;
+    expect(judgeIdentity(identity, strict, NOW)).toEqual({ isAllowed: true, until: Infinity });
+  });
+});
+
+describe(nextCheckAt, () => {
+  it('always leaves time before a good answer is too old', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (random) => {
+        const wait = nextCheckAt(lenient, NOW, random) - NOW;
+        expect(wait).toBeGreaterThanOrEqual(0.7 * INTERVAL);
+        expect(wait).toBeLessThanOrEqual(0.85 * INTERVAL);
+      }),
+    );
+  });
+});
+
+describe(retryCheckAt, () => {
+  it('doubles, and tries at least four times an interval', () => {
+    const waits = [1, 2, 3, 30, 4000].map((n) => retryCheckAt(lenient, n, NOW, 0) - NOW);
+    expect(waits).toEqual([5000, 10_000, 20_000, INTERVAL / 4, INTERVAL / 4]);
+  });
+
+  it('spreads those that failed together', () => {
+    expect(retryCheckAt(lenient, 30, NOW, 1) - NOW).toBe(INTERVAL / 8);
+  });
+
+  it('waits as long as the provider asks, up to the interval', () => {
+    expect(retryCheckAt(lenient, 1, NOW, 0, 7 * MINUTE) - NOW).toBe(7 * MINUTE);
+    expect(retryCheckAt(lenient, 1, NOW, 0, 90 * INTERVAL) - NOW).toBe(INTERVAL);
+  });
+});
+
+describe(applyRecheck, () => {
+  const unknown = { kind: 'unknown', reason: 'timeout' } as const;
+  const no = { kind: 'ineligible', reason: 'not_a_member' } as const;
+
+  it.each([lenient, strict])('takes a definite no in both modes: %j', (rules) => {
+    const after = applyRecheck(good, no, rules, NOW, 0);
+    expect(after).toMatchObject({ status: 'ineligible', reason: 'not_a_member', checkedAt: NOW });
+    expect(changeBetween(good, after)).toBe('lost');
+  });
+
+  it('keeps a good answer while the provider is silent, for ever where not strict', () => {
+    const after = applyRecheck(good, unknown, lenient, NOW + 99 * INTERVAL, 0);
+    expect(after).toMatchObject({ status: 'eligible', reason: 'timeout', checkedAt: NOW });
+    expect(after.failures).toBe(1);
+    expect(changeBetween(good, after)).toBe('none');
+  });
+
+  it('stops trusting a good answer older than the interval where strict', () => {
+    const early = applyRecheck(good, unknown, strict, NOW + INTERVAL - 1, 0);
+    expect(early.status).toBe('eligible');
+    const late = applyRecheck(good, unknown, strict, NOW + INTERVAL, 0);
+    expect(late.status).toBe('unknown');
+    expect(changeBetween(good, late)).toBe('lost');
+    expect(changeBetween(late, applyRecheck(late, unknown, strict, NOW + INTERVAL, 0))).toBe(
+      'none',
+    );
+  });
+
+  it('never turns a no into anything else without a definite yes', () => {
+    const refused: EligibilityRecord = { ...good, status: 'ineligible', reason: 'not_a_member' };
+    for (const rules of [lenient, strict]) {
+      const after = applyRecheck(refused, unknown, rules, NOW + 9 * INTERVAL, 0);
+      expect(after).toMatchObject({ status: 'ineligible', reason: 'not_a_member' });
+      expect(changeBetween(refused, after)).toBe('none');
+    }
+    const back = applyRecheck(refused, { kind: 'eligible' }, strict, NOW, 0);
+    expect(back).toMatchObject({ status: 'eligible', reason: null, failures: 0 });
+    expect(changeBetween(refused, back)).toBe('regained');
+  });
+});
+
+describe(removedUserIn, () => {
+  it.each([
+    ['organization', { action: 'member_removed', membership: { user: { id: 7 } } }],
+    ['membership', { action: 'removed', member: { id: 7 } }],
+    ['github_app_authorization', { action: 'revoked', sender: { id: 7 } }],
+  ])('finds who may have left in %s', (event, payload) => {
+    expect(removedUserIn(event, payload)).toBe('7');
+    expect(removedUserIn(event, { ...payload, action: 'added' })).toBeNull();
+  });
+
+  it.each([
+    ['membership', null],
+    ['membership', 'removed'],
+    ['membership', { action: 'removed' }],
+    ['membership', { action: 'removed', member: { id: '7' } }],
+    ['membership', { action: 'removed', member: { id: 7.5 } }],
+    ['constructor', { action: 'removed' }],
+    ['__proto__', { action: 'removed' }],
+    ['', {}],
+  ])('finds no user in %s %j', (event, payload) => {
+    expect(removedUserIn(event, payload)).toBeNull();
+  });
+});

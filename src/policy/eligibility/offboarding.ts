@@ -1,0 +1,177 @@
+import type { EligibilityStatus } from './eligibility.js';
+
+/** The operator's decisions about offboarding. */
+export interface OffboardingRules {
+  readonly enabled: boolean;
+  /** The longest time between two definite answers about one identity. */
+  readonly intervalSeconds: number;
+  /** Whether a provider that gives no answer for a whole interval counts as a no. */
+  readonly strict: boolean;
+}
+
+/** The part of an identity record that eligibility hangs on. Times are Unix milliseconds. */
+export interface EligibilityRecord {
+  readonly status: EligibilityStatus;
+  readonly reason: string | null;
+  /** When the provider last gave a definite answer, yes or no; null = never. */
+  readonly checkedAt: number | null;
+  /** Checks without a definite answer since then. */
+  readonly failures: number;
+}
+
+/** A record after a check, with the time of its next one. */
+export interface ScheduledRecord extends EligibilityRecord {
+  readonly nextCheckAt: number;
+}
+
+/** What one re-check came to, judged against the provider's rules. */
+export type RecheckVerdict =
+  | { readonly kind: 'eligible' }
+  | { readonly kind: 'ineligible'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: string; readonly retryAfterMs?: number };
+
+export type IdentityDecision =
+  /** `until`: from then on, Unix milliseconds, the answer is no unless a check renewed it. */
+  { readonly isAllowed: true; readonly until: number } | { readonly isAllowed: false };
+
+/** Checks are early by this share of the interval, so that a good answer never grows too old. */
+const EARLIEST = 0.7;
+const SPREAD = 0.15;
+
+const FIRST_RETRY_MS = 5_000;
+/** At least this many tries fit into an interval. */
+const TRIES_PER_INTERVAL = 4;
+/** A retry waits between this share of its delay and all of it. */
+const RETRY_SPREAD = 0.5;
+
+/** A certificate is presented at every login, and no provider can be queried about it. */
+const NEVER_RECHECKED = 'mtls';
+
+/**
+ * Whether the cached eligibility of an identity allows access (contract, Required providers
+ * and offboarding). Unknown is a no only where strict, once the last good answer is older than the
+ * interval; where nothing is re-checked, strict has no meaning.
+ */
+export function judgeIdentity(
+  identity: Pick<EligibilityRecord, 'status' | 'checkedAt'> & { readonly provider: string },
+  rules: OffboardingRules,
+  now: number,
+): IdentityDecision {
+  if (identity.status === 'ineligible') {
+    return { isAllowed: false };
+  }
+  if (!rules.enabled || !rules.strict || identity.provider === NEVER_RECHECKED) {
+    return { isAllowed: true, until: Infinity };
+  }
+  const until = (identity.checkedAt ?? -Infinity) + rules.intervalSeconds * 1000;
+  return now < until ? { isAllowed: true, until } : { isAllowed: false };
+}
+
+/**
+ * When an identity with a definite answer is checked again.
+ *
+ * @param random 0 to 1: spreads identities that were linked at the same moment
+ */
+export function nextCheckAt(rules: OffboardingRules, now: number, random: number): number {
+  return now + Math.round(rules.intervalSeconds * 1000 * (EARLIEST + SPREAD * random));
+}
+
+/** When to ask again after `failures` checks without an answer: doubling, within the interval. */
+export function retryCheckAt(
+  rules: OffboardingRules,
+  failures: number,
+  now: number,
+  random: number,
+  retryAfterMs = 0,
+): number {
+  const longest = (rules.intervalSeconds * 1000) / TRIES_PER_INTERVAL;
+  const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20), longest);
+  const spread = delay * (1 - RETRY_SPREAD * random);
+  // A retry time of the provider is respected, up to one interval.
+  return now + Math.round(Math.max(spread, Math.min(retryAfterMs, rules.intervalSeconds * 1000)));
+}
+
+/**
+ * What a re-check does to the record. A definite answer counts in both modes; without one the last
+ * answer stays, except that strict stops trusting a good one that has grown too old.
+ */
+export function applyRecheck(
+  record: EligibilityRecord,
+  verdict: RecheckVerdict,
+  rules: OffboardingRules,
+  now: number,
+  random: number,
+): ScheduledRecord {
+  switch (verdict.kind) {
+    case 'eligible':
+    case 'ineligible':
+      return {
+        status: verdict.kind,
+        reason: verdict.kind === 'ineligible' ? verdict.reason : null,
+        checkedAt: now,
+        failures: 0,
+        nextCheckAt: nextCheckAt(rules, now, random),
+      };
+    case 'unknown':
+      return unanswered(record, verdict, rules, now, random);
+  }
+}
+
+function unanswered(
+  record: EligibilityRecord,
+  verdict: Extract<RecheckVerdict, { kind: 'unknown' }>,
+  rules: OffboardingRules,
+  now: number,
+  random: number,
+): ScheduledRecord {
+  const failures = record.failures + 1;
+  const isKept = judgeIdentity({ ...record, provider: '' }, rules, now).isAllowed;
+  const hasAnswer = record.status === 'ineligible';
+  return {
+    status: isKept || hasAnswer ? record.status : 'unknown',
+    reason: hasAnswer ? record.reason : verdict.reason,
+    checkedAt: record.checkedAt,
+    failures,
+    nextCheckAt: retryCheckAt(rules, failures, now, random, verdict.retryAfterMs),
+  };
+}
+
+/** What a check changed for the account, as far as access is concerned. */
+export function changeBetween(
+  before: EligibilityRecord,
+  after: EligibilityRecord,
+): 'lost' | 'regained' | 'none' {
+  const isRefused = after.status === 'ineligible' && before.status !== 'ineligible';
+  const isDistrusted = after.status === 'unknown' && before.status === 'eligible';
+  if (isRefused || isDistrusted) {
+    return 'lost';
+  }
+  return after.status === 'eligible' && before.status !== 'eligible' ? 'regained' : 'none';
+}
+
+/** Events of GitHub's webhook after which a user may have lost membership, with the path of the user's id. */
+const REMOVALS: Readonly<Record<string, readonly [action: string, path: readonly string[]]>> = {
+  organization: ['member_removed', ['membership', 'user', 'id']],
+  membership: ['removed', ['member', 'id']],
+  github_app_authorization: ['revoked', ['sender', 'id']],
+};
+
+/** The numeric id of the user who may have lost membership, as text; null for any other event. */
+export function removedUserIn(event: string, payload: unknown): string | null {
+  const row = Object.hasOwn(REMOVALS, event) ? REMOVALS[event] : undefined;
+  if (row === undefined || valueAt(payload, ['action']) !== row[0]) {
+    return null;
+  }
+  const id = valueAt(payload, row[1]);
+  return Number.isSafeInteger(id) ? String(id) : null;
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (part, name) =>
+      typeof part === 'object' && part !== null && Object.hasOwn(part, name)
+        ? (part as Record<string, unknown>)[name]
+        : undefined,
+    value,
+  );
+}

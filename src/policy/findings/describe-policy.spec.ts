@@ -1,0 +1,86 @@
+import { GITHUB, okta, policyWith } from '../../../test/fakes/access-policy.js';
+import { describePolicy } from './describe-policy.js';
+
+describe('describePolicy', () => {
+  it('says in words what the default server does', () => {
+    expect(describePolicy(policyWith())).toEqual([
+      'Anyone who can reach this server can create an account.',
+      'An existing account logs in with its device key, signing a challenge of this server.',
+      'No identity provider is required to use the server.',
+      'Eligibility is not checked again after an identity is linked.',
+      'Only end-to-end encrypted content is stored; the server cannot read it.',
+    ]);
+  });
+
+  it('says in words what a public server with a required provider does', () => {
+    expect(
+      describePolicy(
+        policyWith({
+          auth: {
+            anonymousSignupEnabled: false,
+            signupProviders: ['okta', 'github', 'missing'],
+            requiredLoginProviders: ['okta', 'github'],
+            requireServerChallenge: true,
+            offboarding: { enabled: true, intervalSeconds: 3600, strict: true },
+          },
+          providers: [okta(), GITHUB],
+        }),
+      ),
+    ).toEqual([
+      'A new device key is refused: anonymous sign-up is off.',
+      'An account with device keys can be created through okta or github.',
+      'An existing account logs in with its device key, signing a challenge of this server.',
+      'To use the server, an account must be connected to okta and github and be eligible there.',
+      'Eligibility is checked again every hour.',
+      'While a provider is down, its identities are refused once their last good check is that old.',
+      'Only end-to-end encrypted content is stored; the server cannot read it.',
+    ]);
+  });
+
+  it('says in words what a keyless server with certificates does', () => {
+    expect(
+      describePolicy(
+        policyWith({
+          auth: {
+            anonymousSignupEnabled: false,
+            keyChallengeEnabled: false,
+            offboarding: { enabled: true, intervalSeconds: 90, strict: false },
+          },
+          encryption: { storagePolicy: 'plaintext_only', plainAccountSettingsAtRest: 'none' },
+          keyless: {
+            accountsEnabled: true,
+            oauth: { enabled: true, providers: ['okta'], autoProvision: true },
+          },
+          mtls: { enabled: true, mode: 'direct', autoProvision: true },
+          providers: [okta()],
+        }),
+      ),
+    ).toEqual([
+      'A new device key is refused: anonymous sign-up is off.',
+      'The first login through okta creates an account without device keys.',
+      'The first login with a client certificate creates an account without device keys.',
+      'Login with a device key is off.',
+      'Accounts without device keys log in through okta.',
+      'Accounts without device keys log in with a client certificate.',
+      'No identity provider is required to use the server.',
+      'Eligibility is checked again every 90 seconds.',
+      'While a provider is down, its last answer counts.',
+      'Encrypted content is refused; the server can read everything that is stored.',
+      'Content that is not end-to-end encrypted is stored readable in the database, in whole or in part.',
+    ]);
+  });
+
+  it('says that users choose on an optional server', () => {
+    const words = describePolicy(
+      policyWith({
+        auth: { offboarding: { enabled: true, intervalSeconds: 120, strict: false } },
+        encryption: { storagePolicy: 'optional', allowAccountOptOut: true },
+        keyless: { accountsEnabled: true },
+      }),
+    );
+    expect(words).toContain(
+      'Content may be end-to-end encrypted or readable by the server, and accounts without device keys are allowed. Users can switch between the two.',
+    );
+    expect(words).toContain('Eligibility is checked again every 2 minutes.');
+  });
+});

@@ -1,0 +1,258 @@
+import {
+  acceptsCertificates,
+  acceptsKeyless,
+  isMtlsReachable,
+  keyedSignupProviders,
+  keylessProviders,
+} from '../admission/auth-methods.js';
+import { readUserEntry, type UserEntryKind } from '../eligibility/eligibility.js';
+import { isRecheckable, isRestricted, type ProviderRules } from '../eligibility/provider-rules.js';
+import { isLoopbackHost } from '../flow/return-address.js';
+import type { OperatorPolicy } from '../operator-policy.js';
+
+export interface LockoutFinding {
+  /**
+   * error: users are locked out, or a rule has no effect; warning: probably not what was meant;
+   * notice: meant, and older clients do not understand it.
+   */
+  readonly severity: 'error' | 'warning' | 'notice';
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Rules by the code of their finding: each returns the messages to give. */
+type LockoutRules = Readonly<
+  Record<string, (policy: OperatorPolicy) => string | false | readonly string[]>
+>;
+
+/**
+ * What this policy does that its operator may not have meant or weighed, errors first. None of it stops the
+ * start: a server whose required provider cannot be connected yet still runs, and refuses.
+ */
+export function findLockouts(policy: OperatorPolicy): LockoutFinding[] {
+  const found = (severity: LockoutFinding['severity'], rules: LockoutRules): LockoutFinding[] =>
+    Object.entries(rules).flatMap(([code, find]) => {
+      const messages = find(policy) || [];
+      return [messages].flat().map((message) => ({ severity, code, message }));
+    });
+  return [
+    ...found('error', LOCKOUT_ERRORS),
+    ...found('warning', LOCKOUT_WARNINGS),
+    ...found('notice', LOCKOUT_NOTICES),
+  ];
+}
+
+/** The ids that no provider is configured for; `mtls` has rules of its own. */
+function notConfigured(policy: OperatorPolicy, ids: readonly string[]): string[] {
+  const configured = policy.providers.map(({ id }) => id);
+  return ids.filter((id) => id !== 'mtls' && !configured.includes(id));
+}
+
+/**
+ * Whether clients reach the server at an address of the public internet, judged by the name alone:
+ * a full domain name that no private network uses, or a public address.
+ */
+function isPublicAddress(publicUrl: string | null): boolean {
+  const host = publicUrl === null ? '' : new URL(publicUrl).hostname;
+  if (host === '' || isLoopbackHost(host)) {
+    return false;
+  }
+  if (/^\d+(\.\d+){3}$/.test(host)) {
+    return !/^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/.test(
+      host,
+    );
+  }
+  if (host.startsWith('[')) {
+    return !/^\[f[cde]/i.test(host);
+  }
+  return (
+    host.includes('.') &&
+    !/\.(local|localhost|internal|lan|home|arpa|test|corp|ts\.net)$/.test(host)
+  );
+}
+
+/** Users are locked out, or something that is switched on has no effect. */
+const LOCKOUT_ERRORS: LockoutRules = {
+  'required-provider-not-configured': (policy) =>
+    notConfigured(policy, policy.auth.requiredLoginProviders).map(
+      (id) =>
+        `AUTH_REQUIRED_LOGIN_PROVIDERS names ${id}, which is not configured: every account is refused until it is.`,
+    ),
+  'required-mtls-unavailable': (policy) =>
+    policy.auth.requiredLoginProviders.includes('mtls') &&
+    !acceptsCertificates(policy) &&
+    'AUTH_REQUIRED_LOGIN_PROVIDERS names mtls, but no certificate can log in: every account is refused.',
+  'nobody-can-log-in': (policy) =>
+    !policy.auth.keyChallengeEnabled &&
+    !acceptsCertificates(policy) &&
+    keylessProviders(policy).length === 0 &&
+    'No way to log in is left: device keys, keyless providers and certificates are all off or incomplete.',
+  'keyless-provider-not-configured': (policy) =>
+    notConfigured(policy, policy.keyless.oauth.enabled ? policy.keyless.oauth.providers : []).map(
+      (id) =>
+        `SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS names ${id}, which is not configured: no user can log in through it.`,
+    ),
+  'keyless-accounts-need-plaintext': (policy) =>
+    policy.keyless.accountsEnabled &&
+    policy.encryption.storagePolicy === 'required_e2ee' &&
+    'Keyless accounts are on, but SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY is required_e2ee: they stay off. Use optional or plaintext_only.',
+  'keyless-login-without-accounts': (policy) =>
+    policy.keyless.oauth.enabled &&
+    !policy.keyless.accountsEnabled &&
+    'Keyless OAuth login is on, but SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED is off: no user can log in that way.',
+  'plaintext-only-without-keyless': (policy) =>
+    policy.encryption.storagePolicy === 'plaintext_only' &&
+    !policy.keyless.accountsEnabled &&
+    'The storage policy is plaintext_only and keyless accounts are off: only keyed accounts can log in, and what they encrypt is refused.',
+  'mtls-without-keyless': (policy) =>
+    policy.mtls.enabled &&
+    !acceptsKeyless(policy) &&
+    'Login with certificates is on, but it needs keyless accounts and a storage policy other than required_e2ee.',
+  'mtls-unreachable': (policy) =>
+    policy.mtls.enabled &&
+    !isMtlsReachable(policy.mtls) &&
+    'Forwarded certificates are on, but no proxy is trusted to forward them: set SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS and SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES.',
+  'signup-provider-not-configured': (policy) =>
+    notConfigured(policy, policy.auth.signupProviders).map(
+      (id) =>
+        `AUTH_SIGNUP_PROVIDERS names ${id}, which is not configured: no user can sign up through it.`,
+    ),
+  'trusts-every-peer': (policy) =>
+    [...policy.http.trustedProxies, ...policy.mtls.trustedProxies].some((range) =>
+      range.endsWith('/0'),
+    ) &&
+    'A list of trusted proxies holds every address: anyone who reaches the server directly can forge what a proxy says.',
+};
+
+/** Combinations that work, and are probably not what was meant. */
+const LOCKOUT_WARNINGS: LockoutRules = {
+  'nobody-can-sign-up': (policy) =>
+    !canSignUp(policy) &&
+    'No account can be created: anonymous sign-up is off and no provider or certificate may create one.',
+  'keyless-oauth-without-providers': (policy) =>
+    policy.keyless.oauth.enabled &&
+    policy.keyless.oauth.providers.length === 0 &&
+    'Keyless OAuth login is on, but SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS is empty: an empty list allows no provider.',
+  'signup-provider-on-plaintext-only': (policy) =>
+    policy.auth.signupProviders.length > 0 &&
+    policy.encryption.storagePolicy === 'plaintext_only' &&
+    'AUTH_SIGNUP_PROVIDERS creates keyed accounts, which a plaintext_only server does not offer: use keyless auto-provisioning.',
+  'client-challenges-accepted': (policy) =>
+    policy.auth.keyChallengeEnabled &&
+    !policy.auth.requireServerChallenge &&
+    'AUTH_REQUIRE_SERVER_CHALLENGE is false: a login with a challenge that the client made never expires: a captured one can be sent again and again, each time for a new token. Set it to true once all clients ask /v1/auth/challenge.',
+  'anonymous-signup-on-public-server': (policy) =>
+    policy.auth.anonymousSignupEnabled &&
+    policy.auth.keyChallengeEnabled &&
+    isPublicAddress(policy.http.publicUrl) &&
+    'SERVICE_PUBLIC_URL looks public and anonymous sign-up is on: anyone on the internet can create an account.',
+  'anonymous-signup-beside-required-provider': (policy) =>
+    policy.auth.anonymousSignupEnabled &&
+    policy.auth.requiredLoginProviders.length > 0 &&
+    'Anonymous sign-up is on although a provider is required: anyone can create accounts, which are of no use until the provider is connected.',
+  'required-provider-unrestricted': (policy) =>
+    unrestricted(policy).map(
+      (id) => `${id} is required but has no allowlist: anyone with an identity there is eligible.`,
+    ),
+  'offboarding-without-allowlists': (policy) =>
+    policy.auth.offboarding.enabled &&
+    !policy.providers.some(isRestricted) &&
+    'Offboarding is on, but no provider has an allowlist: only identities that disappear lose access.',
+  'allowlists-without-offboarding': (policy) =>
+    !policy.auth.offboarding.enabled &&
+    policy.providers.some(isRestricted) &&
+    'A provider has an allowlist, but offboarding is off: a person removed from it keeps access.',
+  'allowlist-not-checked-again': (policy) =>
+    policy.auth.offboarding.enabled
+      ? policy.providers
+          .filter((provider) => isRestricted(provider) && !isRecheckable(provider))
+          .map(
+            ({ id }) =>
+              `${id} has an allowlist and stores no refresh token: a person removed from it keeps access until the next login there. Set storeRefreshToken.`,
+          )
+      : [],
+  'allowlist-entry-can-be-chosen': ({ providers }) => providers.flatMap(choosableEntries),
+  'email-rule-never-met': ({ providers }) => providers.flatMap(unmetEmailRules),
+  'opt-out-without-optional-policy': (policy) =>
+    policy.encryption.allowAccountOptOut &&
+    policy.encryption.storagePolicy !== 'optional' &&
+    'SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT has an effect only with the storage policy optional.',
+  'auto-redirect-target-unavailable': (policy) => {
+    const { enabled, providerId } = policy.ui.autoRedirect;
+    const id = enabled ? providerId : null;
+    const lost =
+      id === 'mtls' ? !acceptsCertificates(policy) : notConfigured(policy, [id ?? '']).length > 0;
+    return (
+      id !== null &&
+      lost &&
+      `The automatic redirect goes to ${id}, which is not available: clients show the choice instead.`
+    );
+  },
+};
+
+function canSignUp(policy: OperatorPolicy): boolean {
+  return (
+    (policy.auth.anonymousSignupEnabled && policy.auth.keyChallengeEnabled) ||
+    keyedSignupProviders(policy).length > 0 ||
+    (policy.keyless.oauth.autoProvision && keylessProviders(policy).length > 0) ||
+    (policy.mtls.autoProvision && acceptsCertificates(policy))
+  );
+}
+
+function unrestricted(policy: OperatorPolicy): string[] {
+  return policy.auth.requiredLoginProviders.filter((required) =>
+    policy.providers.some((one) => one.id === required && !isRestricted(one)),
+  );
+}
+
+/** Entries of the list of users that match a login which people may choose themselves. */
+function choosableEntries(provider: ProviderRules): string[] {
+  // At GitHub a login belongs to one account.
+  if (provider.type === 'github' || provider.claims.login === 'sub') {
+    return [];
+  }
+  const { id, allow, claims } = provider;
+  const names = entriesOf('name', allow.usersAllowlist).map((name) => JSON.stringify(name));
+  return names.length === 0
+    ? []
+    : [
+        `allow.usersAllowlist of ${id} has ${names.join(', ')}, which the claim ${claims.login} can match: at many providers people choose it themselves. Write sub:<subject> or email:<address>, or login:<name> where only an administrator can set it.`,
+      ];
+}
+
+/** Rules about e-mail addresses that no identity of the provider can meet. */
+function unmetEmailRules(provider: ProviderRules): string[] {
+  if (provider.type === 'github') {
+    return entriesOf('email', provider.allowedUsers).length === 0
+      ? []
+      : [
+          'AUTH_GITHUB_ALLOWED_USERS has an e-mail address, which no person can match: GitHub is asked for none. Write the login or sub:<numeric id>.',
+        ];
+  }
+  const { id, allow, claims, emailVerification } = provider;
+  const isRequired =
+    allow.emailDomains.length > 0 || entriesOf('email', allow.usersAllowlist).length > 0;
+  const canBeMet = claims.email === 'email' || emailVerification === 'trustedIssuer';
+  return !isRequired || canBeMet
+    ? []
+    : [
+        `${id} has a rule about e-mail addresses, which no person can meet: email_verified vouches for the claim email only, and claims.email names another one. Set emailVerification to trustedIssuer if only an administrator can set that claim.`,
+      ];
+}
+
+function entriesOf(kind: UserEntryKind, users: readonly string[]): string[] {
+  return users.filter((user) => readUserEntry(user).kind === kind);
+}
+
+const UPGRADE = 'Bring all clients up to date first: docs/upgrade.md.';
+
+/** What works as it was meant, and clients of before do not understand (specification, Versioning). */
+const LOCKOUT_NOTICES: LockoutRules = {
+  'older-clients-on-plaintext-only': (policy) =>
+    policy.encryption.storagePolicy === 'plaintext_only' &&
+    `The storage policy is plaintext_only: older clients fail when what they encrypt is refused. ${UPGRADE}`,
+  'older-clients-on-keyless-provisioning': (policy) =>
+    policy.keyless.oauth.autoProvision &&
+    keylessProviders(policy).length > 0 &&
+    `Keyless OAuth auto-provisioning is on: older clients show no button for it, or fail to sign in. ${UPGRADE}`,
+};

@@ -1,0 +1,88 @@
+import {
+  type EligibilityStatus,
+  judgeEligibility,
+  type EligibilityFacts,
+  type EligibilityRules,
+} from '../eligibility/eligibility.js';
+import { judgeIdentity, type OffboardingRules } from '../eligibility/offboarding.js';
+
+/** A linked identity with what its provider said last. */
+export interface KnownIdentity {
+  readonly provider: string;
+  readonly subject: string;
+  readonly status: EligibilityStatus;
+  readonly reason: string | null;
+  readonly checkedAt: number | null;
+  /** null = the provider has not reported any yet. */
+  readonly facts: EligibilityFacts | null;
+}
+
+/** The part of a configuration that decides which accounts keep access. */
+export interface OffboardingPolicy {
+  readonly requiredLoginProviders: readonly string[];
+  readonly offboarding: OffboardingRules;
+  /** Of each configured provider. */
+  readonly rules: ReadonlyMap<string, EligibilityRules>;
+}
+
+/** Whether an account keeps access; `unknown` where only the provider can decide. */
+export type AccessOutcome = 'allowed' | 'refused' | 'unknown';
+
+/** Whether an account has access under the policy as it is, by what is stored. */
+export function judgeAccess(
+  policy: OffboardingPolicy,
+  identities: readonly KnownIdentity[],
+  now: number,
+): AccessOutcome {
+  return combine(policy, identities, (identity) => byRecord(policy, identity, now));
+}
+
+/**
+ * Whether an account would keep access under a changed policy, judged on the last answers of its
+ * providers. A no that the present rules do not explain came from the provider, and remains a no.
+ */
+export function predictAccess(
+  present: OffboardingPolicy,
+  changed: OffboardingPolicy,
+  identities: readonly KnownIdentity[],
+  now: number,
+): AccessOutcome {
+  return combine(changed, identities, (identity) => {
+    const before = judge(present, identity);
+    const after = judge(changed, identity);
+    if (after === null || (identity.status === 'ineligible' && before !== 'ineligible')) {
+      return byRecord(changed, identity, now);
+    }
+    if (after !== 'eligible') {
+      return after === 'ineligible' ? 'refused' : 'unknown';
+    }
+    return byRecord(changed, { ...identity, status: 'eligible' }, now);
+  });
+}
+
+function byRecord({ offboarding }: OffboardingPolicy, identity: KnownIdentity, now: number) {
+  return judgeIdentity(identity, offboarding, now).isAllowed ? 'allowed' : 'refused';
+}
+
+/** null = there is nothing to judge by: no rules for this provider, or nothing that it said. */
+function judge(policy: OffboardingPolicy, { provider, subject, facts }: KnownIdentity) {
+  const rules = policy.rules.get(provider);
+  return rules === undefined || facts === null
+    ? null
+    : judgeEligibility(rules, { subject, facts }).status;
+}
+
+function combine(
+  { requiredLoginProviders }: OffboardingPolicy,
+  identities: readonly KnownIdentity[],
+  judgeOne: (identity: KnownIdentity) => AccessOutcome,
+): AccessOutcome {
+  const stays = requiredLoginProviders.map((provider): AccessOutcome => {
+    const identity = identities.find((one) => one.provider === provider);
+    return identity === undefined ? 'refused' : judgeOne(identity);
+  });
+  if (stays.includes('refused')) {
+    return 'refused';
+  }
+  return stays.includes('unknown') ? 'unknown' : 'allowed';
+}

@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import type { GitHubProviderSettings } from '../../config/providers.config.js';
+import type { Membership } from '../../policy/eligibility/eligibility.js';
+import { readJson, UpstreamError } from '../http/upstream-http.js';
+import type { GitHubApi, GitHubUser } from './github-api.js';
+import type { GitHubAppTokens } from './github-tokens.js';
+
+interface GitHubMember extends GitHubUser {
+  /** The user's own token; null when memberships are read by a GitHub App. */
+  readonly accessToken: string | null;
+}
+
+/** Scopes of an OAuth token that show memberships. */
+const ORG_SCOPES = ['read:org', 'write:org', 'admin:org'];
+
+const MEMBERSHIP = v.object({
+  state: v.fallback(v.nullable(v.picklist(['active', 'pending'])), null),
+  user: v.fallback(v.object({ id: v.number() }), { id: 0 }),
+});
+
+/**
+ * Reads memberships in the organisations that the rules name. A 404 is a no only when the token that
+ * was used may see members; a redirect (302) and every other refusal have no meaning.
+ */
+export class GitHubMemberships {
+  constructor(
+    private readonly rules: Pick<GitHubProviderSettings, 'allowedOrgs' | 'orgMatch'>,
+    private readonly api: GitHubApi,
+    /** null = memberships are read with the user's own token. */
+    private readonly appTokens: GitHubAppTokens | null,
+  ) {}
+
+  /** Memberships by organisation, in lower case; one is enough for `any`. @throws UpstreamError */
+  async of(member: GitHubMember, signal?: AbortSignal): Promise<Record<string, Membership>> {
+    const found: Record<string, Membership> = {};
+    for (const org of this.rules.allowedOrgs) {
+      const membership =
+        this.appTokens === null
+          ? await this.byUser(org, member, signal)
+          : await this.byApp(org, member, this.appTokens, signal);
+      found[org] = membership;
+      if (membership === 'active' && this.rules.orgMatch === 'any') {
+        break;
+      }
+    }
+    return found;
+  }
+
+  private async byUser(
+    org: string,
+    member: GitHubMember,
+    signal: AbortSignal | undefined,
+  ): Promise<Membership> {
+    if (member.accessToken === null) {
+      return 'unknown';
+    }
+    const path = ['user', 'memberships', 'orgs', org];
+    const response = await this.api.call(path, member.accessToken, { signal });
+    const scopes = (response.headers.get('x-oauth-scopes') ?? '').split(/\s*,\s*/);
+    const seesOrgs = scopes.some((scope) => ORG_SCOPES.includes(scope));
+    return membershipIn(response, member, seesOrgs);
+  }
+
+  private async byApp(
+    org: string,
+    member: GitHubMember,
+    tokens: GitHubAppTokens,
+    signal: AbortSignal | undefined,
+  ): Promise<Membership> {
+    const token = await tokens.forOrg(org);
+    if (token === null) {
+      return 'unknown';
+    }
+    const path = ['orgs', org, 'memberships', member.login];
+    const response = await this.api.call(path, token.token, { signal });
+    if (response.status === 401) {
+      tokens.forget(org);
+    }
+    return membershipIn(response, member, token.readsMembers);
+  }
+}
+
+async function membershipIn(
+  response: Response,
+  { subject }: GitHubMember,
+  seesMembers: boolean,
+): Promise<Membership> {
+  if (response.status === 404) {
+    return seesMembers ? 'none' : 'unknown';
+  }
+  if (response.status !== 200) {
+    return 'unknown';
+  }
+  const { state, user } = await readJson(response, MEMBERSHIP);
+  // A login can change hands between two calls: only the numeric id identifies the member.
+  if (String(user.id) !== subject) {
+    return 'unknown';
+  }
+  if (state === null) {
+    throw new UpstreamError('unexpected_answer');
+  }
+  return state;
+}

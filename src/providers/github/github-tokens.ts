@@ -1,0 +1,231 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import * as v from 'valibot';
+import type { Clock } from '../../common/clock.js';
+import type { GitHubProviderSettings } from '../../config/providers.config.js';
+import { ProviderError, type ProviderCredentials } from '../identity-provider.js';
+import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
+import type { GitHubApi } from './github-api.js';
+
+const USER_TOKEN = v.object({
+  accessToken: v.string(),
+  refreshToken: v.fallback(v.nullable(v.string()), null),
+  expiresAt: v.fallback(v.nullable(v.number()), null),
+});
+
+/**
+ * A user's access token, of no known length or form. Without a refresh token `refreshToken` is null;
+ * `expiresAt` is in Unix milliseconds, null = never.
+ */
+export type GitHubUserToken = Readonly<v.InferOutput<typeof USER_TOKEN>>;
+
+/** RFC 6749, 5.1 and 5.2; GitHub answers 200 to both. */
+const TOKEN_ANSWER = v.object({
+  error: v.fallback(v.string(), ''),
+  access_token: v.fallback(v.string(), ''),
+  refresh_token: v.fallback(v.nullable(v.string()), null),
+  expires_in: v.fallback(v.nullable(v.number()), null),
+});
+
+/** Errors about the code or token; any other is about this server. */
+const SPENT = ['bad_refresh_token', 'bad_verification_code', 'invalid_grant'];
+
+/** A user token this close to its expiry is renewed. */
+const RENEW_USER_TOKEN_BEFORE_MS = 60_000;
+
+/** The code or refresh token is no longer valid. */
+export class GitHubGrantSpent extends ProviderError {
+  constructor(readonly reason: string) {
+    super('invalid_response');
+  }
+}
+
+/** Requests, renews and checks the access tokens of users. */
+export class GitHubUserTokens {
+  constructor(
+    private readonly settings: GitHubProviderSettings,
+    private readonly http: UpstreamHttp,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws GitHubGrantSpent, UpstreamError */
+  byCode(code: string, redirectUri: string, codeVerifier: string): Promise<GitHubUserToken> {
+    return this.request({ code, redirect_uri: redirectUri, code_verifier: codeVerifier });
+  }
+
+  /** @throws GitHubGrantSpent, UpstreamError */
+  byRefreshToken(refreshToken: string): Promise<GitHubUserToken> {
+    return this.request({ grant_type: 'refresh_token', refresh_token: refreshToken });
+  }
+
+  isExpiring({ expiresAt }: GitHubUserToken): boolean {
+    return expiresAt !== null && expiresAt - RENEW_USER_TOKEN_BEFORE_MS <= this.clock.now();
+  }
+
+  /**
+   * Whether GitHub confirms that this application no longer has the token. A 401 of the API does not
+   * confirm it: an installation that answers 401 to every call would end every session.
+   * @throws UpstreamError
+   */
+  async isRevoked(accessToken: string): Promise<boolean> {
+    const { clientId, clientSecret, apiUrl } = this.settings;
+    const client = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+    const url = `${apiUrl}/applications/${encodeURIComponent(clientId)}/token`;
+    const response = await this.http.fetch(url, {
+      method: 'POST',
+      headers: {
+        accept: 'application/vnd.github+json',
+        authorization: `Basic ${client}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ access_token: accessToken }),
+    });
+    return response.status === 404;
+  }
+
+  private async request(parameters: Record<string, string>): Promise<GitHubUserToken> {
+    const { baseUrl, clientId, clientSecret } = this.settings;
+    const response = await this.http.fetch(`${baseUrl}/login/oauth/access_token`, {
+      method: 'POST',
+      headers: { accept: 'application/json' },
+      body: new URLSearchParams({
+        client_id: clientId,
+        client_secret: clientSecret,
+        ...parameters,
+      }),
+    });
+    if (response.status !== 200 && response.status !== 400) {
+      throw new UpstreamError('unexpected_answer');
+    }
+    const answer = await readJson(response, TOKEN_ANSWER);
+    if (SPENT.includes(answer.error)) {
+      throw new GitHubGrantSpent(answer.error);
+    }
+    if (answer.access_token === '') {
+      throw new UpstreamError('unexpected_answer');
+    }
+    const lifetime = answer.expires_in;
+    return {
+      accessToken: answer.access_token,
+      refreshToken: answer.refresh_token,
+      expiresAt: lifetime === null ? null : this.clock.now() + lifetime * 1000,
+    };
+  }
+}
+
+/** The token in stored credentials (its JSON); null when they are not of this provider. */
+export function tokenOf(credentials: ProviderCredentials): GitHubUserToken | null {
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), USER_TOKEN), credentials);
+  return parsed.success ? parsed.output : null;
+}
+
+interface InstallationToken {
+  readonly token: string;
+  /** Whether it may read memberships; without that a 404 has no meaning. */
+  readonly readsMembers: boolean;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** GitHub refuses an app token that is issued in its future or lives longer than ten minutes. */
+const BACKDATED_SECONDS = 60;
+const LIFETIME_SECONDS = 540;
+
+const RENEW_INSTALLATION_TOKEN_BEFORE_MS = 5 * 60 * 1000;
+
+const INSTALLATION = v.object({
+  id: v.union([v.number(), v.string()]),
+  account: v.fallback(v.nullable(v.object({ login: v.string() })), null),
+  suspended_at: v.optional(v.unknown()),
+});
+
+const INSTALLATION_TOKEN = v.object({
+  token: v.string(),
+  // An unreadable time is NaN, which is no number to valibot.
+  expires_at: v.pipe(v.string(), v.transform(Date.parse), v.number()),
+  permissions: v.fallback(v.object({ members: v.optional(v.string(), '') }), { members: '' }),
+});
+
+/** The tokens of a GitHub App for one organisation each, cached until shortly before they expire. */
+export class GitHubAppTokens {
+  private readonly privateKey: KeyObject;
+  private readonly cached = new Map<string, Promise<InstallationToken | null>>();
+
+  constructor(
+    private readonly app: NonNullable<GitHubProviderSettings['app']>,
+    private readonly api: GitHubApi,
+    private readonly clock: Clock,
+  ) {
+    this.privateKey = createPrivateKey(app.privateKey);
+  }
+
+  /**
+   * The token for an organisation (lower case); null when the app is not installed there.
+   * @throws UpstreamError
+   */
+  async forOrg(org: string): Promise<InstallationToken | null> {
+    const cached = this.cached.get(org);
+    const token = await cached;
+    if (token && token.expiresAt - RENEW_INSTALLATION_TOKEN_BEFORE_MS > this.clock.now()) {
+      return token;
+    }
+    // The first caller requests; the others wait for the same answer.
+    if (this.cached.get(org) === cached) {
+      const requested = this.request(org);
+      this.cached.set(org, requested);
+      requested.catch(() => this.cached.delete(org));
+    }
+    return (await this.cached.get(org)) ?? null;
+  }
+
+  /** Drops a token that GitHub did not accept. */
+  forget(org: string): void {
+    this.cached.delete(org);
+  }
+
+  private async request(org: string): Promise<InstallationToken | null> {
+    const jwt = await this.appToken();
+    const installation = await this.installationOf(org, jwt);
+    if (installation === null) {
+      return null;
+    }
+    const path = ['app', 'installations', installation, 'access_tokens'];
+    const response = await this.api.call(path, jwt, { method: 'POST' });
+    if (response.status !== 201) {
+      throw new UpstreamError('unexpected_answer');
+    }
+    const answer = await readJson(response, INSTALLATION_TOKEN);
+    return {
+      token: answer.token,
+      readsMembers: ['read', 'write'].includes(answer.permissions.members),
+      expiresAt: answer.expires_at,
+    };
+  }
+
+  /** An installation of another account would answer 404 for every member: its name is compared. */
+  private async installationOf(org: string, jwt: string): Promise<string | null> {
+    const { installationIdByOrg } = this.app;
+    const known = Object.hasOwn(installationIdByOrg, org) ? installationIdByOrg[org] : undefined;
+    const path =
+      known === undefined ? ['orgs', org, 'installation'] : ['app', 'installations', known];
+    const response = await this.api.call(path, jwt);
+    if (response.status === 404) {
+      return null;
+    }
+    if (response.status !== 200) {
+      throw new UpstreamError('unexpected_answer');
+    }
+    const { id, account, suspended_at: suspendedAt } = await readJson(response, INSTALLATION);
+    return account?.login.toLowerCase() === org && !suspendedAt ? String(id) : null;
+  }
+
+  private appToken(): Promise<string> {
+    const now = Math.floor(this.clock.now() / 1000);
+    return new SignJWT()
+      .setProtectedHeader({ alg: 'RS256' })
+      .setIssuer(this.app.id)
+      .setIssuedAt(now - BACKDATED_SECONDS)
+      .setExpirationTime(now + LIFETIME_SECONDS)
+      .sign(this.privateKey);
+  }
+}

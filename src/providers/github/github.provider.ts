@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../common/clock.js';
+import type { GitHubProviderSettings } from '../../config/providers.config.js';
+import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
+import {
+  ProviderError,
+  type AuthorizationRequest,
+  type Exchange,
+  type IdentityProvider,
+  type ProviderProfile,
+  type Recheck,
+  type RecheckSubject,
+} from '../identity-provider.js';
+import { PassportFlow } from '../passport/passport-flow.js';
+import { GitHubStrategy } from '../passport/strategies.js';
+import { unknownBecause } from '../provider-failure.js';
+import { GitHubApi, type GitHubLookup, type GitHubUser } from './github-api.js';
+import { GitHubMemberships } from './github-memberships.js';
+import {
+  GitHubAppTokens,
+  GitHubGrantSpent,
+  GitHubUserTokens,
+  tokenOf,
+  type GitHubUserToken,
+} from './github-tokens.js';
+
+/**
+ * github.com or an Enterprise Server. Memberships are read by a GitHub App, and then no token of a
+ * user is stored; or with the user's own token, which is stored for the re-check.
+ */
+export class GitHubProvider implements IdentityProvider {
+  readonly id: string;
+  private readonly userTokens: GitHubUserTokens;
+  private readonly api: GitHubApi;
+  private readonly appTokens: GitHubAppTokens | null;
+  private readonly memberships: GitHubMemberships;
+  private readonly flow: PassportFlow;
+
+  constructor(
+    private readonly settings: GitHubProviderSettings,
+    clock: Clock,
+    limits: UpstreamLimits,
+  ) {
+    this.id = settings.id;
+    const http = new UpstreamHttp(clock, limits);
+    this.api = new GitHubApi(settings.apiUrl, http, clock);
+    const { app, allowedOrgs, orgMembershipSource } = settings;
+    const asksByApp = orgMembershipSource === 'github_app' && allowedOrgs.length > 0;
+    this.appTokens = app !== null && asksByApp ? new GitHubAppTokens(app, this.api, clock) : null;
+    this.userTokens = new GitHubUserTokens(settings, http, clock);
+    this.memberships = new GitHubMemberships(settings, this.api, this.appTokens);
+    const strategy = new GitHubStrategy({
+      url: (request) => Promise.resolve(this.startUrl(request)),
+      exchange: (callback, request) => this.exchangeCode(callback, request),
+    });
+    this.flow = new PassportFlow(settings.id, strategy);
+  }
+
+  authorizationUrl(request: AuthorizationRequest): Promise<URL> {
+    return this.flow.authorizationUrl(request);
+  }
+
+  exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
+    return this.flow.exchange(callback, request);
+  }
+
+  /** Checks a user by the numeric id, which outlives a changed login. */
+  async recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck> {
+    const { appTokens } = this;
+    if (appTokens !== null) {
+      return this.recheckByApp(subject.subject, appTokens, signal).catch(unknownBecause);
+    }
+    const kept = subject.credentials === null ? null : tokenOf(subject.credentials);
+    if (kept === null) {
+      return { outcome: 'unknown', reason: 'no_user_token' };
+    }
+    // No refresh is aborted: the answer may hold the only token that still works.
+    const renewed = await this.renewed(kept);
+    if ('outcome' in renewed) {
+      return renewed;
+    }
+    if (renewed !== kept) {
+      await subject.saveCredentials(JSON.stringify(renewed));
+    }
+    return this.recheckByUser(renewed.accessToken, subject.subject, signal).catch(unknownBecause);
+  }
+
+  private startUrl(request: AuthorizationRequest): URL {
+    const url = new URL(`${this.settings.baseUrl}/login/oauth/authorize`);
+    const challenge = createHash('sha256').update(request.codeVerifier).digest('base64url');
+    // Without a scope the token shows public data only: enough where an app reads memberships.
+    const readsOrgs = this.appTokens === null && this.settings.allowedOrgs.length > 0;
+    url.search = new URLSearchParams({
+      client_id: this.settings.clientId,
+      redirect_uri: request.redirectUri,
+      state: request.state,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+      ...(readsOrgs && { scope: 'read:org' }),
+    }).toString();
+    return url;
+  }
+
+  private async exchangeCode(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
+    const code = codeIn(callback.searchParams, request.state);
+    const token = await this.userTokens.byCode(code, request.redirectUri, request.codeVerifier);
+    const user = await this.api.userByToken(token.accessToken);
+    if (typeof user === 'string') {
+      throw new ProviderError('upstream_error');
+    }
+    const isKept = this.appTokens === null;
+    const profile = await this.profileOf(user, isKept ? token.accessToken : null);
+    return { profile, credentials: isKept ? JSON.stringify(token) : null };
+  }
+
+  /** No e-mail address is requested from GitHub, and it has no groups. */
+  private async profileOf(
+    user: GitHubUser,
+    accessToken: string | null,
+    signal?: AbortSignal,
+  ): Promise<ProviderProfile> {
+    const { subject, login } = user;
+    const memberships = await this.memberships.of({ ...user, accessToken }, signal);
+    const facts = { login, email: null, emailVerified: false, groups: null, memberships };
+    return { subject, facts };
+  }
+
+  private async recheckByApp(
+    subject: string,
+    tokens: GitHubAppTokens,
+    signal: AbortSignal,
+  ): Promise<Recheck> {
+    const found = await this.findByApp(subject, tokens, signal);
+    if (typeof found !== 'string') {
+      return this.recheckedAs(found, subject, null, signal);
+    }
+    return found === 'absent'
+      ? { outcome: 'gone', reason: 'account_not_found' }
+      : { outcome: 'unknown', reason: 'app_without_permission' };
+  }
+
+  private async recheckByUser(
+    accessToken: string,
+    subject: string,
+    signal: AbortSignal,
+  ): Promise<Recheck> {
+    const found = await this.api.userByToken(accessToken, signal);
+    if (typeof found !== 'string') {
+      return this.recheckedAs(found, subject, accessToken, signal);
+    }
+    return found === 'unknown_token' && (await this.userTokens.isRevoked(accessToken))
+      ? { outcome: 'gone', reason: 'token_revoked' }
+      : { outcome: 'unknown', reason: 'token_refused' };
+  }
+
+  private async recheckedAs(
+    user: GitHubUser,
+    subject: string,
+    accessToken: string | null,
+    signal: AbortSignal,
+  ): Promise<Recheck> {
+    return user.subject === subject
+      ? { outcome: 'profile', profile: await this.profileOf(user, accessToken, signal) }
+      : { outcome: 'unknown', reason: 'subject_mismatch' };
+  }
+
+  private async renewed(token: GitHubUserToken): Promise<GitHubUserToken | Recheck> {
+    if (!this.userTokens.isExpiring(token)) {
+      return token;
+    }
+    if (token.refreshToken === null) {
+      return { outcome: 'unknown', reason: 'user_token_expired' };
+    }
+    try {
+      const fresh = await this.userTokens.byRefreshToken(token.refreshToken);
+      return { ...fresh, refreshToken: fresh.refreshToken ?? token.refreshToken };
+    } catch (error) {
+      return error instanceof GitHubGrantSpent
+        ? { outcome: 'gone', reason: error.reason }
+        : unknownBecause(error);
+    }
+  }
+
+  /**
+   * Asks every installation: managed users are hidden from the installations of other enterprises, so
+   * an account is gone only when all of them do not show it.
+   */
+  private async findByApp(
+    subject: string,
+    tokens: GitHubAppTokens,
+    signal: AbortSignal,
+  ): Promise<GitHubLookup> {
+    let verdict: 'absent' | 'unknown_token' = 'absent';
+    for (const org of this.settings.allowedOrgs) {
+      const token = await tokens.forOrg(org);
+      const found =
+        token === null ? 'unknown_token' : await this.api.userById(subject, token.token, signal);
+      if (typeof found !== 'string') {
+        return found;
+      }
+      if (found === 'unknown_token') {
+        tokens.forget(org);
+      }
+      if (found === 'unknown_token' || token?.readsMembers !== true) {
+        verdict = 'unknown_token';
+      }
+    }
+    return verdict;
+  }
+}
+
+function codeIn(parameters: URLSearchParams, expectedState: string): string {
+  const [state, ...otherStates] = parameters.getAll('state');
+  const [code, ...otherCodes] = parameters.getAll('code');
+  // RFC 6749, 3.1: no parameter comes twice.
+  if (state !== expectedState || otherStates.length > 0 || otherCodes.length > 0) {
+    throw new ProviderError('invalid_response');
+  }
+  if (parameters.get('error') === 'access_denied') {
+    throw new ProviderError('access_denied');
+  }
+  if (parameters.has('error') || code === undefined || code === '') {
+    throw new ProviderError('invalid_response');
+  }
+  return code;
+}

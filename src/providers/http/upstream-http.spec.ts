@@ -1,0 +1,136 @@
+import { Clock } from '../../common/clock.js';
+import { startLocalServer, type LocalServer } from '../../../test/fakes/local-server.js';
+import {
+  CircuitBreaker,
+  DEFAULT_UPSTREAM_LIMITS,
+  RequestBudget,
+  UpstreamHttp,
+} from './upstream-http.js';
+
+describe(UpstreamHttp, () => {
+  let server: LocalServer;
+  let asked: string[];
+
+  beforeEach(async () => {
+    asked = [];
+    server = await startLocalServer(({ url, headers }) => {
+      asked.push(url.pathname);
+      switch (url.pathname) {
+        case '/ok':
+          return { status: 200, json: { custom: headers['x-custom'] ?? null } };
+        case '/empty':
+          return { status: 204 };
+        case '/moved':
+          return 'redirect';
+        case '/huge':
+          return 'huge-body';
+        case '/slow':
+          return 'slow-body';
+        case '/busy':
+          return { status: 429, headers: { 'retry-after': '7' } };
+        default:
+          return 'server-error';
+      }
+    });
+  });
+
+  afterEach(() => server.close());
+
+  const httpWith = (given: object = {}): UpstreamHttp =>
+    new UpstreamHttp(new Clock(), { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 120_000, ...given });
+
+  it('hands over the answer, and sends what it is told to', async () => {
+    const response = await httpWith().fetch(`${server.url}/ok`, { headers: { 'x-custom': 'yes' } });
+    expect(await response.json()).toEqual({ custom: 'yes' });
+    expect((await httpWith().fetch(`${server.url}/empty`)).status).toBe(204);
+  });
+
+  it('does not follow a redirect', async () => {
+    expect((await httpWith().fetch(`${server.url}/moved`)).status).toBe(302);
+    expect(asked).toEqual(['/moved']);
+  });
+
+  it.each([
+    ['http://upstream.example/'],
+    ['http://169.254.169.254/latest/meta-data'],
+    ['http://localhost.evil.example/'],
+    ['file:///etc/passwd'],
+    ['data:application/json,{}'],
+  ])('asks nothing at %s', async (address) => {
+    await expect(httpWith().fetch(address)).rejects.toMatchObject({ failure: 'insecure_address' });
+  });
+
+  it.each([
+    ['/huge', 'too_large', {}],
+    ['/slow', 'timeout', { timeoutMs: 200 }],
+    ['/broken', 'server_error', {}],
+    ['/busy', 'rate_limited', {}],
+  ])('fails at %s: %s', async (path, failure, given) => {
+    await expect(httpWith(given).fetch(server.url + path)).rejects.toMatchObject({ failure });
+  });
+
+  it('passes on how long to wait', async () => {
+    const busy = httpWith().fetch(`${server.url}/busy`);
+    await expect(busy).rejects.toMatchObject({ retryAfterMs: 7_000 });
+  });
+
+  it('says network_error when nobody listens, and aborted when the caller gave up', async () => {
+    await server.close();
+    await expect(httpWith().fetch(`${server.url}/ok`)).rejects.toMatchObject({
+      failure: 'network_error',
+    });
+    const signal = AbortSignal.abort();
+    await expect(httpWith().fetch(`${server.url}/ok`, { signal })).rejects.toMatchObject({
+      failure: 'aborted',
+    });
+  });
+
+  it('stops asking an upstream that keeps failing', async () => {
+    const http = httpWith({ breaker: { failuresToOpen: 2, openMs: 60_000 } });
+    for (let time = 0; time < 2; time += 1) {
+      await expect(http.fetch(`${server.url}/broken`)).rejects.toMatchObject({
+        failure: 'server_error',
+      });
+    }
+    await expect(http.fetch(`${server.url}/ok`)).rejects.toMatchObject({ failure: 'circuit_open' });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('turns away what would stand in line too long', async () => {
+    const http = httpWith({ budget: { perSecond: 0.001, burst: 1, longestWaitMs: 100 } });
+    await http.fetch(`${server.url}/ok`);
+    await expect(http.fetch(`${server.url}/ok`)).rejects.toMatchObject({ failure: 'rate_limited' });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe(CircuitBreaker, () => {
+  it('opens after failures in a row, lets one through later, and closes when it succeeds', () => {
+    const breaker = new CircuitBreaker({ failuresToOpen: 2, openMs: 100 });
+    breaker.failed(0);
+    breaker.succeeded();
+    breaker.failed(0);
+    expect(breaker.waitMs(0)).toBe(0);
+    breaker.failed(10);
+    expect(breaker.waitMs(10)).toBe(100);
+    expect(breaker.waitMs(110)).toBe(0);
+    expect(breaker.waitMs(111)).toBe(99);
+    breaker.succeeded();
+    expect(breaker.waitMs(112)).toBe(0);
+  });
+});
+
+describe(RequestBudget, () => {
+  it('lets a burst out at once, then spaces requests, then turns them away', () => {
+    const budget = new RequestBudget({ perSecond: 10, burst: 3, longestWaitMs: 200 });
+    const waits = Array.from({ length: 6 }, () => budget.reserve(1_000));
+    expect(waits).toEqual([0, 0, 0, 100, 200, null]);
+    expect(budget.reserve(1_200)).toBe(100);
+  });
+
+  it('survives a clock that is set back', () => {
+    const budget = new RequestBudget({ perSecond: 10, burst: 1, longestWaitMs: 200 });
+    expect(budget.reserve(1_000_000)).toBe(0);
+    expect(budget.reserve(1_000)).toBe(0);
+  });
+});

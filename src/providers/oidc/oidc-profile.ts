@@ -1,0 +1,165 @@
+import * as v from 'valibot';
+import type { OidcProviderSettings } from '../../config/providers.config.js';
+import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
+import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
+import type { ProviderProfile } from '../identity-provider.js';
+import type { Claims, OidcClient, OidcTokens } from './oidc-client.js';
+
+export type ClaimSettings = Pick<OidcProviderSettings, 'claims' | 'emailVerification'>;
+
+/** The claim that `email_verified` is about (OpenID Connect Core 1.0, 5.1); no other one. */
+const EMAIL = 'email';
+
+/** Builds a profile from the ID token, userinfo and, for Entra ID, Microsoft Graph. */
+export class OidcProfiles {
+  constructor(
+    private readonly settings: OidcProviderSettings,
+    private readonly client: OidcClient,
+    private readonly entraGroups: EntraGroups | null,
+  ) {}
+
+  /**
+   * The profile of the tokens; null when neither an ID token nor userinfo identifies the user, or when
+   * the rules need a claim of the ID token and none came (OpenID Connect Core, 12.2).
+   * @param subject the expected subject. @throws like OidcClient
+   */
+  async profileOf(
+    tokens: OidcTokens,
+    subject: string,
+    signal?: AbortSignal,
+  ): Promise<ProviderProfile | null> {
+    const claims = await this.claimsOf(tokens, subject, signal);
+    if (claims === null) {
+      return null;
+    }
+    const facts = factsOf(claims, this.settings);
+    const { groupsAny, groupsAll, emailDomains } = this.settings.allow;
+    const needsGroups = facts.groups === null && groupsAny.length + groupsAll.length > 0;
+    if (needsGroups && this.entraGroups !== null) {
+      const groups = await this.entraGroups.of(tokens.accessToken, signal);
+      return { subject, facts: { ...facts, groups } };
+    }
+    const needsEmail = facts.email === null && emailDomains.length > 0;
+    const isComplete = tokens.claims !== null || this.settings.fetchUserInfo;
+    return !isComplete && (needsGroups || needsEmail) ? null : { subject, facts };
+  }
+
+  private async claimsOf(
+    { claims, accessToken }: OidcTokens,
+    subject: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Claims | null> {
+    if (claims !== null && !this.settings.fetchUserInfo) {
+      return claims;
+    }
+    const userInfo = await this.client.userInfo(accessToken, subject, signal);
+    return userInfo === null ? claims : mergeClaims(claims ?? {}, userInfo);
+  }
+}
+
+/**
+ * ID token and userinfo as one: userinfo is newer and wins. `email_verified` is taken from the
+ * response that has `email`: the flag of one says nothing about the address in the other.
+ */
+export function mergeClaims(idToken: Claims, userInfo: Claims): Claims {
+  const addressed = Object.hasOwn(userInfo, EMAIL) ? userInfo : idToken;
+  return { ...idToken, ...userInfo, email_verified: own(addressed, 'email_verified') };
+}
+
+/** The claims under the names that the operator configured. Absent groups are null. */
+export function factsOf(claims: Claims, settings: ClaimSettings): EligibilityFacts {
+  return {
+    login: textOf(own(claims, settings.claims.login)),
+    email: textOf(own(claims, settings.claims.email)),
+    emailVerified: settings.emailVerification === 'trustedIssuer' || isVerified(claims, settings),
+    groups: groupsIn(claims, settings.claims.groups),
+    memberships: {},
+  };
+}
+
+function isVerified(claims: Claims, settings: ClaimSettings): boolean {
+  const verified = own(claims, 'email_verified');
+  // Some providers write the flag as a string.
+  return settings.claims.email === EMAIL && (verified === true || verified === 'true');
+}
+
+/**
+ * The groups of a claim; null when it is absent. A claim that is only announced (`_claim_names`, as
+ * Microsoft Entra ID does beyond 200 groups) is absent, and the address that comes with it is never
+ * requested: it would let a token choose the address that this server calls.
+ */
+function groupsIn(claims: Claims, name: string): readonly string[] | null {
+  const value = own(claims, name);
+  if (typeof value !== 'string' && !Array.isArray(value)) {
+    return null;
+  }
+  return [value].flat().filter(isText);
+}
+
+function own(claims: Claims, name: string): unknown {
+  return Object.hasOwn(claims, name) ? claims[name] : undefined;
+}
+
+function textOf(value: unknown): string | null {
+  return isText(value) && value !== '' ? value : null;
+}
+
+/** Half a surrogate pair and NUL are valid in JSON, and no database stores them: such a text is absent. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0') && !/\p{Cs}/u.test(value);
+}
+
+const FIRST_PAGE = '/v1.0/me/transitiveMemberOf?$select=id&$top=999';
+
+/** Microsoft Entra ID itself ends near 20,000 memberships; this only ends a loop of pages. */
+const MOST_PAGES = 50;
+
+/** Directory roles and administrative units are in the same list: null. */
+const GROUP = v.object({ '@odata.type': v.literal('#microsoft.graph.group'), id: v.string() });
+
+const PAGE = v.object({
+  value: v.array(v.fallback(v.nullable(GROUP), null)),
+  '@odata.nextLink': v.nullish(v.pipe(v.string(), v.url())),
+});
+
+/**
+ * Reads the groups of a user, nested ones included, from Microsoft Graph with the user's own access
+ * token, page by page.
+ */
+export class EntraGroups {
+  constructor(
+    private readonly graphUrl: string,
+    private readonly http: UpstreamHttp,
+  ) {}
+
+  /** Ids of the groups; null when the token may not read them. @throws UpstreamError */
+  async of(accessToken: string, signal?: AbortSignal): Promise<readonly string[] | null> {
+    const groups: string[] = [];
+    let next: string | null | undefined = new URL(FIRST_PAGE, this.graphUrl).href;
+    for (let pages = 0; typeof next === 'string'; pages += 1) {
+      // The access token is sent to Graph only, whatever address a page names as the next one.
+      if (pages === MOST_PAGES || new URL(next).origin !== new URL(this.graphUrl).origin) {
+        throw new UpstreamError('unexpected_answer');
+      }
+      const page: v.InferOutput<typeof PAGE> | null = await this.read(next, accessToken, signal);
+      if (page === null) {
+        return null;
+      }
+      groups.push(...page.value.flatMap((group) => (group === null ? [] : [group.id])));
+      next = page['@odata.nextLink'];
+    }
+    return groups;
+  }
+
+  private async read(url: string, accessToken: string, signal: AbortSignal | undefined) {
+    const headers = { accept: 'application/json', authorization: `Bearer ${accessToken}` };
+    const response = await this.http.fetch(url, { headers, signal });
+    if (response.status === 401 || response.status === 403) {
+      return null;
+    }
+    if (response.status !== 200) {
+      throw new UpstreamError('unexpected_answer');
+    }
+    return readJson(response, PAGE);
+  }
+}

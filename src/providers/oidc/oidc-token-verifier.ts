@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { jwtVerify, type JWTPayload, type JWTVerifyResult } from 'jose';
+import type { ServerMetadata } from 'openid-client';
+import * as v from 'valibot';
+import type { Clock } from '../../common/clock.js';
+import {
+  MAX_LOGOUT_TOKEN_AGE_SECONDS,
+  ProviderError,
+  type LogoutNotice,
+} from '../identity-provider.js';
+import type { OidcKeys } from './oidc-discovery.js';
+
+/** Asymmetric signatures only: neither `none`, nor HS* with a client secret as the key. */
+const SIGNATURE_ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+/** An ID token is issued for the response that contains it: an older one is a replay. */
+const MAX_ID_TOKEN_AGE_SECONDS = 600;
+
+/** OpenID Connect Core 2: a subject has at most 255 ASCII characters. */
+const SUBJECT = /^[\x20-\x7e]{1,255}$/;
+
+/** A session alone (`sid`) identifies no user here: sessions of the provider are not stored. */
+const LOGOUT_CLAIMS = v.object({
+  sub: v.pipe(v.string(), v.nonEmpty()),
+  jti: v.string(),
+  nonce: v.optional(v.undefined()),
+  events: v.object({ 'http://schemas.openid.net/event/backchannel-logout': v.object({}) }),
+});
+
+/** Verifies the tokens that a provider signs. */
+export class OidcTokenVerifier {
+  constructor(
+    private readonly clientId: string,
+    private readonly keys: OidcKeys,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Verifies what openid-client leaves open about an ID token from the token endpoint (OpenID Connect
+   * Core 3.1.3.7): the signature, always (ASVS 9.1.2), the age, foreign audiences, `azp`, `at_hash`.
+   * @throws ProviderError `invalid_response`, UpstreamError, or an error of jose
+   */
+  async verifyIdToken(
+    idToken: string,
+    accessToken: string,
+    metadata: ServerMetadata,
+  ): Promise<JWTPayload> {
+    const required = ['sub', 'exp', 'iat'];
+    const { payload, protectedHeader } = await this.verify(
+      idToken,
+      metadata,
+      MAX_ID_TOKEN_AGE_SECONDS,
+      required,
+    );
+    const isOurs =
+      SUBJECT.test(payload.sub ?? '') &&
+      [payload.aud].flat().every((audience) => audience === this.clientId) &&
+      (payload['azp'] === undefined || payload['azp'] === this.clientId) &&
+      fitsHash(payload['at_hash'], accessToken, protectedHeader.alg);
+    if (!isOurs) {
+      throw new ProviderError('invalid_response');
+    }
+    return payload;
+  }
+
+  /**
+   * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). `exp` came with the final
+   * text: older providers omit it, so `iat` has to be recent.
+   * @throws TypeError, UpstreamError, or an error of jose
+   */
+  async verifyLogoutToken(token: string, metadata: ServerMetadata): Promise<LogoutNotice> {
+    const { payload, protectedHeader } = await this.verify(
+      token,
+      metadata,
+      MAX_LOGOUT_TOKEN_AGE_SECONDS,
+      ['iat', 'jti'],
+    );
+    const claims = v.safeParse(LOGOUT_CLAIMS, payload);
+    // Neither an ID token nor any other JWT of this provider may pass (RFC 8725, 3.11).
+    if (!/^(application\/)?logout\+jwt$/i.test(protectedHeader.typ ?? '') || !claims.success) {
+      throw new TypeError('This is not a logout token of a user.');
+    }
+    return { subject: claims.output.sub, tokenId: claims.output.jti };
+  }
+
+  private verify(
+    token: string,
+    metadata: ServerMetadata,
+    maxTokenAge: number,
+    requiredClaims: string[],
+  ): Promise<JWTVerifyResult> {
+    return jwtVerify(
+      token,
+      (header, jws) => this.keys.find(String(metadata.jwks_uri), header, jws),
+      {
+        issuer: metadata.issuer,
+        audience: this.clientId,
+        algorithms: SIGNATURE_ALGORITHMS,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        maxTokenAge,
+        requiredClaims,
+        currentDate: new Date(this.clock.now()),
+      },
+    );
+  }
+}
+
+/** OpenID Connect Core 3.1.3.6: the left half of the hash that belongs to the signature. */
+function fitsHash(hash: unknown, accessToken: string, algorithm: string): boolean {
+  if (hash === undefined) {
+    return true;
+  }
+  const bits = /(?:256|384|512)$/.exec(algorithm)?.[0] ?? '512';
+  const digest = createHash(`sha${bits}`).update(accessToken).digest();
+  return hash === digest.subarray(0, digest.length / 2).toString('base64url');
+}

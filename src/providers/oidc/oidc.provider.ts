@@ -1,0 +1,113 @@
+import { ResponseBodyError } from 'openid-client';
+import type { Clock } from '../../common/clock.js';
+import type { OidcProviderSettings } from '../../config/providers.config.js';
+import {
+  ProviderError,
+  type AuthorizationRequest,
+  type Exchange,
+  type IdentityProvider,
+  type LogoutNotice,
+  type LogoutNotifier,
+  type Recheck,
+  type RecheckSubject,
+} from '../identity-provider.js';
+import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
+import { OidcStrategy } from '../passport/strategies.js';
+import { PassportFlow } from '../passport/passport-flow.js';
+import { unknownBecause } from '../provider-failure.js';
+import { OidcClient, type OidcTokens } from './oidc-client.js';
+import { OidcDiscovery, OidcKeys } from './oidc-discovery.js';
+import { EntraGroups, OidcProfiles } from './oidc-profile.js';
+import { OidcTokenVerifier } from './oidc-token-verifier.js';
+
+const GRAPH_URL = 'https://graph.microsoft.com';
+
+/** Any OpenID Connect provider. It stores the refresh token for the re-check. */
+export class OidcProvider implements IdentityProvider, LogoutNotifier {
+  readonly id: string;
+  private readonly client: OidcClient;
+  private readonly profiles: OidcProfiles;
+  private readonly flow: PassportFlow;
+  private readonly discovery: OidcDiscovery;
+  private readonly verifier: OidcTokenVerifier;
+
+  constructor(
+    private readonly settings: OidcProviderSettings,
+    clock: Clock,
+    limits: UpstreamLimits,
+  ) {
+    this.id = settings.id;
+    const ownLimits = { ...limits, timeoutMs: settings.httpTimeoutSeconds * 1000 };
+    const http = new UpstreamHttp(clock, ownLimits);
+    this.discovery = new OidcDiscovery(settings, http, clock);
+    this.verifier = new OidcTokenVerifier(settings.clientId, new OidcKeys(http, clock), clock);
+    this.client = new OidcClient(settings, http, this.discovery, this.verifier);
+    const { graph, graphUrl } = settings.entra;
+    const graphHttp = new UpstreamHttp(clock, ownLimits);
+    const entraGroups = graph ? new EntraGroups(graphUrl ?? GRAPH_URL, graphHttp) : null;
+    this.profiles = new OidcProfiles(settings, this.client, entraGroups);
+    const strategy = new OidcStrategy(settings, {
+      url: (request, extra) => this.client.authorizationUrl(request, extra),
+      exchange: (callback, request) => this.exchangeCode(callback, request),
+    });
+    this.flow = new PassportFlow(settings.id, strategy);
+  }
+
+  authorizationUrl(request: AuthorizationRequest): Promise<URL> {
+    return this.flow.authorizationUrl(request);
+  }
+
+  exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
+    return this.flow.exchange(callback, request);
+  }
+
+  async recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck> {
+    if (subject.credentials === null) {
+      return { outcome: 'unknown', reason: 'no_refresh_token' };
+    }
+    if (signal.aborted) {
+      return { outcome: 'unknown', reason: 'aborted' };
+    }
+    // Not aborted by the signal: the answer may hold the only refresh token that still works.
+    const refresh = await this.client.refresh(subject.credentials);
+    if (refresh.replacement !== null) {
+      await subject.saveCredentials(refresh.replacement);
+    }
+    try {
+      return await this.recheckWith(await refresh.tokens(), subject.subject, signal);
+    } catch (error) {
+      // RFC 6749, 5.2: the refresh token is revoked, expired or was never given to this client.
+      return error instanceof ResponseBodyError && error.error === 'invalid_grant'
+        ? { outcome: 'gone', reason: 'invalid_grant' }
+        : unknownBecause(error);
+    }
+  }
+
+  async verifyLogoutToken(token: string): Promise<LogoutNotice> {
+    return this.verifier.verifyLogoutToken(token, await this.discovery.metadata());
+  }
+
+  private async recheckWith(
+    tokens: OidcTokens,
+    subject: string,
+    signal: AbortSignal,
+  ): Promise<Recheck> {
+    // An answer about another subject says nothing about this one.
+    if (tokens.claims !== null && tokens.claims['sub'] !== subject) {
+      return { outcome: 'unknown', reason: 'subject_mismatch' };
+    }
+    const profile = await this.profiles.profileOf(tokens, subject, signal);
+    return profile === null
+      ? { outcome: 'unknown', reason: 'no_claims' }
+      : { outcome: 'profile', profile };
+  }
+
+  private async exchangeCode(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
+    const tokens = await this.client.exchangeCode(callback, request);
+    const profile = await this.profiles.profileOf(tokens, String(tokens.claims?.['sub']));
+    if (profile === null) {
+      throw new ProviderError('invalid_response');
+    }
+    return { profile, credentials: this.settings.storeRefreshToken ? tokens.refreshToken : null };
+  }
+}

@@ -1,0 +1,12 @@
+import { DataSource } from 'typeorm';
+import { readEnvironment } from '../config/config.module.js';
+import { resolveSettings } from '../config/resolve-settings.js';
+import { migrationOptions } from './data-source.js';
+
+const { storage } = resolveSettings(readEnvironment()).settings;
+if (storage.databaseUrl === null) {
+  throw new Error('Set DATABASE_URL: the embedded database is migrated by the server.');
+}
+
+/** For TypeORM's own command line: `npx typeorm migration:show -d dist/storage/cli-data-source.js`. */
+export default new DataSource({ ...migrationOptions(storage), url: storage.databaseUrl });

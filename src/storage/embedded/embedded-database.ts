@@ -1,0 +1,138 @@
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type DataDirectory, openDataDirectory } from './data-directory.js';
+import type { EmbeddedWorkerData, WorkerRequest } from './embedded-worker.js';
+
+const PORT = 5432;
+/** 107 on Linux, 103 on macOS. */
+const MAX_SOCKET_PATH_BYTES = 103;
+const IDLE_IN_TRANSACTION_MS = 30_000;
+const STOP_LIMIT_MS = 10_000;
+
+export interface EmbeddedDatabaseOptions {
+  readonly dataDir: string;
+  /** Called once when the database ends without having been stopped; every connection is cut. */
+  readonly onExit?: (error: Error) => void;
+}
+
+/**
+ * A running database that `pg` connects to like to any other. How it differs from a PostgreSQL server:
+ * docs/adr/0002.
+ */
+export interface EmbeddedDatabase {
+  /** `host` is the directory of the Unix socket. There is no password: the directory is private. */
+  readonly address: {
+    readonly host: string;
+    readonly port: number;
+    readonly username: string;
+    readonly database: string;
+  };
+  /** Cuts the connections, writes a checkpoint and releases the data directory, in 10 s at most. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the embedded PostgreSQL on `dataDir`/db and resolves when it accepts connections.
+ *
+ * @throws DataDirectoryInUseError when another process runs on `dataDir`
+ */
+export async function startEmbeddedDatabase(
+  options: EmbeddedDatabaseOptions,
+): Promise<EmbeddedDatabase> {
+  const directory = await openDataDirectory(options.dataDir);
+  const socketDir = await makeSocketDirectory(directory);
+  const forgetSocket = (): void => rmSync(socketDir, { recursive: true, force: true });
+  process.once('exit', forgetSocket);
+  const cleanUp = async (): Promise<void> => {
+    process.removeListener('exit', forgetSocket);
+    forgetSocket();
+    await directory.release();
+  };
+  try {
+    const worker = await startWorker(directory, socketDir);
+    return supervise(worker, socketDir, cleanUp, options.onExit);
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
+
+/** In the data directory, so that `kill -9` leaves nothing behind elsewhere, where it fits. */
+async function makeSocketDirectory({ path }: DataDirectory): Promise<string> {
+  const inside = join(path, 'run');
+  if (Buffer.byteLength(socketPathIn(inside)) > MAX_SOCKET_PATH_BYTES) {
+    return mkdtemp(join(tmpdir(), 'gh-'));
+  }
+  await rm(inside, { recursive: true, force: true });
+  await mkdir(inside, { mode: 0o700 });
+  return inside;
+}
+
+function socketPathIn(directory: string): string {
+  return join(directory, `.s.PGSQL.${PORT}`);
+}
+
+async function startWorker(directory: DataDirectory, socketDir: string): Promise<Worker> {
+  const databaseDir = join(directory.path, 'db');
+  await mkdir(databaseDir, { recursive: true, mode: 0o700 });
+  const data: EmbeddedWorkerData = {
+    databaseDir,
+    socketPath: socketPathIn(socketDir),
+    idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
+  };
+  // The flags of this process (--input-type, --eval) are not meant for the thread.
+  const worker = new Worker(workerFile(), { workerData: data, execArgv: [] });
+  await new Promise<void>((done, fail) => {
+    worker.once('message', () => done());
+    worker.once('error', fail);
+    worker.once('exit', () => fail(new Error('The embedded database ended while it started')));
+  });
+  worker.removeAllListeners();
+  return worker;
+}
+
+/** A thread needs compiled code, also when this module itself runs from its source. */
+function workerFile(): URL {
+  const compiled = import.meta.url.endsWith('.ts')
+    ? '../../../dist/storage/embedded/embedded-worker.js'
+    : './embedded-worker.js';
+  return new URL(compiled, import.meta.url);
+}
+
+function supervise(
+  worker: Worker,
+  socketDir: string,
+  cleanUp: () => Promise<void>,
+  onExit: (error: Error) => void = () => undefined,
+): EmbeddedDatabase {
+  let cause: unknown;
+  let stopping: Promise<void> | null = null;
+  const exited = new Promise<void>((done) => worker.once('exit', () => done())).then(cleanUp);
+  worker.on('error', (error) => {
+    cause = error;
+  });
+  worker.once('exit', () => {
+    if (!stopping) {
+      onExit(new Error('The embedded database ended unexpectedly', { cause }));
+    }
+  });
+  return {
+    address: { host: socketDir, port: PORT, username: 'postgres', database: 'postgres' },
+    stop: () => {
+      stopping ??= stopWorker(worker, exited);
+      return stopping;
+    },
+  };
+}
+
+async function stopWorker(worker: Worker, exited: Promise<void>): Promise<void> {
+  const stop: WorkerRequest = 'stop';
+  worker.postMessage(stop);
+  // A thread that runs an endless statement reads no message; what it has committed is safe.
+  const limit = setTimeout(() => void worker.terminate(), STOP_LIMIT_MS);
+  await exited;
+  clearTimeout(limit);
+}

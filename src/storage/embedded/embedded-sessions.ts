@@ -1,0 +1,250 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import {
+  closeStatements,
+  FrameReader,
+  withoutCopyIn,
+  withOwnStatementName,
+} from './embedded-frames.js';
+
+/** The one PostgreSQL backend: runs messages to their end and returns every answer. */
+export type RunMessages = (messages: Buffer) => Uint8Array;
+
+const TERMINATE = 0x58;
+const SYNC = 0x53;
+const QUERY = 0x51;
+const FLUSH = 0x48;
+const FUNCTION_CALL = 0x46;
+
+const ROLLBACK = Buffer.from('S\0\0\0\x04Q\0\0\0\x0dROLLBACK\0', 'latin1');
+const READY_OUTSIDE_TRANSACTION = Buffer.from('Z\0\0\0\x05I', 'latin1');
+
+/**
+ * Shares the one backend among sessions. A session gets it for everything up to its Sync or
+ * Query, and keeps it while its transaction is open; the others wait in line. One that keeps it
+ * without using it is closed after `idleLimitMs`, because the backend's own limit has no clock.
+ */
+export class BackendQueue {
+  private owner: Session | null = null;
+  private readonly line = new Set<Session>();
+  private isServing = false;
+  private idleTimer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly run: RunMessages,
+    private readonly idleLimitMs: number,
+  ) {}
+
+  /** Called when `session` has something to run. */
+  join(session: Session): void {
+    this.line.add(session);
+    this.serve();
+  }
+
+  /** Ends what `session` had begun, then serves the others. */
+  leave(session: Session): void {
+    this.line.delete(session);
+    if (this.owner === session) {
+      this.run(ROLLBACK);
+      this.owner = null;
+    }
+    this.serve();
+  }
+
+  private serve(): void {
+    if (this.isServing) {
+      return;
+    }
+    this.isServing = true;
+    this.stopIdleTimer();
+    for (let next = this.next(); next; next = this.next()) {
+      this.line.delete(next);
+      this.owner = this.runUnit(next) === 'free' ? null : next;
+      if (next.hasWork) {
+        this.line.add(next);
+      }
+    }
+    this.isServing = false;
+    this.watchIdleOwner();
+  }
+
+  private next(): Session | undefined {
+    if (this.owner) {
+      return this.owner.hasWork ? this.owner : undefined;
+    }
+    return this.line.values().next().value;
+  }
+
+  private runUnit(session: Session): 'free' | 'kept' {
+    const bytes = this.run(session.takeUnit());
+    const answer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    session.answer(answer);
+    return answer.subarray(-READY_OUTSIDE_TRANSACTION.length).equals(READY_OUTSIDE_TRANSACTION)
+      ? 'free'
+      : 'kept';
+  }
+
+  private watchIdleOwner(): void {
+    const owner = this.owner;
+    if (owner) {
+      this.idleTimer = setTimeout(() => owner.closeIdle(), this.idleLimitMs);
+    }
+  }
+
+  private stopIdleTimer(): void {
+    if (this.idleTimer) {
+      clearTimeout(this.idleTimer);
+      this.idleTimer = null;
+    }
+  }
+}
+
+let sessionCount = 0;
+
+/** One client connection: what it sent and has not been run yet, and the statements it named. */
+export class Session {
+  private readonly prefix = `s${++sessionCount}_`;
+  private readonly statements = new Set<string>();
+  private messages: Buffer[] = [];
+  private units: Buffer[] = [];
+  private isGone = false;
+
+  constructor(
+    private readonly queue: BackendQueue,
+    private readonly send: (bytes: Buffer) => void,
+    /** Closes the connection of a client that keeps the database without using it. */
+    readonly closeIdle: () => void,
+  ) {}
+
+  get hasWork(): boolean {
+    return this.units.length > 0;
+  }
+
+  takeUnit(): Buffer {
+    return this.units.shift() ?? Buffer.alloc(0);
+  }
+
+  answer(bytes: Buffer): void {
+    if (!this.isGone) {
+      this.send(bytes);
+    }
+  }
+
+  begin(startup: Buffer): void {
+    this.submit(startup);
+  }
+
+  receive(message: Buffer): void {
+    const { frame, prepared } = withOwnStatementName(withoutCopyIn(message), this.prefix);
+    if (prepared !== undefined) {
+      this.statements.add(prepared);
+    }
+    this.messages.push(frame);
+    if (endsUnit(frame[0])) {
+      const unit = Buffer.concat(this.messages);
+      this.messages = [];
+      this.submit(unit);
+    }
+  }
+
+  /** Rolls back, forgets what has not been run and closes the statements the session named. */
+  end(): void {
+    this.isGone = true;
+    this.messages = [];
+    this.units = [];
+    this.queue.leave(this);
+    if (this.statements.size > 0) {
+      this.submit(closeStatements(this.statements));
+    }
+  }
+
+  private submit(unit: Buffer): void {
+    this.units.push(unit);
+    this.queue.join(this);
+  }
+}
+
+/** Nothing may run in between: the unnamed statement and the portals belong to one session. */
+function endsUnit(type = 0): boolean {
+  return [SYNC, QUERY, FLUSH, FUNCTION_CALL].includes(type);
+}
+
+/** Serves the PostgreSQL protocol on the Unix socket `path`, one session per connection. */
+export async function listenForSessions(path: string, queue: BackendQueue): Promise<SessionServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    attach(socket, queue);
+  });
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail);
+    server.listen(path, done);
+  });
+  return { close: () => close(server, sockets) };
+}
+
+export interface SessionServer {
+  /** Cuts every connection and rolls back what was open. */
+  close(): Promise<void>;
+}
+
+async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  const closed = new Promise<void>((done) => server.close(() => done()));
+  for (const socket of sockets) {
+    socket.destroy();
+  }
+  await closed;
+}
+
+function attach(socket: Socket, queue: BackendQueue): void {
+  const reader = new FrameReader();
+  const session = new Session(
+    queue,
+    (bytes) => socket.write(bytes),
+    () => socket.destroy(),
+  );
+  let hasBegun = false;
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => session.end());
+  socket.on('data', (chunk: Buffer) => {
+    reader.push(chunk);
+    try {
+      hasBegun ||= open(socket, session, reader);
+      if (hasBegun) {
+        receiveAll(socket, session, reader);
+      }
+    } catch {
+      // Not the PostgreSQL protocol: there is no message to answer, only a connection to end.
+      socket.destroy();
+    }
+  });
+}
+
+/** @returns whether the connection got as far as its startup message */
+function open(socket: Socket, session: Session, reader: FrameReader): boolean {
+  for (let opening = reader.takeOpening(); opening; opening = reader.takeOpening()) {
+    switch (opening.kind) {
+      case 'encryption':
+        socket.write('N');
+        break;
+      case 'cancel':
+        // A statement blocks the thread until it ends, so there is never one to cancel.
+        socket.end();
+        return false;
+      case 'startup':
+        session.begin(opening.bytes);
+        return true;
+    }
+  }
+  return false;
+}
+
+function receiveAll(socket: Socket, session: Session, reader: FrameReader): void {
+  for (let frame = reader.takeFrame(); frame; frame = reader.takeFrame()) {
+    if (frame[0] === TERMINATE) {
+      socket.end();
+      return;
+    }
+    session.receive(frame);
+  }
+}

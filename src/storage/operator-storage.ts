@@ -1,0 +1,27 @@
+import { Database } from './database.js';
+import { AccountEntity } from './entities/account.entity.js';
+import { AuditEventEntity } from './entities/audit-event.entity.js';
+import { IdentityEntity } from './entities/identity.entity.js';
+import { AccountAdminRepository } from './repositories/account-admin.repository.js';
+import { AuditRepository } from './repositories/audit.repository.js';
+import type { ServerDataSource } from './server-data-source.js';
+
+/** Storage for commands that run without Nest, beside a server. */
+export interface OperatorStorage {
+  readonly database: Database;
+  readonly accounts: AccountAdminRepository;
+  readonly audit: AuditRepository;
+}
+
+/** Opens an initialized data source, whose schema is current. */
+export function openOperatorStorage(source: ServerDataSource): OperatorStorage {
+  source.open(false);
+  const database = new Database(source);
+  const accounts = source.getRepository(AccountEntity);
+  const identities = source.getRepository(IdentityEntity);
+  return {
+    database,
+    accounts: new AccountAdminRepository(database, accounts, identities),
+    audit: new AuditRepository(database, source.getRepository(AuditEventEntity)),
+  };
+}

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger, type OnApplicationShutdown } from '@nestjs/common';
+import type { Redis, RedisOptions } from 'ioredis';
+import { LogOnce } from '../../common/log-once.js';
+
+/** DI token of the {@link RedisConnections}; null where no Redis is configured. */
+export const REDIS = Symbol('Redis');
+
+/**
+ * Where the command line notifies running replicas of an operator's change. Channels reach across
+ * the databases of one Redis, so the database is part of the name.
+ */
+export const operatorChannel = ({ options }: Pick<Redis, 'options'>): string =>
+  `gatehouse:operator:${options.db ?? 0}`;
+
+const COMMAND_TIMEOUT_MS = 500;
+/** A connection that does not answer a command for this long is closed. */
+const SILENCE_MS = 2000;
+/** The same for connections that wait for messages: the adapter's reads block for 5 s. */
+const LISTENER_SILENCE_MS = 8000;
+/** How often each is pinged: nothing else detects a broken link. */
+const PING_MS = 2000;
+const MAX_BACKOFF_MS = 2000;
+/** The adapter reads again at once, whatever went wrong. */
+const FAILED_READ_PAUSE_MS = 1000;
+
+/**
+ * The connections to Redis, where several replicas share one. Nothing here is the truth about
+ * anything: while Redis is away, counts and messages between replicas are dropped, never queued.
+ */
+export class RedisConnections implements OnApplicationShutdown {
+  private readonly logger = new Logger('Redis');
+  private readonly listeners = new Set<Redis>();
+  private readonly pings: NodeJS.Timeout;
+
+  private constructor(
+    /** Short commands that fail at once while Redis is away. */
+    readonly commands: Redis,
+    /** For the socket adapter: what it sends is dropped while Redis is away. */
+    readonly cluster: Redis,
+  ) {
+    this.logAvailability();
+    dropWhileAway(cluster);
+    // The adapter makes the connections it listens on out of this one.
+    Object.assign(cluster, { duplicate: () => this.openListener() });
+    this.pings = setInterval(() => this.pingAll(), PING_MS).unref();
+  }
+
+  /** Begins to connect; a server without Redis never loads its client. */
+  static async open(url: string): Promise<RedisConnections> {
+    const { Redis: Client } = await import('ioredis');
+    const options: RedisOptions = {
+      retryStrategy: (attempt) => Math.min(attempt * 100, MAX_BACKOFF_MS),
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      connectTimeout: SILENCE_MS,
+      socketTimeout: SILENCE_MS,
+      // After a failover the old primary may keep its connections, and refuse every write on them.
+      reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    };
+    return new RedisConnections(new Client(url, options), new Client(url, options));
+  }
+
+  get isReady(): boolean {
+    return this.commands.status === 'ready';
+  }
+
+  /**
+   * Calls `listener` with every message of the channel; those sent while Redis is away are lost.
+   *
+   * @returns ends it
+   */
+  subscribe(channel: string, listener: (message: string) => void): () => void {
+    const redis = this.openListener();
+    redis.on('message', (_channel, message) => listener(message));
+    void redis.subscribe(channel).catch(() => undefined);
+    return () => this.closeListener(redis);
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.pings);
+    this.commands.disconnect();
+    this.cluster.disconnect();
+    this.listeners.forEach((redis) => this.closeListener(redis));
+  }
+
+  /**
+   * A connection that waits for messages, and can do nothing else. It subscribes
+   * to its channels again by itself after Redis was away.
+   */
+  private openListener(): Redis {
+    const redis = this.commands.duplicate({
+      enableOfflineQueue: true,
+      maxRetriesPerRequest: null,
+      commandTimeout: undefined,
+      socketTimeout: LISTENER_SILENCE_MS,
+    });
+    redis.on('error', () => undefined);
+    const read = redis.xread.bind(redis) as (...args: unknown[]) => Promise<unknown>;
+    Object.assign(redis, {
+      xread: (...args: unknown[]) =>
+        read(...args).catch(async (error: unknown) => {
+          await sleep(FAILED_READ_PAUSE_MS, undefined, { ref: false });
+          throw error;
+        }),
+    });
+    this.listeners.add(redis);
+    return redis;
+  }
+
+  private closeListener(redis: Redis): void {
+    this.listeners.delete(redis);
+    redis.disconnect();
+  }
+
+  private pingAll(): void {
+    for (const redis of [this.commands, this.cluster, ...this.listeners]) {
+      if (redis.status === 'ready') {
+        redis.ping().catch(() => undefined);
+      }
+    }
+  }
+
+  private logAvailability(): void {
+    const away = new LogOnce((message) => this.logger.warn(`Redis is not available: ${message}`));
+    const onError = ({ message }: Error): void => away.write(message, 'away');
+    this.commands.on('error', onError);
+    this.cluster.on('error', onError);
+    this.commands.on('ready', () => {
+      this.logger.log('Redis is ready.');
+      away.clear();
+    });
+  }
+}
+
+/**
+ * The adapter publishes without looking at the outcome: a failed publish must not become an
+ * unhandled rejection, nor wait in memory for Redis to come back.
+ */
+function dropWhileAway(redis: Redis): void {
+  const isReady = (): boolean => redis.status === 'ready';
+  const publish = redis.publish.bind(redis) as (...args: unknown[]) => Promise<number>;
+  const append = redis.xadd.bind(redis) as (...args: unknown[]) => Promise<string | null>;
+  Object.assign(redis, {
+    publish: (...args: unknown[]) => (isReady() ? publish(...args).catch(() => 0) : settled(0)),
+    xadd: (...args: unknown[]) => (isReady() ? append(...args).catch(() => null) : settled(null)),
+  });
+}
+
+function settled<Value>(value: Value): Promise<Value> {
+  return Promise.resolve(value);
+}

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import type { Content } from '../../policy/content.js';
+import { Database, type Query } from '../database.js';
+import { AccountCredentialEntity } from '../entities/account-credential.entity.js';
+import { ContentAtRest } from '../sealing/content-at-rest.js';
+import { lockAccount, nextUpdateSeq } from './account-row.js';
+
+/** What an account keeps to reach one connected service. */
+export interface AccountCredential {
+  readonly service: string;
+  readonly content: Content;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+}
+
+/** What an account's other credentials take up. */
+export interface CredentialUse {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** What accounts keep to reach connected services. */
+@Injectable()
+export class AccountCredentialsRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly atRest: ContentAtRest,
+    @InjectRepository(AccountCredentialEntity)
+    private readonly credentials: Repository<AccountCredentialEntity>,
+  ) {}
+
+  /** By name of the service. @throws BrokenSealError */
+  async list(accountId: string): Promise<AccountCredential[]> {
+    const found = await this.credentials.findBy({ accountId });
+    return found
+      .map((credential) => this.toCredential(credential))
+      .sort((one, other) => (one.service < other.service ? -1 : 1));
+  }
+
+  /** @throws BrokenSealError */
+  async find(accountId: string, service: string): Promise<AccountCredential | null> {
+    const found = await this.credentials.findOneBy({ accountId, service });
+    return found && this.toCredential(found);
+  }
+
+  /** The services of an account that is locked. */
+  async services({ manager }: Query, accountId: string): Promise<string[]> {
+    const select = { accountId: true, service: true } as const;
+    const found = await manager.find(AccountCredentialEntity, { select, where: { accountId } });
+    return found.map(({ service }) => service);
+  }
+
+  /** What the other credentials of an account that is locked take up. */
+  async useBeside(query: Query, accountId: string, service: string): Promise<CredentialUse> {
+    const [row] = await query<CredentialUse>(
+      `SELECT count(*)::int AS "count", COALESCE(sum(octet_length("content")), 0)::int AS "bytes"
+       FROM "account_credential" WHERE "account_id" = $1 AND "service" <> $2`,
+      [accountId, service],
+    );
+    return row ?? { count: 0, bytes: 0 };
+  }
+
+  /** Stores it for an account that is locked, in place of the one of that service. */
+  async put(
+    { manager }: Query,
+    accountId: string,
+    service: string,
+    content: Content,
+    updatedAt: Date,
+  ): Promise<void> {
+    const stored = this.atRest.store('account-credentials', content, accountId, service);
+    await manager.upsert(
+      AccountCredentialEntity,
+      { accountId, service, form: stored.form, content: stored.bytes, updatedAt },
+      ['accountId', 'service'],
+    );
+  }
+
+  /** @returns the `seq` of the update to send; null when there was nothing to remove */
+  remove(accountId: string, service: string): Promise<number | null> {
+    return this.database.transaction(async (query) => {
+      await lockAccount(query, accountId);
+      const { affected } = await query.manager.delete(AccountCredentialEntity, {
+        accountId,
+        service,
+      });
+      return affected === 0 ? null : nextUpdateSeq(query, accountId);
+    });
+  }
+
+  private toCredential(credential: AccountCredentialEntity): AccountCredential {
+    const { accountId, service, form, content: bytes, updatedAt } = credential;
+    const content = this.atRest.read('account-credentials', { form, bytes }, accountId, service);
+    return { service, content, updatedAt: updatedAt.getTime() };
+  }
+}

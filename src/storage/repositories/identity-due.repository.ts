@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '../../policy/audit-event.js';
+import type { EligibilityFacts, EligibilityStatus } from '../../policy/eligibility/eligibility.js';
+import type { EligibilityRecord, ScheduledRecord } from '../../policy/eligibility/offboarding.js';
+import { Database } from '../database.js';
+import { IdentityCredentials } from '../sealing/content-at-rest.js';
+
+/** An identity that this process alone may re-check, until its lease ends. */
+export interface LeasedIdentity {
+  readonly id: string;
+  readonly accountId: string;
+  readonly provider: string;
+  readonly subject: string;
+  /** null = stored before issuers were. */
+  readonly issuer: string | null;
+  readonly login: string | null;
+  readonly record: EligibilityRecord;
+  /** When it became due, Unix milliseconds. */
+  readonly dueAt: number;
+  /** Sealed; {@link IdentityDueRepository.openCredentials}. */
+  readonly credentials: Buffer | null;
+  /** Names this lease: a worker with an older one can store nothing. */
+  readonly leaseUntil: Date;
+}
+
+export interface RecheckResult {
+  readonly record: ScheduledRecord;
+  /** What the provider returned; null keeps what is stored. */
+  readonly facts: EligibilityFacts | null;
+  /** The issuer of the subject; null keeps what is stored. */
+  readonly issuer: string | null;
+  /** Stored with the result, or neither is; null when nothing changed for the account. */
+  readonly event: AuditEvent | null;
+}
+
+const ADOPT_BATCH = 1000;
+/** The driver's Date cuts microseconds off. */
+const DUE_NOW = `date_trunc('milliseconds', now())`;
+
+/** The queue of identities to re-check. Leases go by the database's clock: replicas' may differ. */
+@Injectable()
+export class IdentityDueRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly sealing: IdentityCredentials,
+  ) {}
+
+  /** Leases up to `limit` due identities of one provider that no worker has, by one statement. */
+  async lease(provider: string, limit: number, leaseMs: number): Promise<LeasedIdentity[]> {
+    const rows = await this.database.query<LeasedRow>(
+      `WITH "due" AS MATERIALIZED (
+         SELECT "id" FROM "identity"
+         WHERE "provider" = $1 AND "eligibility_next_check_at" <= now()
+           AND ("lease_until" IS NULL OR "lease_until" <= now())
+         ORDER BY "eligibility_next_check_at" LIMIT $2 FOR UPDATE SKIP LOCKED)
+       UPDATE "identity" SET "lease_until" = ${DUE_NOW} + $3 * interval '1 millisecond'
+       FROM "due" WHERE "identity"."id" = "due"."id"
+       RETURNING "identity"."id", "account_id" AS "accountId", "provider", "subject", "issuer",
+         "login", "eligibility_status" AS "status", "eligibility_reason" AS "reason",
+         "eligibility_checked_at" AS "checkedAt", "eligibility_next_check_at" AS "dueAt",
+         "consecutive_failures" AS "failures", "credentials", "lease_until" AS "leaseUntil"`,
+      [provider, limit, leaseMs],
+    );
+    return rows.map(({ status, reason, checkedAt, failures, dueAt, ...row }) => ({
+      ...row,
+      dueAt: dueAt.getTime(),
+      record: { status, reason, checkedAt: checkedAt?.getTime() ?? null, failures },
+    }));
+  }
+
+  /** Releases leases of identities that were not re-checked: they are due as before. */
+  async release(identities: readonly LeasedIdentity[]): Promise<void> {
+    await this.database.query(
+      `UPDATE "identity" SET "lease_until" = NULL
+       FROM unnest($1::uuid[], $2::timestamptz[]) AS "given" ("id", "lease_until")
+       WHERE "identity"."id" = "given"."id" AND "identity"."lease_until" = "given"."lease_until"`,
+      [identities.map(({ id }) => id), identities.map(({ leaseUntil }) => leaseUntil)],
+    );
+  }
+
+  /** @throws BrokenSealError when the master secret they were sealed with is gone */
+  openCredentials({ accountId, provider, credentials }: LeasedIdentity): string | null {
+    return this.sealing.open(accountId, provider, credentials);
+  }
+
+  /**
+   * Stores rotated credentials under a lease.
+   *
+   * @returns false when the lease is lost: a newer login or worker knows better
+   */
+  async saveCredentials(identity: LeasedIdentity, credentials: string): Promise<boolean> {
+    const sealed = this.sealing.seal(identity.accountId, identity.provider, credentials);
+    const saved = await this.database.query(
+      `UPDATE "identity" SET "credentials" = $3 WHERE "id" = $1 AND "lease_until" = $2 RETURNING 1`,
+      [identity.id, identity.leaseUntil, sealed],
+    );
+    return saved.length === 1;
+  }
+
+  /**
+   * Stores a result and ends the lease. A signal that came during the check keeps the identity due.
+   *
+   * @returns null when the lease is lost and nothing was stored; else the `seq` of the update to
+   *   send, which is null when nothing changed for the account
+   */
+  async store(
+    identity: LeasedIdentity,
+    { record, facts, issuer, event }: RecheckResult,
+    now: Date,
+  ): Promise<{ seq: number | null } | null> {
+    const parameters = [
+      identity.id,
+      identity.leaseUntil,
+      record.status,
+      record.reason,
+      record.checkedAt === null ? null : new Date(record.checkedAt),
+      new Date(record.nextCheckAt),
+      record.failures,
+      facts === null ? null : JSON.stringify(facts),
+      facts?.login ?? null,
+      new Date(identity.dueAt + 1),
+      issuer,
+    ];
+    const [stored] =
+      event === null
+        ? await this.database.query<Stored>(`${STORE} RETURNING NULL AS "seq"`, parameters)
+        : await this.database.query<Stored>(STORE_WITH_EVENT, [
+            ...parameters,
+            now,
+            event.kind,
+            event.actor,
+            event.reason ?? null,
+          ]);
+    return stored === undefined ? null : { seq: stored.seq === null ? null : Number(stored.seq) };
+  }
+
+  /** @returns how many identities became due: 0 when no account has that one */
+  async makeDue(provider: string, subject: string): Promise<number> {
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "provider" = $1 AND "subject" = $2 RETURNING 1`,
+      [provider, subject],
+    );
+    return made.length;
+  }
+
+  /**
+   * As {@link makeDue}, once for each logout token: its use and the change are stored together, so
+   * that a token whose delivery failed can be sent again.
+   *
+   * @returns null when this provider's token of that id was used before
+   */
+  async makeDueOnce(
+    provider: string,
+    { tokenId, subject }: { readonly tokenId: string; readonly subject: string },
+    expiresAt: Date,
+  ): Promise<number | null> {
+    const token = JSON.stringify([provider, tokenId]);
+    const [used] = await this.database.query<{ made: number }>(
+      `WITH "used" AS (
+         INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
+         ON CONFLICT ("token_hash") DO NOTHING RETURNING 1),
+       "made" AS (
+         UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+         WHERE "provider" = $3 AND "subject" = $4 AND EXISTS (SELECT FROM "used") RETURNING 1)
+       SELECT (SELECT count(*)::int FROM "made") AS "made" FROM "used"`,
+      [createHash('sha256').update(token).digest(), expiresAt, provider, subject],
+    );
+    return used?.made ?? null;
+  }
+
+  /**
+   * Sets the first check time of identities that were linked while nothing was re-checked.
+   *
+   * @returns whether there may be more of them
+   */
+  async adopt(providers: readonly string[]): Promise<boolean> {
+    const adopted = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW} WHERE "id" IN (
+         SELECT "id" FROM "identity"
+         WHERE "provider" = ANY($1) AND "eligibility_next_check_at" IS NULL
+         LIMIT ${ADOPT_BATCH} FOR UPDATE SKIP LOCKED)
+       RETURNING 1`,
+      [providers],
+    );
+    return adopted.length === ADOPT_BATCH;
+  }
+
+  /** When the identity that waited longest was last answered for; null when there is none. */
+  async oldestCheck(providers: readonly string[]): Promise<number | null> {
+    const [row] = await this.database.query<{ oldest: Date | null }>(
+      `SELECT min(COALESCE("eligibility_checked_at", "connected_at")) AS "oldest"
+       FROM "identity" WHERE "provider" = ANY($1)`,
+      [providers],
+    );
+    return row?.oldest?.getTime() ?? null;
+  }
+}
+
+const STORE = `
+  UPDATE "identity" SET "eligibility_status" = $3, "eligibility_reason" = $4,
+    "eligibility_checked_at" = $5,
+    "eligibility_next_check_at" = CASE
+      WHEN "eligibility_next_check_at" > $10 THEN "eligibility_next_check_at" ELSE $6 END,
+    "consecutive_failures" = $7, "facts" = COALESCE($8::jsonb, "facts"),
+    "login" = COALESCE($9, "login"), "issuer" = COALESCE($11::text, "issuer"), "lease_until" = NULL
+  WHERE "id" = $1 AND "lease_until" = $2`;
+
+const STORE_WITH_EVENT = `
+  WITH "stored" AS (${STORE} RETURNING "account_id", "provider"),
+  "audited" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason")
+    SELECT $12, $13, $14, "account_id", "provider", $15 FROM "stored"),
+  "numbered" AS (
+    UPDATE "account" SET "update_seq" = "update_seq" + 1
+    FROM "stored" WHERE "account"."id" = "stored"."account_id" RETURNING "update_seq")
+  SELECT (SELECT "update_seq" FROM "numbered") AS "seq" FROM "stored"`;
+
+interface Stored {
+  readonly seq: string | null;
+}
+
+interface LeasedRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly provider: string;
+  readonly subject: string;
+  readonly issuer: string | null;
+  readonly login: string | null;
+  readonly status: EligibilityStatus;
+  readonly reason: string | null;
+  readonly checkedAt: Date | null;
+  readonly dueAt: Date;
+  readonly failures: number;
+  readonly credentials: Buffer | null;
+  readonly leaseUntil: Date;
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { LinkedIdentity } from '../../policy/eligibility/identity-link.js';
+import type { KeyMode } from '../../policy/operator-policy.js';
+import type { AccountForLogin } from './account.repository.js';
+import { batched } from '../batched.js';
+import { Database, type Query } from '../database.js';
+import { IdentityCredentials } from '../sealing/content-at-rest.js';
+import type { ProvenIdentity } from './identity.repository.js';
+import {
+  newSessions,
+  SESSION_COUNT,
+  sessionParameters,
+  sessionsFrom,
+  type NewSession,
+} from './session-sql.js';
+import { inOrderOf, type LoggedInAccount, type LoggedInRow } from './session.repository.js';
+
+/** An identity with the account that it logs in to. */
+export interface IdentityAccount {
+  readonly account: AccountForLogin;
+  readonly keyMode: KeyMode;
+  readonly identity: LinkedIdentity;
+}
+
+interface IdentityKey {
+  readonly provider: string;
+  readonly subject: string;
+}
+
+/** A login of which nothing new is known: it has no issuer, and brings no credentials. */
+export interface PlainLogin extends IdentityKey {
+  readonly login: string | null;
+  /** An identity that was confirmed before is to be confirmed again. */
+  readonly freshAfter: Date;
+  readonly session: NewSession;
+}
+
+const LOG_IN = `
+  WITH "found" AS MATERIALIZED (
+    SELECT "asked".*, "account"."id", "token_epoch"
+    FROM ${newSessions(1, { provider: 'text', subject: 'text', login: 'text', fresh_after: 'timestamptz' })}
+    JOIN "identity" USING ("provider", "subject")
+    JOIN "account" ON "account"."id" = "identity"."account_id"
+    WHERE "key_mode" = 'keyless' AND "disabled_at" IS NULL AND "eligibility_status" = 'eligible'
+      AND "identity"."login" IS NOT DISTINCT FROM "asked"."login"
+      AND "eligibility_checked_at" > "asked"."fresh_after"),
+  ${sessionsFrom('"found"')}
+  SELECT "session_id" AS "sessionId", "id", false AS "isDisabled", ${SESSION_COUNT} AS "sessions"
+  FROM "found"`;
+
+const FIND = `
+  SELECT "provider", "subject", "account_id" AS "accountId", "issuer", "login",
+    "eligibility_status" AS "status",
+    extract(epoch FROM "eligibility_checked_at")::float8 * 1000 AS "checkedAt",
+    "key_mode" AS "keyMode", "disabled_at" IS NOT NULL AS "isDisabled"
+  FROM "identity" JOIN "account" ON "account"."id" = "identity"."account_id"
+  WHERE ("provider", "subject") IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
+
+/**
+ * The identity decides who makes the account: of any number of first logins one inserts it, and the
+ * others wait for that one and insert nothing. Foreign keys are checked when both rows are there.
+ */
+const CREATE = `
+  WITH "linked" AS (
+    INSERT INTO "identity" ("provider", "subject", "login", "facts", "credentials",
+      "eligibility_status", "eligibility_checked_at", "eligibility_next_check_at",
+      "account_id", "id", "connected_at", "issuer")
+    VALUES ($1, $2, $3, $4, $5, 'eligible', $6, $7, $8, $9, $10, $11)
+    ON CONFLICT ("provider", "subject") DO NOTHING
+    RETURNING "account_id"),
+  "created" AS (
+    INSERT INTO "account" ("id", "created_at", "key_mode", "public_key", "encryption_mode")
+    SELECT "account_id", $10, 'keyless', NULL, 'plain' FROM "linked"
+    RETURNING "id"),
+  "audited" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider")
+    SELECT $10, "kind", 'user', "id", $1
+    FROM "created", unnest(ARRAY['signed-up', 'identity-linked']) AS "kind")
+  SELECT "id" FROM "created"`;
+
+/** Accounts that an identity alone opens. */
+@Injectable()
+export class KeylessRepository {
+  private readonly logInTogether = batched(
+    (logins: readonly PlainLogin[]) => logInAll(this.database.query, logins),
+    { maxKeys: 500 },
+  );
+
+  constructor(
+    private readonly database: Database,
+    private readonly credentials: IdentityCredentials,
+  ) {}
+
+  /**
+   * Logs in to the account of an identity of which nothing new is known, by one statement for all
+   * such logins of the same moment.
+   *
+   * @returns null where something is new, or the account is not to be logged in to like this
+   */
+  logIn(login: PlainLogin): Promise<LoggedInAccount | null> {
+    // PostgreSQL stores no such text, and would refuse the other logins with it.
+    const isStorable = ![login.subject, login.login ?? ''].some((text) => text.includes('\0'));
+    return isStorable ? this.logInTogether(login) : Promise.resolve(null);
+  }
+
+  /** Locks the identity until the transaction ends. */
+  async lock(query: Query, key: IdentityKey): Promise<IdentityAccount | null> {
+    const [account] = await findAll(query, `${FIND} FOR UPDATE OF "identity"`, [key]);
+    return account ?? null;
+  }
+
+  /**
+   * Makes the account of an identity that has none, with its identity, by one statement.
+   *
+   * @returns its id; null when another first login was faster: it is committed by then
+   */
+  async create(query: Query, proven: ProvenIdentity, now: Date): Promise<string | null> {
+    const { provider, subject, authority, facts, credentials, checkedAt, nextCheckAt } = proven;
+    const accountId = randomUUID();
+    const [account] = await query<{ id: string }>(CREATE, [
+      provider,
+      subject,
+      facts.login,
+      JSON.stringify(facts),
+      this.credentials.seal(accountId, provider, credentials),
+      checkedAt,
+      nextCheckAt,
+      accountId,
+      randomUUID(),
+      now,
+      authority?.issuer ?? null,
+    ]);
+    return account?.id ?? null;
+  }
+}
+
+async function logInAll(
+  query: Query,
+  logins: readonly PlainLogin[],
+): Promise<(LoggedInAccount | null)[]> {
+  const rows = await query<LoggedInRow>(LOG_IN, [
+    ...sessionParameters(logins.map(({ session }) => session)),
+    logins.map(({ provider }) => provider),
+    logins.map(({ subject }) => subject),
+    logins.map(({ login }) => login),
+    logins.map(({ freshAfter }) => freshAfter),
+  ]);
+  return inOrderOf(logins, rows);
+}
+
+interface IdentityAccountRow extends IdentityKey {
+  readonly accountId: string;
+  readonly issuer: string | null;
+  readonly login: string | null;
+  readonly status: LinkedIdentity['status'];
+  /** Unix milliseconds. */
+  readonly checkedAt: number | null;
+  readonly keyMode: KeyMode;
+  readonly isDisabled: boolean;
+}
+
+async function findAll(
+  query: Query,
+  sql: string,
+  keys: readonly IdentityKey[],
+): Promise<(IdentityAccount | null)[]> {
+  const rows = await query<IdentityAccountRow>(sql, [
+    keys.map(({ provider }) => provider),
+    keys.map(({ subject }) => subject),
+  ]);
+  const found = new Map(rows.map((row) => [nameOf(row), toIdentityAccount(row)]));
+  return keys.map((key) => found.get(nameOf(key)) ?? null);
+}
+
+/** Provider ids have no space. */
+function nameOf({ provider, subject }: IdentityKey): string {
+  return `${provider} ${subject}`;
+}
+
+function toIdentityAccount(row: IdentityAccountRow): IdentityAccount {
+  const { accountId, subject, issuer, login, status, checkedAt, keyMode, isDisabled } = row;
+  return {
+    account: { id: accountId, isDisabled },
+    keyMode,
+    identity: { accountId, subject, issuer, login, status, checkedAt },
+  };
+}

@@ -1,0 +1,145 @@
+import type { Pool } from 'pg';
+import { DataSource, QueryFailedError, type ReplicationMode } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
+import { AppError } from '../common/errors.js';
+import { tracing, type Work } from '../common/trace.js';
+import { isConnectionLost, translateStorageError } from './storage-errors.js';
+
+/** Statements that wait for a connection; beyond this they are refused at once. */
+const MAX_WAITING = 1000;
+/** Most statements are constants of this program: far fewer than this. The rest stay unnamed. */
+const MAX_PREPARED = 500;
+
+/**
+ * TypeORM's data source for a server that outlives failures of its database. Every statement, of
+ * repositories and of `Database`, runs through its query runners: traced, prepared once per
+ * connection, refused as `unavailable` while the database cannot answer. A connection in an unknown
+ * state is destroyed, never returned to the pool.
+ */
+export class ServerDataSource extends DataSource {
+  private isOpen = false;
+  private statementNames: Map<string, string> | null = null;
+
+  /** From here on statements run. @param prepares whether each connection keeps parsed statements */
+  open(prepares: boolean): void {
+    this.statementNames = prepares ? new Map() : null;
+    this.isOpen = true;
+  }
+
+  /** From here on every statement is `unavailable`. */
+  close(): void {
+    this.isOpen = false;
+  }
+
+  /** Connections in the pool, and statements waiting for one. */
+  poolUse(): { total: number; idle: number; waiting: number } {
+    const pool = (this.driver as PostgresDriver).master as Pool | undefined;
+    const { totalCount = 0, idleCount = 0, waitingCount = 0 } = (this.isOpen && pool) || {};
+    return { total: totalCount, idle: idleCount, waiting: waitingCount };
+  }
+
+  /** @throws AppError `unavailable` */
+  checkAvailable(): void {
+    if (!this.isOpen || this.poolUse().waiting >= MAX_WAITING) {
+      throw new AppError('unavailable');
+    }
+  }
+
+  /** The name under which connections prepare a statement; undefined = it is not prepared. */
+  statementName(sql: string): string | undefined {
+    const known = this.statementNames?.get(sql);
+    if (known !== undefined || this.statementNames === null) {
+      return known;
+    }
+    if (this.statementNames.size >= MAX_PREPARED) {
+      return undefined;
+    }
+    const name = `gatehouse_${this.statementNames.size + 1}`;
+    this.statementNames.set(sql, name);
+    return name;
+  }
+
+  override createQueryRunner(mode: ReplicationMode = 'master'): ServerQueryRunner {
+    const runner = new ServerQueryRunner(this, mode);
+    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+  }
+}
+
+class ServerQueryRunner extends PostgresQueryRunner {
+  private isLost = false;
+
+  constructor(
+    private readonly source: ServerDataSource,
+    mode: ReplicationMode,
+  ) {
+    super(source.driver as PostgresDriver, mode);
+  }
+
+  override async connect(): Promise<unknown> {
+    if (this.isLost) {
+      throw new AppError('unavailable');
+    }
+    if (this.databaseConnection === undefined) {
+      this.source.checkAvailable();
+    }
+    try {
+      return await super.connect();
+    } catch (error) {
+      throw translateStorageError(error);
+    }
+  }
+
+  override async query(
+    sql: string,
+    parameters?: unknown[],
+    isStructured = false,
+  ): ReturnType<PostgresQueryRunner['query']> {
+    const name = parameters?.length ? this.source.statementName(sql) : undefined;
+    // TypeORM hands the statement to pg as it is, which also takes a named one.
+    const statement = name === undefined ? sql : ({ name, text: sql } as unknown as string);
+    const run = (): Promise<unknown> => super.query(statement, parameters, isStructured);
+    const traces = tracing();
+    try {
+      return await (traces === null ? run() : traces.run(statementWork(sql), run));
+    } catch (error) {
+      const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
+      this.isLost ||= isConnectionLost(cause);
+      throw translateStorageError(cause);
+    }
+  }
+
+  override release(): Promise<void> {
+    const { releaseCallback } = this;
+    if (this.isLost && releaseCallback !== undefined) {
+      this.releaseCallback = () => releaseCallback(true);
+    }
+    return super.release();
+  }
+}
+
+const VERB = /\b(INSERT|UPDATE|DELETE|SELECT|START|COMMIT|ROLLBACK)\b/;
+const TABLE = /\b(?:FROM|INTO|UPDATE|JOIN)\s+"(\w+)"/;
+
+/** A statement as traces show it: what it does and where, never with which values. */
+export function statementWork(sql: string): Work {
+  const outer = sql.trimStart().startsWith('WITH') ? sql : withoutParts(sql);
+  const verb = VERB.exec(outer)?.[1] ?? 'SQL';
+  const table = TABLE.exec(outer)?.[1];
+  return {
+    name: table === undefined ? verb : `${verb} ${table}`,
+    kind: 'client',
+    attributes: {
+      'db.system.name': 'postgresql',
+      'db.operation.name': verb,
+      ...(table !== undefined && { 'db.collection.name': table }),
+    },
+    onlyAsPart: true,
+  };
+}
+
+/** A statement without its parentheses: subqueries read from other tables. */
+function withoutParts(sql: string): string {
+  const shorter = sql.replaceAll(/\([^()]*\)/g, '');
+  return shorter === sql ? sql : withoutParts(shorter);
+}

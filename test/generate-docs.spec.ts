@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { VARIABLE_NAMES } from '../src/config/environment/env.js';
+import {
+  configurationPage,
+  environmentExample,
+  withEnvironmentSection,
+} from '../tools/generate/docs.mjs';
+import { providersSchema } from '../tools/generate/provider-schema.mjs';
+import { resolveSettings } from '../src/config/resolve-settings.js';
+
+describe('environmentExample', () => {
+  const uncommented = parseEnv(environmentExample().replace(/^#(?=[A-Z])/gm, ''));
+
+  it('has every variable', () => {
+    expect(Object.keys(uncommented).sort()).toEqual([...VARIABLE_NAMES].sort());
+  });
+
+  it('changes nothing when every line is uncommented', () => {
+    expect(resolveSettings(uncommented)).toEqual(resolveSettings({}));
+  });
+});
+
+describe('configurationPage', () => {
+  it.each(VARIABLE_NAMES)('has one row for %s', (name) => {
+    expect(configurationPage().split(`\n| \`${name}\` `)).toHaveLength(2);
+  });
+
+  it('has the fields of the providers file, nested ones by their path', () => {
+    expect(configurationPage()).toContain('| `allow.groupsAny`');
+  });
+});
+
+describe('withEnvironmentSection', () => {
+  const readme =
+    '# R\n\n<!-- environment:start -->\nstale text\n<!-- environment:end -->\n\nrest\n';
+
+  it('replaces what is between the markers and nothing else', () => {
+    const fresh = withEnvironmentSection(readme);
+    expect(fresh).toMatch(/^# R\n\n<!-- environment:start -->\n\n\| variable/);
+    expect(fresh).toMatch(/<!-- environment:end -->\n\nrest\n$/);
+    expect(fresh).not.toContain('stale text');
+    expect(withEnvironmentSection(fresh)).toBe(fresh);
+  });
+
+  it('leaves a text without both markers alone', () => {
+    expect(withEnvironmentSection('# R\n')).toBe('# R\n');
+    expect(withEnvironmentSection('<!-- environment:start -->')).toBe('<!-- environment:start -->');
+  });
+});
+
+describe('providersSchema', () => {
+  const schema = JSON.parse(providersSchema()) as {
+    items: { required: string[]; properties: Record<string, unknown> };
+  };
+
+  it('requires what the reader requires and knows the fields of the example', () => {
+    expect(schema.items.required).toEqual(['id', 'type', 'issuer', 'clientId']);
+    const example = new URL('../config/providers.example.json', import.meta.url);
+    const entries = JSON.parse(readFileSync(example, 'utf8')) as object[];
+    const known = Object.keys(schema.items.properties);
+    expect(known).toEqual(expect.arrayContaining(entries.flatMap((entry) => Object.keys(entry))));
+  });
+});

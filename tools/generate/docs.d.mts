@@ -1,0 +1,3 @@
+export function configurationPage(): string;
+export function environmentExample(): string;
+export function withEnvironmentSection(readme: string): string;

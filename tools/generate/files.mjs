@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { chartFiles } from './chart.mjs';
+import { configurationPage, environmentExample, withEnvironmentSection } from './docs.mjs';
+import { providersSchema } from './provider-schema.mjs';
+
+/** @typedef {{ readonly location: URL, readonly text: string }} GeneratedFile */
+
+const ROOT = new URL('../../', import.meta.url);
+
+/**
+ * Every file of the repository that is made from the configuration tables, as it should be.
+ *
+ * @returns {GeneratedFile[]}
+ */
+export function generatedFiles() {
+  const readme = new URL('README.md', ROOT);
+  return [
+    { location: new URL('config/env.example', ROOT), text: environmentExample() },
+    { location: new URL('config/providers.schema.json', ROOT), text: providersSchema() },
+    { location: new URL('docs/configuration.md', ROOT), text: configurationPage() },
+    ...chartFiles(),
+    ...(existsSync(readme)
+      ? [{ location: readme, text: withEnvironmentSection(readFileSync(readme, 'utf8')) }]
+      : []),
+  ];
+}

@@ -1,0 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { apiDocumentFile } from './api-document.mjs';
+import { generatedFiles } from './files.mjs';
+
+// Run by `npm run generate`, after `nest build`.
+for (const { location, text } of [...generatedFiles(), await apiDocumentFile()]) {
+  writeFileSync(location, text);
+}

@@ -1,0 +1,2 @@
+/** The text of config/providers.schema.json. */
+export function providersSchema(): string;

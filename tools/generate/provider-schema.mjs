@@ -1,0 +1,31 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import { PROVIDER_ENTRY } from '../../dist/config/providers-file/provider-entry.js';
+
+/** What JSON Schema cannot say; the server checks it. */
+const IGNORED = ['check', 'raw_check', 'transform'];
+
+/** The text of config/providers.schema.json. */
+export function providersSchema() {
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'OpenID Connect providers',
+    type: 'array',
+    items: {
+      ...providerEntrySchema(),
+      oneOf: [{ required: ['clientSecret'] }, { required: ['clientSecretFile'] }],
+    },
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/** One entry of that file, descriptions in plain text, for a caller to add where the client secret is. */
+export function providerEntrySchema() {
+  return JSON.parse(JSON.stringify(documentedEntry()).replaceAll('`', ''));
+}
+
+/** The same with descriptions in Markdown. */
+export function documentedEntry() {
+  const entry = toJsonSchema(PROVIDER_ENTRY, { ignoreActions: IGNORED });
+  delete entry.$schema;
+  return entry;
+}
