@@ -4,7 +4,13 @@ describe('resolveSettings with nothing set', () => {
   it('gives the documented defaults', () => {
     expect(resolveSettings({})).toEqual({
       warnings: [],
-      findings: [],
+      findings: [
+        {
+          severity: 'notice',
+          code: 'older-clients-on-server-challenge',
+          message: expect.stringContaining('AUTH_REQUIRE_SERVER_CHALLENGE=false'),
+        },
+      ],
       settings: {
         http: {
           host: '0.0.0.0',

@@ -52,15 +52,27 @@ describe('gatehouse config check', () => {
     expect(`${stdout}${inWords.stdout}`).not.toContain('short,');
   });
 
-  it('warns about lockouts of a valid configuration', async () => {
-    const env = { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' };
+  it('ends with 1 where the configuration is valid and locks users out', async () => {
+    const env = { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta', AUTH_ANONYMOUS_SIGNUP_ENABLED: '0' };
     const { code, stdout } = await user.run(['config', 'check', '--json'], env);
-    expect(code).toBe(0);
-    const { findings } = JSON.parse(stdout) as {
-      findings: { severity: string; message: string }[];
-    };
-    expect(findings[0]).toMatchObject({ severity: 'error' });
-    expect((await user.run(['config', 'check'], env)).stdout).toContain(findings[0]?.message);
+    expect(code).toBe(1);
+    const answer = JSON.parse(stdout) as { findings: { severity: string; message: string }[] };
+    expect(answer).toMatchObject({ ok: false, problems: [] });
+    expect(answer.findings[0]).toMatchObject({ severity: 'error' });
+    const inWords = await user.run(['config', 'check'], env);
+    expect(inWords.code).toBe(1);
+    expect(inWords.stdout).toContain(`Errors:\n  ${answer.findings[0]?.message}`);
+  });
+
+  it('ends with 0 where findings are warnings and notices alone', async () => {
+    const env = { AUTH_ANONYMOUS_SIGNUP_ENABLED: '0' };
+    const { code, stdout } = await user.run(['config', 'check', '--json'], env);
+    const answer = JSON.parse(stdout) as { findings: { severity: string; code: string }[] };
+    expect({ code, answer }).toMatchObject({ code: 0, answer: { ok: true } });
+    expect(answer.findings.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+      'warning nobody-can-sign-up',
+      'notice older-clients-on-server-challenge',
+    ]);
   });
 
   it('judges a file without looking at the variables of this shell', async () => {

@@ -10,6 +10,7 @@ import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/envi
 import { printableSettings } from '../../config/printable-settings.js';
 import { resolveSettings, type ResolvedConfiguration } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
+import type { LockoutFinding } from '../../policy/findings/lockout.js';
 import { describePolicy } from '../../policy/findings/describe-policy.js';
 import type { CliContext } from '../command.js';
 import { EXIT, usageError } from '../cli-error.js';
@@ -31,7 +32,10 @@ export function variablesToCheck({ environment, options }: Context): CliContext[
   return { ...parseEnv(file.text) };
 }
 
-/** Checks the configuration exactly as the start of the server does, without network. */
+/**
+ * Checks the configuration exactly as the start of the server does, without network. Exits with 78
+ * where the server would not start, with 1 where it would and a finding is an error.
+ */
 export function check(context: Context): number {
   const resolved = resolveOrExplain(variablesToCheck(context));
   if (resolved instanceof ConfigurationError) {
@@ -44,24 +48,22 @@ export function check(context: Context): number {
   }
   const { settings, warnings, findings } = resolved;
   const policy = describePolicy(settings);
-  const notices = findings.filter(({ severity }) => severity === 'notice');
-  const found = findings
-    .filter(({ severity }) => severity !== 'notice')
-    .map(({ severity, message }) => `${severity}: ${message}`);
+  const of = (severity: LockoutFinding['severity']): string[] =>
+    findings.flatMap((finding) => (finding.severity === severity ? [finding.message] : []));
+  const errors = of('error');
+  const ok = errors.length === 0;
   context.output.result(
-    { ok: true, problems: [], warnings, findings, policy },
+    { ok, problems: [], warnings, findings, policy },
     [
-      'The configuration is valid. The policy:',
+      `${ok ? 'The configuration is valid.' : 'The server would start, and not do what is configured.'} The policy:`,
       ...policy.map((sentence) => `  ${sentence}`),
-      ...section('Probably not intended', found),
-      ...section(
-        'Before older clients connect',
-        notices.map(({ message }) => message),
-      ),
+      ...section('Errors', errors),
+      ...section('Probably not intended', of('warning')),
+      ...section('Before older clients connect', of('notice')),
       ...section('Warnings', warnings),
     ].join('\n'),
   );
-  return EXIT.ok;
+  return ok ? EXIT.ok : EXIT.refused;
 }
 
 function resolveOrExplain(

@@ -14,6 +14,10 @@ export const config: CommandGroup = {
     command({
       name: 'check',
       description: 'report all mistakes, and describe the policy that the variables result in',
+      help: `
+Exits with 0 where nothing is an error, with 78 where the server would not start, and with 1 where it
+would start and a finding is an error: users are locked out, or what is switched on has no effect.
+`,
       options: [FILE],
       examples: ['gatehouse config check', 'gatehouse config check --file production.env'],
       run: async (context) => (await import('./config-report.js')).check(context),

@@ -25,6 +25,8 @@ const KEYLESS: PolicyChange = {
   },
 };
 
+const OPTIONAL: PolicyChange = { encryption: { storagePolicy: 'optional' } };
+
 const USERS = ['sub:00u1', 'email:bob@acme.example', 'carol@acme.example', 'login:dave'];
 
 /** A provider with a list of users, and rules for domains of e-mail addresses. */
@@ -124,7 +126,17 @@ describe('findLockouts', () => {
       [ENFORCED, { providers: [listing(USERS, { email: 'upn', emailDomains: [] })] }],
     ],
     ['warning opt-out-without-optional-policy', [{ encryption: { allowAccountOptOut: true } }]],
+    ['notice older-clients-on-server-challenge', []],
     ['notice older-clients-on-plaintext-only', [KEYLESS]],
+    ['notice older-clients-on-plain-accounts', [OPTIONAL, { keyless: { accountsEnabled: true } }]],
+    [
+      'notice older-clients-on-plain-accounts',
+      [OPTIONAL, { encryption: { storagePolicy: 'optional', allowAccountOptOut: true } }],
+    ],
+    [
+      'notice older-clients-on-plain-accounts',
+      [OPTIONAL, { encryption: { storagePolicy: 'optional', defaultAccountMode: 'plain' } }],
+    ],
     [
       'notice older-clients-on-keyless-provisioning',
       [KEYLESS, { encryption: { storagePolicy: 'optional' } }],
@@ -142,10 +154,34 @@ describe('findLockouts', () => {
   });
 
   it('has nothing to say of clients where nothing is new to them', () => {
+    const older: PolicyChange = { auth: { requireServerChallenge: false } };
     const required: PolicyChange = { ...KEYLESS, encryption: { storagePolicy: 'required_e2ee' } };
-    for (const quiet of [{}, ENFORCED, required]) {
-      expect(found(quiet).filter((finding) => finding.startsWith('notice'))).toEqual([]);
+    for (const quiet of [{}, ENFORCED, OPTIONAL, required]) {
+      const notices = found(quiet, older).filter((finding) => finding.startsWith('notice'));
+      expect(notices).toEqual([]);
     }
+  });
+
+  it.each<[string, string, PolicyChange[]]>([
+    ['older-clients-on-server-challenge', 'AUTH_REQUIRE_SERVER_CHALLENGE=false', []],
+    [
+      'older-clients-on-plaintext-only',
+      'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY=optional',
+      [KEYLESS],
+    ],
+    [
+      'older-clients-on-plain-accounts',
+      'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY=required_e2ee',
+      [KEYLESS, OPTIONAL],
+    ],
+    [
+      'older-clients-on-keyless-provisioning',
+      'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION=0',
+      [KEYLESS],
+    ],
+  ])('%s names the setting to change: %s', (code, setting, changes) => {
+    const finding = findLockouts(policyWith(...changes)).find((one) => one.code === code);
+    expect(finding?.message).toContain(setting);
   });
 
   it('names the entry, the claim and how to write it', () => {
@@ -160,7 +196,7 @@ describe('findLockouts', () => {
     const findings = findLockouts(
       policyWith({ auth: { anonymousSignupEnabled: true, requiredLoginProviders: ['github'] } }),
     );
-    expect(findings.map(({ severity }) => severity)).toEqual(['error', 'warning']);
+    expect(findings.map(({ severity }) => severity)).toEqual(['error', 'warning', 'notice']);
     expect(findings[0]?.message).toContain('github');
   });
 });

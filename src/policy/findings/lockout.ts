@@ -244,15 +244,32 @@ function entriesOf(kind: UserEntryKind, users: readonly string[]): string[] {
   return users.filter((user) => readUserEntry(user).kind === kind);
 }
 
-const UPGRADE = 'Bring all clients up to date first: docs/upgrade.md.';
+const STORAGE_POLICY = 'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY';
+const UPGRADE = 'Bring all clients up to date first (docs/upgrade.md); until then';
 
-/** What works as it was meant, and clients of before do not understand (specification, Versioning). */
+/**
+ * What works as it was meant, and older clients do not understand, with the setting that serves them
+ * (specification, Versioning, 3).
+ */
 const LOCKOUT_NOTICES: LockoutRules = {
+  'older-clients-on-server-challenge': ({ auth }) =>
+    auth.keyChallengeEnabled &&
+    auth.requireServerChallenge &&
+    `AUTH_REQUIRE_SERVER_CHALLENGE is on: older clients sign a challenge of their own at POST /v1/auth and are refused with challenge-required. ${UPGRADE} set AUTH_REQUIRE_SERVER_CHALLENGE=false.`,
   'older-clients-on-plaintext-only': (policy) =>
     policy.encryption.storagePolicy === 'plaintext_only' &&
-    `The storage policy is plaintext_only: older clients fail when what they encrypt is refused. ${UPGRADE}`,
+    `The storage policy is plaintext_only: older clients fail when what they encrypt is refused. ${UPGRADE} set ${STORAGE_POLICY}=optional.`,
+  'older-clients-on-plain-accounts': (policy) =>
+    policy.encryption.storagePolicy === 'optional' &&
+    hasPlainAccounts(policy) &&
+    `The storage policy is optional and accounts can be plain: older clients read their settings at /v1/account/settings and are refused with plain-account-requires-settings-v2. ${UPGRADE} set ${STORAGE_POLICY}=required_e2ee.`,
   'older-clients-on-keyless-provisioning': (policy) =>
     policy.keyless.oauth.autoProvision &&
     keylessProviders(policy).length > 0 &&
-    `Keyless OAuth auto-provisioning is on: older clients show no button for it, or fail to sign in. ${UPGRADE}`,
+    `Keyless OAuth auto-provisioning is on: older clients show no button for it, or fail to sign in. ${UPGRADE} set SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION=0.`,
 };
+
+function hasPlainAccounts({ encryption, keyless }: OperatorPolicy): boolean {
+  const { allowAccountOptOut, defaultAccountMode } = encryption;
+  return keyless.accountsEnabled || allowAccountOptOut || defaultAccountMode === 'plain';
+}
