@@ -41,6 +41,18 @@ describe(readPreferences.name, () => {
     expect(channel?.secrets).toEqual(['new', 'old']);
   });
 
+  it.each([{}, { signingSecret: null }, { signingSecret: '' }])(
+    'signs nothing with the secret before alone, and reports it: %j',
+    (signing) => {
+      const alone = { url: URL_OK, ...signing, previousSigningSecret: 'old-secret' };
+      const { channels, problems } = readPreferences(settingsWith([alone]));
+      expect(channels).toMatchObject([{ id: 'channel-1', secrets: [] }]);
+      const path = 'notificationChannelsV1[0].previousSigningSecret';
+      expect(problems).toEqual([{ path, message: expect.stringContaining('unsigned') as string }]);
+      expect(JSON.stringify(problems)).not.toContain('old-secret');
+    },
+  );
+
   it.each([
     ['no object', 'a string'],
     ['no url', { id: 'x' }],

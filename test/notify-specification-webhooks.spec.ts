@@ -155,8 +155,13 @@ describe('Webhook signing', () => {
     ]);
   });
 
-  it('4. Without a secret the header is absent', async () => {
-    await world.send(anEvent('ready'), oneChannel({ signingSecret: '' }));
-    expect(world.receiver.received[0]?.headers).not.toHaveProperty('x-service-signature-256');
-  });
+  it.each([{}, { previousSigningSecret: SECRET }])(
+    '4. Without a secret the header is absent, %j',
+    async (previous) => {
+      await world.send(anEvent('ready'), oneChannel({ signingSecret: '', ...previous }));
+      const { headers } = world.receiver.received[0]!;
+      expect(headers).not.toHaveProperty('x-service-signature-256');
+      expect(headers).not.toHaveProperty('webhook-signature');
+    },
+  );
 });

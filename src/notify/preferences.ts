@@ -12,7 +12,7 @@ export interface WebhookChannel extends ContentSwitches {
   readonly enabled: boolean;
   readonly url: string;
   readonly preset: WebhookPreset;
-  /** The secret in use, and while one is being replaced the one before. Empty = unsigned. */
+  /** The secret in use, and while it replaces another one that other one. Empty = unsigned. */
   readonly secrets: readonly string[];
   readonly topics: TopicSwitches;
 }
@@ -126,13 +126,18 @@ function channelIn(
     return issues[0].message;
   }
   const { id, url, preset, signingSecret, previousSigningSecret } = output;
+  if (signingSecret === '' && previousSigningSecret !== '') {
+    const message = 'signs nothing without a signingSecret: deliveries are unsigned';
+    problems.push({ path: `${path}.previousSigningSecret`, message });
+  }
   const place = `${path}.topics`;
   const topics = recordIn(entry['topics'], place, problems);
   return {
     id,
     url,
     preset,
-    secrets: [signingSecret, previousSigningSecret].filter((secret) => secret !== ''),
+    // The one before signs beside the one in use, and never in its place.
+    secrets: signingSecret === '' ? [] : [signingSecret, previousSigningSecret].filter(Boolean),
     ...readSwitches(CHANNEL_SWITCHES, entry, path, problems),
     topics: readSwitches(TOPICS, topics, place, problems),
   };
