@@ -44,6 +44,7 @@ describe(violationsIn.name, () => {
     ],
     ['auth/a.ts', "import { DataSource } from 'typeorm';", 'imports typeorm outside storage'],
     ['auth/a.ts', 'const x = process.env.HOME;', 'reads process.env'],
+    ['notify/a.ts', 'const x = process.env.NODE_ENV;', 'reads process.env'],
     ['auth/a.ts', "const x = process['env'].HOME;", 'reads process.env'],
     ['auth/a.ts', 'const { env } = process;', 'reads process.env'],
     ['auth/a.ts', "import { env } from 'node:process';", 'imports the process module'],
@@ -74,6 +75,7 @@ describe(violationsIn.name, () => {
   it.each([
     ['common/a.ts', "import type { Decision } from '../policy/decision.js';"],
     ['config/a.ts', 'export const home = process.env.HOME;'],
+    ['notify/build.ts', 'export const mode = process.env.NODE_ENV;'],
     ['policy/a.ts', '/* Date.now() and process.env are not for policy */ const a = "Math.random";'],
     ['policy/a.spec.ts', "import fc from 'fast-check'; const now = Date.now();"],
     ['auth/a.spec.ts', "import { startApp } from '../../test/helpers/app.js';"],

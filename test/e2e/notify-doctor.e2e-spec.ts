@@ -53,6 +53,7 @@ describe('gatehouse notify doctor', () => {
     expect(states).toEqual([
       'server ok',
       'settings ok',
+      'previews ok',
       'tokens ok',
       'push ok',
       'webhook ok',

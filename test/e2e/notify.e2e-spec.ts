@@ -85,13 +85,30 @@ describe('gatehouse notify', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('keeps requests to itself where the build has previews switched off', async () => {
+  it.each([
+    [{ CLIENT_PUBLIC_REQUEST_PREVIEWS: '0' }, 'CLIENT_PUBLIC_REQUEST_PREVIEWS is off'],
+    [{ NODE_ENV: 'production' }, 'NODE_ENV is production'],
+  ])('keeps requests to itself in a build without previews: %j', async (variables, reason) => {
     const receiver = await world.webhook('hook');
     const asks = ['permission-request', '--session', 's1', '--request', 'r1', '--command', 'ls /x'];
-    const env = { ...world.env, CLIENT_PUBLIC_REQUEST_PREVIEWS: '0' };
+    const env = { ...world.env, ...variables };
     await world.user.run(['notify', ...asks], env);
     expect(receiver.json).toMatchObject({ request: { requestId: 'r1', toolDetails: null } });
     expect(receiver.received[0]?.rawBody.toString()).not.toContain('/x');
+    const { stdout: preferences } = await world.user.run(['preferences', 'get'], env);
+    expect(preferences).toContain(`request previews in effect: off, because ${reason}`);
+    const { stdout: doctor } = await world.user.run(['notify', 'doctor'], env);
+    expect(doctor).toMatch(new RegExp(`off +previews: .*${reason}`));
+  });
+
+  it('shows requests in a production build that has previews switched on', async () => {
+    const receiver = await world.webhook('hook');
+    const asks = ['permission-request', '--session', 's1', '--request', 'r1', '--command', 'ls /x'];
+    const env = { ...world.env, NODE_ENV: 'production', CLIENT_PUBLIC_REQUEST_PREVIEWS: '1' };
+    await world.user.run(['notify', ...asks], env);
+    expect(receiver.json).toMatchObject({ request: { toolDetails: 'Command: ls /x' } });
+    const { stdout } = await world.user.run(['preferences', 'get', 'requestPreviews'], env);
+    expect(stdout).toContain('because CLIENT_PUBLIC_REQUEST_PREVIEWS is on');
   });
 
   it('removes a token on DeviceNotRegistered for that very token, and for nothing else', async () => {

@@ -72,7 +72,8 @@ const REFUSED_PACKAGES: Readonly<Record<string, RegExp>> = {
   client: /^@nestjs\//,
 };
 
-const ENVIRONMENT_READERS = /^(config\/|cli\/main\.ts$)/;
+/** The last one for the sake of a bundler's define, which replaces the very expression. */
+const ENVIRONMENT_READERS = /^(config\/|(cli\/main|notify\/build)\.ts$)/;
 const NAMELESS = /(^|[/.-])(utils?|helpers?|misc|shared)([/.-]|$)/;
 const IMPURE_WORDS = ['process', 'Date.now', 'new Date()', 'Math.random', 'performance', 'fetch'];
 const TEST_FILE = /\.(db-|e2e-)?spec\.ts$/;

@@ -10,6 +10,7 @@ import type { ReceiptResult, SentTicket } from '../../notify/push/push-results.j
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
+import { previewsInEffect } from './build-previews.js';
 import { withSenderSession, type SenderOptions } from './sender-session.js';
 import { readSettings, type SettingsDocument } from './settings-document.js';
 import { deliverTest, type TestLine } from './test-delivery.js';
@@ -40,6 +41,7 @@ export async function doctor(context: Context): Promise<number> {
   const checks = [
     check('server', 'ok', `${session.server} answers, logged in as ${id}`),
     ...settingsChecks(document, preferences, encryptionMode === 'e2ee'),
+    previewsCheck(context, preferences),
     ...tokenChecks(tokens, preferences),
     ...lines.map(targetCheck),
     ...(await receiptChecks(context, lines, tokens)),
@@ -77,6 +79,13 @@ function settingsChecks(
     check('settings', 'ok', isSaved ? source : 'nothing saved yet: the defaults apply'),
     ...problems.map(({ path, message }) => check(`settings ${path}`, 'broken', message, advice)),
   ];
+}
+
+function previewsCheck(context: Context, preferences: Preferences): Check {
+  const { isOn, because } = previewsInEffect(context, preferences);
+  return isOn
+    ? check('previews', 'ok', `notifications show what a request is about: ${because}`)
+    : check('previews', 'off', `notifications do not show what a request is about: ${because}`);
 }
 
 function tokenChecks(tokens: readonly SavedToken[], { push }: Preferences): Check[] {

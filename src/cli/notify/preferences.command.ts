@@ -35,7 +35,7 @@ export const preferences: CommandGroup = {
       options: [SETTINGS_FILE, SERVER],
       examples: ['gatehouse preferences get'],
       async run(context) {
-        const { readSettings, requireSession, readPreferences } = await load();
+        const { previewsInEffect, readSettings, requireSession, readPreferences } = await load();
         const { fields, file } = await readSettings(context, await requireSession(context));
         const all = effective(fields);
         const [name] = context.args;
@@ -43,12 +43,16 @@ export const preferences: CommandGroup = {
           throw unknownName(name);
         }
         const chosen = name === undefined ? all : { [name]: all[name] };
-        const problems = readPreferences(fields).problems.filter(({ path }) =>
-          path.startsWith(NAME),
-        );
+        const stored = readPreferences(fields);
+        const problems = stored.problems.filter(({ path }) => path.startsWith(NAME));
+        const previews = previewsInEffect(context, stored);
         const lines = problems.map(({ path, message }) => `${path} ${message}`);
+        if (name === undefined || name === 'requestPreviews') {
+          const { isOn, because } = previews;
+          lines.unshift(`request previews in effect: ${isOn ? 'on' : 'off'}, because ${because}`);
+        }
         context.output.result(
-          { preferences: chosen, problems, keptIn: file ?? 'server' },
+          { preferences: chosen, requestPreviewsInEffect: previews, problems, keptIn: file ?? 'server' },
           [...Object.keys(chosen).map((key) => assignment(key, chosen)), ...lines].join('\n'),
         );
       },
@@ -79,8 +83,9 @@ export const preferences: CommandGroup = {
 async function load() {
   const { requireSession } = await import('../account/current-session.js');
   const { changeSettings, readSettings } = await import('./settings-document.js');
+  const { previewsInEffect } = await import('./build-previews.js');
   const { readPreferences } = await import('../../notify/preferences.js');
-  return { requireSession, changeSettings, readSettings, readPreferences };
+  return { requireSession, changeSettings, readSettings, readPreferences, previewsInEffect };
 }
 
 function effective(fields: SettingsFields): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { fetch as fetchAsSenders } from 'undici';
+import { buildPreviews } from '../../client/notifications/notification-display.js';
 import type {
   NotificationEvent,
   NotificationTopic,
@@ -50,7 +51,8 @@ export async function sendEvents(
   ]);
   const preferences = readPreferences(document.fields);
   reportSettings(context, document, preferences);
-  const options = { now: Date.now(), requestPreviews: arePreviewsBuiltIn(context) };
+  const { isBuiltIn: requestPreviews } = buildPreviews(context.environment);
+  const options = { now: Date.now(), requestPreviews };
   const planned = input.events.map((event) => ({
     event,
     ...planNotification(event, preferences, tokens, options),
@@ -149,10 +151,4 @@ function reportSettings(
     );
   }
   problems.forEach(({ path, message }) => output.note(`Settings: ${path} ${message}.`));
-}
-
-/** The switch of the build (contract, The sender): on unless it is a word for off. */
-function arePreviewsBuiltIn({ environment }: Context): boolean {
-  const { CLIENT_PUBLIC_REQUEST_PREVIEWS: value = '' } = environment;
-  return !['0', 'false', 'off', 'no'].includes(value.trim().toLowerCase());
 }

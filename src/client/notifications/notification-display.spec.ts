@@ -1,4 +1,5 @@
 import {
+  buildPreviews,
   ANDROID_CHANNELS,
   DEV_PUSH_VARIABLE,
   iosSubtitle,
@@ -127,6 +128,26 @@ describe('Events 4: request previews', () => {
     ['can be off for the device', { isOnForDevice: false }, false],
   ])('%s', (_name, change, expected) => {
     expect(showsRequestPreview({ ...on, ...change })).toBe(expected);
+  });
+});
+
+describe('Request previews: available in development builds', () => {
+  it.each<[string | undefined, string | undefined, boolean, string]>([
+    ['production', undefined, false, 'production-build'],
+    ['production', '', false, 'production-build'],
+    ['production', '0', false, 'production-build'],
+    ['production', 'maybe', false, 'production-build'],
+    ['production', '1', true, 'variable'],
+    ['production', ' On ', true, 'variable'],
+    ['development', undefined, true, 'development-build'],
+    ['test', '1', true, 'development-build'],
+    [undefined, undefined, true, 'development-build'],
+    [undefined, 'maybe', true, 'development-build'],
+    [undefined, '0', false, 'variable'],
+    ['development', 'false', false, 'variable'],
+  ])('NODE_ENV %j, variable %j: %s (%s)', (mode, value, isBuiltIn, decidedBy) => {
+    const variables = { NODE_ENV: mode, CLIENT_PUBLIC_REQUEST_PREVIEWS: value };
+    expect(buildPreviews(variables)).toEqual({ isBuiltIn, decidedBy });
   });
 });
 

@@ -97,9 +97,41 @@ function charactersOf(text: string): string[] {
     : Array.from(new Segmenter().segment(text), ({ segment }) => segment);
 }
 
+/** The client variable that switches request previews of a build on (`1`) or off (`0`). */
+export const REQUEST_PREVIEWS_VARIABLE = 'CLIENT_PUBLIC_REQUEST_PREVIEWS';
+
+/** Whether request previews are part of a build, and what decides that. */
+export interface BuildPreviews {
+  readonly isBuiltIn: boolean;
+  readonly decidedBy: 'variable' | 'production-build' | 'development-build';
+}
+
+/**
+ * Request previews are part of development builds (specification, Webhook channel and Events 4): off
+ * under `NODE_ENV=production` unless {@link REQUEST_PREVIEWS_VARIABLE} is `1`, on elsewhere unless it
+ * is `0`.
+ *
+ * @param variables of the build: bundlers inline them, so the caller passes them
+ */
+export function buildPreviews(
+  variables: Readonly<Record<string, string | undefined>>,
+): BuildPreviews {
+  const value = variables[REQUEST_PREVIEWS_VARIABLE]?.trim().toLowerCase() ?? '';
+  const isProduction = variables['NODE_ENV'] === 'production';
+  if ((isProduction ? ON : OFF).includes(value)) {
+    return { isBuiltIn: isProduction, decidedBy: 'variable' };
+  }
+  return isProduction
+    ? { isBuiltIn: false, decidedBy: 'production-build' }
+    : { isBuiltIn: true, decidedBy: 'development-build' };
+}
+
+const ON = ['1', 'true', 'on', 'yes'];
+const OFF = ['0', 'false', 'off', 'no'];
+
 /** The switches for showing a request's command, path or question. */
 export interface PreviewFacts {
-  /** The switch of the build: request previews are part of development builds. */
+  /** The switch of the build: {@link buildPreviews}. */
   readonly isBuiltIn: boolean;
   /** `notificationsSettingsV1`, or one entry of `notificationChannelsV1`, as it was stored. */
   readonly settings: unknown;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { parseServerUrl } from '../../client/api/api-client-transport.js';
+import { arePreviewsBuiltIn } from '../build.js';
 import {
   contentFor,
   ENGLISH,
@@ -29,7 +30,10 @@ export interface SavedToken {
 export interface PlanOptions {
   readonly now: number;
   readonly templates?: Templates;
-  /** The switch of the build (`CLIENT_PUBLIC_REQUEST_PREVIEWS`); false = generic bodies for all. */
+  /**
+   * Whether this build shows request previews; false = generic bodies for all. Default: off under
+   * `NODE_ENV=production` unless `CLIENT_PUBLIC_REQUEST_PREVIEWS` is `1`, on elsewhere unless it is `0`.
+   */
   readonly requestPreviews?: boolean;
   /** How long an event matters, by topic. Default: an hour, for a permission half an hour. */
   readonly ttlSeconds?: Partial<Readonly<Record<NotificationTopic, number>>>;
@@ -60,7 +64,9 @@ export function planNotification(
 ): Plan {
   const ttlSeconds = { ...TTL_SECONDS, ...options.ttlSeconds }[event.topic];
   const expiresAt = event.createdAt + ttlSeconds * 1000;
-  const context = { event, options, ttlSeconds, expiresAt, contents: new Map<string, Content>() };
+  const { requestPreviews = arePreviewsBuiltIn(), templates = ENGLISH, now } = options;
+  const contents = new Map<string, Content>();
+  const context = { event, requestPreviews, templates, now, ttlSeconds, expiresAt, contents };
   const entries = [
     ...pushEntries(context, preferences.push, tokens),
     ...webhookEntries(context, preferences.channels),
@@ -73,7 +79,9 @@ export function planNotification(
 
 interface Context {
   readonly event: NotificationEvent;
-  readonly options: PlanOptions;
+  readonly requestPreviews: boolean;
+  readonly templates: Templates;
+  readonly now: number;
   readonly ttlSeconds: number;
   readonly expiresAt: number;
   readonly contents: Map<string, Content>;
@@ -126,21 +134,20 @@ function webhookEntries(context: Context, channels: readonly WebhookChannel[]): 
 }
 
 function reasonAgainst(
-  { event, options, expiresAt }: Context,
+  { event, now, expiresAt }: Context,
   topics: Readonly<Record<NotificationTopic, boolean>>,
 ): SuppressionReason | null {
   if (!topics[event.topic]) {
     return 'topic-off';
   }
-  return options.now >= expiresAt ? 'expired' : null;
+  return now >= expiresAt ? 'expired' : null;
 }
 
 /** The content for each way the switches can stand: made once, however many channels there are. */
 function contentOf(
-  { event, options, contents }: Context,
+  { event, templates, contents, requestPreviews: isBuiltIn }: Context,
   { readyIncludeMessageText, requestPreviews }: ContentSwitches,
 ): Content {
-  const { templates = ENGLISH, requestPreviews: isBuiltIn = true } = options;
   const switches = { readyIncludeMessageText, requestPreviews: isBuiltIn && requestPreviews };
   const key = `${switches.readyIncludeMessageText} ${switches.requestPreviews}`;
   const content = contents.get(key) ?? contentFor(event, switches, templates);
