@@ -90,11 +90,18 @@ describe('Several webhooks', () => {
 });
 
 describe('Presets', () => {
-  const body = 'Command: <b> & "c"';
+  const body = 'Bash needs your permission: <b> & "c"';
   const title = 'Permission needed: Fix the build';
 
   it.each([
-    ['slack', '/hook', { text: `*${title}*\nCommand: &lt;b&gt; &amp; "c"`, unfurl_links: false }],
+    [
+      'slack',
+      '/hook',
+      {
+        text: `*${title}*\nBash needs your permission: &lt;b&gt; &amp; "c"`,
+        unfurl_links: false,
+      },
+    ],
     [
       'discord',
       '/hook',

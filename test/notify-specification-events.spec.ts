@@ -54,12 +54,12 @@ describe('Events', () => {
   });
 
   it.each([
-    ['a command', command, 'Command: rm -rf build\nWhy: Start from nothing'],
-    ['a file path', { file_path: '/etc/hosts' }, 'File: /etc/hosts'],
-    ['a plan', { plan: '1. Read\n2. Write' }, 'Plan to approve:\n1. Read\n2. Write'],
-    ['a history import', { historyImport: '40 sessions' }, 'Import of history: 40 sessions'],
-    ['a web address', { url: 'https://a.example/' }, 'Address: https://a.example/'],
-    ['a search query', { query: 'jest esm' }, 'Search for: jest esm'],
+    ['a command', command, 'rm -rf build\nWhy: Start from nothing'],
+    ['a file path', { file_path: '/etc/hosts' }, '/etc/hosts'],
+    ['a plan', { plan: '1. Read\n2. Write' }, '1. Read\n2. Write'],
+    ['a history import', { historyImport: '40 sessions' }, '40 sessions'],
+    ['a web address', { url: 'https://a.example/' }, 'https://a.example/'],
+    ['a search query', { query: 'jest esm' }, 'jest esm'],
     [
       'questions',
       {
@@ -77,14 +77,14 @@ describe('Events', () => {
   ])('4. Previews show %s, formatted', async (_name, details, body) => {
     const event = anEvent('user_action_request', { request: aRequest(details) });
     await world.send(event, NO_CHANNELS, saved('a'));
-    expect(world.service.accepted[0]?.body).toBe(body);
+    expect(world.service.accepted[0]?.body).toBe(`Bash needs your answer: ${body}`);
   });
 
   it('4. Raw tool input is never sent', async () => {
     const input = { secret_token: 'abc', nested: { deep: 1 }, old_string: 'x', command: 'ls' };
     const event = anEvent('permission_request', { request: aRequest(input) });
     await world.send(event, oneChannel(), saved('a'));
-    expect(world.service.accepted[0]?.body).toBe('Command: ls');
+    expect(world.service.accepted[0]?.body).toBe('Bash needs your permission: ls');
     expect(world.receiver.received[0]?.rawBody.toString()).not.toMatch(
       /secret_token|deep|old_string/,
     );

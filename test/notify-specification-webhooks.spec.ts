@@ -80,7 +80,7 @@ describe('Webhook delivery payload', () => {
       topic: 'permission_request',
       content: {
         title: 'Permission needed: Fix the build',
-        body: 'Command: rm -rf build\nWhy: Start from nothing',
+        body: 'Bash needs your permission: rm -rf build\nWhy: Start from nothing',
       },
       session: { sessionId: 'ses-1', title: 'Fix the build' },
       request: {
@@ -114,6 +114,45 @@ describe('Webhook delivery payload', () => {
       toolName: 'Bash',
       toolDetails: null,
     });
+  });
+
+  it.each([
+    [{ file_path: '/etc/hosts' }, 'File: /etc/hosts', '/etc/hosts'],
+    [
+      { url: 'https://a.example/', reason: 'To compare' },
+      'Address: https://a.example/\nWhy: To compare',
+      'https://a.example/\nWhy: To compare',
+    ],
+    [
+      { question: 'Which?', options: ['A', 'B'] },
+      'Which?\n1. A\n2. B',
+      'Which?\n1. A\n2. B',
+    ],
+  ])('request.toolDetails: %j formatted; content.body: a sentence', async (input, details, said) => {
+    const event = anEvent('user_action_request', { request: aRequest(input, 'Ask') });
+    await world.send(event, oneChannel());
+    expect(world.receiver.json).toMatchObject({
+      content: { body: `Ask needs your answer: ${said}` },
+      request: { toolDetails: details },
+    });
+  });
+
+  it('content.body: a sentence without the tool where its name is not known', async () => {
+    const request = aRequest({ command: 'ls' }, '');
+    await world.send(anEvent('permission_request', { request }), oneChannel());
+    expect(world.receiver.json).toMatchObject({ content: { body: 'Permission needed: ls' } });
+  });
+
+  it('shortens sentence and details, each with an ellipsis', async () => {
+    const request = aRequest({ command: '"'.repeat(20_000) });
+    await world.send(anEvent('permission_request', { request }), oneChannel());
+    const { content, request: shown } = world.receiver.json as {
+      content: { body: string };
+      request: { toolDetails: string };
+    };
+    expect(content.body).toMatch(/^Bash needs your permission: "{4000,}…$/);
+    expect(shown.toolDetails).toMatch(/^Command: "{2500,}…$/);
+    expect(world.receiver.received[0]?.rawBody.length).toBeLessThanOrEqual(16_384);
   });
 
   it('metadata: what the event brings along, with the event and its server', async () => {

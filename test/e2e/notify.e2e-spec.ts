@@ -58,7 +58,7 @@ describe('gatehouse notify', () => {
     });
     const [message] = world.push.accepted;
     expect(message).toMatchObject({ to: TOKEN, data: { sessionId: 's1', requestId: 'r1' } });
-    expect(message?.body).toContain('Command: npm test');
+    expect(message?.body).toBe('Bash needs your permission: npm test\nWhy: run the tests');
   });
 
   it('sends an event once, however often a hook repeats it', async () => {

@@ -18,6 +18,11 @@ export interface Templates {
     readonly permissionRequest: string;
     readonly userActionRequest: string;
   };
+  /** The body with details: what is asked for, and by which tool; empty where that is unknown. */
+  readonly sentence: {
+    readonly permissionRequest: (tool: string, subject: string) => string;
+    readonly userActionRequest: (tool: string, subject: string) => string;
+  };
   readonly command: (command: string) => string;
   readonly filePath: (path: string) => string;
   readonly explanation: (text: string) => string;
@@ -42,6 +47,12 @@ export const ENGLISH: Templates = {
     ready: 'The turn is finished. It is waiting for you.',
     permissionRequest: 'Something needs your permission to go on.',
     userActionRequest: 'A question is waiting for your answer.',
+  },
+  sentence: {
+    permissionRequest: (tool, subject) =>
+      tool === '' ? `Permission needed: ${subject}` : `${tool} needs your permission: ${subject}`,
+    userActionRequest: (tool, subject) =>
+      tool === '' ? `Answer needed: ${subject}` : `${tool} needs your answer: ${subject}`,
   },
   command: (command) => `Command: ${command}`,
   filePath: (path) => `File: ${path}`,
@@ -72,11 +83,11 @@ export interface Content {
   readonly title: string;
   /** For iOS; null where there is none. */
   readonly subtitle: string | null;
-  /** In full: the sender shortens it to the target's budget. */
+  /** A sentence, in full: the sender shortens it to the target's budget. */
   readonly body: string;
   /** Whether the body shows what a person can switch off. */
   readonly isPreview: boolean;
-  /** The same text as the body where that is a preview; null where nothing is shown. */
+  /** The tool's input, formatted, in full; null where previews are off or there is none to show. */
   readonly toolDetails: string | null;
   /** At most 256 bytes. */
   readonly sessionTitle: string;
@@ -102,42 +113,64 @@ export function contentFor(
   const sessionTitle = cleanLine(event.session.title);
   const title = cleanLine(templates.title[name](sessionTitle));
   const subtitle = iosSubtitle(event.topic, event.request?.toolName ?? null);
-  const preview = previewOf(event, switches, templates);
+  const toolName = shortenToBytes(cleanLine(event.request?.toolName ?? ''), TOOL_NAME_BYTES);
+  const { preview, toolDetails } = previewOf(event, toolName, switches, templates);
   return {
     title: shortenToBytes(title, TITLE_BYTES),
     subtitle: subtitle === null ? null : shortenToBytes(cleanLine(subtitle), TOOL_NAME_BYTES),
     body: preview ?? cleanText(templates.genericBody[name]),
     isPreview: preview !== null,
-    toolDetails: event.request === null ? null : preview,
+    toolDetails,
     sessionTitle: shortenToBytes(sessionTitle, TITLE_BYTES),
-    toolName: shortenToBytes(cleanLine(event.request?.toolName ?? ''), TOOL_NAME_BYTES),
+    toolName,
   };
 }
 
-function previewOf(
-  { request, messageText }: NotificationEvent,
-  { readyIncludeMessageText, requestPreviews }: ContentSwitches,
-  templates: Templates,
-): string | null {
-  if (request === null) {
-    return readyIncludeMessageText ? textOrNull(messageText ?? '') : null;
-  }
-  return requestPreviews ? textOrNull(describe(request.details, templates)) : null;
+interface Preview {
+  /** The body; null where it is generic. */
+  readonly preview: string | null;
+  readonly toolDetails: string | null;
 }
 
-function describe(details: RequestDetails, templates: Templates): string {
-  const { command, filePath, explanation, questions, plan, historyImport, url } = details;
-  const lines = [
-    command && templates.command(command),
-    filePath && templates.filePath(filePath),
-    url && templates.url(url),
-    details.searchQuery && templates.searchQuery(details.searchQuery),
-    historyImport && templates.historyImport(historyImport),
-    plan && templates.plan(plan),
-    ...questions.map((question) => describeQuestion(question, templates)),
-    explanation && templates.explanation(explanation),
-  ];
-  return lines.filter((line) => line !== null && line !== '').join('\n');
+function previewOf(
+  { topic, request, messageText }: NotificationEvent,
+  toolName: string,
+  { readyIncludeMessageText, requestPreviews }: ContentSwitches,
+  templates: Templates,
+): Preview {
+  if (request === null || topic === 'ready') {
+    const preview = readyIncludeMessageText ? textOrNull(messageText ?? '') : null;
+    return { preview, toolDetails: null };
+  }
+  const details = requestPreviews ? detailsOf(request.details, templates) : [];
+  const [first, ...rest] = details;
+  if (first === undefined) {
+    return { preview: null, toolDetails: null };
+  }
+  const sentence = templates.sentence[TITLE_OF[topic]](toolName, first.text);
+  return {
+    preview: textOrNull([sentence, ...rest.map(({ line }) => line)].join('\n')),
+    toolDetails: textOrNull(details.map(({ line }) => line).join('\n')),
+  };
+}
+
+/** One supported field of a tool's input: as it is, and with its name. */
+interface Detail {
+  readonly text: string;
+  readonly line: string;
+}
+
+function detailsOf(details: RequestDetails, templates: Templates): Detail[] {
+  const fields = ['command', 'filePath', 'url', 'searchQuery', 'historyImport', 'plan'] as const;
+  const detail = (name: (typeof fields)[number] | 'explanation'): Detail[] => {
+    const text = details[name] ?? '';
+    return text === '' ? [] : [{ text, line: templates[name](text) }];
+  };
+  const questions = details.questions.map((question) => {
+    const text = describeQuestion(question, templates);
+    return { text, line: text };
+  });
+  return [...fields.flatMap(detail), ...questions, ...detail('explanation')];
 }
 
 function describeQuestion(question: Question, templates: Templates): string {

@@ -33,6 +33,8 @@ interface PresetRow {
 }
 
 const BUDGET_BYTES = 16 * 1024;
+/** Of the budget, as JSON: the rest is for the sentence, which says most of it too, and the ids. */
+const TOOL_DETAILS_BYTES = 6 * 1024;
 const asItIs = (url: string): string => url;
 
 /** The body of each preset: the specification's, and what three services of others understand. */
@@ -106,26 +108,38 @@ export function webhookRequest(
   channel: WebhookChannel,
 ): WebhookRequest {
   const preset = PRESETS[channel.preset];
-  const encode = (text: string) =>
-    JSON.stringify(preset.body(factsOf(event, content, text, channel.id), channel.url));
+  const encode = (text: string, toolDetails: string | null) => {
+    const shortened = { ...content, body: text, toolDetails };
+    return JSON.stringify(preset.body(factsOf(event, shortened, channel.id), channel.url));
+  };
   const fits = (text: string, body: string) =>
     utf8Length(text) <= preset.textBytes && utf8Length(body) <= preset.budgetBytes;
   const url = preset.url(channel.url);
   if (content.body.length <= preset.textBytes) {
-    const body = encode(content.body);
+    const body = encode(content.body, content.toolDetails);
     // As good as always: one encoding is enough then.
     if (fits(content.body, body)) {
       return { url, body };
     }
   }
-  const shorter = shortenToFit(content.body, preset.textBytes, (text) => fits(text, encode(text)));
-  return { url, body: encode(shorter) };
+  const toolDetails = content.toolDetails && shortenDetails(content.toolDetails);
+  const shorter = shortenToFit(content.body, preset.textBytes, (text) =>
+    fits(text, encode(text, toolDetails)),
+  );
+  return { url, body: encode(shorter, toolDetails) };
+}
+
+function shortenDetails(toolDetails: string): string {
+  return shortenToFit(
+    toolDetails,
+    TOOL_DETAILS_BYTES,
+    (text) => utf8Length(JSON.stringify(text)) <= TOOL_DETAILS_BYTES,
+  );
 }
 
 function factsOf(
   { id: eventId, createdAt, topic, session, request, serverUrl, metadata }: NotificationEvent,
-  { title, toolDetails, sessionTitle, toolName }: Content,
-  body: string,
+  { title, body, toolDetails, sessionTitle, toolName }: Content,
   channelId: string,
 ): WebhookFacts {
   return {
@@ -138,7 +152,7 @@ function factsOf(
       requestId: request.requestId,
       kind: topic === 'permission_request' ? 'permission' : 'user_action',
       toolName,
-      toolDetails: toolDetails === null ? null : body,
+      toolDetails,
     },
     metadata: { ...metadata, eventId, serverUrl },
   };
