@@ -96,7 +96,7 @@ export default defineConfig(
   },
   {
     files: ['src/**/*.{ts,tsx}'],
-    ignores: [...TESTS, 'src/config/**', 'src/cli/main.ts'],
+    ignores: [...TESTS, 'src/config/**', 'src/cli/main.ts', 'src/notify/build.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

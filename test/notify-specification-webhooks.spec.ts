@@ -123,19 +123,18 @@ describe('Webhook delivery payload', () => {
       'Address: https://a.example/\nWhy: To compare',
       'https://a.example/\nWhy: To compare',
     ],
-    [
-      { question: 'Which?', options: ['A', 'B'] },
-      'Which?\n1. A\n2. B',
-      'Which?\n1. A\n2. B',
-    ],
-  ])('request.toolDetails: %j formatted; content.body: a sentence', async (input, details, said) => {
-    const event = anEvent('user_action_request', { request: aRequest(input, 'Ask') });
-    await world.send(event, oneChannel());
-    expect(world.receiver.json).toMatchObject({
-      content: { body: `Ask needs your answer: ${said}` },
-      request: { toolDetails: details },
-    });
-  });
+    [{ question: 'Which?', options: ['A', 'B'] }, 'Which?\n1. A\n2. B', 'Which?\n1. A\n2. B'],
+  ])(
+    'request.toolDetails: %j formatted; content.body: a sentence',
+    async (input, details, said) => {
+      const event = anEvent('user_action_request', { request: aRequest(input, 'Ask') });
+      await world.send(event, oneChannel());
+      expect(world.receiver.json).toMatchObject({
+        content: { body: `Ask needs your answer: ${said}` },
+        request: { toolDetails: details },
+      });
+    },
+  );
 
   it('content.body: a sentence without the tool where its name is not known', async () => {
     const request = aRequest({ command: 'ls' }, '');

@@ -52,7 +52,12 @@ export const preferences: CommandGroup = {
           lines.unshift(`request previews in effect: ${isOn ? 'on' : 'off'}, because ${because}`);
         }
         context.output.result(
-          { preferences: chosen, requestPreviewsInEffect: previews, problems, keptIn: file ?? 'server' },
+          {
+            preferences: chosen,
+            requestPreviewsInEffect: previews,
+            problems,
+            keptIn: file ?? 'server',
+          },
           [...Object.keys(chosen).map((key) => assignment(key, chosen)), ...lines].join('\n'),
         );
       },
