@@ -3,11 +3,7 @@ import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
-import {
-  judgeSession,
-  type AccessFacts,
-  judgeRequiredProviders,
-} from '../policy/admission/access.js';
+import { judgeProviders, judgeSession, type AccessFacts } from '../policy/admission/access.js';
 import { batched } from '../storage/batched.js';
 import {
   LiveAccessRepository,
@@ -27,9 +23,9 @@ export interface Access {
   readonly loggedInAt: number;
   /** When the token ends, Unix milliseconds. */
   readonly expiresAt: number;
-  /** From then on, Unix milliseconds, what the required providers allow is judged anew. */
+  /** From then on, Unix milliseconds, what the account's identities allow is judged anew. */
   readonly holdsUntil: number;
-  /** Why the required providers refuse this account for now; null when they do not. */
+  /** Why the account is not served for its identities for now; null when it is. */
   readonly providerRefusal: AppError | null;
 }
 
@@ -45,7 +41,8 @@ const MAX_CACHED_TOKENS = 50_000;
 
 /**
  * The one authentication function, for HTTP and for the handshake alike: signature, disabled,
- * session, required providers, eligibility, in that order.
+ * session, required providers, eligibility (of one identity at least where nothing else opens the
+ * account), in that order.
  */
 @Injectable()
 export class AuthService {
@@ -161,17 +158,15 @@ export class AuthService {
       return new AppError(decision.code);
     }
     const { requiredLoginProviders, offboarding } = this.config;
-    const providers = judgeRequiredProviders(
-      requiredLoginProviders,
-      facts?.identities ?? [],
-      offboarding,
-      this.clock.now(),
-    );
+    const now = this.clock.now();
+    const account = { isKeyless: true, identities: [], ...facts };
+    const providers = judgeProviders(requiredLoginProviders, account, offboarding, now);
     const access = { accountId, sessionId, expiresAt, loggedInAt: decision.loggedInAt };
     if (providers.isAllowed) {
       return { ...access, holdsUntil: providers.until, providerRefusal: null };
     }
     const { code, provider } = providers;
-    return { ...access, holdsUntil: Infinity, providerRefusal: new AppError(code, { provider }) };
+    const refusal = new AppError(code, provider === null ? {} : { provider });
+    return { ...access, holdsUntil: Infinity, providerRefusal: refusal };
   }
 }

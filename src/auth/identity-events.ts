@@ -11,6 +11,8 @@ export interface AccessChange {
   readonly closes?: ErrorCode;
   /** The provider that `closes` is about. */
   readonly provider?: string;
+  /** Live connections concerned are judged against storage now, not at their next turn. */
+  readonly judgesConnections?: boolean;
 }
 
 interface IdentityEventMap {

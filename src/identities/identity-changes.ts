@@ -28,8 +28,9 @@ export class IdentityChanges {
 
   /**
    * @param change its `seq` is null when the account no longer exists
-   * @param closes why live connections end, where the provider is required; absent = they stay
-   * @returns whether live connections end
+   * @param closes why live connections end, where the provider is required; where it is not, they are
+   *   judged, as the account may have lost its last way in. Absent = they stay
+   * @returns whether live connections end in any case
    */
   announce(
     { accountId, seq, event }: Omit<IdentityChange, 'seq'> & { readonly seq: number | null },
@@ -42,7 +43,12 @@ export class IdentityChanges {
     }
     const isRequired = this.config.requiredLoginProviders.includes(provider);
     const hasClosed = isRequired && closes !== undefined;
-    this.events.announceAccessChange({ accountId, ...(hasClosed && { closes, provider }) });
+    const judgesConnections = !isRequired && closes !== undefined;
+    this.events.announceAccessChange({
+      accountId,
+      ...(hasClosed && { closes, provider }),
+      ...(judgesConnections && { judgesConnections }),
+    });
     if (event !== null) {
       this.audit.log(event);
     }

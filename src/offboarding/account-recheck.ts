@@ -62,7 +62,7 @@ export class AccountRecheck {
       return { kind: 'lost_lease' };
     }
     if (event !== null) {
-      this.announce(identity, event, stored.seq);
+      this.announce(identity, event, stored);
     }
     return verdict;
   }
@@ -70,10 +70,11 @@ export class AccountRecheck {
   private announce(
     { accountId, provider, dueAt }: LeasedIdentity,
     event: AuditEvent,
-    seq: number | null,
+    { seq, isKeyless }: { readonly seq: number | null; readonly isKeyless: boolean },
   ): void {
     const closes = event.kind === 'eligibility-lost' ? 'not-eligible' : undefined;
-    if (this.changes.announce({ accountId, seq, event }, closes, provider)) {
+    const hasClosed = this.changes.announce({ accountId, seq, event }, closes, provider);
+    if (hasClosed || (isKeyless && closes !== undefined)) {
       this.metrics.revocation.observe(Math.max(this.clock.now() - dueAt, 0) / 1000);
     }
   }

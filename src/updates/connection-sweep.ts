@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { AuthService, type TokenStatus } from '../auth/auth.service.js';
@@ -20,7 +20,10 @@ const BATCH = 500;
  */
 @Injectable()
 export class ConnectionSweep {
+  private readonly logger = new Logger(ConnectionSweep.name);
   private readonly maxAgeMs: number;
+  /** Accounts whose connections are judged now, whenever that was done last. */
+  private readonly changed = new Set<string>();
   private running: Promise<void> | null = null;
 
   constructor(
@@ -32,12 +35,18 @@ export class ConnectionSweep {
   ) {
     // Between two ticks it grows older by one more.
     this.maxAgeMs = config.accessCacheMs - TICK_MS;
+    events.on('access-changed', ({ accountId, judgesConnections = false }) => {
+      if (judgesConnections && connections.countOf(accountId) > 0) {
+        this.changed.add(accountId);
+        this.sweep().catch((error: unknown) => this.logger.error(error));
+      }
+    });
   }
 
   /** One pass at a time. While storage cannot answer, connections stay until it can. */
   @Interval(TICK_MS)
   async sweep(): Promise<void> {
-    this.running ??= this.judgeDue()
+    this.running ??= this.judgeAll()
       .catch((error: unknown) => {
         if (!isUnavailable(error)) {
           throw error;
@@ -47,7 +56,19 @@ export class ConnectionSweep {
     await this.running;
   }
 
+  /** What changed while facts were read is judged once more. */
+  private async judgeAll(): Promise<void> {
+    do {
+      await this.judgeDue();
+    } while (this.changed.size > 0);
+  }
+
   private async judgeDue(): Promise<void> {
+    for (const accountId of this.changed) {
+      // Should storage fail now, they stay due.
+      this.connections.of(accountId).forEach(({ data }) => (data.judgedAt = 0));
+    }
+    this.changed.clear();
     const byToken = this.due();
     const tokens = [...byToken.keys()];
     for (let start = 0; start < tokens.length; start += BATCH) {

@@ -51,6 +51,12 @@ export class LiveConnections {
     return [...(this.server?.of('/').sockets.values() ?? [])];
   }
 
+  of(accountId: string): UpdatesSocket[] {
+    const namespace = this.server?.of('/');
+    const ids = namespace?.adapter.rooms.get(roomOf(accountId)) ?? [];
+    return [...ids].flatMap((id) => namespace?.sockets.get(id) ?? []);
+  }
+
   countOf(accountId: string): number {
     return this.server?.of('/').adapter.rooms.get(roomOf(accountId))?.size ?? 0;
   }
@@ -104,7 +110,7 @@ export class LiveConnections {
     if (closes === undefined) {
       return;
     }
-    for (const socket of this.socketsOf(accountId)) {
+    for (const socket of this.of(accountId)) {
       if (sessionId === undefined || socket.data.access.sessionId === sessionId) {
         this.close(socket, new AppError(closes, provider === undefined ? {} : { provider }));
       }
@@ -140,11 +146,5 @@ export class LiveConnections {
         closeForRestart(socket);
       }
     }
-  }
-
-  private socketsOf(accountId: string): UpdatesSocket[] {
-    const namespace = this.server?.of('/');
-    const ids = namespace?.adapter.rooms.get(roomOf(accountId)) ?? [];
-    return [...ids].flatMap((id) => namespace?.sockets.get(id) ?? []);
   }
 }

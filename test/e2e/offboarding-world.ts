@@ -4,15 +4,24 @@ import { IdentityCredentials } from '../../src/storage/sealing/content-at-rest.j
 import { MasterKeys } from '../../src/storage/sealing/master-keys.js';
 import { SealedBox } from '../../src/storage/sealing/sealed-box.js';
 import { PeopleProvider } from '../fakes/people-provider.js';
-import { call, logIn, type Login } from '../helpers/client.js';
+import { call, logIn, type Answer, type Login } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { createPostgresStore, type Store } from '../helpers/server-store.js';
 import { waitFor } from '../helpers/wait.js';
+import { begin, beginConnect, connectFinalize } from './external-world.js';
+import { finish, OPTIONAL } from './keyless-calls.js';
 
 /** A person with an account, a token and a linked identity. */
 export interface Person extends Login {
   readonly sub: string;
 }
+
+/** Accounts that identities alone open, and no provider is required. */
+export const KEYLESS = {
+  ...OPTIONAL,
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS: 'people,guild',
+  AUTH_REQUIRED_LOGIN_PROVIDERS: '',
+};
 
 /** A provider, a real PostgreSQL and Redis, and as many replicas as a test asks for. */
 export class OffboardingWorld {
@@ -34,12 +43,18 @@ export class OffboardingWorld {
   get env(): Record<string, string> {
     return {
       AUTH_REQUIRED_LOGIN_PROVIDERS: 'people',
-      AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([this.provider.entry]),
+      AUTH_PROVIDERS_CONFIG_JSON: this.providers(),
       SERVICE_PUBLIC_URL: 'http://127.0.0.1:1',
       AUTH_OFFBOARDING_INTERVAL_SECONDS: '3600',
       // Specs that run beside this one have servers of their own.
       REDIS_URL: `${process.env['TEST_REDIS_URL']}/${process.env['JEST_WORKER_ID']}`,
     };
+  }
+
+  /** The value of AUTH_PROVIDERS_CONFIG_JSON: the provider, and under the id `guild` once more. */
+  providers(change: object = {}): string {
+    const entry = { ...this.provider.entry, ...change };
+    return JSON.stringify([entry, { ...entry, id: 'guild' }]);
   }
 
   async start(env: Readonly<Record<string, string>> = {}): Promise<Server> {
@@ -64,6 +79,35 @@ export class OffboardingWorld {
     const login = await logIn(server);
     const [sub = ''] = await this.link([login.accountId]);
     return { ...login, sub };
+  }
+
+  /** Logs a member of staff in to the account that this identity alone opens. */
+  async keylessLogin(server: Server, sub: string = randomUUID(), sid?: string): Promise<Person> {
+    if (!this.provider.groups.has(sub)) {
+      this.provider.add(sub);
+    }
+    const { url, proof } = await begin(server, 'people', { mode: 'keyless' });
+    const pending = await this.pendingOf(server, this.provider.authorize(url, sub, sid));
+    const { status, body, text } = await finish(server, { pending, proof }, 'people');
+    if (status !== 200) {
+      throw new Error(`The login was answered ${status}: ${text}`);
+    }
+    return { ...(body as unknown as Login), sub };
+  }
+
+  /** Links a member of staff, known at the provider under another subject, to the account. */
+  async connect(server: Server, { token }: Login, provider: string, sub: string): Promise<Answer> {
+    this.provider.add(sub);
+    const url = await beginConnect(server, token, provider);
+    const pending = await this.pendingOf(server, this.provider.authorize(url, sub));
+    return connectFinalize(server, pending, token, provider);
+  }
+
+  /** Opens the callback at the server, wherever the registered address leads. */
+  private async pendingOf(server: Server, callback: URL): Promise<string | undefined> {
+    const address = `${server.url}${callback.pathname}${callback.search}`;
+    const { headers } = await fetch(address, { redirect: 'manual' });
+    return new URL(headers.get('location') ?? '').searchParams.get('pending') ?? undefined;
   }
 
   /** @returns the subjects, in the order of the accounts */

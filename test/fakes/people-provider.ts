@@ -19,9 +19,15 @@ export interface LogoutTokenChanges {
   readonly isForged?: boolean;
 }
 
+interface Grant {
+  readonly sub: string;
+  readonly sid?: string | undefined;
+  readonly nonce?: string | undefined;
+}
+
 /**
- * An OpenID provider that only refreshes, for any number of people at once. A refresh token is
- * `<sub>.<n>`: it rotates, and a spent one is refused like a stolen one.
+ * An OpenID provider for any number of people at once, whom it believes whatever they say. A refresh
+ * token is `<sub>.<n>`: it rotates, and a spent one is refused like a stolen one.
  */
 export class PeopleProvider {
   /** Groups of those who are still known here. */
@@ -33,6 +39,9 @@ export class PeopleProvider {
   /** False = a refresh brings none (OpenID Connect Core, 12.2), and userinfo knows nothing of groups. */
   givesIdTokens = true;
   delayMs = 0;
+  /** False = its answers bring none. */
+  givesRefreshTokens = true;
+  private readonly codes = new Map<string, Grant>();
   private readonly newest = new Map<string, number>();
   private server!: LocalServer;
   private privateKey!: CryptoKey;
@@ -79,6 +88,21 @@ export class PeopleProvider {
     return `${sub}.0`;
   }
 
+  /**
+   * What a browser does with the authorization address: the person agrees and returns.
+   *
+   * @param sid of the provider's session; absent = its ID tokens name none
+   */
+  authorize(address: string, sub: string, sid?: string): URL {
+    const { searchParams: asked } = new URL(address);
+    const code = randomUUID();
+    this.codes.set(code, { sub, sid, nonce: asked.get('nonce') ?? undefined });
+    const callback = new URL(asked.get('redirect_uri') ?? '');
+    callback.searchParams.set('code', code);
+    callback.searchParams.set('state', asked.get('state') ?? '');
+    return callback;
+  }
+
   async logoutToken(sub: string, changes: LogoutTokenChanges = {}): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const claims = {
@@ -105,7 +129,7 @@ export class PeopleProvider {
       case '/jwks':
         return { status: 200, json: { keys: [this.jwk] } };
       case '/token':
-        return this.refresh(new URLSearchParams(body).get('refresh_token') ?? '');
+        return this.token(new URLSearchParams(body));
       case '/userinfo': {
         const sub = (headers.authorization ?? '').replace('Bearer for-', '');
         return { status: 200, json: { sub, preferred_username: sub } };
@@ -113,6 +137,16 @@ export class PeopleProvider {
       default:
         return { status: 404 };
     }
+  }
+
+  private async token(asked: URLSearchParams): Promise<Answer> {
+    const grant = this.codes.get(asked.get('code') ?? '');
+    if (grant === undefined) {
+      return this.refresh(asked.get('refresh_token') ?? '');
+    }
+    this.codes.delete(asked.get('code') ?? '');
+    const { sub, ...claims } = grant;
+    return this.tokens(sub, claims);
   }
 
   private async refresh(token: string): Promise<Answer> {
@@ -126,8 +160,14 @@ export class PeopleProvider {
     if (groups === undefined || Number(count) !== (this.newest.get(sub) ?? 0)) {
       return { status: 400, json: { error: 'invalid_grant' } };
     }
-    this.newest.set(sub, Number(count) + 1);
-    const idToken = await new SignJWT({ preferred_username: sub, groups })
+    return this.tokens(sub, {});
+  }
+
+  private async tokens(sub: string, claims: Omit<Grant, 'sub'>): Promise<Answer> {
+    const newest = (this.newest.get(sub) ?? 0) + 1;
+    this.newest.set(sub, newest);
+    const groups = this.groups.get(sub) ?? [];
+    const idToken = await new SignJWT({ ...claims, preferred_username: sub, groups })
       .setProtectedHeader({ alg: 'ES256', kid: KEY_ID })
       .setIssuer(this.issuer)
       .setAudience(PEOPLE_CLIENT.id)
@@ -141,7 +181,7 @@ export class PeopleProvider {
         access_token: `for-${sub}`,
         token_type: 'Bearer',
         expires_in: 300,
-        refresh_token: `${sub}.${Number(count) + 1}`,
+        ...(this.givesRefreshTokens && { refresh_token: `${sub}.${newest}` }),
         ...(this.givesIdTokens && { id_token: idToken }),
       },
     };

@@ -32,6 +32,9 @@ To use the server, an account must be connected to {{ include "gatehouse.allOf" 
 {{- else }}
 No identity provider is required to use the server.
 {{- end }}
+{{- if .keyless }}
+An account without device keys is served only while one of its identities is eligible.
+{{- end }}
 {{- if .offboarding }}
 Eligibility is checked again every {{ include "gatehouse.duration" .interval }}.
 {{ if .strict }}While a provider is down, its identities are refused once their last good check is that old.{{ else }}While a provider is down, its last answer counts.{{ end }}

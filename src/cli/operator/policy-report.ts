@@ -21,8 +21,10 @@ const MAX_EXAMPLES = 20;
 /** Prints the rules for one account, the facts they were applied to, and when those were read. */
 export function explain(context: CliContext): Promise<void> {
   return withDatabase(context, async ({ accounts, settings }) => {
-    const { id, identities, disabledAt } = await requireAccount(accounts, context.args[0] ?? '');
-    const stay = judgeAccess(policyOf(settings), identities, Date.now());
+    const account = await requireAccount(accounts, context.args[0] ?? '');
+    const { id, identities, disabledAt } = account;
+    const isKeyless = account.keyMode === 'keyless';
+    const stay = judgeAccess(policyOf(settings), { isKeyless, identities }, Date.now());
     const isAllowed = stay === 'allowed' && disabledAt === null;
     const { requiredLoginProviders: required } = settings.auth;
     const others = identities.filter(({ provider }) => !required.includes(provider));
@@ -37,12 +39,13 @@ export function explain(context: CliContext): Promise<void> {
       }),
     ];
     context.output.result(
-      { accountId: id, isAllowed, disabledAt, providers },
+      { accountId: id, isAllowed, isKeyless, disabledAt, providers },
       [
         `${id} is ${isAllowed ? 'allowed' : 'refused'}.`,
         disabledAt === null
           ? 'The account is enabled.'
           : `The account is disabled since ${formatTime(disabledAt)}.`,
+        ...(isKeyless ? ['It has no device key: one of its identities has to be eligible.'] : []),
         ...providers.flatMap((one) => describe(one)),
       ].join('\n'),
     );
@@ -60,11 +63,12 @@ export function plan(context: CliContext<{ readonly file?: string }>): Promise<v
     let after: string | null = null;
     do {
       const page = await accounts.page(after, BATCH);
-      for (const { id, identities, disabledAt } of page) {
+      for (const { id, identities, keyMode, disabledAt } of page) {
         const isEnabled = disabledAt === null;
-        const before: AccessOutcome = isEnabled ? judgeAccess(present, identities, now) : 'refused';
+        const known = { isKeyless: keyMode === 'keyless', identities };
+        const before: AccessOutcome = isEnabled ? judgeAccess(present, known, now) : 'refused';
         const then: AccessOutcome = isEnabled
-          ? predictAccess(present, changed, identities, now)
+          ? predictAccess(present, changed, known, now)
           : 'refused';
         const isLost = before === 'allowed' && then === 'refused';
         counts.accounts += 1;

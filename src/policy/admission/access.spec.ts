@@ -1,6 +1,12 @@
-import { isFreshLogin, judgeSession, judgeSignup } from './access.js';
+import {
+  isFreshLogin,
+  judgeProviders,
+  judgeSession,
+  judgeSignup,
+  type IdentityFacts,
+} from './access.js';
 
-const FACTS = { isDisabled: false, loggedInAt: 1, identities: [] };
+const FACTS = { isDisabled: false, loggedInAt: 1, isKeyless: false, identities: [] };
 
 describe(judgeSession, () => {
   it.each([
@@ -17,6 +23,67 @@ describe(judgeSession, () => {
 function DISABLED() {
   return { isAllowed: false, code: 'account-disabled' };
 }
+
+describe(judgeProviders, () => {
+  const NOW = 1_800_000_000_000;
+  const HOUR = 3_600_000;
+  const lenient = { enabled: true, intervalSeconds: 3600, strict: false };
+  const strict = { ...lenient, strict: true };
+  const identity = (provider: string, given: Partial<IdentityFacts> = {}): IdentityFacts => ({
+    ...{ provider, status: 'eligible', checkedAt: NOW, failures: 1 },
+    ...given,
+  });
+  const okta = identity('okta');
+  const gone = identity('okta', { status: 'ineligible' });
+  const unknown = identity('okta', { status: 'unknown', checkedAt: NOW - HOUR });
+  const allowed = { isAllowed: true, until: Infinity };
+  const refused = (code: string, provider: string | null) => ({ isAllowed: false, code, provider });
+
+  it.each([
+    ['a keyed account without identities', [], false, [], allowed],
+    ['a keyed account whose only identity is gone', [], false, [gone], allowed],
+    ['a keyless account', [], true, [okta], allowed],
+    ['a keyless leaver', [], true, [gone], refused('not-eligible', 'okta')],
+    ['a keyless account of nobody', [], true, [], refused('not-eligible', null)],
+    ['a leaver of one provider of two', [], true, [gone, identity('acme')], allowed],
+    [
+      'a leaver of both',
+      [],
+      true,
+      [gone, identity('mtls', { status: 'ineligible' })],
+      refused('not-eligible', 'okta'),
+    ],
+    ['one whose provider gives no answer', [], true, [unknown], allowed],
+    [
+      'one who lacks the required one',
+      ['acme'],
+      true,
+      [okta],
+      refused('provider-required', 'acme'),
+    ],
+    [
+      'one who left the required one',
+      ['okta'],
+      true,
+      [gone, identity('acme')],
+      refused('not-eligible', 'okta'),
+    ],
+  ])('judges %s', (_who, required, isKeyless, identities, decision) => {
+    expect(judgeProviders(required, { isKeyless, identities }, lenient, NOW)).toEqual(decision);
+  });
+
+  it('serves a keyless account for as long as the last of its identities counts, where strict', () => {
+    const identities = [okta, identity('acme', { checkedAt: NOW - HOUR / 2 })];
+    const account = { isKeyless: true, identities };
+    expect(judgeProviders([], account, strict, NOW)).toEqual({ ...allowed, until: NOW + HOUR });
+    expect(judgeProviders(['acme'], account, strict, NOW)).toMatchObject({ until: NOW + HOUR / 2 });
+    expect(judgeProviders([], account, strict, NOW + HOUR)).toEqual(
+      refused('not-eligible', 'okta'),
+    );
+    const old = { isKeyless: true, identities: [unknown] };
+    expect(judgeProviders([], old, strict, NOW)).toEqual(refused('not-eligible', 'okta'));
+  });
+});
 
 describe(isFreshLogin, () => {
   it.each([

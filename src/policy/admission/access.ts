@@ -7,6 +7,8 @@ export interface IdentityFacts {
   readonly status: EligibilityStatus;
   /** When its provider last gave a definite answer, Unix milliseconds; null = never. */
   readonly checkedAt: number | null;
+  /** Checks without a definite answer since then. */
+  readonly failures: number;
 }
 
 /** What the server knows about an account and one of its sessions. */
@@ -14,6 +16,8 @@ export interface AccessFacts {
   readonly isDisabled: boolean;
   /** When the session began, Unix milliseconds; null = it has ended. */
   readonly loggedInAt: number | null;
+  /** Whether identities are the only ways in: the account has no device key. */
+  readonly isKeyless: boolean;
   readonly identities: readonly IdentityFacts[];
 }
 
@@ -53,14 +57,49 @@ export type ProvidersDecision =
   | {
       readonly isAllowed: false;
       readonly code: 'provider-required' | 'not-eligible';
-      readonly provider: string;
+      /** null = an account that only identities open, and that has none. */
+      readonly provider: string | null;
     };
 
 /**
- * Whether an account has every required provider (specification, Enforcement). The first provider
- * that is missing is named before one that is not eligible. An empty list requires nothing.
+ * Whether an account may be served for its identities: it has every required provider
+ * (specification, Enforcement), and where identities are its only ways in, one of them is eligible.
+ *
+ * @param required ids of providers; empty = none is required
  */
-export function judgeRequiredProviders(
+export function judgeProviders(
+  required: readonly string[],
+  { isKeyless, identities }: Pick<AccessFacts, 'isKeyless' | 'identities'>,
+  rules: OffboardingRules,
+  now: number,
+): ProvidersDecision {
+  const decision = judgeRequired(required, identities, rules, now);
+  if (!isKeyless || !decision.isAllowed) {
+    return decision;
+  }
+  const waysIn = judgeWaysIn(identities, rules, now);
+  return waysIn.isAllowed
+    ? { isAllowed: true, until: Math.min(decision.until, waysIn.until) }
+    : waysIn;
+}
+
+/** One eligible identity suffices, for as long as the last of them is. */
+function judgeWaysIn(
+  identities: readonly IdentityFacts[],
+  rules: OffboardingRules,
+  now: number,
+): ProvidersDecision {
+  const ends = identities.flatMap((identity) => {
+    const decision = judgeIdentity(identity, rules, now);
+    return decision.isAllowed ? [decision.until] : [];
+  });
+  return ends.length > 0
+    ? { isAllowed: true, until: Math.max(...ends) }
+    : { isAllowed: false, code: 'not-eligible', provider: identities[0]?.provider ?? null };
+}
+
+/** The first provider that is missing is named before one that is not eligible. */
+function judgeRequired(
   required: readonly string[],
   identities: readonly IdentityFacts[],
   rules: OffboardingRules,

@@ -29,30 +29,46 @@ describe(judgeIdentity, () => {
     ['eligible', NOW - 10 * INTERVAL, { ...strict, enabled: false }, true],
   ] as const;
   it.each(cases)('%s, last answer at %s, %j: allowed %s', (status, checkedAt, rules, isAllowed) => {
-    const identity = { provider: 'okta', status, checkedAt };
+    const identity = { provider: 'okta', status, checkedAt, failures: 1 };
     expect(judgeIdentity(identity, rules, NOW).isAllowed).toBe(isAllowed);
   });
 
   it('says until when a strict answer holds, to the millisecond', () => {
-    const decision = judgeIdentity({ provider: 'okta', ...good }, strict, NOW);
-    expect(decision).toEqual({ isAllowed: true, until: NOW + INTERVAL });
-    const lapsed = judgeIdentity({ provider: 'okta', ...good }, strict, NOW + INTERVAL);
-    expect(lapsed).toEqual({ isAllowed: false });
+    const identity = { provider: 'okta', ...good, failures: 1 };
+    expect(judgeIdentity(identity, strict, NOW)).toEqual({
+      isAllowed: true,
+      until: NOW + INTERVAL,
+    });
+    expect(judgeIdentity(identity, strict, NOW + INTERVAL)).toEqual({ isAllowed: false });
+  });
+
+  it('leaves the check that is due its time, while none has failed', () => {
+    const until = nextCheckAt(strict, NOW, 1) + 2 * MINUTE;
+    const identity = { provider: 'okta', ...good };
+    expect(judgeIdentity(identity, strict, NOW)).toEqual({ isAllowed: true, until });
+    expect(judgeIdentity(identity, strict, until)).toEqual({ isAllowed: false });
+    const short = { ...strict, intervalSeconds: 60 };
+    expect(judgeIdentity(identity, short, NOW + 1.6 * MINUTE)).toEqual({ isAllowed: false });
   });
 
   it('does not expect a re-check of a certificate', () => {
-    const identity = { provider: 'mtls', status: 'eligible', checkedAt: null } as const;
+    const identity = {
+      provider: 'mtls',
+      status: 'eligible',
+      checkedAt: null,
+      failures: 0,
+    } as const;
     expect(judgeIdentity(identity, strict, NOW)).toEqual({ isAllowed: true, until: Infinity });
   });
 });
 
 describe(nextCheckAt, () => {
-  it('always leaves time before a good answer is too old', () => {
+  it('is never earlier than one interval after the answer, and hardly later', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (random) => {
         const wait = nextCheckAt(lenient, NOW, random) - NOW;
-        expect(wait).toBeGreaterThanOrEqual(0.7 * INTERVAL);
-        expect(wait).toBeLessThanOrEqual(0.85 * INTERVAL);
+        expect(wait).toBeGreaterThanOrEqual(INTERVAL);
+        expect(wait).toBeLessThanOrEqual(1.02 * INTERVAL);
       }),
     );
   });

@@ -3,7 +3,7 @@ import type { EligibilityStatus } from './eligibility.js';
 /** The operator's decisions about offboarding. */
 export interface OffboardingRules {
   readonly enabled: boolean;
-  /** The longest time between two definite answers about one identity. */
+  /** The least time between a definite answer about an identity and its next scheduled check. */
   readonly intervalSeconds: number;
   /** Whether a provider that gives no answer for a whole interval counts as a no. */
   readonly strict: boolean;
@@ -34,9 +34,11 @@ export type IdentityDecision =
   /** `until`: from then on, Unix milliseconds, the answer is no unless a check renewed it. */
   { readonly isAllowed: true; readonly until: number } | { readonly isAllowed: false };
 
-/** Checks are early by this share of the interval, so that a good answer never grows too old. */
-const EARLIEST = 0.7;
-const SPREAD = 0.15;
+/** A check is later than the interval by up to this share of it, never earlier. */
+const SPREAD = 0.02;
+
+/** For a check that is due: its place in the queue, and the requests to the provider. */
+const LONGEST_CHECK_MS = 120_000;
 
 const FIRST_RETRY_MS = 5_000;
 /** At least this many tries fit into an interval. */
@@ -50,10 +52,11 @@ const NEVER_RECHECKED = 'mtls';
 /**
  * Whether the cached eligibility of an identity allows access (contract, Required providers
  * and offboarding). Unknown is a no only where strict, once the last good answer is older than the
- * interval; where nothing is re-checked, strict has no meaning.
+ * interval; where nothing is re-checked, strict has no meaning. A check takes place after the
+ * interval, so an answer that no check has failed to renew counts until that one must have ended.
  */
 export function judgeIdentity(
-  identity: Pick<EligibilityRecord, 'status' | 'checkedAt'> & { readonly provider: string },
+  identity: Omit<EligibilityRecord, 'reason'> & { readonly provider: string },
   rules: OffboardingRules,
   now: number,
 ): IdentityDecision {
@@ -63,7 +66,10 @@ export function judgeIdentity(
   if (!rules.enabled || !rules.strict || identity.provider === NEVER_RECHECKED) {
     return { isAllowed: true, until: Infinity };
   }
-  const until = (identity.checkedAt ?? -Infinity) + rules.intervalSeconds * 1000;
+  const intervalMs = rules.intervalSeconds * 1000;
+  const pendingMs = intervalMs * SPREAD + Math.min(LONGEST_CHECK_MS, intervalMs / 2);
+  const graceMs = identity.failures === 0 ? pendingMs : 0;
+  const until = (identity.checkedAt ?? -Infinity) + intervalMs + graceMs;
   return now < until ? { isAllowed: true, until } : { isAllowed: false };
 }
 
@@ -73,7 +79,7 @@ export function judgeIdentity(
  * @param random 0 to 1: spreads identities that were linked at the same moment
  */
 export function nextCheckAt(rules: OffboardingRules, now: number, random: number): number {
-  return now + Math.round(rules.intervalSeconds * 1000 * (EARLIEST + SPREAD * random));
+  return now + Math.round(rules.intervalSeconds * 1000 * (1 + SPREAD * random));
 }
 
 /** When to ask again after `failures` checks without an answer: doubling, within the interval. */
@@ -125,7 +131,7 @@ function unanswered(
   random: number,
 ): ScheduledRecord {
   const failures = record.failures + 1;
-  const isKept = judgeIdentity({ ...record, provider: '' }, rules, now).isAllowed;
+  const isKept = judgeIdentity({ ...record, failures, provider: '' }, rules, now).isAllowed;
   const hasAnswer = record.status === 'ineligible';
   return {
     status: isKept || hasAnswer ? record.status : 'unknown',

@@ -63,6 +63,7 @@ describe('describePolicy', () => {
       'Accounts without device keys log in through okta.',
       'Accounts without device keys log in with a client certificate.',
       'No identity provider is required to use the server.',
+      'An account without device keys is served only while one of its identities is eligible.',
       'Eligibility is checked again every 90 seconds.',
       'While a provider is down, its last answer counts.',
       'Encrypted content is refused; the server can read everything that is stored.',

@@ -49,12 +49,14 @@ function loginSentences(policy: OperatorPolicy): Sentence[] {
   ];
 }
 
-function offboardingSentences({ auth }: OperatorPolicy): Sentence[] {
-  const { requiredLoginProviders: required, offboarding } = auth;
+function offboardingSentences(policy: OperatorPolicy): Sentence[] {
+  const { requiredLoginProviders: required, offboarding } = policy.auth;
   return [
     required.length === 0
       ? 'No identity provider is required to use the server.'
       : `To use the server, an account must be connected to ${allOf(required)} and be eligible there.`,
+    acceptsKeyless(policy) &&
+      'An account without device keys is served only while one of its identities is eligible.',
     offboarding.enabled
       ? `Eligibility is checked again every ${duration(offboarding.intervalSeconds)}.`
       : 'Eligibility is not checked again after an identity is linked.',

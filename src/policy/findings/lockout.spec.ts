@@ -119,6 +119,14 @@ describe('findLockouts', () => {
       'warning allowlist-not-checked-again',
       [ENFORCED, { providers: [{ ...RESTRICTED, storeRefreshToken: false }] }],
     ],
+    [
+      'warning keyless-without-offboarding',
+      [KEYLESS, { auth: { offboarding: { enabled: false, intervalSeconds: 60, strict: false } } }],
+    ],
+    [
+      'warning keyless-not-checked-again',
+      [KEYLESS, { providers: [okta({ storeRefreshToken: false })] }],
+    ],
     ['warning allowlist-entry-can-be-chosen', [ENFORCED, { providers: [listing(['alice'])] }]],
     ['warning email-rule-never-met', [ENFORCED, { providers: [listing([], { email: 'upn' })] }]],
     [

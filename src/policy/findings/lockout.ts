@@ -171,6 +171,24 @@ const LOCKOUT_WARNINGS: LockoutRules = {
               `${id} has an allowlist and stores no refresh token: a person removed from it keeps access until the next login there. Set storeRefreshToken.`,
           )
       : [],
+  'keyless-without-offboarding': (policy) => {
+    const providers = keylessProviders(policy);
+    return (
+      !policy.auth.offboarding.enabled &&
+      providers.length > 0 &&
+      `Accounts without device keys log in through ${providers.join(', ')}, but offboarding is off: their identities are never checked again, so a person who leaves keeps access until the next login there. Set AUTH_OFFBOARDING_ENABLED.`
+    );
+  },
+  'keyless-not-checked-again': (policy) =>
+    policy.auth.offboarding.enabled
+      ? policy.providers
+          .filter((one) => keylessProviders(policy).includes(one.id))
+          .filter((one) => !isRestricted(one) && !isRecheckable(one))
+          .map(
+            ({ id }) =>
+              `${id} opens accounts without device keys and stores no refresh token: a person who leaves it keeps access until the next login there. Set storeRefreshToken.`,
+          )
+      : [],
   'allowlist-entry-can-be-chosen': ({ providers }) => providers.flatMap(choosableEntries),
   'email-rule-never-met': ({ providers }) => providers.flatMap(unmetEmailRules),
   'opt-out-without-optional-policy': (policy) =>

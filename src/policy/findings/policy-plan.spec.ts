@@ -28,10 +28,13 @@ const identity = (given: Partial<KnownIdentity> = {}): KnownIdentity => ({
   status: 'eligible',
   reason: null,
   checkedAt: NOW,
+  failures: 0,
   facts: { login: 'jo', email: null, emailVerified: false, groups: ['staff'], memberships: {} },
   ...given,
 });
 const staff = policy({ groupsAny: ['staff'] });
+const keyed = (...identities: KnownIdentity[]) => ({ isKeyless: false, identities });
+const keyless = (...identities: KnownIdentity[]) => ({ isKeyless: true, identities });
 
 describe(judgeAccess, () => {
   it.each([
@@ -40,7 +43,18 @@ describe(judgeAccess, () => {
     [[identity({ status: 'ineligible' })], 'refused'],
     [[identity({ provider: 'github' })], 'refused'],
   ] as const)('of %j is %s', (identities, stay) => {
-    expect(judgeAccess(staff, identities, NOW)).toBe(stay);
+    expect(judgeAccess(staff, keyed(...identities), NOW)).toBe(stay);
+  });
+
+  it.each([
+    [[], 'refused'],
+    [[identity()], 'allowed'],
+    [[identity({ status: 'ineligible' })], 'refused'],
+    [[identity({ status: 'ineligible' }), identity({ provider: 'github' })], 'allowed'],
+  ] as const)('of %j is %s where nothing is required and no key opens it', (identities, stay) => {
+    const free = { ...staff, requiredLoginProviders: [] };
+    expect(judgeAccess(free, keyless(...identities), NOW)).toBe(stay);
+    expect(judgeAccess(free, keyed(...identities), NOW)).toBe('allowed');
   });
 });
 
@@ -58,17 +72,19 @@ describe(predictAccess, () => {
     ['strict, and an old answer', policy({}, true), identity({ checkedAt: 0 }), 'refused'],
   ];
   it.each(cases)('with %s', (_what, changed, one, stay) => {
-    expect(predictAccess(staff, changed, [one], NOW)).toBe(stay);
+    expect(predictAccess(staff, changed, keyed(one), NOW)).toBe(stay);
+    const free = { ...changed, requiredLoginProviders: [] };
+    expect(predictAccess(staff, free, keyless(one), NOW)).toBe(stay);
   });
 
   it('allows an account that only the old rules refused', () => {
     const refused = identity({ status: 'ineligible', reason: 'group_missing' });
     const present = policy({ groupsAny: ['directors'] });
-    expect(predictAccess(present, staff, [refused], NOW)).toBe('allowed');
+    expect(predictAccess(present, staff, keyed(refused), NOW)).toBe('allowed');
   });
 
   it('does not overrule a no of the provider itself', () => {
     const gone = identity({ status: 'ineligible', reason: 'invalid_grant' });
-    expect(predictAccess(staff, policy({}), [gone], NOW)).toBe('refused');
+    expect(predictAccess(staff, policy({}), keyed(gone), NOW)).toBe('refused');
   });
 });

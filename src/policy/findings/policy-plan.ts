@@ -13,8 +13,17 @@ export interface KnownIdentity {
   readonly status: EligibilityStatus;
   readonly reason: string | null;
   readonly checkedAt: number | null;
+  /** Checks without a definite answer since then. */
+  readonly failures: number;
   /** null = the provider has not reported any yet. */
   readonly facts: EligibilityFacts | null;
+}
+
+/** An account with its linked identities. */
+export interface KnownAccount {
+  /** Whether identities are its only ways in: it has no device key. */
+  readonly isKeyless: boolean;
+  readonly identities: readonly KnownIdentity[];
 }
 
 /** The part of a configuration that decides which accounts keep access. */
@@ -31,10 +40,10 @@ export type AccessOutcome = 'allowed' | 'refused' | 'unknown';
 /** Whether an account has access under the policy as it is, by what is stored. */
 export function judgeAccess(
   policy: OffboardingPolicy,
-  identities: readonly KnownIdentity[],
+  account: KnownAccount,
   now: number,
 ): AccessOutcome {
-  return combine(policy, identities, (identity) => byRecord(policy, identity, now));
+  return combine(policy, account, (identity) => byRecord(policy, identity, now));
 }
 
 /**
@@ -44,10 +53,10 @@ export function judgeAccess(
 export function predictAccess(
   present: OffboardingPolicy,
   changed: OffboardingPolicy,
-  identities: readonly KnownIdentity[],
+  account: KnownAccount,
   now: number,
 ): AccessOutcome {
-  return combine(changed, identities, (identity) => {
+  return combine(changed, account, (identity) => {
     const before = judge(present, identity);
     const after = judge(changed, identity);
     if (after === null || (identity.status === 'ineligible' && before !== 'ineligible')) {
@@ -74,15 +83,23 @@ function judge(policy: OffboardingPolicy, { provider, subject, facts }: KnownIde
 
 function combine(
   { requiredLoginProviders }: OffboardingPolicy,
-  identities: readonly KnownIdentity[],
+  { isKeyless, identities }: KnownAccount,
   judgeOne: (identity: KnownIdentity) => AccessOutcome,
 ): AccessOutcome {
   const stays = requiredLoginProviders.map((provider): AccessOutcome => {
     const identity = identities.find((one) => one.provider === provider);
     return identity === undefined ? 'refused' : judgeOne(identity);
   });
-  if (stays.includes('refused')) {
-    return 'refused';
+  if (isKeyless) {
+    const best = firstOf(['allowed', 'unknown'], identities.map(judgeOne));
+    stays.push(best ?? 'refused');
   }
-  return stays.includes('unknown') ? 'unknown' : 'allowed';
+  return firstOf(['refused', 'unknown'], stays) ?? 'allowed';
+}
+
+function firstOf(
+  wanted: readonly AccessOutcome[],
+  found: readonly AccessOutcome[],
+): AccessOutcome | undefined {
+  return wanted.find((outcome) => found.includes(outcome));
 }

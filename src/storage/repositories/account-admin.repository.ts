@@ -21,7 +21,6 @@ export interface AdministeredAccount {
 export interface AdministeredIdentity extends KnownIdentity {
   readonly login: string | null;
   readonly nextCheckAt: number | null;
-  readonly failures: number;
 }
 
 type Act = (query: Query, accountId: string, now: Date) => Promise<unknown>;

@@ -102,13 +102,13 @@ export class IdentityDueRepository {
    * Stores a result and ends the lease. A signal that came during the check keeps the identity due.
    *
    * @returns null when the lease is lost and nothing was stored; else the `seq` of the update to
-   *   send, which is null when nothing changed for the account
+   *   send, which is null when nothing changed for the account, and whether that one is keyless
    */
   async store(
     identity: LeasedIdentity,
     { record, facts, issuer, event }: RecheckResult,
     now: Date,
-  ): Promise<{ seq: number | null } | null> {
+  ): Promise<{ seq: number | null; isKeyless: boolean } | null> {
     const parameters = [
       identity.id,
       identity.leaseUntil,
@@ -124,7 +124,10 @@ export class IdentityDueRepository {
     ];
     const [stored] =
       event === null
-        ? await this.database.query<Stored>(`${STORE} RETURNING NULL AS "seq"`, parameters)
+        ? await this.database.query<Stored>(
+            `${STORE} RETURNING NULL AS "seq", false AS "isKeyless"`,
+            parameters,
+          )
         : await this.database.query<Stored>(STORE_WITH_EVENT, [
             ...parameters,
             now,
@@ -132,7 +135,9 @@ export class IdentityDueRepository {
             event.actor,
             event.reason ?? null,
           ]);
-    return stored === undefined ? null : { seq: stored.seq === null ? null : Number(stored.seq) };
+    return stored === undefined
+      ? null
+      : { ...stored, seq: stored.seq === null ? null : Number(stored.seq) };
   }
 
   /** @returns how many identities became due: 0 when no account has that one */
@@ -214,11 +219,14 @@ const STORE_WITH_EVENT = `
     SELECT $12, $13, $14, "account_id", "provider", $15 FROM "stored"),
   "numbered" AS (
     UPDATE "account" SET "update_seq" = "update_seq" + 1
-    FROM "stored" WHERE "account"."id" = "stored"."account_id" RETURNING "update_seq")
-  SELECT (SELECT "update_seq" FROM "numbered") AS "seq" FROM "stored"`;
+    FROM "stored" WHERE "account"."id" = "stored"."account_id"
+    RETURNING "update_seq", "key_mode")
+  SELECT "update_seq" AS "seq", COALESCE("key_mode" = 'keyless', false) AS "isKeyless"
+  FROM "stored" LEFT JOIN "numbered" ON true`;
 
 interface Stored {
   readonly seq: string | null;
+  readonly isKeyless: boolean;
 }
 
 interface LeasedRow {

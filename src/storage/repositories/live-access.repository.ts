@@ -19,12 +19,14 @@ export interface UsedSessionFacts {
 
 const IDENTITIES = `(SELECT json_agg(json_build_object('provider', "provider",
     'status', "eligibility_status",
-    'checkedAt', floor(extract(epoch FROM "eligibility_checked_at") * 1000)))
+    'checkedAt', floor(extract(epoch FROM "eligibility_checked_at") * 1000),
+    'failures', "consecutive_failures") ORDER BY "connected_at", "id")
   FROM "identity" WHERE "account_id" = "account"."id")`;
 
 const factsOfSessions = (identities: string): string => `
   SELECT "used"."session_id" AS "sessionId", "session"."created_at" AS "loggedInAt",
-    "disabled_at" IS NOT NULL AS "isDisabled", "update_seq" AS "updateSeq",
+    "disabled_at" IS NOT NULL AS "isDisabled", "key_mode" = 'keyless' AS "isKeyless",
+    "update_seq" AS "updateSeq",
     ${identities} AS "identities"
   FROM unnest($1::uuid[], $2::uuid[]) AS "used" ("account_id", "session_id")
   JOIN "account" ON "account"."id" = "used"."account_id"
@@ -33,7 +35,10 @@ const factsOfSessions = (identities: string): string => `
     AND "session"."token_epoch" = "account"."token_epoch"`;
 
 const WITH_IDENTITIES = factsOfSessions(IDENTITIES);
-const WITHOUT_IDENTITIES = factsOfSessions('NULL::json');
+/** Nothing else opens an account without a device key. */
+const WITH_IDENTITIES_OF_KEYLESS = factsOfSessions(
+  `CASE WHEN "key_mode" = 'keyless' THEN ${IDENTITIES} END`,
+);
 
 /** A pause too short to notice, in which dozens of new connections share a statement. */
 const UPDATE_SEQS = { waitMs: 5, maxKeys: 500 };
@@ -68,7 +73,8 @@ export class LiveAccessRepository {
   /**
    * One statement, whatever their number: the caller bounds it.
    *
-   * @param needsIdentities whether any decision depends on linked identities; they are omitted otherwise
+   * @param needsIdentities whether a decision depends on the identities of every account; else those of
+   *   accounts with a device key are omitted
    * @returns by session id; sessions whose account is gone are left out
    */
   async factsOf(
@@ -76,15 +82,16 @@ export class LiveAccessRepository {
     needsIdentities: boolean,
   ): Promise<Map<string, UsedSessionFacts>> {
     const rows = await this.database.query<FactsRow>(
-      needsIdentities ? WITH_IDENTITIES : WITHOUT_IDENTITIES,
+      needsIdentities ? WITH_IDENTITIES : WITH_IDENTITIES_OF_KEYLESS,
       [used.map(({ accountId }) => accountId), used.map(({ sessionId }) => sessionId)],
     );
     return new Map(
-      rows.map(({ sessionId, updateSeq, loggedInAt, isDisabled, identities }) => [
+      rows.map(({ sessionId, updateSeq, loggedInAt, isDisabled, isKeyless, identities }) => [
         sessionId,
         {
           access: {
             isDisabled,
+            isKeyless,
             loggedInAt: loggedInAt?.getTime() ?? null,
             identities: identities ?? [],
           },
@@ -99,6 +106,7 @@ interface FactsRow {
   readonly sessionId: string;
   readonly updateSeq: string;
   readonly isDisabled: boolean;
+  readonly isKeyless: boolean;
   readonly loggedInAt: Date | null;
   readonly identities: IdentityFacts[] | null;
 }
