@@ -41,6 +41,8 @@ describe('the providers file', () => {
         ...OKTA,
         displayName: 'okta',
         formerIssuers: [],
+        idTokenSigningAlg: null,
+        logoutTokenType: 'any',
         redirectUrl: `${PUBLIC_URL}/v1/oauth/okta/callback`,
         scopes: ['openid', 'profile', 'email'],
         prompt: null,

@@ -165,13 +165,14 @@ function settingsOf(
 ): OidcProviderSettings {
   const entry = { ...given };
   delete entry.clientSecretFile;
-  const { displayName = entry.id, prompt = null, entra, ui } = entry;
+  const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;
   return {
     ...entry,
     displayName,
     clientSecret,
     redirectUrl,
     prompt,
+    idTokenSigningAlg,
     entra: { ...entra, graphUrl: entra.graphUrl ?? null },
     ui: { iconHint: ui.iconHint ?? null, buttonColor: ui.buttonColor ?? null },
   };
