@@ -5,6 +5,7 @@ import {
   PROVIDER_ID_PATTERN,
   type Variable,
 } from './environment/variable.js';
+import type { Values } from './environment/env.js';
 import { hostsAccountPage, withoutTrailingSlash } from './http.config.js';
 import type { ReturnAddressFacts } from '../policy/flow/return-address.js';
 import type { OperatorPolicy } from '../policy/operator-policy.js';
@@ -23,7 +24,7 @@ export const BROWSER_VARIABLES = {
     group: 'OAuth return address',
     type: 'url',
     default: null,
-    doc: 'Web app to which the browser returns after OAuth, at `/oauth/<provider>`. Empty = the page this server hosts.',
+    doc: 'Web app to which the browser returns after OAuth, at `/oauth/<provider>`. Empty = the page this server hosts, at SERVICE_PUBLIC_URL; without either, OAuth is answered `oauth-not-configured`.',
   },
   SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: {
     group: 'OAuth return address',
@@ -56,12 +57,19 @@ export const BROWSER_VARIABLES = {
   },
 } as const satisfies Record<string, Variable>;
 
-export const oauthReturnConfig = registerAs(
-  'oauthReturn',
-  ({ values }: Checked = unresolved('oauthReturn')): OAuthReturnSettings => ({
+/** What the address that browsers return to is made of. */
+export function returnAddressFacts(values: Values): ReturnAddressFacts {
+  return {
     webappUrl: withoutTrailingSlash(values.SERVICE_WEBAPP_URL),
     returnUrlBase: withoutTrailingSlash(values.SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE),
     hostedUrl: hostsAccountPage(values) ? withoutTrailingSlash(values.SERVICE_PUBLIC_URL) : null,
+  };
+}
+
+export const oauthReturnConfig = registerAs(
+  'oauthReturn',
+  ({ values }: Checked = unresolved('oauthReturn')): OAuthReturnSettings => ({
+    ...returnAddressFacts(values),
     allowedSchemes: values.SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES,
     loopbackEnabled: values.AUTH_LOOPBACK_RETURN_ENABLED,
   }),

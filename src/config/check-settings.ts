@@ -1,4 +1,5 @@
 import { loginOrigins } from './auth.config.js';
+import { returnAddressFacts } from './browser.config.js';
 import type { ConfigurationReport } from './configuration-error.js';
 import type { VariableName, Values } from './environment/env.js';
 import { RESERVED_PROVIDER_IDS } from './providers-file/provider-entry.js';
@@ -9,7 +10,6 @@ import {
   isAllowableScheme,
   isLoopbackHost,
   judgeReturnAddress,
-  returnAddressFor,
 } from '../policy/flow/return-address.js';
 
 /** Checks that need more than one variable. Each skips what was already found wrong by itself. */
@@ -114,33 +114,14 @@ function checkReturnAddress(
   for (const name of ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'SERVICE_WEBAPP_URL'] as const) {
     reportUnsafe(name, values[name], schemes, report);
   }
-  if (providers[0] !== undefined) {
-    checkDefaultReturnAddress(values, providers[0], report);
-  }
-}
-
-/** The page this server hosts is where browsers return when neither of the two variables is set. */
-function checkDefaultReturnAddress(
-  values: Values,
-  provider: ProviderSettings,
-  report: ConfigurationReport,
-): void {
-  const own = ['SERVICE_WEBAPP_URL', 'SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'SERVICE_PUBLIC_URL'];
-  if (own.some((name) => report.has(name))) {
-    return;
-  }
-  const facts = {
-    returnUrlBase: values.SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE,
-    webappUrl: values.SERVICE_WEBAPP_URL,
-    hostedUrl: values.SERVICE_ACCOUNT_PAGE_ENABLED ? values.SERVICE_PUBLIC_URL : null,
-  };
-  if (returnAddressFor(facts, provider.id) === null) {
-    report.problem(
-      'SERVICE_WEBAPP_URL',
-      'is needed with an identity provider: set it, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE, or SERVICE_PUBLIC_URL with SERVICE_ACCOUNT_PAGE_ENABLED on.',
-    );
-  } else if (facts.returnUrlBase === null && facts.webappUrl === null) {
-    reportUnsafe('SERVICE_PUBLIC_URL', facts.hostedUrl, [], report);
+  const names = [
+    'SERVICE_WEBAPP_URL',
+    'SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE',
+    'SERVICE_PUBLIC_URL',
+  ];
+  if (providers.length > 0 && !names.some((name) => report.has(name))) {
+    // The page this server hosts, where neither of the two variables is set.
+    reportUnsafe('SERVICE_PUBLIC_URL', returnAddressFacts(values).hostedUrl, [], report);
   }
 }
 

@@ -22,8 +22,6 @@ export interface AuthorizationRequest {
 export interface Exchange {
   readonly profile: ProviderProfile;
   readonly credentials: ProviderCredentials | null;
-  /** The user's session at the provider (the claim `sid`), which a logout token may name; null = none. */
-  readonly providerSession: string | null;
 }
 
 /** Why an authorization did not end in a profile. */
@@ -66,11 +64,9 @@ export interface IdentityProvider {
   recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck>;
 }
 
-/** A verified logout token. It names a subject, a session, or both. */
+/** A verified logout token. */
 export interface LogoutNotice {
-  readonly subject: string | null;
-  /** The provider's session, as in {@link Exchange}. */
-  readonly providerSession: string | null;
+  readonly subject: string;
   /** Its `jti`: accepted once. */
   readonly tokenId: string;
 }

@@ -20,7 +20,6 @@ import {
   ExternalFlowRepository,
   LoginChallengeRepository,
 } from './repositories/one-time.repository.js';
-import { ProviderLogoutRepository } from './repositories/provider-logout.repository.js';
 import { PushTokenRepository } from './repositories/push-token.repository.js';
 import { SessionRepository } from './repositories/session.repository.js';
 import { ContentAtRest, IdentityCredentials } from './sealing/content-at-rest.js';
@@ -42,7 +41,6 @@ const repositories = [
   KeylessRepository,
   LiveAccessRepository,
   LoginChallengeRepository,
-  ProviderLogoutRepository,
   PushTokenRepository,
   SessionRepository,
 ];

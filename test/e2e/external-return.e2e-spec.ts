@@ -1,4 +1,4 @@
-import { call, makeDeviceKey, refusalOf, type Answer } from '../helpers/client.js';
+import { call, logIn, makeDeviceKey, refusalOf, type Answer } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { waitFor } from '../helpers/wait.js';
 import {
@@ -201,6 +201,47 @@ const KEYLESS = {
   SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS: 'okta',
   SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION: '1',
 };
+
+describe('a server that knows neither its own address nor a web app', () => {
+  it('starts, advertises no OAuth, and answers it with oauth-not-configured', async () => {
+    const entry = { id: 'okta', type: 'oidc', issuer: world.oidc.issuer };
+    const client = { clientId: world.oidc.clientId, clientSecret: world.oidc.clientSecret };
+    const unconfigured = await startServer({
+      env: {
+        ...KEYLESS,
+        AUTH_SIGNUP_PROVIDERS: 'okta',
+        AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([{ ...entry, ...client }]),
+      },
+    });
+    try {
+      const { token } = await logIn(unconfigured);
+      const refusals = await Promise.all([
+        params(unconfigured, 'okta', { mode: 'keyed', proofHash: hashOf('p') }),
+        params(unconfigured, 'okta', { mode: 'keyless', proofHash: hashOf('p') }),
+        call(unconfigured, 'GET', '/v1/connect/external/okta/params', { token }),
+        call(unconfigured, 'GET', '/v1/oauth/okta/callback?state=x&code=y'),
+      ]);
+      const expected = { status: 400, code: 'oauth-not-configured' };
+      expect(refusals.map(refusalOf)).toEqual(refusals.map(() => expected));
+      const { body } = await call<FeatureBody>(unconfigured, 'GET', '/v1/features');
+      const { methods, signup } = body.capabilities.auth;
+      expect(methods.map(({ method }) => method)).toEqual(['key_challenge', 'key_challenge']);
+      expect(signup.methods).toEqual([{ id: 'anonymous', enabled: true }]);
+      await unconfigured.logged(/okta is configured, but its callback/);
+    } finally {
+      await unconfigured.stop();
+    }
+  });
+});
+
+interface FeatureBody {
+  readonly capabilities: {
+    readonly auth: {
+      readonly methods: readonly { readonly method: string }[];
+      readonly signup: { readonly methods: readonly object[] };
+    };
+  };
+}
 
 describe('a policy that changed while the browser was away', () => {
   it.each([

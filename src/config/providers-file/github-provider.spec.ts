@@ -35,6 +35,7 @@ describe('GitHub as a provider', () => {
       type: 'github',
       id: 'github',
       displayName: 'GitHub',
+      isOAuthConfigured: true,
       ui: { iconHint: 'github', buttonColor: null },
       clientId: 'client',
       clientSecret: 'secret',
@@ -102,11 +103,6 @@ describe('GitHub as a provider', () => {
       ['GITHUB_BASE_URL'],
     ],
     ['an http API', { ...CLIENT, GITHUB_API_URL: 'http://git.acme.example' }, ['GITHUB_API_URL']],
-    [
-      'no callback address',
-      { GITHUB_CLIENT_ID: 'x', GITHUB_CLIENT_SECRET: 'x', SERVICE_WEBAPP_URL: 'https://a.b' },
-      ['GITHUB_REDIRECT_URL'],
-    ],
     [
       'membership by an app that is not there',
       {

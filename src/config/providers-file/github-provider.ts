@@ -3,7 +3,7 @@ import type { ConfigurationReport } from '../configuration-error.js';
 import type { VariableName, Values } from '../environment/env.js';
 import { withoutTrailingSlash } from '../http.config.js';
 import { insecureFailure } from './provider-entry.js';
-import { callbackUrl } from './providers-file.js';
+import { callbackUrl, isOAuthConfigured } from './providers-file.js';
 import type { GitHubProviderSettings } from '../providers.config.js';
 import { userEntryFailure } from '../../policy/eligibility/eligibility.js';
 
@@ -28,13 +28,11 @@ export function readGitHubProvider(
   checkMembershipSource(values, membershipSource, report);
   const redirectUrl =
     values.GITHUB_REDIRECT_URL ?? callbackUrl(values.SERVICE_PUBLIC_URL, 'github');
-  if (redirectUrl === null && !report.has('SERVICE_PUBLIC_URL')) {
-    report.problem('GITHUB_REDIRECT_URL', 'is missing; set it or SERVICE_PUBLIC_URL.');
-  }
   return {
     type: 'github',
     id: 'github',
     displayName: 'GitHub',
+    isOAuthConfigured: isOAuthConfigured(values, redirectUrl),
     ui: { iconHint: 'github', buttonColor: null },
     clientId,
     clientSecret,

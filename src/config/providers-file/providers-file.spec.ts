@@ -40,9 +40,8 @@ describe('the providers file', () => {
       {
         ...OKTA,
         displayName: 'okta',
+        isOAuthConfigured: true,
         formerIssuers: [],
-        idTokenSigningAlg: null,
-        logoutTokenType: 'any',
         redirectUrl: `${PUBLIC_URL}/v1/oauth/okta/callback`,
         scopes: ['openid', 'profile', 'email'],
         prompt: null,
@@ -192,21 +191,38 @@ describe('the providers file', () => {
     expect(messages).toEqual(['AUTH_PROVIDERS_CONFIG_JSON: [0] has a field that is not known.']);
   });
 
-  it('needs to know where the provider and the browser come back to', () => {
-    expect(messagesFor([OKTA], {})).toEqual([
-      'AUTH_PROVIDERS_CONFIG_JSON: [0].redirectUrl is missing; set it or SERVICE_PUBLIC_URL.',
-    ]);
-    expect(messagesFor([{ ...OKTA, redirectUrl: `${PUBLIC_URL}/callback` }], {})).toEqual([
-      expect.stringContaining('SERVICE_WEBAPP_URL: is needed with an identity provider'),
-    ]);
-  });
-
-  it('counts on no page of its own where that is switched off', () => {
-    const off = { SERVICE_PUBLIC_URL: PUBLIC_URL, SERVICE_ACCOUNT_PAGE_ENABLED: 'false' };
-    expect(messagesFor([OKTA], off)).toEqual([
-      expect.stringContaining('SERVICE_WEBAPP_URL: is needed with an identity provider'),
-    ]);
-    expect(messagesFor([OKTA], { ...off, SERVICE_WEBAPP_URL: 'https://app.example' })).toEqual([]);
+  it.each<[string, object, Record<string, string>, boolean]>([
+    ['no address at all', {}, {}, false],
+    ['a callback alone', { redirectUrl: `${PUBLIC_URL}/callback` }, {}, false],
+    ['a web app alone', {}, { SERVICE_WEBAPP_URL: 'https://app.example' }, false],
+    [
+      'its own page switched off',
+      {},
+      { SERVICE_PUBLIC_URL: PUBLIC_URL, SERVICE_ACCOUNT_PAGE_ENABLED: 'false' },
+      false,
+    ],
+    ['its own address', {}, { SERVICE_PUBLIC_URL: PUBLIC_URL }, true],
+    [
+      'a callback and a web app',
+      { redirectUrl: `${PUBLIC_URL}/callback` },
+      { SERVICE_WEBAPP_URL: 'https://app.example' },
+      true,
+    ],
+    [
+      'a callback and a return base',
+      { redirectUrl: `${PUBLIC_URL}/callback` },
+      { SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'https://app.example/back' },
+      true,
+    ],
+  ])('starts with %s', (_what, change, environment, isOAuthConfigured) => {
+    const json = JSON.stringify([{ ...OKTA, ...change }]);
+    const { settings, findings } = resolveSettings({
+      AUTH_PROVIDERS_CONFIG_JSON: json,
+      ...environment,
+    });
+    expect(settings.providers).toMatchObject([{ id: 'okta', isOAuthConfigured }]);
+    const codes = findings.map(({ severity, code }) => `${severity} ${code}`);
+    expect(codes.includes('error oauth-not-configured')).toBe(!isOAuthConfigured);
   });
 
   it('refuses the own page as return address when it is not safe', () => {

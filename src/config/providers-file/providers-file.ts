@@ -1,10 +1,12 @@
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
+import { returnAddressFacts } from '../browser.config.js';
 import type { ConfigurationReport } from '../configuration-error.js';
 import type { Values } from '../environment/env.js';
 import { PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
 import { readSmallFile } from '../environment-sources.js';
 import type { OidcProviderSettings } from '../providers.config.js';
+import { returnAddressFor } from '../../policy/flow/return-address.js';
 
 const PATH = 'AUTH_PROVIDERS_CONFIG_PATH';
 const JSON_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
@@ -17,7 +19,7 @@ interface Source {
 }
 
 /** Reports a problem of a field, such as `.claims.login`; an empty one is the entry itself. */
-type ReportField = (field: string, message: string) => void;
+export type ReportField = (field: string, message: string) => void;
 
 /**
  * The OpenID Connect providers of the file or text that the operator named (contract, External
@@ -37,7 +39,7 @@ export function readOidcProviders(
     const before = report.problems.length;
     const problem: ReportField = (field, message) =>
       report.problem(source.variable, `[${index}]${field} ${message}`);
-    const entry = readEntry(value, problem);
+    const entry = readEntry(PROVIDER_ENTRY, value, problem);
     if (entry === null) {
       return;
     }
@@ -46,11 +48,13 @@ export function readOidcProviders(
     }
     const secret = clientSecretOf(entry, source.directory, problem);
     const redirectUrl = entry.redirectUrl ?? callbackUrl(values.SERVICE_PUBLIC_URL, entry.id);
-    if (redirectUrl === null && !report.has('SERVICE_PUBLIC_URL')) {
-      problem('.redirectUrl', 'is missing; set it or SERVICE_PUBLIC_URL.');
-    }
     if (report.problems.length === before) {
-      providers.push(settingsOf(entry, secret, redirectUrl));
+      const isConfigured = isOAuthConfigured(values, redirectUrl);
+      providers.push({
+        ...settingsOf(entry, secret),
+        redirectUrl,
+        isOAuthConfigured: isConfigured,
+      });
     }
   });
   return providers;
@@ -60,9 +64,13 @@ export function readOidcProviders(
  * Parses one entry. One with a problem is returned as well, for the checks that follow, and must
  * not be used further; null when it is no object.
  */
-function readEntry(value: unknown, problem: ReportField): ProviderEntry | null {
+export function readEntry<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  problem: ReportField,
+): v.InferOutput<Schema> | null {
   const given = withoutNulls(value);
-  const { output, issues = [] } = v.safeParse(PROVIDER_ENTRY, given, { abortPipeEarly: true });
+  const { output, issues = [] } = v.safeParse(schema, given, { abortPipeEarly: true });
   const found = new Map<string, readonly [field: string, message: string]>();
   for (const { path = [], expected, message } of issues) {
     const keys = path.map(({ key }) => key);
@@ -71,7 +79,7 @@ function readEntry(value: unknown, problem: ReportField): ProviderEntry | null {
     message.split('\n').forEach((line) => found.set(`${field} ${line}`, [field, line]));
   }
   found.forEach(([field, message]) => problem(field, message));
-  return isPlainObject(output) ? (output as ProviderEntry) : null;
+  return isPlainObject(output) ? output : null;
 }
 
 /** An item of a list is reported as its list. */
@@ -96,6 +104,11 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 export function callbackUrl(publicUrl: string | null, providerId: string): string | null {
   const base = publicUrl?.replace(/\/+$/, '');
   return base === undefined ? null : `${base}/v1/oauth/${providerId}/callback`;
+}
+
+/** Without the two addresses a provider is known, and OAuth is answered `oauth-not-configured`. */
+export function isOAuthConfigured(values: Values, redirectUrl: string | null): boolean {
+  return redirectUrl !== null && returnAddressFor(returnAddressFacts(values), '') !== null;
 }
 
 function sourceOf(values: Values, report: ConfigurationReport): Source | null {
@@ -161,18 +174,15 @@ function clientSecretOf(
 function settingsOf(
   given: ProviderEntry,
   clientSecret: string,
-  redirectUrl: string | null,
-): OidcProviderSettings {
+): Omit<OidcProviderSettings, 'redirectUrl' | 'isOAuthConfigured'> {
   const entry = { ...given };
   delete entry.clientSecretFile;
-  const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;
+  const { displayName = entry.id, prompt = null, entra, ui } = entry;
   return {
     ...entry,
     displayName,
     clientSecret,
-    redirectUrl,
     prompt,
-    idTokenSigningAlg,
     entra: { ...entra, graphUrl: entra.graphUrl ?? null },
     ui: { iconHint: ui.iconHint ?? null, buttonColor: ui.buttonColor ?? null },
   };

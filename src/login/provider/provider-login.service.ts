@@ -35,12 +35,12 @@ export class ProviderLoginService {
    */
   async finish(provider: string, body: FinalizeDto, origin: LoginOrigin): Promise<Login> {
     const publicKey = await this.deviceKeys.prove(body);
-    const { account, session, created, change } = await this.pendings.use(
+    const session = this.issuer.prepare(provider, origin);
+    const { account, created, change } = await this.pendings.use(
       provider,
       body.pending,
       async (query, pending) => {
         checkFlowOwner(pending.holder, body.proof, publicKey);
-        const session = this.issuer.prepare(provider, origin, pending.providerSession);
         const { signupProviders } = this.auth;
         const checkSignup = (): void =>
           refuseUnless(judgeProviderSignup(this.keyless, signupProviders, provider), provider);
@@ -48,8 +48,7 @@ export class ProviderLoginService {
         if (begun.account.isDisabled) {
           throw new AppError('account-disabled');
         }
-        const change = await this.links.link(query, begun.account.id, pending);
-        return { ...begun, session, change };
+        return { ...begun, change: await this.links.link(query, begun.account.id, pending) };
       },
     );
     this.changes.announceLink(account.id, change);

@@ -1,3 +1,4 @@
+import type { ProviderRules } from '../eligibility/provider-rules.js';
 import type { MtlsRules, OperatorPolicy } from '../operator-policy.js';
 import { judgeKeylessAccounts, judgeKeylessOAuth, type KeylessRules } from './keyless.js';
 
@@ -36,7 +37,7 @@ export function authMethods(policy: AdmissionPolicy, keyedAccountsExist: boolean
       ['login', 'keyed', deviceKeys],
       ['provision', 'keyed', deviceKeys && auth.anonymousSignupEnabled],
     ]),
-    ...providers.flatMap(({ id }) => {
+    ...providers.filter(isReachable).flatMap(({ id }) => {
       const isKeyless = judgeKeylessOAuth(keyless, id).isAllowed;
       return offered(id, [
         ['connect', 'keyed', true],
@@ -60,7 +61,7 @@ export function acceptsKeyless({ keyless }: { readonly keyless: KeylessRules }):
 
 /** Configured providers that log in to keyless accounts. Empty = none. */
 export function keylessProviders({ keyless, providers }: AdmissionPolicy): string[] {
-  const configured = new Set(providers.map(({ id }) => id));
+  const configured = new Set(providers.filter(isReachable).map(({ id }) => id));
   return keyless.oauth.providers.filter(
     (id) => configured.has(id) && judgeKeylessOAuth(keyless, id).isAllowed,
   );
@@ -68,10 +69,15 @@ export function keylessProviders({ keyless, providers }: AdmissionPolicy): strin
 
 /** Configured providers that can create an account with device keys. Empty = none. */
 export function keyedSignupProviders({ auth, keyless, providers }: AdmissionPolicy): string[] {
-  const configured = new Set(providers.map(({ id }) => id));
+  const configured = new Set(providers.filter(isReachable).map(({ id }) => id));
   return auth.keyChallengeEnabled && keyless.storagePolicy !== 'plaintext_only'
     ? auth.signupProviders.filter((id) => configured.has(id))
     : [];
+}
+
+/** Otherwise every OAuth request is answered `oauth-not-configured`. */
+function isReachable({ isOAuthConfigured }: ProviderRules): boolean {
+  return isOAuthConfigured;
 }
 
 /** Whether login with a client certificate works. */

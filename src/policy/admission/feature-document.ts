@@ -61,7 +61,7 @@ export function featureDocument(
 function autoRedirectOf({ ui, providers, mtls }: FeaturePolicy): string | null {
   const { enabled, providerId } = ui.autoRedirect;
   const isAvailable =
-    providers.some(({ id }) => id === providerId) ||
+    providers.some(({ id, isOAuthConfigured }) => isOAuthConfigured && id === providerId) ||
     (providerId === 'mtls' && mtls.enabled && isMtlsReachable(mtls));
   return enabled && isAvailable ? providerId : null;
 }

@@ -4,6 +4,8 @@ import type { EligibilityRules } from './eligibility.js';
 export interface ProviderPresentation {
   readonly id: string;
   readonly displayName: string;
+  /** Whether its callback at this server and the address that browsers return to are known. */
+  readonly isOAuthConfigured: boolean;
   readonly ui: { readonly iconHint: string | null; readonly buttonColor: string | null };
 }
 
@@ -67,4 +69,17 @@ export function hasMembershipRules(provider: ProviderRules): boolean {
 /** Without the user, an OpenID Connect provider can be queried only with a refresh token. */
 export function isRecheckable(provider: ProviderRules): boolean {
   return provider.type === 'github' || provider.storeRefreshToken;
+}
+
+/**
+ * Whether an e-mail address of the provider counts: `email_verified` vouches for the claim
+ * `email` alone (OpenID Connect Core 1.0, 5.1).
+ *
+ * @param isVerified the value of `email_verified` beside the address
+ */
+export function believesEmail(
+  { claims, emailVerification }: Pick<OidcRules, 'claims' | 'emailVerification'>,
+  isVerified: boolean,
+): boolean {
+  return emailVerification === 'trustedIssuer' || (claims.email === 'email' && isVerified);
 }

@@ -90,6 +90,10 @@ describe('findLockouts', () => {
     ['error mtls-without-keyless', [{ mtls: MTLS }]],
     ['error mtls-unreachable', [KEYLESS, { mtls: { ...MTLS, mode: 'forwarded' } }]],
     ['error signup-provider-not-configured', [{ auth: { signupProviders: ['okta'] } }]],
+    [
+      'error oauth-not-configured',
+      [ENFORCED, { providers: [{ ...RESTRICTED, isOAuthConfigured: false }] }],
+    ],
     ['error trusts-every-peer', [{ http: { trustedProxies: ['0.0.0.0/0'] } }]],
     ['warning nobody-can-sign-up', [{ auth: { anonymousSignupEnabled: false } }]],
     ['warning nobody-can-sign-up', [ENFORCED, { encryption: { storagePolicy: 'plaintext_only' } }]],

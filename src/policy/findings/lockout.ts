@@ -117,6 +117,14 @@ const LOCKOUT_ERRORS: LockoutRules = {
       (id) =>
         `AUTH_SIGNUP_PROVIDERS names ${id}, which is not configured: no user can sign up through it.`,
     ),
+  'oauth-not-configured': ({ providers }) =>
+    providers.flatMap(({ id, isOAuthConfigured }) =>
+      isOAuthConfigured
+        ? []
+        : [
+            `${id} is configured, but its callback at this server or the address that browsers return to is not known: no user can log in or connect through it. Set SERVICE_PUBLIC_URL; or its redirect address, with SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE.`,
+          ],
+    ),
   'trusts-every-peer': (policy) =>
     [...policy.http.trustedProxies, ...policy.mtls.trustedProxies].some((range) =>
       range.endsWith('/0'),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { AuditKind } from '../../policy/audit-event.js';
 
 /** What a login stores of itself. Times are in whole seconds where the token repeats them. */
@@ -12,22 +11,10 @@ export interface NewSession {
   readonly clientName: string | null;
   readonly clientPlatform: string | null;
   readonly address: string | null;
-  /** {@link hashOfProviderSession}; null = the login was part of none. */
-  readonly providerSession: Buffer | null;
 }
 
-/** Under which a session is found again when its provider ends its own: of bounded length. */
-export function hashOfProviderSession(provider: string, session: string): Buffer {
-  return createHash('sha256')
-    .update(JSON.stringify([provider, session]))
-    .digest();
-}
-
-const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address", "provider_session"`;
-const SESSION_TYPES = [
-  ...['uuid', 'text', 'timestamptz', 'timestamptz'],
-  ...['text', 'text', 'text', 'bytea'],
-];
+const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address"`;
+const SESSION_TYPES = ['uuid', 'text', 'timestamptz', 'timestamptz', 'text', 'text', 'text'];
 
 /** One array a column, for {@link newSessions}. */
 export function sessionParameters(sessions: readonly NewSession[]): unknown[][] {
@@ -39,7 +26,6 @@ export function sessionParameters(sessions: readonly NewSession[]): unknown[][] 
     sessions.map(({ clientName }) => clientName),
     sessions.map(({ clientPlatform }) => clientPlatform),
     sessions.map(({ address }) => address),
-    sessions.map(({ providerSession }) => providerSession),
   ];
 }
 
@@ -72,9 +58,9 @@ export function sessionsFrom(source: string, kinds: readonly AuditKind[] = ['log
   return `
   "begun" AS (
     INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
-      "expires_at", "method", "client_name", "client_platform", "address", "provider_session")
+      "expires_at", "method", "client_name", "client_platform", "address")
     SELECT "session_id", "id", "token_epoch", "at", "at", "until", "method", "client_name",
-      "client_platform", "address", "provider_session"
+      "client_platform", "address"
     FROM ${source}),
   "logged" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
