@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type CliUser, createCliUser } from '../helpers/cli.js';
 import { createStore, IS_POSTGRES } from '../helpers/server-store.js';
 import { createDatabase } from '../helpers/services.js';
@@ -119,6 +120,93 @@ describe('gatehouse config print', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       error: { code: 'configuration', problems: [{ variable: 'PORT' }] },
     });
+  });
+});
+
+describe('gatehouse policy test', () => {
+  const EXAMPLE = fileURLToPath(new URL('../../config/policy-test.example.json', import.meta.url));
+  const env = {
+    SERVICE_PRESET: 'public-provider-required',
+    SERVICE_PUBLIC_URL: 'https://gate.acme.example',
+    AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([
+      {
+        ...{ id: 'okta', type: 'oidc', issuer: 'https://acme.okta.com' },
+        ...{ clientId: 'gatehouse', clientSecret: 'client-secret' },
+        allow: { emailDomains: ['acme.example'], groupsAny: ['engineering'] },
+      },
+    ]),
+  };
+  const people = async (...rows: readonly unknown[]): Promise<string> => {
+    const path = join(user.home, 'people.json');
+    await writeFile(path, JSON.stringify(rows));
+    return path;
+  };
+  const ADA = { provider: 'okta', subject: '1', login: 'ada', groups: ['engineering'] };
+  const eligible = { eligibility: 'eligible' };
+
+  it('ends with 0 where every outcome of the example is as expected', async () => {
+    const { code, stdout } = await user.run(['policy', 'test', EXAMPLE], env);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('4 of 4 as expected.')]);
+    const lines = [
+      'ok  an engineer  okta  eligible  none  allowed  keyed',
+      'ok  a contractor outside the group  okta  ineligible  group_missing  not-eligible  none',
+    ];
+    const found = stdout.split('\n').map((line) => line.replace(/ {2,}/g, '  '));
+    expect(found).toEqual(expect.arrayContaining(lines));
+  });
+
+  it('ends with 1, and names what differs, under the variables of --file', async () => {
+    const file = await environmentFile(
+      ...Object.entries(env).map(([name, value]) => `${name}='${value}'`),
+      'AUTH_SIGNUP_PROVIDERS=other',
+    );
+    const args = ['policy', 'test', EXAMPLE, '--file', file];
+    const { code, stdout } = await user.run(args, { PORT: 'many' });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL +an engineer .* none, not keyed$/m);
+    expect(stdout).toContain('3 of 4 as expected.');
+    const json = await user.run([...args, '--json']);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...{ ok: false, passed: 3, failed: 1 },
+      people: [
+        {
+          name: 'an engineer',
+          outcome: { eligibility: 'eligible', access: 'allowed', creates: [] },
+          expected: { creates: ['keyed'] },
+          differs: ['creates'],
+        },
+        ...[{ differs: [] }, { differs: [] }, { differs: [] }],
+      ],
+    });
+  });
+
+  it('ends with 2 where the file is invalid, with every problem', async () => {
+    const file = await people(
+      { ...ADA, expect: eligible, emial: 'x' },
+      { ...ADA, provider: 'other', expect: eligible },
+      { provider: 'okta', expect: { eligibility: 'maybe' } },
+      'nobody',
+    );
+    const { code, stdout, stderr } = await user.run(['policy', 'test', file], env);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('[0] has a field that is not known; did you mean email?');
+    expect(stderr).toContain('[1].provider must be a configured provider: okta.');
+    expect(stderr).toContain('[2].subject');
+    expect(stderr).toContain('[2].expect.eligibility must be "eligible" or "ineligible".');
+    expect(stderr).toContain('[3] must be an object.');
+  });
+
+  it.each(['{}', '[]', 'no json'])('ends with 2 where the file is %s', async (text) => {
+    const path = join(user.home, 'people.json');
+    await writeFile(path, text);
+    const { code, stderr } = await user.run(['policy', 'test', path], env);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('must be a JSON array of people')]);
+  });
+
+  it('ends with 78 where the configuration is invalid', async () => {
+    const { code } = await user.run(['policy', 'test', EXAMPLE], { ...env, PORT: 'many' });
+    expect(code).toBe(78);
   });
 });
 

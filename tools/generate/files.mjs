@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { chartFiles } from './chart.mjs';
 import { configurationPage, environmentExample, withEnvironmentSection } from './docs.mjs';
-import { providersSchema } from './provider-schema.mjs';
+import { policyTestSchema, providersSchema } from './provider-schema.mjs';
 
 /** @typedef {{ readonly location: URL, readonly text: string }} GeneratedFile */
 
@@ -17,6 +17,7 @@ export function generatedFiles() {
   return [
     { location: new URL('config/env.example', ROOT), text: environmentExample() },
     { location: new URL('config/providers.schema.json', ROOT), text: providersSchema() },
+    { location: new URL('config/policy-test.schema.json', ROOT), text: policyTestSchema() },
     { location: new URL('docs/configuration.md', ROOT), text: configurationPage() },
     ...chartFiles(),
     ...(existsSync(readme)

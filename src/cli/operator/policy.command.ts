@@ -4,23 +4,39 @@ import { WITH_DATABASE } from '../options.js';
 /** Explains the policy for accounts, and predicts the effect of changed variables. */
 export const policy: CommandGroup = {
   name: 'policy',
-  description: 'explain which accounts keep access, and plan changes of the rules',
-  help: WITH_DATABASE,
+  description: 'explain which accounts keep access, plan changes of the rules, and test them',
   commands: [
     command({
       name: 'explain',
       description: 'print the rules for one account, with the facts and times they use',
       args: [['<account>', 'id of the account']],
+      help: WITH_DATABASE,
       run: async (context) => (await import('./policy-report.js')).explain(context),
     }),
     command({
       name: 'plan',
       description: 'count the accounts that would lose access under changed variables',
+      help: WITH_DATABASE,
       options: [
         // Not --env-file: Node 20 takes that for itself, also behind the script's name.
         ['--file <file>', 'the changed variables', { isRequired: true }],
       ],
       run: async (context) => (await import('./policy-report.js')).plan(context),
+    }),
+    command({
+      name: 'test',
+      description: 'compare what the policy does with people to what a file expects',
+      args: [['<people>', 'JSON file: an array of people, each with the expected outcome']],
+      options: [
+        ['--file <file>', "read the variables from this file, not from this shell's environment"],
+      ],
+      help: `
+Uses neither database nor network. docs/policy-tests.md describes the file.
+Exits with 0 when every outcome is as expected, with 1 when one is not, with 2
+when the file is invalid, and with 78 when the configuration is.
+`,
+      examples: ['gatehouse policy test people.json --file production.env'],
+      run: async (context) => (await import('./policy-test.js')).test(context),
     }),
   ],
 };

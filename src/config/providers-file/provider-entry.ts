@@ -3,7 +3,6 @@ import { userEntryFailure } from '../../policy/eligibility/eligibility.js';
 import { isLoopbackHost } from '../../policy/flow/return-address.js';
 import { PROVIDER_ID_PATTERN } from '../environment/variable.js';
 import { closestName } from '../environment/unknown-names.js';
-import { SIGNATURE_ALGORITHMS } from '../providers.config.js';
 
 /** Ids that mean something else in the lists of providers. */
 export const RESERVED_PROVIDER_IDS: readonly string[] = ['key_challenge', 'mtls', 'anonymous'];
@@ -18,7 +17,7 @@ const FLAG = 'must be true or false.';
 
 const isText = (value: string): boolean => value.trim() !== '' && value.length <= LONGEST_TEXT;
 
-const text = (doc: string) =>
+export const text = (doc: string) =>
   v.pipe(v.string(TEXT), v.minLength(1, TEXT), v.check(isText, TEXT), v.description(doc));
 
 const pattern = (shape: string, expression: RegExp, doc: string) =>
@@ -44,16 +43,16 @@ const secureUrl = (doc: string) =>
     v.check((value) => insecureFailure(new URL(value)) === null, INSECURE),
   );
 
-const flag = (doc: string) => v.optional(v.pipe(v.boolean(FLAG), v.description(doc)), false);
+export const flag = (doc: string) => v.optional(v.pipe(v.boolean(FLAG), v.description(doc)), false);
 
-const choice = <const T extends readonly string[]>(values: T, doc: string) => {
+export const choice = <const T extends readonly string[]>(values: T, doc: string) => {
   const words = values.map((value) => JSON.stringify(value)).join(' or ');
   return v.pipe(v.picklist(values, `must be ${words}.`), v.description(doc));
 };
 
 const item = v.pipe(v.string(TEXTS), v.minLength(1, TEXTS), v.check(isText, TEXTS));
 
-const texts = (doc: string) =>
+export const texts = (doc: string) =>
   v.pipe(
     v.array(item, TEXTS),
     v.transform((items) => [...new Set(items.map((one) => one.trim()))]),
@@ -69,7 +68,7 @@ const allowRule = (doc: string) =>
   );
 
 /** An object without other fields. Several unknown fields make one message, a line each. */
-const object = <const T extends v.ObjectEntries>(entries: T) => {
+export const object = <const T extends v.ObjectEntries>(entries: T) => {
   const schema = v.strictObject(entries, ({ expected, received, path }) => {
     if (expected !== 'never') {
       return received === 'undefined' ? 'is missing.' : 'must be an object.';
@@ -206,19 +205,6 @@ export const PROVIDER_ENTRY = object({
   fetchUserInfo: flag('Reads the userinfo endpoint besides the ID token.'),
   storeRefreshToken: flag(
     'Keeps the refresh token, sealed, so that eligibility can be checked again.',
-  ),
-  idTokenSigningAlg: v.optional(
-    choice(
-      SIGNATURE_ALGORITHMS,
-      'Algorithm that the client is registered with (id_token_signed_response_alg): ID tokens and logout tokens with another one are refused. Default: those that the discovery document lists.',
-    ),
-  ),
-  logoutTokenType: v.optional(
-    choice(
-      ['logout+jwt', 'any'],
-      'Type (typ) of logout tokens. Back-Channel Logout 1.0 recommends logout+jwt; many providers, as the conformance suite, send none.',
-    ),
-    'any',
   ),
   entra: v.optional(
     v.pipe(

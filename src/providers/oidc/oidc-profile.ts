@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { OidcProviderSettings } from '../../config/providers.config.js';
 import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
+import { believesEmail } from '../../policy/eligibility/provider-rules.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
 import type { ProviderProfile } from '../identity-provider.js';
 import type { Claims, OidcClient, OidcTokens } from './oidc-client.js';
@@ -71,16 +72,16 @@ export function factsOf(claims: Claims, settings: ClaimSettings): EligibilityFac
   return {
     login: textOf(own(claims, settings.claims.login)),
     email: textOf(own(claims, settings.claims.email)),
-    emailVerified: settings.emailVerification === 'trustedIssuer' || isVerified(claims, settings),
+    emailVerified: believesEmail(settings, isVerified(claims)),
     groups: groupsIn(claims, settings.claims.groups),
     memberships: {},
   };
 }
 
-function isVerified(claims: Claims, settings: ClaimSettings): boolean {
+function isVerified(claims: Claims): boolean {
   const verified = own(claims, 'email_verified');
   // Some providers write the flag as a string.
-  return settings.claims.email === EMAIL && (verified === true || verified === 'true');
+  return verified === true || verified === 'true';
 }
 
 /**

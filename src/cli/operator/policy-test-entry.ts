@@ -1,0 +1,59 @@
+import * as v from 'valibot';
+import { choice, flag, object, text, texts } from '../../config/providers-file/provider-entry.js';
+
+const MODES = 'must be an array of "keyed" and "keyless".';
+const MEMBERSHIP = choice(['active', 'pending', 'none'], 'Membership in the organisation.');
+
+/**
+ * One person of a policy test as their provider reports them, and what the policy is to do: reader and
+ * JSON schema are made from this schema.
+ */
+export const POLICY_TEST_ENTRY = object({
+  name: v.optional(text('Name in the output. Default: the login, else the subject.')),
+  provider: text('Id of a configured provider.'),
+  subject: text('Subject at the provider; at GitHub the numeric id.'),
+  login: v.optional(text('Login name.')),
+  email: v.optional(text('E-mail address, of the claim that the provider is configured for.')),
+  emailVerified: flag('Whether the provider says that the address is verified.'),
+  groups: v.optional(
+    texts('Groups. Without this field the provider reports none, which is not an empty list.'),
+  ),
+  organizations: v.optional(
+    v.pipe(
+      v.record(v.string(), MEMBERSHIP, 'must be an object of organisations.'),
+      v.description(
+        'Memberships at GitHub by organisation. One that is not named has no membership.',
+      ),
+    ),
+    {},
+  ),
+  accountMode: v.optional(
+    choice(['keyed', 'keyless'], 'Mode of the account whose access is judged.'),
+    'keyed',
+  ),
+  linked: v.optional(
+    texts('Other providers that the account is connected to, and where the person is eligible.'),
+    [],
+  ),
+  expect: v.pipe(
+    object({
+      eligibility: choice(['eligible', 'ineligible'], 'What the rules of the provider result in.'),
+      reason: v.optional(text('Why the person is ineligible, such as group_missing.')),
+      access: v.optional(
+        choice(
+          ['allowed', 'provider-required', 'not-eligible'],
+          'What an account with this identity is answered.',
+        ),
+      ),
+      creates: v.optional(
+        v.pipe(
+          v.array(v.picklist(['keyed', 'keyless'], MODES), MODES),
+          v.description('Modes of the account that a first login may create. Empty = none.'),
+        ),
+      ),
+    }),
+    v.description('What is compared. A field that is missing is not.'),
+  ),
+});
+
+export type PolicyTestEntry = v.InferOutput<typeof POLICY_TEST_ENTRY>;
