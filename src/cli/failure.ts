@@ -44,7 +44,7 @@ const TOKEN_CODES = ['missing-token', 'invalid-token', 'token-expired', 'token-r
 
 const HINTS: Readonly<Record<string, string>> = {
   'signup-disabled':
-    'Log in with an identity provider (gatehouse login --provider <id>), or ask its operator.',
+    'Sign up with an identity provider (gatehouse signup --provider <id>), or ask its operator.',
   'provider-required': 'Connect it with a client that can, then try again.',
   'account-disabled': 'Ask the operator of the server.',
 };

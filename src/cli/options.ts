@@ -8,6 +8,16 @@ export const SERVER = [
   'server to use (default: $GATEHOUSE_SERVER, else the last login)',
 ] as const satisfies OptionSpec;
 
+export const PROVIDER = [
+  '--provider <id>',
+  'use this identity provider, in a browser',
+] as const satisfies OptionSpec;
+
+export const NO_BROWSER = [
+  '--no-browser',
+  'print the address, and open no browser',
+] as const satisfies OptionSpec;
+
 export const SETTINGS_FILE = [
   '--settings-file <file>',
   "read the notification settings from this file, not from the account's",

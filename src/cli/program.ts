@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { readVersion } from '../common/version.js';
 import { key } from './account/key.command.js';
-import { login } from './account/login.command.js';
+import { login, signup } from './account/login.command.js';
 import { logout } from './account/logout.command.js';
 import { tokens } from './account/tokens.command.js';
 import { watch } from './account/watch.command.js';
@@ -28,6 +28,7 @@ const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   serve,
   migrate,
   config,
+  signup,
   login,
   logout,
   whoami,
@@ -49,7 +50,7 @@ const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
 const FIRST_STEPS = `
 Examples:
   $ gatehouse serve
-  $ gatehouse login --server http://127.0.0.1:3000
+  $ gatehouse signup --server http://127.0.0.1:3000
   $ gatehouse tokens add my-push-token
   $ gatehouse watch --json
 `;

@@ -2,9 +2,23 @@ import { builtinModules } from 'node:module';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { bundleClient } from '../../test/helpers/client-bundle.js';
+import { reportKit, type KitVectors } from '../../test/helpers/kit-report.js';
 import { importsIn } from '../../test/helpers/source-reader.js';
 
 const FOLDER = new URL('./', import.meta.url);
+
+function vectorsOf(name: string): unknown {
+  const file = new URL(`../../test/vectors/${name}.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+const VECTORS = {
+  ed25519: vectorsOf('ed25519-rfc8032'),
+  hkdf: vectorsOf('hkdf-rfc5869'),
+  xchacha: vectorsOf('xchacha20-poly1305'),
+  content: vectorsOf('account-content'),
+  device: vectorsOf('device-sealing'),
+} as KitVectors;
 
 /** What browsers and React Native have, and nothing of Node. */
 const PLATFORM = [
@@ -62,27 +76,96 @@ describe('gatehouse/client', () => {
     expect([...(answer as unknown[])]).toEqual([86, 64, 64, false, 'undefined']);
   });
 
-  it('adds a device where there is no Web Crypto but random bytes, as in React Native', async () => {
-    const { script } = await bundleClient();
-    const context = createContext({
-      crypto: { getRandomValues: (into: Uint8Array) => crypto.getRandomValues(into) },
-      ...{ URL, URLSearchParams, TextEncoder, atob, btoa },
-    });
+  it('answers the same where there is nothing but the language', async () => {
+    const { script } = await bundleClient('test/helpers/kit-report.ts');
+    const context = createContext({});
     runInContext(script, context);
+    const bare: unknown = await runInContext(
+      `gatehouse.reportKit(${JSON.stringify(VECTORS)}).then(JSON.stringify)`,
+      context,
+    );
+    const report = JSON.parse(String(bare)) as Record<string, unknown>;
+    expect(report).toEqual(JSON.parse(JSON.stringify(await reportKit(VECTORS))));
+    const { ed25519, hkdf, xchacha, content } = VECTORS;
+    expect(report).toMatchObject({
+      vectors: {
+        ed25519: ed25519.cases.map(({ publicKey, signature }) => ({ publicKey, signature })),
+        hkdf: hkdf.cases.map(({ okm }) => okm),
+        xchacha: xchacha.sealed,
+      },
+      content: {
+        contentKey: content.contentKey,
+        opened: content.values.map(({ plaintext }) => plaintext),
+        refused: content.values.map(() => [
+          ...Array.from({ length: 4 }, () => 'not-authentic'),
+          'other-form',
+        ]),
+      },
+      keys: {
+        texts: content.keys.map(({ text, olderText }) => [olderText, text]),
+        mistyped: 'checksum',
+        relayed: 'other-server',
+      },
+      device: { opened: content.secret, wrong: 'not-for-this-device' },
+      notifications: [
+        [{ serverUrl: 'https://gate.example' }, { step: 'open' }, {}],
+        [{ serverUrl: 'https://other.example/base' }, { step: 'switch-server' }, {}],
+        [{ serverUrl: 'http://[::1]:3000' }, { step: 'add-server' }, {}],
+        null,
+      ],
+      addresses: {
+        servers: ['https://gate.example', 'http://127.0.0.1:3000/a', 'http://[fd00::1]', null],
+        returned: { kind: 'connect', pending: 'a b' },
+        link: { serverUrl: 'https://gate.example', userCode: 'WDJB-MJHT' },
+      },
+    });
+    expect(await runInContext('typeof crypto + typeof URL + typeof TextEncoder', context)).toBe(
+      'undefined'.repeat(3),
+    );
+  });
+
+  it('names what is missing where there are no random bytes', async () => {
+    const context = await bareContext();
+    const messages: unknown = await runInContext(
+      `Promise.all([gatehouse.DeviceKey.generate(), gatehouse.makeLoginProof(), gatehouse.makeDeviceSecrets()]
+        .map((made) => made.then(() => 'made', (error) => error.message))).then(JSON.stringify)`,
+      context,
+    );
+    expect(JSON.parse(String(messages))).toEqual(
+      Array.from({ length: 3 }, () => expect.stringContaining('react-native-get-random-values')),
+    );
+  });
+
+  it('makes keys, seals and adds a device with random bytes alone, as in React Native', async () => {
+    const context = await bareContext({
+      crypto: { getRandomValues: (into: Uint8Array) => crypto.getRandomValues(into) },
+    });
     const answer: unknown = await runInContext(
       `(async () => {
+        const key = await gatehouse.DeviceKey.generate();
+        const content = new gatehouse.AccountContent(key.bytes, 'account');
+        const value = { text: 'Grüße' };
+        const sealed = [content.seal('settings', value), content.seal('settings', value)];
         const device = await gatehouse.makeDeviceSecrets();
-        const secret = Uint8Array.from({ length: 32 }, (_, index) => index);
-        const sealed = await gatehouse.sealForDevice(device.publicKey, secret);
-        const opened = await gatehouse.openSealedSecret(device, sealed);
-        const words = gatehouse.deviceCheckWords(device.publicKey);
+        const opened = await gatehouse.openSealedSecret(device, await gatehouse.sealForDevice(device.publicKey, key.bytes));
+        const same = await gatehouse.DeviceKey.fromSecret(opened);
+        const { proof, proofHash } = await gatehouse.makeLoginProof();
         const link = { serverUrl: 'https://gate.example', userCode: 'WDJB-MJHT', publicKey: device.publicKey };
-        const read = gatehouse.readDeviceLink(gatehouse.deviceLink(link));
-        return [typeof crypto.subtle, device.proofHash.length, opened.join() === secret.join(),
-          words.length, read.publicKey === device.publicKey];
+        return JSON.stringify([typeof crypto.subtle, typeof URL, sealed[0] !== sealed[1],
+          sealed.map((one) => content.open('settings', one).text), same.secret === key.secret,
+          proof.length, proofHash.length, gatehouse.readDeviceLink(gatehouse.deviceLink(link)).publicKey === device.publicKey]);
       })()`,
       context,
     );
-    expect([...(answer as unknown[])]).toEqual(['undefined', 64, true, 5, true]);
+    expect(JSON.parse(String(answer))).toEqual([
+      ...['undefined', 'undefined', true, ['Grüße', 'Grüße'], true, 64, 64, true],
+    ]);
   });
 });
+
+async function bareContext(platform: object = {}) {
+  const { script } = await bundleClient();
+  const context = createContext(platform);
+  runInContext(script, context);
+  return context;
+}

@@ -2,7 +2,7 @@ export type { AuthAction, AuthMethod, AuthMode } from '../policy/admission/auth-
 export type { Content } from '../policy/content.js';
 export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-policy.js';
 export type * from './api/api-client-answers.js';
-export { parseServerUrl, type TransportOptions } from './api/api-client-transport.js';
+export type { TransportOptions } from './api/api-client-transport.js';
 export { GatehouseClient } from './api/api-client.js';
 export type { AnswerOf, RequestOf, Route } from './api/api-routes.js';
 export {
@@ -14,9 +14,16 @@ export {
   type ProvisioningChoice,
 } from './api/auth-choices.js';
 export { DeviceNotAdded, waitForApproval, type ApprovalWait } from './api/device-routes.js';
-export type { ExternalFinish, ExternalStart } from './api/login-routes.js';
+export type { ExternalFinish, ExternalStart, KeyedFinish } from './api/login-routes.js';
 export * from './api/oauth-return.js';
 export { GatehouseProblem, ServerUnreachable } from './api/problem.js';
+export { parseServerUrl } from './api/server-url.js';
+export {
+  AccountContent,
+  ContentUnreadable,
+  type ContentPurpose,
+} from './crypto/account-content.js';
+export { DeviceKeyError, formatDeviceKey, parseDeviceKey } from './crypto/key-text.js';
 export { DeviceKey, type DeviceKeyJwk } from './crypto/device-key.js';
 export * from './crypto/device-link.js';
 export {

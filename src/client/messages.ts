@@ -1,4 +1,5 @@
 import { GatehouseProblem, ServerUnreachable } from './api/problem.js';
+import { DeviceKeyError } from './crypto/key-text.js';
 import { ChallengeRefused } from './crypto/login-challenge.js';
 
 /** By `error` of the return address (contract, External providers and Certificate logins). */
@@ -25,10 +26,7 @@ export function failureMessage(error: unknown): string {
   if (error instanceof ServerUnreachable) {
     return 'The server does not answer. Check your connection and try again.';
   }
-  if (error instanceof DOMException && error.name === 'NotSupportedError') {
-    return 'This browser is too old for device keys. Update it, or use another one.';
-  }
-  if (error instanceof ChallengeRefused) {
+  if (error instanceof ChallengeRefused || error instanceof DeviceKeyError) {
     return error.message;
   }
   if (!(error instanceof GatehouseProblem)) {

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
+import { formatDeviceKey } from '../../src/client/crypto/key-text.js';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
 import { startWorld, type World } from './external-world.js';
@@ -96,6 +98,8 @@ suite('the account page, on a server with both kinds of account', () => {
     await openPage();
     await through('berta');
     await sees('Enter your device key');
+    await useKey(formatDeviceKey(randomBytes(32)));
+    await sees('This key has no account on this server.');
     await useKey(key);
     await sees('End-to-end encrypted: only');
     expect(await account()).toBe(number);

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Browser } from 'playwright-core';
+import { formatDeviceKey, parseDeviceKey } from '../../src/client/crypto/key-text.js';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
@@ -158,17 +160,29 @@ describe('the account page, as it is served', () => {
   });
 
   it('takes the key as the command-line client keeps it', async () => {
-    const d = await createAccount();
+    const d = Buffer.from(parseDeviceKey(await createAccount())).toString('base64url');
     await visitor.press('Sign out');
     await sees('You are signed out.');
     await signIn(JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x: 'whatever', d }));
     await sees('Your account');
   });
 
+  it('refuses a key with a mistyped character, and one that has no account', async () => {
+    const key = await createAccount();
+    await visitor.press('Sign out');
+    await sees('You are signed out.');
+    expect(key).toMatch(/^gatekey1/);
+    await signIn(`${key.slice(0, -1)}${key.endsWith('q') ? 'p' : 'q'}`);
+    await sees('typing mistake');
+    await signIn(formatDeviceKey(randomBytes(32)));
+    await sees('This key has no account on this server.');
+    expect(await token()).toBeUndefined();
+  });
+
   it.each(['', 'no key', 'A'.repeat(42), '{"d": "short"}'])('is not moved by %j', async (key) => {
     await signIn(key);
     if (key !== '') {
-      await sees('This is no device key.');
+      await sees('This is no device key');
     }
     expect(await token()).toBeUndefined();
   });

@@ -46,12 +46,13 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 }
 
 const logIn = (url: string) => user.run(['login', '--server', url, '--json']);
+const signUp = (url: string) => user.run(['signup', '--server', url, '--json']);
 
-describe('gatehouse login at a server that passes on the challenge of another', () => {
+describe('gatehouse signup at a server that passes on the challenge of another', () => {
   it('signs nothing, sends no login and says of which server the challenge is', async () => {
     const relay = await relayTo(server);
     try {
-      const { code, stdout, stderr } = await logIn(relay.url);
+      const { code, stdout, stderr } = await signUp(relay.url);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       const { error } = JSON.parse(stderr) as { error: Record<string, unknown> };
       expect(error['code']).toBe('challenge-refused');
@@ -64,9 +65,9 @@ describe('gatehouse login at a server that passes on the challenge of another', 
   });
 });
 
-describe('gatehouse login at an address of the server', () => {
+describe('gatehouse signup at an address of the server', () => {
   it('needs the address to be listed, and logs in then', async () => {
-    expect(await logIn(server.url)).toMatchObject({ code: 1 });
+    expect(await signUp(server.url)).toMatchObject({ code: 1 });
     const port = await freePort();
     const listed = await startServer({
       env: {
@@ -76,7 +77,7 @@ describe('gatehouse login at an address of the server', () => {
       },
     });
     try {
-      expect(await logIn(listed.url)).toMatchObject({ code: 0 });
+      expect(await signUp(listed.url)).toMatchObject({ code: 0 });
     } finally {
       await listed.stop();
     }
@@ -84,33 +85,47 @@ describe('gatehouse login at an address of the server', () => {
 });
 
 describe('gatehouse login with a key that has no account', () => {
-  it('makes one for a key made here, also when the first attempt failed', async () => {
-    const open = await startServer();
-    try {
-      await open.kill('SIGKILL');
-      expect((await logIn(open.url)).code).toBe(4);
-      const again = await open.restart();
-      const { code, stdout } = await logIn(again.url);
-      expect({ code, created: (JSON.parse(stdout) as Record<string, unknown>)['created'] }).toEqual(
-        {
-          code: 0,
-          created: true,
-        },
-      );
-      await again.stop();
-    } finally {
-      await open.stop();
-    }
+  let open: Server;
+
+  beforeAll(async () => {
+    open = await startServer();
+  });
+  afterAll(() => open.stop());
+
+  const refusal = async (url: string) => {
+    const { code, stderr } = await logIn(url);
+    const { error } = JSON.parse(stderr) as { error: { code: string; hint: string } };
+    return { exitCode: code, ...error };
+  };
+
+  it('makes none where there is no key, and stores no key', async () => {
+    expect(await refusal(open.url)).toMatchObject({ exitCode: 3, code: 'no-device-key' });
+    expect(await refusal(open.url)).toMatchObject({ exitCode: 3, code: 'no-device-key' });
   });
 
   it('makes none for a key that was restored', async () => {
+    const restored = ['key', 'restore', '--server', open.url];
+    expect(await user.run(restored, {}, 'A'.repeat(43))).toMatchObject({ code: 0 });
+    expect(await refusal(open.url)).toMatchObject({ exitCode: 1, code: 'no-account' });
+    expect((await signUp(open.url)).code).toBe(1);
+  });
+});
+
+describe('gatehouse signup', () => {
+  it('makes one account, also when the first attempt failed', async () => {
     const open = await startServer();
     try {
-      const restored = ['key', 'restore', '--server', open.url];
-      expect(await user.run(restored, {}, 'A'.repeat(43))).toMatchObject({ code: 0 });
-      const { code, stderr } = await logIn(open.url);
-      expect(code).toBe(1);
-      expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'no-account' } });
+      await open.kill('SIGKILL');
+      expect((await signUp(open.url)).code).toBe(4);
+      const again = await open.restart();
+      const { code, stdout } = await signUp(again.url);
+      const { created } = JSON.parse(stdout) as { created: boolean };
+      expect({ code, created }).toEqual({ code: 0, created: true });
+      const second = await signUp(again.url);
+      expect(second.code).toBe(1);
+      expect(JSON.parse(second.stderr)).toMatchObject({ error: { code: 'device-key-exists' } });
+      expect((await logIn(again.url)).code).toBe(0);
+      await again.stop();
     } finally {
       await open.stop();
     }

@@ -38,8 +38,8 @@ async function writeOpeners(): Promise<void> {
 const started: RunningCli[] = [];
 afterEach(() => started.splice(0).forEach(({ child }) => child.kill('SIGKILL')));
 
-function logIn(...flags: string[]): RunningCli {
-  const args = ['login', '--provider', 'okta', '--server', server.url, ...flags];
+function signUp(...flags: string[]): RunningCli {
+  const args = ['signup', '--provider', 'okta', '--server', server.url, ...flags];
   const path = [openers(), process.env['PATH'] ?? ''].join(delimiter);
   const cli = user.start(args, { PATH: path, NODE_OPTIONS: ON_TERMINAL });
   started.push(cli);
@@ -74,7 +74,7 @@ describe('an address that a server names for the browser', () => {
     '\u001b]8;;file:///etc/passwd\u0007click\u001b]8;;\u0007',
   ])('is refused as %j, with a browser and without', async (address) => {
     named = address;
-    const runs = [logIn('--json'), logIn('--json', '--no-browser')];
+    const runs = [signUp('--json'), signUp('--json', '--no-browser')];
     for (const { code, stdout, stderr } of await Promise.all(runs.map(({ exited }) => exited))) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(JSON.parse(stderr)).toMatchObject({
@@ -88,7 +88,7 @@ describe('an address that a server names for the browser', () => {
     'is no address as %j',
     async (address) => {
       named = address;
-      expect((await logIn().exited).code).toBe(1);
+      expect((await signUp().exited).code).toBe(1);
       expect(await openedLines()).toBe('');
     },
   );
@@ -104,7 +104,7 @@ describe('an address that a server names for the browser', () => {
     ] as const) {
       named = address;
       expected.push(href);
-      const cli = logIn();
+      const cli = signUp();
       await cli.until(() => cli.stderr().includes(`\n  ${href}\n`));
       while (!(await openedLines()).includes(`${href}\n`)) {
         await sleep(20);

@@ -12,8 +12,12 @@ const ADDRESS = /^ {2}(http\S+)$/m;
 
 /** What a person does: reads the address in the terminal, opens it, logs in, continues. */
 async function logIn(world: World, user: CliUser, person: string, ...flags: string[]) {
+  return browse(world, user, person, ['login', ...flags]);
+}
+
+async function browse(world: World, user: CliUser, person: string, args: readonly string[]) {
   const { url } = world.server;
-  const cli = user.start(['login', '--json', '--server', url, '--provider', 'okta', ...flags]);
+  const cli = user.start([...args, '--json', '--server', url, '--provider', 'okta']);
   await cli.until(() => ADDRESS.test(cli.stderr()));
   const [, address = ''] = ADDRESS.exec(cli.stderr()) ?? [];
   const page = await (await fetch(await callbackOf(world.server, address, person))).text();
@@ -85,7 +89,7 @@ describe.each([
   });
 
   it('lets a person with a device key in only where such accounts are', async () => {
-    const { code, stdout } = await logIn(world, user, 'bert');
+    const { code, stdout } = await browse(world, user, 'bert', ['signup']);
     if (signup === '') {
       expect(code).toBe(1);
       return;
@@ -98,7 +102,7 @@ describe.each([
   });
 
   it('refuses a device key alone, and people whom the provider refuses', async () => {
-    const alone = await user.run(['login', '--server', world.server.url]);
+    const alone = await user.run(['signup', '--server', world.server.url]);
     expect(alone.code).toBe(1);
     const out = await logIn(world, user, 'out-emil', '--keyless');
     expect(out.code).toBe(1);

@@ -25,9 +25,9 @@ beforeEach(async () => {
 afterEach(() => user.remove());
 
 /** What a person does: reads address and code in the terminal, logs in, compares, continues. */
-async function logIn(person: string, ...flags: string[]) {
+async function run(command: 'login' | 'signup', person: string, ...flags: string[]) {
   const { url } = world.server;
-  const cli = user.start(['login', '--server', url, '--provider', 'okta', ...flags]);
+  const cli = user.start([command, '--server', url, '--provider', 'okta', ...flags]);
   await cli.until(() => ADDRESS.test(cli.stderr()));
   const [, address = ''] = ADDRESS.exec(cli.stderr()) ?? [];
   const page = await (await fetch(await callbackOf(world.server, address, person))).text();
@@ -50,12 +50,12 @@ async function makeDue(): Promise<void> {
 
 describe('gatehouse login --provider, on a server of the preset public-provider-required', () => {
   it('makes an account, and logs in to it again', async () => {
-    const first = await logIn('anna', '--json');
+    const first = await run('signup', 'anna', '--json');
     expect(await first.back.text()).toContain('You can close this page.');
     const created = await first.cli.exited;
     expect(created.code).toBe(0);
     expect(JSON.parse(created.stdout)).toMatchObject({ created: true });
-    const again = await (await logIn('anna', '--json')).cli.exited;
+    const again = await (await run('login', 'anna', '--json')).cli.exited;
     expect(JSON.parse(again.stdout)).toMatchObject({
       created: false,
       accountId: (JSON.parse(created.stdout) as { accountId: string }).accountId,
@@ -64,15 +64,28 @@ describe('gatehouse login --provider, on a server of the preset public-provider-
     expect(who.code).toBe(0);
   });
 
-  it('is closed to a device key alone', async () => {
-    const { code, stderr } = await user.run(['login', '--server', world.server.url]);
+  it('makes no account with login: without a key before a browser opens, else by a refusal', async () => {
+    const args = ['login', '--server', world.server.url, '--provider', 'okta', '--json'];
+    const without = await user.run(args);
+    expect(without.code).toBe(3);
+    expect(JSON.parse(without.stderr)).toMatchObject({ error: { code: 'no-device-key' } });
+    const restore = ['key', 'restore', '--server', world.server.url];
+    expect((await user.run(restore, {}, 'A'.repeat(43))).code).toBe(0);
+    const { code, stderr } = await (await run('login', 'carla', '--json')).cli.exited;
     expect(code).toBe(1);
-    expect(stderr).toContain('gatehouse login --provider');
+    expect(stderr).toContain('"code":"no-account"');
+    expect((await user.run(['whoami'])).code).toBe(3);
+  });
+
+  it('is closed to a device key alone', async () => {
+    const { code, stderr } = await user.run(['signup', '--server', world.server.url]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('gatehouse signup --provider');
   });
 
   it('reports that the provider refuses a person, and stores nothing', async () => {
     await world.oidc.setGroups('mallory', ['visitors']);
-    const { cli } = await logIn('mallory');
+    const { cli } = await run('signup', 'mallory');
     const { code, stderr } = await cli.exited;
     expect(code).toBe(1);
     expect(stderr).toContain('the policy of this server does not admit you');
@@ -81,7 +94,7 @@ describe('gatehouse login --provider, on a server of the preset public-provider-
 
   it('ends a connection that is being watched when the provider takes the group away', async () => {
     await (
-      await logIn('bert')
+      await run('signup', 'bert')
     ).cli.exited;
     const watch = user.start(['watch', '--json']);
     await watch.until(() => watch.stdout() + watch.stderr() !== '');
@@ -98,7 +111,7 @@ describe('a server that does not return to programs', () => {
   it('says so in the command line, before a browser opens', async () => {
     const env = { ...world.env, PORT: '0', AUTH_LOOPBACK_RETURN_ENABLED: '0' };
     const server = await startServer({ store: world.store, env });
-    const args = ['login', '--server', server.url, '--provider', 'okta', '--json'];
+    const args = ['signup', '--server', server.url, '--provider', 'okta', '--json'];
     const { code, stdout, stderr } = await user.run(args);
     expect(code).toBe(1);
     expect(stdout + stderr).toContain('loopback-return-disabled');

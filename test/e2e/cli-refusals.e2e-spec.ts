@@ -75,14 +75,14 @@ const pretendSession = async (url: string): Promise<string> => {
     '/v1/auth': { success: true, token: 'a.b.c', accountId: 'someone', created: true },
   };
   answer = ({ url: path = '' }, response) => void response.end(JSON.stringify(bodies[path]));
-  expect(await user.run(['login', '--server', url])).toMatchObject({ code: 0 });
+  expect(await user.run(['signup', '--server', url])).toMatchObject({ code: 0 });
   const [directory = ''] = await readdir(join(user.configDirectory, 'servers'));
   return join(user.configDirectory, 'servers', directory);
 };
 
 describe('gatehouse, refused by a server', () => {
   it('ends with 1 where new keys are refused, and has no session', async () => {
-    const { code, stderr, error } = await logInAt(closed.url);
+    const { code, stderr, error } = await failure(['signup', '--server', closed.url]);
     expect(code).toBe(1);
     expect(error).toMatchObject({ code: 'signup-disabled', status: 403 });
     expect(error['requestId']).toEqual(expect.any(String));
@@ -168,7 +168,7 @@ describe('gatehouse, without a server', () => {
   it('reports which folder cannot be used, with 78', async () => {
     await mkdir(join(user.home, 'config'));
     await writeFile(user.configDirectory, 'a file where a directory belongs');
-    const { code, stderr } = await logInAt(closed.url);
+    const { code, stderr } = await failure(['signup', '--server', closed.url]);
     expect(code).toBe(78);
     expect(stderr).toContain(user.configDirectory);
   });
@@ -235,6 +235,7 @@ describe('gatehouse, used wrongly', () => {
       'serve',
       'migrate',
       'config',
+      'signup',
       'login',
       'logout',
       'whoami',

@@ -26,8 +26,14 @@ const json = async <Answer>(...args: string[]): Promise<Answer> => {
   return JSON.parse(result.stdout) as Answer;
 };
 
-const logIn = () =>
-  json<{ accountId: string; created: boolean; server: string }>('login', '--server', server.url);
+interface LoggedIn {
+  readonly accountId: string;
+  readonly created: boolean;
+  readonly server: string;
+}
+
+const signUp = () => json<LoggedIn>('signup', '--server', server.url);
+const logIn = () => json<LoggedIn>('login', '--server', server.url);
 
 const filesUnder = async (directory: string): Promise<Record<string, string>> => {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
@@ -47,9 +53,9 @@ it('is a program that a shell can run, however often it was built', async () => 
   expect((mode & 0o777).toString(8)).toBe('755');
 });
 
-describe('gatehouse login', () => {
+describe('gatehouse signup and login', () => {
   it('makes an account once and finds it again with the same device key', async () => {
-    const first = await logIn();
+    const first = await signUp();
     const key = await storedFile('device-key.json');
     const second = await logIn();
     expect(first.created).toBe(true);
@@ -58,7 +64,7 @@ describe('gatehouse login', () => {
   });
 
   it('stores key and session readable by the owner only, and nothing half-written', async () => {
-    await logIn();
+    await signUp();
     const modes = await filesUnder(user.configDirectory);
     const names = Object.keys(modes).filter((path) => path.endsWith('.json'));
     expect(names.map((path) => path.split('/').at(-1)).sort()).toEqual([
@@ -72,19 +78,27 @@ describe('gatehouse login', () => {
   });
 
   it('makes one key, and so one account, when it runs several times at once', async () => {
-    const logins = await Promise.all(Array.from({ length: 4 }, () => logIn()));
-    expect(new Set(logins.map(({ accountId }) => accountId)).size).toBe(1);
+    const args = ['signup', '--server', server.url, '--json'];
+    const runs = await Promise.all(Array.from({ length: 4 }, () => user.run(args)));
+    const done = runs.filter(({ code }) => code === 0);
+    const ids = done.map(({ stdout }) => (JSON.parse(stdout) as LoggedIn).accountId);
+    expect(new Set(ids).size).toBe(1);
+    // One that began after another had succeeded is refused.
+    runs
+      .filter(({ code }) => code !== 0)
+      .forEach(({ stderr }) => expect(stderr).toContain('"device-key-exists"'));
+    expect(await logIn()).toMatchObject({ accountId: ids[0], created: false });
   });
 
   it('says in words what it did', async () => {
-    const { stdout } = await user.run(['login', '--server', `${server.url}/`]);
+    const { stdout } = await user.run(['signup', '--server', `${server.url}/`]);
     expect(stdout).toMatch(/^Created the account [\w-]+ on http:\/\/127[^ ]+ and logged in\.\n$/);
   });
 
   it('keeps servers apart: the last login is the default, --server and the variable override', async () => {
-    const { accountId } = await logIn();
+    const { accountId } = await signUp();
     const other = `http://localhost:${server.port}`;
-    const second = await json<{ accountId: string }>('login', '--server', other);
+    const second = await json<{ accountId: string }>('signup', '--server', other);
     expect(second.accountId).not.toBe(accountId);
     expect(await json('whoami')).toMatchObject({ server: other, id: second.accountId });
     expect(await json('whoami', '--server', server.url)).toMatchObject({ id: accountId });
@@ -95,7 +109,7 @@ describe('gatehouse login', () => {
 
 describe('gatehouse whoami', () => {
   it('shows the account as the server sees it', async () => {
-    const { accountId } = await logIn();
+    const { accountId } = await signUp();
     expect(await json('whoami')).toMatchObject({ id: accountId, keyMode: 'keyed', identities: [] });
     const { code, stdout } = await user.run(['whoami']);
     expect(code).toBe(0);
@@ -104,7 +118,7 @@ describe('gatehouse whoami', () => {
   });
 
   it('loads nothing of the server and nothing for live updates', async () => {
-    await logIn();
+    await signUp();
     const coverage = join(user.home, 'coverage');
     await user.run(['whoami'], { NODE_V8_COVERAGE: coverage });
     const [file = ''] = await readdir(coverage);
@@ -129,7 +143,7 @@ describe('gatehouse whoami', () => {
 
 describe('gatehouse tokens', () => {
   it('adds, lists and removes', async () => {
-    await logIn();
+    await signUp();
     expect(await json('tokens', 'add', 'first/one?')).toEqual({ token: 'first/one?', saved: true });
     const address = 'https://gate.example.org';
     await json('tokens', 'add', 'second', '--client-server-url', address);
@@ -145,7 +159,7 @@ describe('gatehouse tokens', () => {
   });
 
   it('says which token the server refuses, and why', async () => {
-    await logIn();
+    await signUp();
     const { code, stderr } = await user.run(['tokens', 'add', '']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/token: .*1 to 1024 printable characters\n {2}\(request [\w-]+\)\n$/);
@@ -154,7 +168,7 @@ describe('gatehouse tokens', () => {
 
 describe('gatehouse watch', () => {
   it('prints each update as a JSON line and ends well when it is interrupted', async () => {
-    await logIn();
+    await signUp();
     const watch = user.start(['watch', '--json']);
     await watch.until(() => watch.stderr().includes('Connected'));
     await json('tokens', 'add', 'one');
@@ -174,7 +188,7 @@ describe('gatehouse watch', () => {
   });
 
   it('ends with 3 when its session is revoked', async () => {
-    await logIn();
+    await signUp();
     const watch = user.start(['watch']);
     await watch.until(() => watch.stderr().includes('Connected'));
     await json('logout');
@@ -184,7 +198,7 @@ describe('gatehouse watch', () => {
   });
 
   it('reconnects when the server restarts', async () => {
-    await logIn();
+    await signUp();
     const watch = user.start(['watch']);
     await watch.until(() => watch.stderr().includes('Connected'));
     server = await server.restart();
@@ -198,7 +212,7 @@ describe('gatehouse watch', () => {
 
 describe('gatehouse logout', () => {
   it('revokes the token, forgets it and keeps the device key', async () => {
-    const { accountId } = await logIn();
+    const { accountId } = await signUp();
     const { token = '' } = await storedFile('session.json');
     await json('logout');
     const { body } = await call<{ code: string }>(server, 'GET', '/v1/account/profile', { token });
@@ -210,7 +224,7 @@ describe('gatehouse logout', () => {
   });
 
   it('everywhere ends the sessions of other machines too', async () => {
-    await logIn();
+    await signUp();
     const other = await createCliUser();
     await rm(other.configDirectory, { recursive: true, force: true });
     await cp(user.configDirectory, other.configDirectory, { recursive: true });

@@ -1,5 +1,7 @@
 import {
+  AccountContent,
   authChoices,
+  ContentUnreadable,
   DeviceKey,
   GatehouseClient,
   type UpdateScope,
@@ -26,6 +28,39 @@ beforeEach(async () => {
 });
 
 afterEach(closeAll);
+
+describe('the content of an account', () => {
+  it('is opened on another device with the key, and stored sealed', async () => {
+    const settings = { theme: 'dark', secret: 'of this account' };
+    const content = new AccountContent(key.bytes, accountId);
+    const c = content.seal('settings', settings);
+    await client.settings.write({ t: 'encrypted', c }, 0);
+    const token1 = content.seal('credential:github', { token: 'ghp_1' });
+    await client.credentials.put('github', { t: 'encrypted', c: token1 });
+
+    const visitor = new GatehouseClient({ serverUrl: server.url });
+    const sameKey = await DeviceKey.fromSecret(key.secret);
+    const login = await visitor.logIn(sameKey);
+    const other = visitor.withToken(login.token);
+    const opener = new AccountContent(sameKey.bytes, login.accountId);
+    const stored = await other.settings.read();
+    expect(JSON.stringify(stored)).not.toContain('dark');
+    expect(stored.content).toMatchObject({ t: 'encrypted' });
+    expect(
+      opener.open('settings', stored.content?.t === 'encrypted' ? stored.content.c : ''),
+    ).toEqual(settings);
+    const { content: credential } = await other.credentials.find('github');
+    const sealed = credential.t === 'encrypted' ? credential.c : '';
+    expect(opener.open('credential:github', sealed)).toEqual({ token: 'ghp_1' });
+    expect(() => opener.open('settings', sealed)).toThrow(ContentUnreadable);
+  });
+
+  it('is not moved by a key without an account, which makes none', async () => {
+    const visitor = new GatehouseClient({ serverUrl: server.url });
+    const login = visitor.logIn(await DeviceKey.generate());
+    await expect(login).rejects.toMatchObject({ code: 'not-found', status: 404 });
+  });
+});
 
 describe('connectUpdates against a server', () => {
   it.each<UpdateScope>([

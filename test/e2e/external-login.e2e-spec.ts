@@ -59,6 +59,22 @@ describe('signing up through a provider', () => {
     ]);
   });
 
+  it('makes none with `create: false`, and the same login can still be finished', async () => {
+    const key = makeDeviceKey();
+    const first = await begin(server);
+    const back = await comeBack(first.url, 'no-new-account');
+    const more = { create: false };
+    const refused = await finalize(server, back['pending'], key, { ...first, more });
+    expect(refused.status).toBe(404);
+    expect(refusalOf(refused).code).toBe('not-found');
+    const { body } = await finalize(server, back['pending'], key, first);
+    expect(body).toMatchObject({ created: true });
+    const again = await begin(server);
+    const known = await comeBack(again.url, 'no-new-account');
+    const second = await finalize(server, known['pending'], key, { ...again, more });
+    expect(second.body).toMatchObject({ created: false, accountId: body['accountId'] });
+  });
+
   it('asks the provider with PKCE, state and nonce, for this server alone', async () => {
     const { url } = await begin(server);
     const query = new URL(url).searchParams;

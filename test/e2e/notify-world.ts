@@ -38,7 +38,7 @@ export class Notifying {
 
   static async start(server: Server): Promise<Notifying> {
     const world = new Notifying(await createCliUser(), await FakePushService.start(), server);
-    await world.ok('login', '--server', server.url);
+    await world.ok('signup', '--server', server.url);
     return world;
   }
 

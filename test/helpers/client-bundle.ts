@@ -13,11 +13,15 @@ export interface Bundle {
   readonly external: readonly string[];
 }
 
-/** `gatehouse/client` as a bundler for browsers makes it. What only Node has is left outside. */
-export async function bundleClient(): Promise<Bundle> {
+/**
+ * `gatehouse/client` as a bundler for browsers makes it. What only Node has is left outside.
+ *
+ * @param input another module to bundle, from the root of the repository
+ */
+export async function bundleClient(input = 'src/client/index.ts'): Promise<Bundle> {
   const bundle = await rolldown({
     cwd: ROOT,
-    input: 'src/client/index.ts',
+    input,
     platform: 'browser',
     // `external` says it all.
     logLevel: 'silent',

@@ -23,16 +23,16 @@ refused() {
   cat /tmp/out
 }
 {{- if not (include "gatehouse.isOpen" .) }}
-refused gatehouse login --json
+refused gatehouse signup --json
 grep -Eq '"code":"(signup-disabled|login-not-offered)"' /tmp/out
 echo 'The server answers, and keeps strangers out.'
 {{- else if $isRequired }}
-gatehouse login
+gatehouse signup
 refused timeout {{ .Values.test.timeoutSeconds }} gatehouse watch --json
 grep -q '"code":"provider-required"' /tmp/out
 echo 'The server answers, and asks new accounts for an identity provider.'
 {{- else }}
-gatehouse login
+gatehouse signup
 gatehouse whoami
 timeout --preserve-status {{ .Values.test.timeoutSeconds }} gatehouse watch > /tmp/out 2>&1 &
 for _ in $(seq {{ .Values.test.timeoutSeconds }}); do

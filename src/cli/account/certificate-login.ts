@@ -1,7 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import { Agent, fetch as fetchThrough, type RequestInit } from 'undici';
 import type { LoginAnswer } from '../../client/api/api-client-answers.js';
-import { parseServerUrl } from '../../client/api/api-client-transport.js';
+import { parseServerUrl } from '../../client/api/server-url.js';
 import { GatehouseClient } from '../../client/api/api-client.js';
 import { usageError } from '../cli-error.js';
 import { readInputFile } from '../input.js';

@@ -1,5 +1,5 @@
 import { GatehouseClient } from '../../client/api/api-client.js';
-import { parseServerUrl } from '../../client/api/api-client-transport.js';
+import { parseServerUrl } from '../../client/api/server-url.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { ServerStore, type StoredSession } from './server-store.js';

@@ -4,27 +4,42 @@ import { GatehouseProblem } from '../../client/api/problem.js';
 import { refusedError } from '../cli-error.js';
 import type { ServerStore } from './server-store.js';
 
-/** Logs in with a device key; only a key that was created here signs up for an account. */
+/** Logs in with the stored device key; never creates an account. */
 export async function logInWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
   const client = new GatehouseClient({ serverUrl: server });
   refuseUnlessOffered(server, await client.features());
   const key = await store.requireDeviceKey(server);
-  if (await store.awaitsAccount(server)) {
-    const answer = await client.signUp(key);
+  return withAccount(server, store, () => client.logIn(key));
+}
+
+/** Creates an account with a new device key. */
+export async function signUpWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
+  const client = new GatehouseClient({ serverUrl: server });
+  refuseUnlessOffered(server, await client.features());
+  const answer = await client.signUp(await store.requireNewDeviceKey(server));
+  await store.confirmAccount(server);
+  return answer;
+}
+
+/** Runs a login with the stored key, and explains the refusal of a key that has no account. */
+export async function withAccount(
+  server: string,
+  store: ServerStore,
+  logIn: () => Promise<LoginAnswer>,
+): Promise<LoginAnswer> {
+  try {
+    const answer = await logIn();
     await store.confirmAccount(server);
     return answer;
-  }
-  try {
-    return await client.logIn(key);
   } catch (error) {
-    if (error instanceof GatehouseProblem && error.code === 'not-found') {
-      throw refusedError(
-        `${server} has no account for this computer's device key.`,
-        'no-account',
-        'The account was removed, or the key belongs to another server. For a new account use another configuration: XDG_CONFIG_HOME=…',
-      );
+    if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
+      throw error;
     }
-    throw error;
+    const hint = (await store.awaitsAccount(server))
+      ? `The sign-up did not succeed. Repeat it: gatehouse signup --server ${server}`
+      : 'The account was removed, or the key belongs to another server. For a new account use another configuration: XDG_CONFIG_HOME=…';
+    const message = `${server} has no account for this computer's device key.`;
+    throw refusedError(message, 'no-account', hint);
   }
 }
 

@@ -1,5 +1,5 @@
 import { command, type CommandGroup } from '../command.js';
-import { CliError, EXIT, refusedError, usageError } from '../cli-error.js';
+import { refusedError, usageError } from '../cli-error.js';
 import { SERVER } from '../options.js';
 
 /** Longer than a key in any form. */
@@ -12,22 +12,13 @@ export const key: CommandGroup = {
   commands: [
     command({
       name: 'show',
-      description: 'print its secret: 43 characters, as the account page takes them',
+      description: 'print it: gatekey1…, as the account page takes it',
       options: [SERVER],
       examples: ['gatehouse key show', 'gatehouse key show | pass insert -m gate'],
       async run(context) {
         const { requireServer } = await import('./current-session.js');
         const { store, server } = await requireServer(context);
-        const stored = await store.deviceKey(server);
-        if (stored === null) {
-          throw new CliError(`This computer has no device key for ${server}.`, {
-            exitCode: EXIT.notLoggedIn,
-            code: 'no-device-key',
-            hint: `Make one: gatehouse login --server ${server}`,
-          });
-        }
-        const { DeviceKey } = await import('../../client/crypto/device-key.js');
-        const { secret, publicKey } = await DeviceKey.fromJwk(stored);
+        const { secret, publicKey } = await store.requireDeviceKey(server);
         if (!context.output.isJson) {
           context.output.note(
             'This key gives access to the account: keep it in a password manager.',
@@ -38,7 +29,7 @@ export const key: CommandGroup = {
     }),
     command({
       name: 'restore',
-      description: 'read a secret from standard input and keep it, where there is no key yet',
+      description: 'read a key from standard input and keep it, where there is none yet',
       options: [SERVER],
       examples: ['pass gate | gatehouse key restore --server https://gate.example'],
       async run(context) {
@@ -70,13 +61,12 @@ export const key: CommandGroup = {
 async function readKey() {
   const { readStream } = await import('../input.js');
   const { DeviceKey } = await import('../../client/crypto/device-key.js');
-  // The message does not quote the input: it may be a secret with a typing error.
-  const invalid = usageError(
-    'This is no device key.',
-    'It is what `gatehouse key show` prints: 43 characters.',
-  );
+  const { DeviceKeyError } = await import('../../client/crypto/key-text.js');
+  const hint = 'It is what `gatehouse key show` prints: gatekey1…';
+  const invalid = usageError('This is no device key.', hint);
   const text = await readStream(process.stdin as AsyncIterable<Buffer>, MAX_INPUT_BYTES, invalid);
-  return DeviceKey.fromSecret(text.toString('utf8').trim()).catch(() => {
-    throw invalid;
+  return DeviceKey.fromSecret(text.toString('utf8').trim()).catch((error: unknown) => {
+    // The message does not quote the input: it may be a secret with a typing error.
+    throw error instanceof DeviceKeyError ? usageError(error.message, hint) : error;
   });
 }

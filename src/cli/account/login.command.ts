@@ -1,26 +1,57 @@
 import type { LoginAnswer } from '../../client/api/api-client-answers.js';
-import { command } from '../command.js';
+import { command, type CliContext } from '../command.js';
 import { usageError } from '../cli-error.js';
-import { SERVER } from '../options.js';
+import { NO_BROWSER, PROVIDER, SERVER } from '../options.js';
+import type { ServerStore } from './server-store.js';
+
+const WHERE = `
+Key and session are kept in $XDG_CONFIG_HOME/gatehouse (default ~/.config/gatehouse),
+readable by you alone. Back up the key (gatehouse key show): it gives access to the account.
+`;
+
+/** Creates an account with a new device key, alone or through an identity provider. */
+export const signup = command({
+  name: 'signup',
+  description: 'create an account with a new device key, and log in',
+  options: [SERVER, PROVIDER, NO_BROWSER],
+  help: WHERE,
+  examples: [
+    'gatehouse signup --server https://gate.example.org',
+    'gatehouse signup --provider okta',
+  ],
+  async run(context) {
+    const { provider } = context.options;
+    const { requireServer } = await import('./current-session.js');
+    const { store, server } = await requireServer(context);
+    if (provider === undefined) {
+      const { signUpWithKey } = await import('./key-login.js');
+      await startSession(context, store, server, await signUpWithKey(server, store));
+    } else {
+      const { logInWithProvider } = await import('./provider-login.js');
+      const login = { server, provider, store, isSignUp: true };
+      await startSession(context, store, server, await logInWithProvider(context, login));
+    }
+  },
+});
 
 /** Logs in with the device key for the server, an identity provider, or a client certificate. */
 export const login = command({
   name: 'login',
-  description: "log in with this user's device key; the first login creates key and account",
+  description: "log in to your account with this user's device key",
   options: [
     SERVER,
-    ['--provider <id>', 'log in with this identity provider, in a browser'],
+    PROVIDER,
     ['--keyless', 'with --provider: log in to an account without a device key'],
     ['--certificate <file>', 'log in with this client certificate (PEM), with --key'],
     ['--key <file>', 'key of the certificate (PEM)'],
     ['--certificate-url <url>', 'address that requests client certificates, if not --server'],
     ['--ca <file>', "authority of that address's certificate, if a private one"],
-    ['--no-browser', 'print the address, and open no browser'],
+    NO_BROWSER,
   ],
   help: `
-Key and session are kept in $XDG_CONFIG_HOME/gatehouse (default ~/.config/gatehouse),
-readable by you alone. Back up the key (gatehouse key show): it gives access to the account.
-`,
+A device key without an account is refused: gatehouse signup creates accounts. With --keyless or
+--certificate the first login creates one, where the server allows it.
+${WHERE}`,
   examples: [
     'gatehouse login --server https://gate.example.org',
     'gatehouse login --provider okta',
@@ -42,20 +73,29 @@ readable by you alone. Back up the key (gatehouse key show): it gives access to 
       answer = await logInWithCertificate(context.options, server);
     } else if (provider !== undefined) {
       const { logInWithProvider } = await import('./provider-login.js');
-      answer = await logInWithProvider(context, { server, provider, store });
+      const login = { server, provider, store, isSignUp: false };
+      answer = await logInWithProvider(context, login);
     } else {
       const { logInWithKey } = await import('./key-login.js');
       answer = await logInWithKey(server, store);
     }
-    const { token, accountId, created } = answer;
-    await store.saveSession({ server, accountId, token });
-    context.output.result(
-      { server, accountId, created },
-      created
-        ? `Created the account ${accountId} on ${server} and logged in.`
-        : `Logged in to ${server} as ${accountId}.`,
-    );
+    await startSession(context, store, server, answer);
   },
 });
 
 const SEE_HELP = 'See: gatehouse login --help';
+
+async function startSession(
+  { output }: CliContext,
+  store: ServerStore,
+  server: string,
+  { token, accountId, created }: LoginAnswer,
+): Promise<void> {
+  await store.saveSession({ server, accountId, token });
+  output.result(
+    { server, accountId, created },
+    created
+      ? `Created the account ${accountId} on ${server} and logged in.`
+      : `Logged in to ${server} as ${accountId}.`,
+  );
+}

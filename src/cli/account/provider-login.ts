@@ -1,6 +1,7 @@
 import type { LoginAnswer } from '../../client/api/api-client-answers.js';
 import { GatehouseClient } from '../../client/api/api-client.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
+import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { makeLoginProof, type LoginProof } from '../../client/crypto/login-proof.js';
 import { returnErrorMessage } from '../../client/messages.js';
 import { loopbackCode } from '../../policy/flow/loopback-code.js';
@@ -12,6 +13,7 @@ import {
   readBrowserAddress,
   type LoopbackReturn,
 } from './browser.js';
+import { withAccount } from './key-login.js';
 import type { ServerStore } from './server-store.js';
 
 /** As long as the server keeps the login open. */
@@ -21,6 +23,8 @@ interface ProviderLogin {
   readonly server: string;
   readonly provider: string;
   readonly store: ServerStore;
+  /** Creates an account with a new device key, instead of logging in. */
+  readonly isSignUp: boolean;
 }
 
 type Context = CliContext<{ readonly keyless?: boolean; readonly browser?: boolean }>;
@@ -30,13 +34,15 @@ export async function logInWithProvider(
   context: Context,
   login: ProviderLogin,
 ): Promise<LoginAnswer> {
+  const { options } = context;
+  const key = options.keyless === true ? null : await keyFor(login);
   const proof = await makeLoginProof();
   const listener = await listenForReturn(`/oauth/${login.provider}`);
   try {
     const url = await begin(context, login, proof, listener.port);
     invite(context, url);
     const pending = await pendingFrom(listener);
-    return await finish(context, login, { pending, proof: proof.proof });
+    return await finish(login, { pending, proof: proof.proof }, key);
   } finally {
     listener.close();
   }
@@ -93,17 +99,18 @@ async function pendingFrom(listener: LoopbackReturn): Promise<string> {
   throw refusedError(message, error.replaceAll('_', '-'), hint);
 }
 
-async function finish(
-  { options }: Context,
-  { server, provider, store }: ProviderLogin,
+/** Before the browser opens: a key that is missing or in the way ends the command at once. */
+function keyFor({ server, store, isSignUp }: ProviderLogin): Promise<DeviceKey> {
+  return isSignUp ? store.requireNewDeviceKey(server) : store.requireDeviceKey(server);
+}
+
+function finish(
+  { server, provider, store, isSignUp: create }: ProviderLogin,
   proven: { readonly pending: string; readonly proof: string },
+  key: DeviceKey | null,
 ): Promise<LoginAnswer> {
   const { external } = new GatehouseClient({ serverUrl: server });
-  if (options.keyless === true) {
-    return external.finishKeyless(provider, proven);
-  }
-  const key = await store.requireDeviceKey(server);
-  const answer = await external.finish(provider, proven, key);
-  await store.confirmAccount(server);
-  return answer;
+  return key === null
+    ? external.finishKeyless(provider, proven)
+    : withAccount(server, store, () => external.finish(provider, { ...proven, create }, key));
 }

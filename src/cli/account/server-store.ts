@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DeviceKey, type DeviceKeyJwk } from '../../client/crypto/device-key.js';
 import { isRecord } from '../../client/is-record.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT, refusedError } from '../cli-error.js';
 import {
   createPrivateFile,
   makePrivateDirectory,
@@ -80,14 +80,35 @@ export class ServerStore {
     return isNew ? key : ((await this.deviceKey(server)) ?? key);
   }
 
-  /**
-   * The key for a server, created and saved where there is none: before the server learns of it,
-   * because an account whose key is lost is lost.
-   */
+  /** @throws CliError where this computer has no device key for the server */
   async requireDeviceKey(server: string): Promise<DeviceKey> {
-    return DeviceKey.fromJwk(
-      (await this.deviceKey(server)) ?? (await this.createDeviceKey(server)),
-    );
+    const stored = await this.deviceKey(server);
+    if (stored === null) {
+      throw new CliError(`This computer has no device key for ${server}.`, {
+        exitCode: EXIT.notLoggedIn,
+        code: 'no-device-key',
+        hint: `For a new account: gatehouse signup --server ${server}\n  For an account that you have: gatehouse key restore --server ${server}`,
+      });
+    }
+    return DeviceKey.fromJwk(stored);
+  }
+
+  /**
+   * The key of a new account, created and saved before the server learns of it, because an account
+   * whose key is lost is lost. The one of an earlier sign-up that failed is used again.
+   *
+   * @throws CliError where the key of an account is stored
+   */
+  async requireNewDeviceKey(server: string): Promise<DeviceKey> {
+    const stored = await this.deviceKey(server);
+    if (stored !== null && !(await this.awaitsAccount(server))) {
+      throw refusedError(
+        `This computer has the device key of an account on ${server} already.`,
+        'device-key-exists',
+        `Log in with it: gatehouse login --server ${server}\n  For a second account use another configuration: XDG_CONFIG_HOME=…`,
+      );
+    }
+    return DeviceKey.fromJwk(stored ?? (await this.createDeviceKey(server)));
   }
 
   /** Whether the device key was created here and no login with it has succeeded yet. */

@@ -1,7 +1,7 @@
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
 
 export interface TransportOptions {
-  /** As {@link parseServerUrl} returns it. */
+  /** As `parseServerUrl` returns it. */
   readonly serverUrl: string;
   readonly token?: string | undefined;
   /** For one whole exchange. */
@@ -18,18 +18,6 @@ export interface Exchange<Answer> {
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 const DEFAULT_TIMEOUT_MS = 15_000;
-
-/** Normalizes a server URL; null when it is not http(s), or has a query, fragment or credentials. */
-export function parseServerUrl(text: string): string | null {
-  if (!URL.canParse(text)) {
-    return null;
-  }
-  const { protocol, origin, pathname, search, hash, username, password } = new URL(text);
-  const isWeb = protocol === 'https:' || protocol === 'http:';
-  return isWeb && `${search}${hash}${username}${password}` === ''
-    ? `${origin}${pathname.replace(/\/+$/, '')}`
-    : null;
-}
 
 /** JSON over fetch, with every failure as a {@link GatehouseProblem} or {@link ServerUnreachable}. */
 export class Transport {

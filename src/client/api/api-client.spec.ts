@@ -137,7 +137,7 @@ describe(GatehouseClient.name, () => {
 
   it.each([
     ['logIn', false],
-    ['signUp', undefined],
+    ['signUp', true],
   ] as const)('says with %s whether an account may be made', async (method, create) => {
     const { sent, fetch } = recorder();
     const client = new GatehouseClient({ serverUrl: 'https://gate.example', fetch });

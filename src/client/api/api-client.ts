@@ -84,7 +84,8 @@ export class GatehouseClient {
   }
 
   /** {@link signUp} for an external key. */
-  signUpSigned(body: SignedLogin): Promise<LoginAnswer> {
+  signUpSigned(login: SignedLogin): Promise<LoginAnswer> {
+    const body = { ...login, create: true };
     return this.routes.send('POST /v1/auth', { body });
   }
 

@@ -6,6 +6,7 @@ import {
 } from './api-client-answers.js';
 import { Transport, type HttpMethod, type TransportOptions } from './api-client-transport.js';
 import type { paths } from './api-types.js';
+import { writeQuery } from './query.js';
 
 /** Every route of the server as `METHOD /path/{parameter}`, from its OpenAPI document. */
 export type Route = {
@@ -94,7 +95,7 @@ export class Routes {
     isAnswer: (value: unknown) => value is Answer,
   ): Promise<Answer> {
     const [method, template] = route.split(' ') as [HttpMethod, string];
-    const url = `${fillPath(template, path ?? {})}${searchOf(query ?? {})}`;
+    const url = `${fillPath(template, path ?? {})}${writeQuery(query ?? {})}`;
     const sent = body ?? (method === 'POST' ? {} : undefined);
     return this.transport.send(method, url, { isAnswer, ...(sent && { body: sent }) });
   }
@@ -109,10 +110,4 @@ function fillPath(template: string, values: Readonly<Record<string, unknown>>): 
     }
     return encodeURIComponent(value);
   });
-}
-
-function searchOf(query: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const pairs = given.map(([name, value]): [string, string] => [name, String(value)]);
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }

@@ -970,7 +970,7 @@ export interface components {
             challenge: string;
             /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
             signature: string;
-            /** @description false: a key without an account is answered `not-found`, and does not sign up. */
+            /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
             create?: boolean;
         };
         RequestDeviceDto: {
@@ -1034,6 +1034,8 @@ export interface components {
             challenge: string;
             /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
             signature: string;
+            /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
+            create?: boolean;
             /** @description The `pending` of the return address. */
             pending: string;
             /** @description The secret whose hash the login began with. */
@@ -4246,7 +4248,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `unsupported-provider` */
+            /** @description `not-found`, `unsupported-provider` */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -1,6 +1,7 @@
 import type { DeviceKey } from '../crypto/device-key.js';
 import type { LoginAnswer, SignedLogin } from './api-client-answers.js';
 import type { Routes } from './api-routes.js';
+import { writeQuery } from './query.js';
 
 /** How a provider login starts. One of `proofHash` and `publicKey` determines who may finish it. */
 export interface ExternalStart {
@@ -20,6 +21,12 @@ export interface ExternalFinish {
   readonly proof?: string;
 }
 
+/** How a login with a device key is finished. */
+export interface KeyedFinish extends ExternalFinish {
+  /** Creates the account of a new key. Default false: a key without an account is refused. */
+  readonly create?: boolean;
+}
+
 /** Logging in through an identity provider. */
 export class ExternalLoginRoutes {
   constructor(
@@ -35,11 +42,12 @@ export class ExternalLoginRoutes {
   }
 
   /**
-   * Finishes with a device key: signs up, logs in, or links the identity to the key's account.
-   * Rejects with ChallengeRefused as {@link GatehouseClient.logIn} does.
+   * Finishes with a device key: logs in to the key's account and links the identity to it, or
+   * creates the account with `create: true`. Rejects with `not-found` where the key has none, and
+   * with ChallengeRefused as {@link GatehouseClient.logIn} does.
    */
-  async finish(provider: string, finish: ExternalFinish, key: DeviceKey): Promise<LoginAnswer> {
-    const body = { ...finish, ...(await this.prove(key)) };
+  async finish(provider: string, finish: KeyedFinish, key: DeviceKey): Promise<LoginAnswer> {
+    const body = { create: false, ...finish, ...(await this.prove(key)) };
     const route = 'POST /v1/auth/external/{provider}/finalize';
     return this.routes.send(route, { path: { provider }, body });
   }
@@ -99,8 +107,8 @@ export class CertificateRoutes {
    * @param proofHash of `makeLoginProof`: claiming the code then requires the proof
    */
   startUrl(returnTo: string, proofHash?: string): string {
-    const query = new URLSearchParams({ returnTo, ...(proofHash && { proofHash }) });
-    return `${this.serverUrl}/v1/auth/mtls/start?${query.toString()}`;
+    const query = writeQuery({ returnTo, proofHash: proofHash || undefined });
+    return `${this.serverUrl}/v1/auth/mtls/start${query}`;
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
+import { readQuery } from './query.js';
 import { chooseProvisioning, type ProvisioningChoice } from './auth-choices.js';
 
 /** The parameters of the return address (contract, External providers). */
@@ -18,25 +19,22 @@ const POLICIES: readonly StoragePolicy[] = ['required_e2ee', 'optional', 'plaint
 
 /** Reads the address that opened the app; null when a Gatehouse server did not redirect to it. */
 export function readOAuthReturn(address: string): OAuthReturn | null {
-  if (!URL.canParse(address)) {
-    return null;
-  }
-  const query = new URL(address).searchParams;
-  const flow = query.get('flow');
-  if (flow !== 'auth' && flow !== 'connect') {
+  const query = readQuery(address);
+  const flow = query?.get('flow');
+  if (query === null || (flow !== 'auth' && flow !== 'connect')) {
     return null;
   }
   const [error, pending] = [query.get('error'), query.get('pending')];
-  if (error !== null) {
+  if (error !== undefined) {
     return { kind: 'failed', flow, error };
   }
-  if (pending === null || pending === '') {
+  if (pending === undefined || pending === '') {
     return null;
   }
   return flow === 'connect' ? { kind: 'connect', pending } : readLogin(pending, query);
 }
 
-function readLogin(pending: string, query: URLSearchParams): OAuthReturn | null {
+function readLogin(pending: string, query: ReadonlyMap<string, string>): OAuthReturn | null {
   if (query.get('provisioning') === 'required') {
     const offered = (query.get('provisioningModes') ?? '').split(',').filter(isAccountMode);
     const policy = POLICIES.find((known) => known === query.get('storagePolicy'));

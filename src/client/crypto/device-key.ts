@@ -1,78 +1,73 @@
-import { base64UrlOf, bytesOfBase64 } from './base64.js';
+import {
+  ACCOUNT_SECRET_BYTES,
+  DeviceKeyError,
+  formatDeviceKey,
+  parseDeviceKey,
+} from './key-text.js';
+import { base64UrlOf, randomBytes, readBase64 } from './bytes.js';
+import { publicKeyOf, signWith } from './ed25519.js';
 import { checkLoginChallenge } from './login-challenge.js';
 
-const ALGORITHM = 'Ed25519';
-const SECRET_BYTES = 32;
-/** The bytes before the secret in PKCS #8 (RFC 8410, 7). */
-const PKCS8_HEAD = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
+const CURVE = 'Ed25519';
 
 /** A stored device key: an Ed25519 JWK (RFC 8037), both parts unpadded base64url. */
 export interface DeviceKeyJwk {
   readonly kty: 'OKP';
-  readonly crv: typeof ALGORITHM;
+  readonly crv: typeof CURVE;
   /** The raw public key. */
   readonly x: string;
   /** The secret: it gives full access to the account. */
   readonly d: string;
 }
 
-type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
-
-/** The key of an account, by Web Crypto: the same in Node and in browsers. */
+/** The key of an account: Ed25519 in every engine, with Web Crypto or without. */
 export class DeviceKey {
   private constructor(
-    private readonly jwk: DeviceKeyJwk,
-    private readonly key: SigningKey,
+    private readonly seed: Uint8Array<ArrayBuffer>,
+    /** The raw 32 bytes in base64url, as `POST /v1/auth` takes them. */
+    readonly publicKey: string,
   ) {}
 
+  /** Rejects where the platform has no `crypto.getRandomValues`. */
   static async generate(): Promise<DeviceKey> {
-    const pair = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
-    if (!('privateKey' in pair)) {
-      throw new Error('This platform does not make Ed25519 key pairs');
-    }
-    const { x = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey);
-    return new DeviceKey({ kty: 'OKP', crv: ALGORITHM, x, d }, pair.privateKey);
+    return DeviceKey.fromSecret(randomBytes(ACCOUNT_SECRET_BYTES));
   }
 
-  /** Rejects when the parts are not an Ed25519 key. */
-  static async fromJwk(jwk: DeviceKeyJwk): Promise<DeviceKey> {
-    const { kty, crv, x, d } = jwk;
-    const key = await crypto.subtle.importKey('jwk', { kty, crv, x, d }, ALGORITHM, false, [
-      'sign',
-    ]);
-    return new DeviceKey({ kty, crv, x, d }, key);
+  /** Rejects with {@link DeviceKeyError} where the parts are not one Ed25519 key. */
+  static async fromJwk({ kty, crv, x, d }: DeviceKeyJwk): Promise<DeviceKey> {
+    const seed = readBase64(d, ACCOUNT_SECRET_BYTES, ACCOUNT_SECRET_BYTES);
+    const key = seed === null ? null : await DeviceKey.fromSecret(seed);
+    if (key?.publicKey !== x || kty !== 'OKP' || crv !== CURVE) {
+      throw new DeviceKeyError('form');
+    }
+    return key;
   }
 
   /**
-   * From {@link DeviceKey.secret} alone.
-   *
-   * @throws TypeError where it is not 32 bytes of base64
+   * From {@link DeviceKey.secret}, from the older form of it (43 characters of base64url), or from
+   * the bytes that `openSealedSecret` returns. Rejects with {@link DeviceKeyError}.
    */
-  static async fromSecret(secret: string): Promise<DeviceKey> {
-    const isBase64 = /^[\w+/-]{43}=?$/.test(secret);
-    const bytes = isBase64 ? bytesOfBase64(secret.replace('=', '')) : [];
-    if (bytes.length !== SECRET_BYTES) {
-      throw new TypeError('This is no secret of a device key: it has 43 letters and digits.');
+  static async fromSecret(secret: string | Uint8Array): Promise<DeviceKey> {
+    const seed = typeof secret === 'string' ? parseDeviceKey(secret) : Uint8Array.from(secret);
+    if (seed.length !== ACCOUNT_SECRET_BYTES) {
+      throw new DeviceKeyError('form');
     }
-    const pkcs8 = Uint8Array.from([...PKCS8_HEAD, ...bytes]);
-    const key = await crypto.subtle.importKey('pkcs8', pkcs8, ALGORITHM, true, ['sign']);
-    const { x = '', d = '' } = await crypto.subtle.exportKey('jwk', key);
-    return new DeviceKey({ kty: 'OKP', crv: ALGORITHM, x, d }, key);
+    return new DeviceKey(seed, base64UrlOf(await publicKeyOf(seed)));
   }
 
-  /** All that is needed to log in again: 43 characters of base64url. */
+  /** All that is needed to log in again, for people: `gatekey1…`, with a checksum. */
   get secret(): string {
-    return this.jwk.d;
+    return formatDeviceKey(this.seed);
   }
 
-  /** The raw 32 bytes in base64url, as `POST /v1/auth` takes them. */
-  get publicKey(): string {
-    return this.jwk.x;
+  /** The same as 32 bytes: for `AccountContent` and `sealForDevice`. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.seed.slice();
   }
 
   /** Contains the secret: store it where only its owner can read. */
   toJwk(): DeviceKeyJwk {
-    return this.jwk;
+    return { kty: 'OKP', crv: CURVE, x: this.publicKey, d: base64UrlOf(this.seed) };
   }
 
   /**
@@ -86,7 +81,6 @@ export class DeviceKey {
    */
   async signChallenge(challenge: string, serverUrl: string): Promise<string> {
     const bytes = checkLoginChallenge(challenge, serverUrl);
-    const signature = await crypto.subtle.sign(ALGORITHM, this.key, bytes);
-    return base64UrlOf(new Uint8Array(signature));
+    return base64UrlOf(await signWith(this.seed, bytes));
   }
 }

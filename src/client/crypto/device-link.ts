@@ -2,8 +2,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { normalizeBase64 } from '../../policy/base64.js';
 import { readUserCode, showUserCode } from '../../policy/flow/user-code.js';
-import { parseServerUrl } from '../api/api-client-transport.js';
-import { bytesOfBase64 } from './base64.js';
+import { parseServerUrl } from '../api/server-url.js';
+import { readBase64 } from './bytes.js';
 
 const KEY_BYTES = 32;
 const PAGE = '/app/device';
@@ -46,11 +46,11 @@ export function readDeviceLink(text: string): DeviceLink | null {
  * @throws TypeError where it is not 32 bytes
  */
 export function deviceCheckWords(publicKey: string): readonly string[] {
-  const normalized = normalizeBase64(publicKey, KEY_BYTES, KEY_BYTES);
-  if (normalized === null) {
+  const key = readBase64(publicKey, KEY_BYTES, KEY_BYTES);
+  if (key === null) {
     throw new TypeError('This is no key of a device: it has 32 bytes of base64.');
   }
-  const hash = sha256(bytesOfBase64(normalized));
+  const hash = sha256(key);
   return Array.from({ length: CHECK_WORDS }, (_value, word) => {
     const index = bitsAt(hash, word * BITS_PER_WORD);
     return wordlist[index] ?? '';

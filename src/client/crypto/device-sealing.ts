@@ -1,18 +1,16 @@
-import { utf8ToBytes } from '@noble/hashes/utils.js';
 import {
   AEAD_ChaCha20Poly1305,
   KDF_HKDF_SHA256,
   KEM_DHKEM_X25519_HKDF_SHA256,
 } from '@panva/hpke-noble';
 import { CipherSuite } from 'hpke';
-import { normalizeBase64 } from '../../policy/base64.js';
-import { base64UrlOf, bytesOfBase64 } from './base64.js';
+import { base64UrlOf, readBase64, requireRandom, utf8Bytes } from './bytes.js';
 import { makeLoginProof, type LoginProof } from './login-proof.js';
 
 const KEY_BYTES = 32;
 const TAG_BYTES = 16;
 const MAX_SEALED_BYTES = 1024;
-const INFO = utf8ToBytes('gatehouse device v1');
+const INFO = utf8Bytes('gatehouse device v1');
 
 /**
  * HPKE base mode (RFC 9180) in pure JavaScript: engines without Web Crypto, such as React Native's,
@@ -54,6 +52,7 @@ export class DeviceSealError extends Error {
 
 /** Generates what a new device needs: an X25519 key pair and a proof. */
 export async function makeDeviceSecrets(): Promise<DeviceSecrets> {
+  requireRandom();
   const { publicKey, privateKey } = await DEVICE_SUITE.GenerateKeyPair(true);
   return {
     ...(await makeLoginProof()),
@@ -70,10 +69,11 @@ export async function makeDeviceSecrets(): Promise<DeviceSecrets> {
  * @throws DeviceSealError `invalid-key`
  */
 export async function sealForDevice(publicKey: string, secret: Uint8Array): Promise<string> {
-  const raw = readBytes(publicKey, KEY_BYTES, KEY_BYTES);
+  const raw = readBase64(publicKey, KEY_BYTES, KEY_BYTES);
   if (raw === null) {
     throw new DeviceSealError('invalid-key');
   }
+  requireRandom();
   try {
     const key = await DEVICE_SUITE.DeserializePublicKey(raw);
     const sent = await DEVICE_SUITE.Seal(key, Uint8Array.from(secret), { info: INFO });
@@ -92,8 +92,8 @@ export async function openSealedSecret(
   { privateKey }: Pick<DeviceSecrets, 'privateKey'>,
   sealed: string,
 ): Promise<Uint8Array> {
-  const bytes = readBytes(sealed, KEY_BYTES + TAG_BYTES, MAX_SEALED_BYTES);
-  const raw = readBytes(privateKey, KEY_BYTES, KEY_BYTES);
+  const bytes = readBase64(sealed, KEY_BYTES + TAG_BYTES, MAX_SEALED_BYTES);
+  const raw = readBase64(privateKey, KEY_BYTES, KEY_BYTES);
   if (bytes === null || raw === null) {
     throw new DeviceSealError('not-for-this-device');
   }
@@ -104,9 +104,4 @@ export async function openSealedSecret(
   } catch (cause) {
     throw new DeviceSealError('not-for-this-device', { cause });
   }
-}
-
-function readBytes(text: string, minBytes: number, maxBytes: number): Uint8Array | null {
-  const normalized = normalizeBase64(text, minBytes, maxBytes);
-  return normalized === null ? null : bytesOfBase64(normalized);
 }

@@ -1,10 +1,11 @@
+import { serverAddressOf } from '../api/server-url.js';
 import { isPrivateAddress, parseAddress } from '../../common/addresses.js';
 import {
   LOGIN_CHALLENGE_VERSION,
   MAX_LOGIN_CHALLENGE_BYTES,
   readLoginChallenge,
 } from '../../policy/admission/login-challenge.js';
-import { bytesOfBase64 } from './base64.js';
+import { readBase64 } from './bytes.js';
 
 /** Devices whose clock is ahead can still log in; the server enforces the expiry. */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
@@ -45,7 +46,7 @@ export function checkLoginChallenge(
 ): Uint8Array<ArrayBuffer> {
   const refuse = (reason: ChallengeRefusal, message: string): ChallengeRefused =>
     new ChallengeRefused(reason, serverUrl, `${message} Nothing was signed.`);
-  const bytes = decode(challenge);
+  const bytes = readBase64(challenge, 1, MAX_LOGIN_CHALLENGE_BYTES);
   const verdict = readLoginChallenge(bytes === null ? '' : String.fromCharCode(...bytes));
   if (bytes === null || verdict.kind === 'other-form') {
     throw refuse(
@@ -79,23 +80,12 @@ function otherServer(serverUrl: string, origins: readonly string[]): string {
 }
 
 function originOf(serverUrl: string): string {
-  return new URL(serverUrl).origin;
+  return serverAddressOf(serverUrl).origin;
 }
 
 /** By the address alone: a name could resolve to anything, except for `localhost` (RFC 6761, 6.3). */
 function isPrivateServer(serverUrl: string): boolean {
-  const host = new URL(serverUrl).hostname.replace(/^\[|\]$/g, '');
+  const host = serverAddressOf(serverUrl).hostname.replace(/^\[|\]$/g, '');
   const address = parseAddress(host);
   return address === null ? /(^|\.)localhost\.?$/i.test(host) : isPrivateAddress(address);
-}
-
-function decode(base64: string): Uint8Array<ArrayBuffer> | null {
-  if (base64.length > Math.ceil(MAX_LOGIN_CHALLENGE_BYTES / 3) * 4) {
-    return null;
-  }
-  try {
-    return bytesOfBase64(base64);
-  } catch {
-    return null;
-  }
 }

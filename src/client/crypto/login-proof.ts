@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { randomBytes, utf8Bytes } from './bytes.js';
 
 /** A secret that finishes a login, and its hash, which starts it. */
 export interface LoginProof {
@@ -11,6 +12,8 @@ export interface LoginProof {
 
 /** Generates a proof of 32 random bytes. It is in no return address and no QR code. */
 export function makeLoginProof(): Promise<LoginProof> {
-  const proof = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
-  return Promise.resolve({ proof, proofHash: bytesToHex(sha256(utf8ToBytes(proof))) });
+  return Promise.resolve().then(() => {
+    const proof = bytesToHex(randomBytes(32));
+    return { proof, proofHash: bytesToHex(sha256(utf8Bytes(proof))) };
+  });
 }

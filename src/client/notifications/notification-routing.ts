@@ -1,4 +1,4 @@
-import { parseServerUrl } from '../api/api-client-transport.js';
+import { parseServerUrl } from '../api/server-url.js';
 import { isRecord } from '../is-record.js';
 
 export type NotificationTopic = 'ready' | 'permission_request' | 'user_action_request';

@@ -1,5 +1,6 @@
 import { io, type Socket } from 'socket.io-client';
 import { isHello, isUpdate, type AccountUpdate } from '../api/api-client-answers.js';
+import { serverAddressOf } from '../api/server-url.js';
 import { readProblem, type GatehouseProblem } from '../api/problem.js';
 import { UpdateSequence, type UpdateGap } from './update-sequence.js';
 
@@ -55,9 +56,9 @@ const REORDER_WINDOW_MS = 1000;
 /** Connects, and reconnects until {@link UpdateConnection.close} or a lasting refusal. */
 export function connectUpdates(options: UpdateOptions, handlers: UpdateHandlers): UpdateConnection {
   const { serverUrl, lastSeq, transports = ['websocket', 'polling'], ...auth } = options;
-  const { origin, pathname } = new URL(serverUrl);
+  const { origin, path } = serverAddressOf(serverUrl);
   const socket: Socket<ServerEvents, ClientEvents> = io(origin, {
-    path: `${pathname.replace(/\/$/, '')}/v1/updates`,
+    path: `${path}/v1/updates`,
     transports: [...transports],
     tryAllTransports: true,
     auth,

@@ -25,7 +25,8 @@ export class SignedChallengeDto extends LoginClientDto {
 export class DeviceKeyLoginDto extends SignedChallengeDto {
   @ApiProperty({
     required: false,
-    description: 'false: a key without an account is answered `not-found`, and does not sign up.',
+    description:
+      'Default true. false: a key without an account is answered `not-found`, and does not sign up.',
   })
   @IsOptional()
   @IsBoolean()

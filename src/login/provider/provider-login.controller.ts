@@ -68,6 +68,7 @@ export class ProviderLoginController {
     'challenge-required',
     'challenge-expired',
     'account-disabled',
+    'not-found',
     'signup-provider-disabled',
     'not-eligible',
     'provider-already-linked',

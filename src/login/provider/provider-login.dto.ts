@@ -3,7 +3,7 @@ import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import type { AuthMode } from '../../policy/admission/auth-methods.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
-import { SignedChallengeDto } from '../device-key/device-key.dto.js';
+import { DeviceKeyLoginDto } from '../device-key/device-key.dto.js';
 import { IsProofHash } from '../login-proof.js';
 
 const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
@@ -63,7 +63,7 @@ export class ConnectFinalizeDto {
   pending!: string;
 }
 
-export class FinalizeDto extends SignedChallengeDto {
+export class FinalizeDto extends DeviceKeyLoginDto {
   @ApiProperty({ description: PENDING })
   @Length(1, 128)
   @IsString()

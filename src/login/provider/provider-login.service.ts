@@ -30,8 +30,8 @@ export class ProviderLoginService {
   /**
    * Logs in the account of the key and links the identity; creates the account where allowed.
    *
-   * @throws AppError `invalid-pending`, `invalid-proof`, `signup-provider-disabled`,
-   *   `account-disabled`, what {@link DeviceKeyService.prove} and {@link IdentityLinks.link} throw
+   * @throws AppError `invalid-pending`, `invalid-proof`, `signup-provider-disabled`, `not-found`
+   *   where `create` is false, `account-disabled`, what {@link DeviceKeyService.prove} and {@link IdentityLinks.link} throw
    */
   async finish(provider: string, body: FinalizeDto, origin: LoginOrigin): Promise<Login> {
     const publicKey = await this.deviceKeys.prove(body);
@@ -42,8 +42,12 @@ export class ProviderLoginService {
       async (query, pending) => {
         checkFlowOwner(pending.holder, body.proof, publicKey);
         const { signupProviders } = this.auth;
-        const checkSignup = (): void =>
+        const checkSignup = (): void => {
+          if (body.create === false) {
+            throw new AppError('not-found');
+          }
           refuseUnless(judgeProviderSignup(this.keyless, signupProviders, provider), provider);
+        };
         const begun = await this.deviceKeys.begin(publicKey, session, checkSignup, query);
         if (begun.account.isDisabled) {
           throw new AppError('account-disabled');

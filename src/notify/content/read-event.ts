@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { parseServerUrl } from '../../client/api/api-client-transport.js';
+import { parseServerUrl } from '../../client/api/server-url.js';
 import { isRecord } from '../../client/is-record.js';
 import type {
   NotificationEvent,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { parseServerUrl } from '../../client/api/api-client-transport.js';
+import { parseServerUrl } from '../../client/api/server-url.js';
 import { arePreviewsBuiltIn } from '../build.js';
 import {
   contentFor,

@@ -1,5 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { GatehouseProblem } from '../../client/api/problem.js';
 import { DeviceKey } from '../../client/crypto/device-key.js';
 import { failure, problem, useAction, type Action, type Notify } from '../ui/notice.js';
 
@@ -8,15 +9,24 @@ interface KeyFormProps {
   readonly notify: Notify;
 }
 
-/** Asks for the key of an account, with the field names that password managers fill in. */
+/**
+ * Asks for the key of an account, with the field names that password managers fill in. Reports a key
+ * that has no account: only {@link NewKeyForm} creates one.
+ */
 export function KeyForm({ use, notify }: KeyFormProps) {
   const { isBusy, run } = useAction(notify);
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const secret = new FormData(event.currentTarget).get('key');
     run(async () => {
-      const key = await readKey(typeof secret === 'string' ? secret : '');
-      await (key === null ? notify(problem('This is no device key.')) : use(key));
+      try {
+        await use(await readKey(typeof secret === 'string' ? secret : ''));
+      } catch (error) {
+        if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
+          throw error;
+        }
+        notify(problem('This key has no account on this server.'));
+      }
     });
   };
   return (
@@ -107,15 +117,8 @@ function AccountName() {
   return <input name="username" autocomplete="username" value="device key" readOnly hidden />;
 }
 
-/** @param text the 43 characters, or the JSON file of the command-line client */
-async function readKey(text: string): Promise<DeviceKey | null> {
+/** @param text the key, in either form, or the JSON file of the command-line client */
+function readKey(text: string): Promise<DeviceKey> {
   const [, quoted] = /"d"\s*:\s*"([^"]*)"/.exec(text) ?? [];
-  try {
-    return await DeviceKey.fromSecret(quoted ?? text.trim());
-  } catch (error) {
-    if (error instanceof TypeError) {
-      return null;
-    }
-    throw error;
-  }
+  return DeviceKey.fromSecret(quoted ?? text.trim());
 }

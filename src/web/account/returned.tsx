@@ -153,11 +153,10 @@ interface KeyStepProps extends FinishProps {
 function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepProps) {
   const { notify, startSession, close } = props;
   const { external } = clientFor();
-  const use = async (key: DeviceKey) =>
-    finished(
-      await external.finish(provider, { pending: answer.pending, proof }, key),
-      startSession,
-    );
+  const use = async (key: DeviceKey) => {
+    const finish = { pending: answer.pending, proof, create: isNew };
+    finished(await external.finish(provider, finish, key), startSession);
+  };
   const cancel = () => {
     // The server ends an unfinished login by itself: this failure needs no notice.
     external.giveUp(provider, answer.pending).catch(() => undefined);

@@ -11,7 +11,6 @@ import {
   done,
   failure,
   Loading,
-  problem,
   useAction,
   type Action,
   type Notice,
@@ -150,16 +149,7 @@ function KeyMethod({ isOpen, canSignUp, startSession, notify }: KeyMethodProps) 
       <summary>Use a device key</summary>
       <KeyForm
         notify={notify}
-        use={async (key) => {
-          try {
-            startSession(await clientFor().logIn(key), null);
-          } catch (error) {
-            if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
-              throw error;
-            }
-            notify(problem('This key has no account on this server.'));
-          }
-        }}
+        use={async (key) => startSession(await clientFor().logIn(key), null)}
       />
       {!canSignUp && <p class="quiet">Only keys that already have an account can sign in.</p>}
     </details>

@@ -1,0 +1,100 @@
+import { createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { hchacha } from '@noble/ciphers/chacha.js';
+import { AccountContent, ContentUnreadable, type ContentPurpose } from './account-content.js';
+
+const ACCOUNT = '3acac10b-ee58-472f-acca-d62315e02895';
+const secret = randomBytes(32);
+const account = new AccountContent(secret, ACCOUNT);
+
+function reasonFor(open: () => unknown): string {
+  try {
+    open();
+    return 'opened';
+  } catch (error) {
+    expect(error).toBeInstanceOf(ContentUnreadable);
+    return (error as ContentUnreadable).reason;
+  }
+}
+
+const changed = (sealed: string, change: (bytes: Buffer) => Buffer): string =>
+  `1.${change(Buffer.from(sealed.slice(2), 'base64url')).toString('base64url')}`;
+
+describe(AccountContent.name, () => {
+  it.each<[ContentPurpose, unknown]>([
+    ['settings', { theme: 'dark', text: 'Grüße 🌍\u2028' }],
+    ['settings', null],
+    ['credential:github', ['a', 1, false]],
+    ['settings', { long: 'x'.repeat(200_000) }],
+  ])('opens what it sealed as %s', (purpose, value) => {
+    const sealed = account.seal(purpose, value);
+    expect(sealed).toMatch(/^1\.[\w-]+$/);
+    expect(account.open(purpose, sealed)).toEqual(value);
+    expect(account.seal(purpose, value)).not.toBe(sealed);
+  });
+
+  it('seals as the contract says', () => {
+    const raw = Buffer.from(account.seal('settings', { a: 1 }).slice(2), 'base64url');
+    const key = hkdfSync('sha256', secret, '', 'gatehouse content v1', 32);
+    const words = (bytes: Buffer | ArrayBuffer): Uint32Array =>
+      new Uint32Array(new Uint8Array(bytes).buffer);
+    const subkey = new Uint32Array(8);
+    const sigma = words(Buffer.from('expand 32-byte k'));
+    hchacha(sigma, words(key), words(raw.subarray(0, 16)), subkey);
+    const nonce = Buffer.concat([Buffer.alloc(4), raw.subarray(16, 24)]);
+    const options = { authTagLength: 16 } as const;
+    const cipher = createDecipheriv(
+      'chacha20-poly1305',
+      Buffer.from(subkey.buffer),
+      nonce,
+      options,
+    );
+    cipher.setAAD(Buffer.from(`settings\n${ACCOUNT}`), { plaintextLength: 7 });
+    cipher.setAuthTag(raw.subarray(-16));
+    expect(cipher.update(raw.subarray(24, -16), undefined, 'utf8') + cipher.final('utf8')).toBe(
+      '{"a":1}',
+    );
+  });
+
+  it('refuses another key, account or purpose', () => {
+    const sealed = account.seal('settings', {});
+    const others = [new AccountContent(randomBytes(32), ACCOUNT), new AccountContent(secret, 'b')];
+    expect(others.map((other) => reasonFor(() => other.open('settings', sealed)))).toEqual([
+      ...['not-authentic', 'not-authentic'],
+    ]);
+    expect(reasonFor(() => account.open('credential:settings', sealed))).toBe('not-authentic');
+  });
+
+  it('refuses it with any byte changed, cut off or added', () => {
+    const sealed = account.seal('settings', { a: 1 });
+    const length = Buffer.from(sealed.slice(2), 'base64url').length;
+    for (let at = 0; at < length; at += 1) {
+      const flipped = changed(sealed, (bytes) => {
+        bytes[at]! ^= 1 << (at % 8);
+        return bytes;
+      });
+      const cut = changed(sealed, (bytes) => bytes.subarray(0, at));
+      expect(reasonFor(() => account.open('settings', flipped))).toBe('not-authentic');
+      const expected = at < 40 ? 'other-form' : 'not-authentic';
+      expect(reasonFor(() => account.open('settings', cut))).toBe(expected);
+    }
+    const longer = changed(sealed, (bytes) => Buffer.concat([bytes, Buffer.alloc(1)]));
+    expect(reasonFor(() => account.open('settings', longer))).toBe('not-authentic');
+  });
+
+  it.each([
+    '',
+    '1.',
+    'c2VhbGVk',
+    `2.${'A'.repeat(80)}`,
+    `1.${'A'.repeat(80)}=`,
+    `1.${'+'.repeat(80)}`,
+  ])('leaves %j to the client that wrote it', (text) => {
+    expect(reasonFor(() => account.open('settings', text))).toBe('other-form');
+  });
+
+  it('seals nothing that is ambiguous or no JSON', () => {
+    expect(() => account.seal('settings', undefined)).toThrow(TypeError);
+    expect(() => account.seal('credential:a\nb', {})).toThrow(TypeError);
+    expect(() => new AccountContent(randomBytes(31), ACCOUNT)).toThrow(TypeError);
+  });
+});

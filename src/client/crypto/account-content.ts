@@ -1,0 +1,119 @@
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { ACCOUNT_SECRET_BYTES } from './key-text.js';
+import { base64UrlOf, randomBytes, readBase64, utf8Bytes, utf8Text } from './bytes.js';
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 24;
+const TAG_BYTES = 16;
+const VERSION = '1.';
+const INFO = 'gatehouse content v1';
+/** More than a server stores. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** What a value is for: a value of one purpose cannot be opened as that of another. */
+export type ContentPurpose = 'settings' | `credential:${string}`;
+
+/**
+ * A value could not be opened. `other-form`: another client wrote it in a form of its own, keep it
+ * as it is. `not-authentic`: it is of another key, account or purpose, or was modified.
+ * `not-json`: the key is right, but another program wrote the content.
+ */
+export class ContentUnreadable extends Error {
+  override readonly name = 'ContentUnreadable';
+
+  constructor(
+    readonly reason: 'other-form' | 'not-authentic' | 'not-json',
+    options?: ErrorOptions,
+  ) {
+    super(MESSAGES[reason], options);
+  }
+}
+
+const MESSAGES = {
+  'other-form': 'Another client encrypted this value, in a form of its own.',
+  'not-authentic': 'This value is of another key, account or purpose, or it was modified.',
+  'not-json': 'The decrypted value is not JSON.',
+} as const;
+
+/**
+ * The key of an account's content: HKDF-SHA-256 (RFC 5869) of the account's secret, empty salt.
+ *
+ * @param secret 32 bytes
+ */
+export function deriveContentKey(secret: Uint8Array): Uint8Array {
+  if (secret.length !== ACCOUNT_SECRET_BYTES) {
+    throw new TypeError(`An account's secret has ${ACCOUNT_SECRET_BYTES} bytes.`);
+  }
+  return hkdf(sha256, secret, undefined, utf8Bytes(INFO), KEY_BYTES);
+}
+
+/**
+ * Seals and opens the end-to-end encrypted values of an account: `c` of its settings and
+ * credentials (contract, Account content). The server cannot read them.
+ */
+export class AccountContent {
+  private readonly key: Uint8Array;
+
+  /** @param secret of the account's key: `key.bytes` */
+  constructor(
+    secret: Uint8Array,
+    private readonly accountId: string,
+  ) {
+    this.key = deriveContentKey(secret);
+  }
+
+  /**
+   * @param value anything that JSON can represent
+   * @returns `1.` and base64url of nonce, ciphertext and tag
+   */
+  seal(purpose: ContentPurpose, value: unknown): string {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text === undefined) {
+      throw new TypeError('JSON cannot represent this value.');
+    }
+    const nonce = randomBytes(NONCE_BYTES);
+    const sealed = this.cipher(purpose, nonce).encrypt(utf8Bytes(text));
+    const bytes = new Uint8Array(NONCE_BYTES + sealed.length);
+    bytes.set(nonce);
+    bytes.set(sealed, NONCE_BYTES);
+    return `${VERSION}${base64UrlOf(bytes)}`;
+  }
+
+  /** @throws ContentUnreadable */
+  open(purpose: ContentPurpose, sealed: string): unknown {
+    const bytes = bytesOf(sealed);
+    if (bytes === null) {
+      throw new ContentUnreadable('other-form');
+    }
+    let opened: Uint8Array;
+    try {
+      const cipher = this.cipher(purpose, bytes.subarray(0, NONCE_BYTES));
+      opened = cipher.decrypt(bytes.subarray(NONCE_BYTES));
+    } catch (cause) {
+      throw new ContentUnreadable('not-authentic', { cause });
+    }
+    try {
+      return JSON.parse(utf8Text(opened));
+    } catch {
+      // Without the parser's error as the cause: it quotes the content.
+      throw new ContentUnreadable('not-json');
+    }
+  }
+
+  private cipher(purpose: ContentPurpose, nonce: Uint8Array) {
+    // The line feed separates the two, so that neither may contain one.
+    if (`${purpose}${this.accountId}`.includes('\n')) {
+      throw new TypeError('A purpose and an account id have no line feeds.');
+    }
+    return xchacha20poly1305(this.key, nonce, utf8Bytes(`${purpose}\n${this.accountId}`));
+  }
+}
+
+/** Null where the text is not of this form; it has one spelling, so nothing in it can be changed. */
+function bytesOf(sealed: string): Uint8Array | null {
+  const text = sealed.slice(VERSION.length);
+  const isOurs = sealed.startsWith(VERSION) && /^[\w-]*$/.test(text);
+  return isOurs ? readBase64(text, NONCE_BYTES + TAG_BYTES, MAX_BYTES) : null;
+}

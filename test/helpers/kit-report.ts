@@ -1,0 +1,184 @@
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import * as kit from '../../src/client/index.js';
+import { publicKeyOf, signWith } from '../../src/client/crypto/ed25519.js';
+import { deriveContentKey } from '../../src/client/crypto/account-content.js';
+
+/** The files of test/vectors that {@link reportKit} reads. */
+export interface KitVectors {
+  readonly ed25519: {
+    readonly cases: readonly {
+      seed: string;
+      publicKey: string;
+      message: string;
+      signature: string;
+    }[];
+  };
+  readonly hkdf: {
+    readonly cases: readonly { ikm: string; salt: string; info: string; okm: string }[];
+  };
+  readonly xchacha: {
+    readonly key: string;
+    readonly nonce: string;
+    readonly aad: string;
+    readonly plaintext: string;
+    readonly sealed: string;
+  };
+  readonly content: {
+    readonly secret: string;
+    readonly accountId: string;
+    readonly contentKey: string;
+    readonly keys: readonly { secret: string; text: string; olderText: string }[];
+    readonly values: readonly {
+      purpose: kit.ContentPurpose;
+      nonce: string;
+      plaintext: string;
+      sealed: string;
+    }[];
+  };
+  /** Sealed by another device to `privateKey`. */
+  readonly device: { readonly privateKey: string; readonly sealed: string };
+}
+
+const CHALLENGE = ['gatehouse-login-v1', 'https://gate.example', 'A'.repeat(43), '9999999999999'];
+
+/**
+ * What the kit answers to the vectors and to other fixed input. It needs nothing but the language, so
+ * the same code runs in Node and in an engine without any platform.
+ */
+export async function reportKit(vectors: KitVectors): Promise<object> {
+  return {
+    vectors: await reportVectors(vectors),
+    content: reportContent(vectors),
+    keys: await reportKeys(vectors),
+    device: await reportDevice(vectors.device),
+    notifications: reportNotifications(),
+    addresses: reportAddresses(),
+  };
+}
+
+async function reportVectors({ ed25519, hkdf: rfc5869, xchacha }: KitVectors): Promise<object> {
+  const bytes = (hex: string) => Uint8Array.from(hexToBytes(hex));
+  return {
+    ed25519: await Promise.all(
+      ed25519.cases.map(async ({ seed, message }) => ({
+        publicKey: bytesToHex(await publicKeyOf(bytes(seed))),
+        signature: bytesToHex(await signWith(bytes(seed), bytes(message))),
+      })),
+    ),
+    hkdf: rfc5869.cases.map(({ ikm, salt, info, okm }) =>
+      bytesToHex(hkdf(sha256, bytes(ikm), bytes(salt), bytes(info), okm.length / 2)),
+    ),
+    xchacha: bytesToHex(
+      xchacha20poly1305(bytes(xchacha.key), bytes(xchacha.nonce), bytes(xchacha.aad)).encrypt(
+        bytes(xchacha.plaintext),
+      ),
+    ),
+  };
+}
+
+function reportContent({ content: { secret, accountId, values } }: KitVectors): object {
+  const account = new kit.AccountContent(hexToBytes(secret), accountId);
+  const other = new kit.AccountContent(new Uint8Array(32), accountId);
+  const elsewhere = new kit.AccountContent(hexToBytes(secret), 'another-account');
+  return {
+    contentKey: bytesToHex(deriveContentKey(hexToBytes(secret))),
+    opened: values.map(({ purpose, sealed }) => JSON.stringify(account.open(purpose, sealed))),
+    refused: values.map(({ purpose, sealed }) => [
+      refusalOf(() => other.open(purpose, sealed)),
+      refusalOf(() => elsewhere.open(purpose, sealed)),
+      refusalOf(() => account.open('credential:other', sealed)),
+      refusalOf(() => account.open(purpose, `${sealed.slice(0, -8)}AAAAAAAA`)),
+      refusalOf(() => account.open(purpose, 'c2VhbGVk')),
+    ]),
+  };
+}
+
+function refusalOf(open: () => unknown): string {
+  try {
+    open();
+    return 'opened';
+  } catch (error) {
+    return error instanceof kit.ContentUnreadable ? error.reason : String(error);
+  }
+}
+
+async function reportKeys({ content: { keys } }: KitVectors): Promise<object> {
+  const zero = kit.formatDeviceKey(new Uint8Array(32));
+  const signed = await kit.DeviceKey.fromSecret(zero);
+  const text = base64Of(CHALLENGE.join('\n'));
+  return {
+    texts: await Promise.all(
+      keys.map(async ({ text: written, olderText }) => [
+        (await kit.DeviceKey.fromSecret(written)).toJwk().d,
+        (await kit.DeviceKey.fromSecret(olderText)).secret,
+      ]),
+    ),
+    mistyped: await kit.DeviceKey.fromSecret(zero.replace(/.$/, 'q')).catch((error: unknown) =>
+      error instanceof kit.DeviceKeyError ? error.reason : String(error),
+    ),
+    signature: await signed.signChallenge(text, 'https://gate.example/base'),
+    relayed: await signed
+      .signChallenge(text, 'https://evil.example')
+      .catch((error: unknown) =>
+        error instanceof kit.ChallengeRefused ? error.reason : String(error),
+      ),
+    words: kit.deviceCheckWords(signed.publicKey),
+  };
+}
+
+async function reportDevice({ privateKey, sealed }: KitVectors['device']): Promise<object> {
+  const opened = await kit.openSealedSecret({ privateKey }, sealed);
+  const wrong = kit.openSealedSecret({ privateKey: privateKey.replace(/^./, '_') }, sealed);
+  return {
+    opened: bytesToHex(opened),
+    wrong: await wrong.catch((error: unknown) =>
+      error instanceof kit.DeviceSealError ? error.reason : String(error),
+    ),
+  };
+}
+
+function reportNotifications(): object {
+  const data = { topic: 'permission_request', sessionId: 's', requestId: 'r' };
+  const servers = { active: 'https://GATE.example:443/', saved: ['https://other.example/base'] };
+  return ['https://gate.example', 'HTTPS://OTHER.example/base/', 'http://[::1]:3000', 'gate'].map(
+    (serverUrl) => {
+      const target = kit.readNotificationTarget({ ...data, serverUrl });
+      return target === null
+        ? null
+        : [
+            target,
+            kit.routeNotification(target, servers),
+            kit.actOnNotification('allow', target, servers),
+          ];
+    },
+  );
+}
+
+function reportAddresses(): object {
+  return {
+    servers: [
+      'https://gate.example',
+      'http://127.0.0.1:3000/a/',
+      'http://[FD00::1]',
+      'ftp://x',
+    ].map(kit.parseServerUrl),
+    returned: kit.readOAuthReturn('acme://okta?flow=connect&pending=a%20b#x'),
+    link: kit.readDeviceLink(`https://gate.example/app/device#WDJB-MJHT.${'A'.repeat(43)}`),
+    start: new kit.GatehouseClient({ serverUrl: 'https://gate.example' }).certificate.startUrl(
+      'acme://back?x=1',
+      'ff',
+    ),
+    choices: kit.authChoices({ capabilities: { auth: { methods: [] } } }).deviceKey,
+  };
+}
+
+/** Of ASCII text, by hand: a bare engine has no `btoa`. */
+function base64Of(text: string): string {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const bits = [...text].map((one) => one.charCodeAt(0).toString(2).padStart(8, '0')).join('');
+  const groups = bits.match(/.{1,6}/g) ?? [];
+  return groups.map((group) => letters[parseInt(group.padEnd(6, '0'), 2)]).join('');
+}
