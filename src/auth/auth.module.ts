@@ -1,10 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { Admission } from './admission.js';
 import { AuthService } from './auth.service.js';
 import { AuthenticationGuard } from './authentication.guard.js';
 import { ExpiredRowsJob } from './expired-rows.job.js';
 import { IdentityEvents } from './identity-events.js';
-import { KeyedAccountWatcher } from './keyed-account-watcher.js';
 import { OperatorChanges } from './operator-changes.js';
 import { ProviderRequiredGuard } from './provider-required.guard.js';
 import { ClientAddress, rateLimits, RateLimits } from './rate-limits.js';
@@ -15,7 +15,7 @@ import { SessionActivity, SessionsService } from './sessions/sessions.service.js
 
 /**
  * Owns the authentication of a request: tokens, sessions, the one authentication function for HTTP
- * and handshake, the guards, the limits, and the events about accounts that other modules subscribe
+ * and handshake, the guards, the limits, the admission table of this server, and the events about accounts that other modules subscribe
  * to. Does not own the ways to log in (login), the rules (policy) nor live connections (updates).
  * Routes: /v1/auth/logout, /v1/auth/logout-everywhere, /v1/account/sessions and …/:id.
  */
@@ -24,11 +24,11 @@ import { SessionActivity, SessionsService } from './sessions/sessions.service.js
   controllers: [SessionsController],
   providers: [
     AccessTokens,
+    Admission,
     AuthService,
     ClientAddress,
     ExpiredRowsJob,
     IdentityEvents,
-    KeyedAccountWatcher,
     OperatorChanges,
     rateLimits,
     SessionActivity,
@@ -38,6 +38,6 @@ import { SessionActivity, SessionsService } from './sessions/sessions.service.js
     { provide: APP_GUARD, useClass: AuthenticationGuard },
     { provide: APP_GUARD, useClass: ProviderRequiredGuard },
   ],
-  exports: [AuthService, ClientAddress, IdentityEvents, RateLimits, SessionIssuer],
+  exports: [Admission, AuthService, ClientAddress, IdentityEvents, RateLimits, SessionIssuer],
 })
 export class AuthModule {}

@@ -24,8 +24,6 @@ interface IdentityEventMap {
   'identities-changed': [accountId: string, seq: number];
   /** Some identities are due for a re-check before their time. */
   'identities-due': [];
-  /** At least one account with a device key exists. */
-  'keyed-account-found': [];
 }
 
 /** The events about accounts and their identities, by which modules learn of each other's changes. */

@@ -1,7 +1,5 @@
-import { Inject, Injectable, type CanActivate } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
-import { AppError } from '../common/errors.js';
-import { authConfig } from '../config/auth.config.js';
+import { Injectable, type CanActivate } from '@nestjs/common';
+import { Admission } from './admission.js';
 
 /**
  * Refuses device keys where they are switched off. Whether a new key may sign up is judged after its
@@ -9,12 +7,10 @@ import { authConfig } from '../config/auth.config.js';
  */
 @Injectable()
 export class SignupPolicyGuard implements CanActivate {
-  constructor(@Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>) {}
+  constructor(private readonly admission: Admission) {}
 
   canActivate(): boolean {
-    if (!this.config.keyChallengeEnabled) {
-      throw new AppError('key-challenge-disabled');
-    }
+    this.admission.require('key_challenge', 'login', 'keyed');
     return true;
   }
 }

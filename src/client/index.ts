@@ -1,4 +1,4 @@
-export type { AuthAction, AuthMethod, AuthMode } from '../policy/admission/auth-methods.js';
+export type { AuthAction, AuthMethod, AuthMode } from '../policy/admission/admission.js';
 export type { Content } from '../policy/content.js';
 export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-policy.js';
 export type * from './api/api-client-answers.js';

@@ -72,7 +72,6 @@ describe('resolveSettings with nothing set', () => {
           plainAccountCredentialsAtRest: 'server_sealed',
         },
         keyless: {
-          storagePolicy: 'required_e2ee',
           accountsEnabled: false,
           oauth: { enabled: false, providers: [], autoProvision: false },
         },

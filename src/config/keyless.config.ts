@@ -1,5 +1,5 @@
 import { registerAs } from '@nestjs/config';
-import type { KeylessRules } from '../policy/admission/keyless.js';
+import type { KeylessRules } from '../policy/operator-policy.js';
 import { unresolved, type Checked, PROVIDER_LIST, type Variable } from './environment/variable.js';
 
 /** Accounts without device keys. */
@@ -32,7 +32,6 @@ export const KEYLESS_VARIABLES = {
 export const keylessConfig = registerAs(
   'keyless',
   ({ values }: Checked = unresolved('keyless')): KeylessRules => ({
-    storagePolicy: values.SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY,
     accountsEnabled: values.SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED,
     oauth: {
       enabled: values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED,

@@ -1,4 +1,5 @@
-import { isMtlsReachable } from '../policy/admission/auth-methods.js';
+import { admissionTable, isMtlsReachable } from '../policy/admission/admission.js';
+import { VARIABLE_NAMES } from './environment/env.js';
 import { resolveSettings } from './resolve-settings.js';
 
 describe('findings about settings', () => {
@@ -33,6 +34,17 @@ describe('findings about settings', () => {
     expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([
       expect.objectContaining({ severity: 'error', code: 'trusts-every-peer' }),
     ]);
+  });
+
+  it.each<Record<string, string>>([
+    {},
+    { AUTH_KEY_CHALLENGE_ENABLED: '0', SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional' },
+    { AUTH_ANONYMOUS_SIGNUP_ENABLED: '0', SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1' },
+  ])('names real variables where the admission table of %j refuses', (environment) => {
+    const table = admissionTable(resolveSettings(environment).settings);
+    const names = table.flatMap(({ decision }) => (decision.isAllowed ? [] : [decision.variable]));
+    expect(names).not.toEqual([]);
+    expect(VARIABLE_NAMES).toEqual(expect.arrayContaining(names));
   });
 
   it('counts forwarded certificates as reachable only from a trusted proxy', () => {

@@ -78,7 +78,6 @@ describe('presets', () => {
     expect(settings.auth).toMatchObject({ anonymousSignupEnabled: false, signupProviders: [] });
     expect(settings.encryption.storagePolicy).toBe('plaintext_only');
     expect(settings.keyless).toEqual({
-      storagePolicy: 'plaintext_only',
       accountsEnabled: true,
       oauth: { enabled: true, providers: ['okta'], autoProvision: true },
     });

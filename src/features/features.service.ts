@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { IdentityEvents } from '../auth/identity-events.js';
 import { authConfig } from '../config/auth.config.js';
 import { uiConfig } from '../config/browser.config.js';
 import { encryptionConfig } from '../config/encryption.config.js';
@@ -9,7 +8,7 @@ import { keylessConfig } from '../config/keyless.config.js';
 import { mtlsConfig } from '../config/mtls.config.js';
 import { providersConfig } from '../config/providers.config.js';
 import { readVersion } from '../common/version.js';
-import { featureDocument, type FeaturePolicy } from '../policy/admission/feature-document.js';
+import { featureDocument, type FeatureDocument } from '../policy/admission/feature-document.js';
 
 /** `GET /v1/features`, ready to send. */
 export interface FeatureBytes {
@@ -24,7 +23,7 @@ export interface FeatureBytes {
 /** Renders the discovery document once, not per request. */
 @Injectable()
 export class FeaturesService {
-  private rendered: FeatureBytes;
+  private readonly rendered: FeatureBytes;
 
   constructor(
     @Inject(authConfig.KEY) auth: ConfigType<typeof authConfig>,
@@ -33,13 +32,9 @@ export class FeaturesService {
     @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
     @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
     @Inject(uiConfig.KEY) ui: ConfigType<typeof uiConfig>,
-    events: IdentityEvents,
   ) {
     const policy = { auth, encryption, keyless, mtls, providers, ui };
-    this.rendered = render(policy, false);
-    events.on('keyed-account-found', () => {
-      this.rendered = render(policy, true);
-    });
+    this.rendered = render(featureDocument(policy, readVersion()));
   }
 
   current(): FeatureBytes {
@@ -47,8 +42,8 @@ export class FeaturesService {
   }
 }
 
-function render(policy: FeaturePolicy, keyedAccountsExist: boolean): FeatureBytes {
-  const body = JSON.stringify(featureDocument(policy, keyedAccountsExist, readVersion()));
+function render(document: FeatureDocument): FeatureBytes {
+  const body = JSON.stringify(document);
   const digest = createHash('sha256').update(body).digest('base64url').slice(0, 22);
   const etag = `"${digest}"`;
   const headers = [

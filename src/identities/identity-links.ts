@@ -1,14 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
+import { Admission } from '../auth/admission.js';
 import { Clock } from '../common/clock.js';
 import { AppError, invalidRequest } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
-import { keylessConfig } from '../config/keyless.config.js';
-import { mtlsConfig } from '../config/mtls.config.js';
 import type { AuditEvent } from '../policy/audit-event.js';
 import { judgeEligibility, type EligibilityVerdict } from '../policy/eligibility/eligibility.js';
 import { judgeLink, type Authority } from '../policy/eligibility/identity-link.js';
-import { canReachKeylessAccount } from '../policy/admission/keyless.js';
 import { nextCheckAt } from '../policy/eligibility/offboarding.js';
 import type { ProviderProfile } from '../providers/identity-provider.js';
 import { ProviderRegistry } from '../providers/provider-registry.js';
@@ -40,10 +38,9 @@ export class IdentityLinks {
     private readonly identities: IdentityRepository,
     private readonly providers: ProviderRegistry,
     private readonly changes: IdentityChanges,
+    private readonly admission: Admission,
     private readonly clock: Clock,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
-    @Inject(keylessConfig.KEY) private readonly keyless: ConfigType<typeof keylessConfig>,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {}
 
   /** @throws AppError `unsupported-provider` */
@@ -155,7 +152,7 @@ export class IdentityLinks {
   }
 
   private checkWayIn(left: readonly string[]): void {
-    if (!canReachKeylessAccount(this.keyless, this.mtls.enabled, left)) {
+    if (!left.some((provider) => this.admission.allows(provider, 'login', 'keyless'))) {
       throw invalidRequest(
         'provider',
         'Nothing else opens this account. Connect another identity first, or delete the account.',

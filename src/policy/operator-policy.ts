@@ -1,4 +1,4 @@
-import type { KeylessRules } from './admission/keyless.js';
+import type { CertificateRules } from './certificate/client-certificate.js';
 import type { OffboardingRules } from './eligibility/offboarding.js';
 import type { ProviderRules } from './eligibility/provider-rules.js';
 
@@ -35,8 +35,23 @@ export interface EncryptionRules {
   readonly plainAccountCredentialsAtRest: AtRest;
 }
 
-/** How client certificates reach the server. */
-export interface MtlsRules {
+/** Accounts without device keys, and login to them through a provider. */
+export interface KeylessRules {
+  readonly accountsEnabled: boolean;
+  readonly oauth: {
+    readonly enabled: boolean;
+    /** Empty = none. */
+    readonly providers: readonly string[];
+    /** Whether the first login creates the account. */
+    readonly autoProvision: boolean;
+  };
+}
+
+/** How client certificates reach the server, and whose count. */
+export interface MtlsRules extends Pick<
+  CertificateRules,
+  'allowedEmailDomains' | 'allowedIssuers'
+> {
   readonly enabled: boolean;
   readonly mode: 'forwarded' | 'direct';
   readonly autoProvision: boolean;

@@ -118,11 +118,16 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
     });
     const { stdout } = await gatehouse('policy', 'explain', person.accountId);
     expect(stdout).toContain(`${person.accountId} is allowed.`);
+    expect(stdout).toContain('Login with key_challenge is allowed.');
     expect(stdout).toContain('Rule groupsAny: staff');
     expect(stdout).toContain('"groups":["staff"]');
     expect(stdout).toContain('By these rules: eligible.');
     const [explained] = await json('policy', 'explain', person.accountId);
-    expect(explained).toMatchObject({ isAllowed: true, providers: [{ provider: 'people' }] });
+    expect(explained).toMatchObject({
+      isAllowed: true,
+      logins: [{ method: 'key_challenge', isAllowed: true }],
+      providers: [{ provider: 'people' }],
+    });
     const listed = await json('account', 'list');
     expect(listed.map(({ id }) => id)).toContain(person.accountId);
     expect(await json('account', 'list', '--limit', '1')).toHaveLength(1);

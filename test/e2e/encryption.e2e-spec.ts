@@ -198,23 +198,28 @@ describe('the encryption of an account', () => {
   });
 
   it.each([
-    ['required_e2ee', 'e2ee'],
-    ['plaintext_only', 'plain'],
-  ])('is not for the account to choose on %s, where new ones are %s', async (policy, mode) => {
-    const strict = await startServer({
-      env: {
-        ...OPTIONAL,
-        SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: policy,
-        SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE: mode === 'e2ee' ? 'plain' : 'e2ee',
-      },
+    ['required_e2ee', 'plain'],
+    ['plaintext_only', 'e2ee'],
+  ])('is not for an account to choose on %s, whatever mode it has', async (policy, mode) => {
+    const store = await createStore();
+    const open = await startServer({
+      store,
+      env: { ...OPTIONAL, SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE: mode },
     });
-    const account = new AccountCalls(strict, (await logIn(strict)).token);
+    const { token } = await logIn(open);
+    await open.stop();
+    const strict = await startServer({
+      store,
+      env: { ...OPTIONAL, SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: policy },
+    });
+    const account = new AccountCalls(strict, token);
     expect((await account.encryption()).body['mode']).toBe(mode);
     for (const toMode of ['e2ee', 'plain']) {
       const refused = { status: 403, code: 'account-optout-disabled' };
       expect(refusalOf(await account.changeMode(toMode))).toEqual(refused);
     }
     await strict.stop();
+    await store.drop();
   });
 
   it('needs a mode that exists', async () => {

@@ -69,7 +69,7 @@ export async function startWorld({ env = {}, entry = {} }: WorldOptions = {}): P
   };
 }
 
-function providerEntry(id: string, oidc: Oidc): Json {
+export function providerEntry(id: string, oidc: Oidc): Json {
   return {
     id,
     type: 'oidc',

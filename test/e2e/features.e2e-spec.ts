@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { call, logIn, type Json } from '../helpers/client.js';
-import { createStore } from '../helpers/server-store.js';
+import { call, challengedLogin, makeDeviceKey, refusalOf, type Json } from '../helpers/client.js';
 import { type Server, startServer } from '../helpers/server.js';
 
 const SECRET = 'the-secret-of-the-okta-client';
@@ -13,6 +12,7 @@ const OKTA = JSON.stringify([
     clientId: 'the-client-id-of-acme',
     clientSecret: SECRET,
     allow: { emailDomains: ['the-allowed-domain.example'], groupsAny: ['the-allowed-group'] },
+    storeRefreshToken: true,
     ui: { iconHint: 'okta', buttonColor: '#111111' },
   },
 ]);
@@ -48,7 +48,7 @@ const PRESETS: Readonly<Record<string, Expected>> = {
     keyless: false,
   },
   'enterprise-keyless-only': {
-    keyed: [],
+    keyed: ['login keyed'],
     okta: ['connect keyed', 'connect keyless', 'login keyless', 'provision keyless'],
     signup: [['anonymous', false]],
     required: ['okta'],
@@ -79,7 +79,7 @@ function documentOf(expected: Expected, hasProvider: boolean): Json {
   const entries = (method: string, rows: readonly string[]): Json[] =>
     rows.map((row) => {
       const [action, mode] = row.split(' ');
-      return { method, action, mode };
+      return { method, action, mode, ...(method === 'okta' && { restricted: true }) };
     });
   return {
     features: {
@@ -102,13 +102,18 @@ function documentOf(expected: Expected, hasProvider: boolean): Json {
         signup: { methods: expected.signup.map(([id, enabled]) => ({ id, enabled })) },
         login: { requiredProviders: expected.required, serverChallenge: 'required' },
         providers: hasProvider
-          ? { okta: { displayName: 'Acme Okta', iconHint: 'okta', buttonColor: '#111111' } }
+          ? {
+              okta: {
+                ...{ displayName: 'Acme Okta', iconHint: 'okta', buttonColor: '#111111' },
+                offboarding: { enabled: true, intervalSeconds: 86_400 },
+              },
+            }
           : {},
         ui: { autoRedirect: { enabled: false, providerId: null } },
       },
       encryption: {
         storagePolicy,
-        defaultAccountMode: expect.stringMatching(/^(e2ee|plain)$/),
+        defaultAccountMode: storagePolicy === 'plaintext_only' ? 'plain' : 'e2ee',
         allowAccountOptOut: false,
         plainAccountSettingsAtRest: 'server_sealed',
         plainAccountCredentialsAtRest: 'server_sealed',
@@ -128,26 +133,29 @@ const FORBIDDEN = [
 const VARIABLE_NAME = /AUTH_|SERVICE_|GITHUB_|DATABASE_|REDIS_/;
 
 describe('GET /v1/features', () => {
-  it('lists device keys from the start, and no redirect to a missing provider', async () => {
-    const store = await createStore();
-    const env = {
-      SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'plaintext_only',
-      SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1',
-      SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID: 'ghost',
-    };
+  it('is the same before and after a new key was refused on plaintext_only', async () => {
+    const server = await startServer({
+      env: {
+        SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'plaintext_only',
+        SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1',
+        SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID: 'ghost',
+      },
+    });
     try {
-      const first = await startServer({ env, store });
-      await logIn(first);
-      await first.stop();
-      const second = await startServer({ env, store });
-      const { body } = await call(second, 'GET', '/v1/features');
-      await second.stop();
-      expect(body).toMatchObject({
+      const before = await call(server, 'GET', '/v1/features');
+      const body = await challengedLogin(server, makeDeviceKey());
+      expect(refusalOf(await call(server, 'POST', '/v1/auth', { body }))).toEqual({
+        status: 403,
+        code: 'signup-disabled',
+      });
+      const after = await call(server, 'GET', '/v1/features');
+      expect(after.text).toBe(before.text);
+      expect(after.body).toMatchObject({
         features: { auth: { login: { keyChallenge: { enabled: true } } } },
         capabilities: { auth: { ui: { autoRedirect: { enabled: false, providerId: null } } } },
       });
     } finally {
-      await store.drop();
+      await server.stop();
     }
   });
 

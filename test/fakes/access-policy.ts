@@ -1,7 +1,7 @@
 import type { OperatorPolicy } from '../../src/policy/operator-policy.js';
 import type { GitHubRules, OidcRules } from '../../src/policy/eligibility/provider-rules.js';
 
-/** Changes of some rules; the storage policy of `encryption` counts for `keyless` too. */
+/** Changes of some rules. */
 export type PolicyChange = Omit<
   { readonly [Part in keyof OperatorPolicy]?: Partial<OperatorPolicy[Part]> },
   'providers'
@@ -26,7 +26,6 @@ const DEFAULT: OperatorPolicy = {
     plainAccountCredentialsAtRest: 'server_sealed',
   },
   keyless: {
-    storagePolicy: 'required_e2ee',
     accountsEnabled: false,
     oauth: { enabled: false, providers: [], autoProvision: false },
   },
@@ -36,6 +35,8 @@ const DEFAULT: OperatorPolicy = {
     autoProvision: false,
     trustForwardedHeaders: false,
     trustedProxies: [],
+    allowedEmailDomains: [],
+    allowedIssuers: [],
   },
   providers: [],
   ui: { autoRedirect: { enabled: false, providerId: null } },
@@ -48,11 +49,7 @@ export function policyWith(...changes: readonly PolicyChange[]): OperatorPolicy 
       http: { ...policy.http, ...change.http },
       auth: { ...policy.auth, ...change.auth },
       encryption: { ...policy.encryption, ...change.encryption },
-      keyless: {
-        ...policy.keyless,
-        ...change.keyless,
-        storagePolicy: change.encryption?.storagePolicy ?? policy.encryption.storagePolicy,
-      },
+      keyless: { ...policy.keyless, ...change.keyless },
       mtls: { ...policy.mtls, ...change.mtls },
       providers: change.providers ?? policy.providers,
       ui: { ...policy.ui, ...change.ui },

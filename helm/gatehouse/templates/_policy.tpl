@@ -2,7 +2,11 @@
 {{- define "gatehouse.policy" -}}
 {{- $facts := include "gatehouse.policyFacts" . | fromYaml -}}
 {{- with $facts -}}
-{{- if and .anonymous .keyed }}
+{{- if not .keyed }}
+A new device key is refused: login with a device key is off.
+{{- else if eq .storage "plaintext_only" }}
+A new device key is refused: encrypted content is not stored.
+{{- else if .anonymous }}
 Anyone who can reach this server can create an account.
 {{- else }}
 A new device key is refused: anonymous sign-up is off.

@@ -1,5 +1,6 @@
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
+import { admissionTable, judgeAdmission } from '../../policy/admission/admission.js';
 import { judgeEligibility } from '../../policy/eligibility/eligibility.js';
 import { eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
 import {
@@ -38,14 +39,26 @@ export function explain(context: CliContext): Promise<void> {
         return { provider, required: false, ...explainIdentity(settings, provider, identity) };
       }),
     ];
+    const table = admissionTable(settings);
+    const mode = isKeyless ? 'keyless' : 'keyed';
+    const methods = isKeyless ? identities.map(({ provider }) => provider) : ['key_challenge'];
+    const logins = methods.map((method) => ({
+      method,
+      ...judgeAdmission(table, method, 'login', mode),
+    }));
     context.output.result(
-      { accountId: id, isAllowed, isKeyless, disabledAt, providers },
+      { accountId: id, isAllowed, isKeyless, disabledAt, logins, providers },
       [
         `${id} is ${isAllowed ? 'allowed' : 'refused'}.`,
         disabledAt === null
           ? 'The account is enabled.'
           : `The account is disabled since ${formatTime(disabledAt)}.`,
         ...(isKeyless ? ['It has no device key: one of its identities has to be eligible.'] : []),
+        ...logins.map((login) =>
+          login.isAllowed
+            ? `Login with ${login.method} is allowed.`
+            : `Login with ${login.method} is refused by ${login.variable}: ${login.code}.`,
+        ),
         ...providers.flatMap((one) => describe(one)),
       ].join('\n'),
     );

@@ -10,6 +10,7 @@ import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/envi
 import { printableSettings } from '../../config/printable-settings.js';
 import { resolveSettings, type ResolvedConfiguration } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
+import { admissionTable } from '../../policy/admission/admission.js';
 import type { LockoutFinding } from '../../policy/findings/lockout.js';
 import { describePolicy } from '../../policy/findings/describe-policy.js';
 import type { CliContext } from '../command.js';
@@ -53,7 +54,7 @@ export function check(context: Context): number {
   const errors = of('error');
   const ok = errors.length === 0;
   context.output.result(
-    { ok, problems: [], warnings, findings, policy },
+    { ok, problems: [], warnings, findings, policy, admission: admissionTable(settings) },
     [
       `${ok ? 'The configuration is valid.' : 'The server would start, and not do what is configured.'} The policy:`,
       ...policy.map((sentence) => `  ${sentence}`),

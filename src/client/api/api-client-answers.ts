@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AuthMethod } from '../../policy/admission/auth-methods.js';
+import type { AuthMethod } from '../../policy/admission/admission.js';
 import type { Content } from '../../policy/content.js';
 import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
 import type { AnswerOf, Route } from './api-routes.js';

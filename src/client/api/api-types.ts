@@ -3758,7 +3758,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `fresh-login-required`, `account-disabled` */
+            /** @description `fresh-login-required`, `account-disabled`, `keyless-disabled`, `e2ee-required` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4160,7 +4160,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `keyless-disabled`, `e2ee-required` */
+            /** @description `keyless-disabled`, `e2ee-required`, `key-challenge-disabled` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4239,7 +4239,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `not-eligible`, `account-disabled`, `signup-provider-disabled` */
+            /** @description `not-eligible`, `account-disabled`, `signup-provider-disabled`, `key-challenge-disabled` */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -12,7 +12,7 @@ const OKTA = { id: 'okta', displayName: 'Acme Okta', iconHint: 'okta', buttonCol
 
 /** The document that a server under this policy really sends. */
 function document(...changes: readonly PolicyChange[]): unknown {
-  return JSON.parse(JSON.stringify(featureDocument(policyWith(...changes), false, '1.0.0')));
+  return JSON.parse(JSON.stringify(featureDocument(policyWith(...changes), '1.0.0')));
 }
 
 const CONNECTED: PolicyChange = { providers: [okta()] };
@@ -62,7 +62,7 @@ describe(authChoices.name, () => {
     [
       'Enterprise keyless-only: plain without a screen (OAuth provisioning choice 3)',
       [KEYLESS, PLAINTEXT, NOT_ANONYMOUS],
-      { deviceKey: '', certificate: false, providers: { okta: 'keyless: plain' } },
+      { deviceKey: 'login', certificate: false, providers: { okta: 'keyless: plain' } },
     ],
     [
       'Enterprise optional encryption: both, so ask (OAuth provisioning choice 1 and 2)',
@@ -95,7 +95,7 @@ describe(authChoices.name, () => {
         NOT_ANONYMOUS,
         { keyless: { accountsEnabled: true }, mtls: { enabled: true, mode: 'direct' } },
       ],
-      { deviceKey: '', certificate: true, providers: {} },
+      { deviceKey: 'login', certificate: true, providers: {} },
     ],
   ])('%s', (_name, changes, expected) => {
     expect(summary(authChoices(document(...changes)))).toEqual(expected);

@@ -1,4 +1,4 @@
-import type { AuthAction, AuthMethod, AuthMode } from '../../policy/admission/auth-methods.js';
+import type { AuthAction, AuthMethod, AuthMode } from '../../policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
 import { isRecord } from '../is-record.js';
 

@@ -5,6 +5,8 @@ import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError, ERRORS, invalidRequest } from '../../common/errors.js';
 import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
+import { Admission } from '../../auth/admission.js';
+import { CERTIFICATES, judgeAdmission } from '../../policy/admission/admission.js';
 import { allowedReturnTo } from '../../policy/flow/return-address.js';
 import { judgeClientCertificate } from '../../policy/certificate/client-certificate.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
@@ -14,8 +16,7 @@ import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
 import type { Login } from '../../auth/sessions/session-issuer.js';
 import { PresentedCertificates } from './presented-certificate.js';
 
-/** The provider id of identities of certificates. */
-const PROVIDER = 'mtls';
+const PROVIDER = CERTIFICATES;
 
 /** Contents of a claim code: the proven identity, not a token. */
 interface ClaimContents {
@@ -36,6 +37,7 @@ export class CertificateLoginService {
     private readonly certificates: PresentedCertificates,
     private readonly keyless: KeylessLogin,
     private readonly claims: ExternalFlowRepository,
+    private readonly admission: Admission,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
     @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
@@ -48,7 +50,7 @@ export class CertificateLoginService {
    *   {@link KeylessLogin.logIn} throws
    */
   async logIn(request: IncomingMessage, origin: LoginOrigin): Promise<Login> {
-    this.requireEnabled();
+    this.admission.require(PROVIDER, 'login', 'keyless');
     return this.keyless.logIn(this.identify(request), origin);
   }
 
@@ -58,8 +60,13 @@ export class CertificateLoginService {
    * @throws AppError `not-found`, `invalid-return-to`, `invalid-request`
    */
   start(returnTo: unknown, proofHash: unknown): string {
-    const { href } = this.returnAddress(returnTo);
+    const refusal = this.refusal();
+    const address = this.returnAddress(returnTo);
     const hash = toProofHash(proofHash);
+    if (refusal !== null) {
+      return this.refusedReturn(address, refusal);
+    }
+    const { href } = address;
     // Relative, so that the path prefix of a proxy is kept.
     const base = this.mtls.publicUrl === null ? '' : `${this.mtls.publicUrl}/v1/auth/mtls/`;
     const query = new URLSearchParams({ returnTo: href, ...(hash && { proofHash: hash }) });
@@ -72,20 +79,20 @@ export class CertificateLoginService {
    * @throws AppError `not-found`, `invalid-return-to`, `invalid-request`, `unavailable`
    */
   async complete(request: IncomingMessage, returnTo: unknown, proofHash: unknown): Promise<string> {
+    const refusal = this.refusal();
     const url = this.returnAddress(returnTo);
     const hash = toProofHash(proofHash);
+    if (refusal !== null) {
+      return this.refusedReturn(url, refusal);
+    }
     try {
       const identity = this.identify(request);
       const created = await this.keyless.provision(identity);
       url.searchParams.set('code', await this.issueCode(identity, created, hash));
+      return url.href;
     } catch (error) {
-      if (!(error instanceof AppError) || ![401, 403, 409].includes(ERRORS[error.code].status)) {
-        throw error;
-      }
-      this.audit.refuse(PROVIDER, error.code);
-      url.searchParams.set('error', error.code.replaceAll('-', '_'));
+      return this.refusedReturn(url, error);
     }
-    return url.href;
   }
 
   /**
@@ -95,7 +102,7 @@ export class CertificateLoginService {
    *   {@link KeylessLogin.logIn} throws
    */
   async claim(code: string, proof: string | null, origin: LoginOrigin): Promise<Login> {
-    this.requireEnabled();
+    this.admission.require(PROVIDER, 'login', 'keyless');
     const now = new Date(this.clock.now());
     const contents = await this.claims.takeChecked<ClaimContents>(
       'mtls-claim',
@@ -130,8 +137,7 @@ export class CertificateLoginService {
 
   private identity(subject: string, login: string): KeylessIdentity {
     const known = { provider: PROVIDER, subject, authority: null, login, credentials: null };
-    const { autoProvision } = this.mtls;
-    return { ...known, eligibility: { status: 'eligible' }, autoProvision };
+    return { ...known, eligibility: { status: 'eligible' } };
   }
 
   private async issueCode(
@@ -147,6 +153,28 @@ export class CertificateLoginService {
     return code;
   }
 
+  /** The refusal for the return address; null = admitted. @throws AppError `not-found` (switched off) */
+  private refusal(): AppError | null {
+    const decision = judgeAdmission(this.admission.table, PROVIDER, 'login', 'keyless');
+    if (decision.isAllowed) {
+      return null;
+    }
+    if (decision.code === 'not-found') {
+      throw new AppError(decision.code);
+    }
+    return new AppError(decision.code);
+  }
+
+  /** The return address with the refusal; a fault is thrown on. */
+  private refusedReturn(url: URL, error: unknown): string {
+    if (!(error instanceof AppError) || ![401, 403, 409].includes(ERRORS[error.code].status)) {
+      throw error;
+    }
+    this.audit.refuse(PROVIDER, error.code);
+    url.searchParams.set('error', error.code.replaceAll('-', '_'));
+    return url.href;
+  }
+
   /** The client receives the code only; the reason is for the operator. */
   private logRefusal(reason: string): void {
     this.audit.refuse(PROVIDER, reason);
@@ -154,7 +182,6 @@ export class CertificateLoginService {
   }
 
   private returnAddress(returnTo: unknown): URL {
-    this.requireEnabled();
     const { returnToAllowPrefixes } = this.mtls;
     const url =
       typeof returnTo === 'string' ? allowedReturnTo(returnTo, returnToAllowPrefixes) : null;
@@ -162,12 +189,6 @@ export class CertificateLoginService {
       throw new AppError('invalid-return-to');
     }
     return url;
-  }
-
-  private requireEnabled(): void {
-    if (!this.mtls.enabled) {
-      throw new AppError('not-found');
-    }
   }
 }
 

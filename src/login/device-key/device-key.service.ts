@@ -2,12 +2,11 @@ import { createPublicKey, verify } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AppError, invalidRequest } from '../../common/errors.js';
-import { authConfig } from '../../config/auth.config.js';
 import { encryptionConfig } from '../../config/encryption.config.js';
 import { normalizeBase64 } from '../../policy/base64.js';
 import { isStrictSignature, judgePublicKey } from '../../policy/admission/device-key.js';
 import { newKeyedAccountMode } from '../../policy/admission/encryption.js';
-import { judgeSignup } from '../../policy/admission/access.js';
+import { Admission } from '../../auth/admission.js';
 import { AccountRepository } from '../../storage/repositories/account.repository.js';
 import type { Query } from '../../storage/database.js';
 import type { NewSession } from '../../storage/repositories/session-sql.js';
@@ -30,7 +29,7 @@ export class DeviceKeyService {
     private readonly sessions: SessionRepository,
     private readonly challenges: LoginChallenges,
     private readonly issuer: SessionIssuer,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    private readonly admission: Admission,
     @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
   ) {}
 
@@ -106,10 +105,7 @@ export class DeviceKeyService {
     if (!create) {
       throw new AppError('not-found');
     }
-    const decision = judgeSignup({ ...this.auth, accountExists: false });
-    if (!decision.allowed) {
-      throw new AppError(decision.code);
-    }
+    this.admission.require('key_challenge', 'provision', 'keyed');
   }
 }
 

@@ -1,20 +1,14 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
+import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
-import { keylessConfig } from '../../config/keyless.config.js';
 import type { EligibilityFacts, EligibilityVerdict } from '../../policy/eligibility/eligibility.js';
 import {
   judgeLink,
   isOfAuthority,
   type Authority,
 } from '../../policy/eligibility/identity-link.js';
-import {
-  judgeKeylessAccounts,
-  judgeKeylessSignup,
-  type ProviderLoginDecision,
-} from '../../policy/admission/keyless.js';
+import { Admission } from '../../auth/admission.js';
 import { Database, type Query } from '../../storage/database.js';
 import type {
   IdentityChange,
@@ -41,8 +35,6 @@ export interface KeylessIdentity {
   readonly login: string | null;
   /** The verdict of the operator's rules. */
   readonly eligibility: EligibilityVerdict;
-  /** Whether the first login creates an account. */
-  readonly autoProvision: boolean;
   /** For the re-check; null keeps the stored ones. */
   readonly credentials: string | null;
   /** The facts that were judged. Default: the login only. */
@@ -81,7 +73,7 @@ export class KeylessLogin {
     private readonly changes: IdentityChanges,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
-    @Inject(keylessConfig.KEY) private readonly rules: ConfigType<typeof keylessConfig>,
+    private readonly admission: Admission,
   ) {}
 
   /**
@@ -143,7 +135,7 @@ export class KeylessLogin {
   /** Applies policy and rules; the refusal of a known identity is stored. */
   private async check(identity: KeylessIdentity): Promise<void> {
     const { provider, eligibility } = identity;
-    refuseUnless(judgeKeylessAccounts(this.rules), provider);
+    this.admission.require(provider, 'login', 'keyless');
     if (eligibility.status === 'ineligible') {
       await this.links.refuse(this.toProven(identity), eligibility.reason);
     }
@@ -152,7 +144,7 @@ export class KeylessLogin {
 
   private async decide(query: Query, identity: KeylessIdentity): Promise<AdmittedIdentity> {
     const { provider } = identity;
-    refuseUnless(judgeKeylessAccounts(this.rules), provider);
+    this.admission.require(provider, 'login', 'keyless');
     checkEligible(identity);
     const proven = this.toProven(identity);
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -165,7 +157,7 @@ export class KeylessLogin {
         const change = await this.refresh(query, known, proven);
         return { accountId: known.account.id, provider, created: false, change };
       }
-      refuseUnless(judgeKeylessSignup(identity.autoProvision), provider);
+      this.admission.require(provider, 'provision', 'keyless');
       const accountId = await this.keyless.create(query, proven, new Date(this.clock.now()));
       if (accountId !== null) {
         return { accountId, provider, created: true, change: null };
@@ -220,12 +212,5 @@ function checkOpen({ account, keyMode }: IdentityAccount, provider: string): voi
   }
   if (account.isDisabled) {
     throw new AppError('account-disabled');
-  }
-}
-
-/** @throws AppError the code of the refusal */
-export function refuseUnless(decision: ProviderLoginDecision, provider: string): void {
-  if (!decision.isAllowed) {
-    throw new AppError(decision.code, { provider });
   }
 }

@@ -27,7 +27,13 @@ export class ConnectController {
   @NeedsFreshLogin()
   @ChangesState()
   @Answers(StartAnswerDto)
-  @Refuses('invalid-request', 'oauth-not-configured', 'unsupported-provider')
+  @Refuses(
+    'invalid-request',
+    'oauth-not-configured',
+    'keyless-disabled',
+    'e2ee-required',
+    'unsupported-provider',
+  )
   async start(
     @Caller() { accountId }: Access,
     @Param('provider') provider: string,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
-import type { AuthMode } from '../../policy/admission/auth-methods.js';
+import type { AuthMode } from '../../policy/admission/admission.js';
 import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
 import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { Database, type Query } from '../../storage/database.js';

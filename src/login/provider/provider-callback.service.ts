@@ -3,10 +3,9 @@ import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/clock.js';
 import { toAppError } from '../../common/error.filter.js';
 import { AppError, ERRORS } from '../../common/errors.js';
-import { authConfig } from '../../config/auth.config.js';
 import { oauthReturnConfig } from '../../config/browser.config.js';
-import { keylessConfig } from '../../config/keyless.config.js';
-import { judgeProviderLogin, provisioningModes } from '../../policy/admission/keyless.js';
+import { encryptionConfig } from '../../config/encryption.config.js';
+import { Admission } from '../../auth/admission.js';
 import { returnAddressFor } from '../../policy/flow/return-address.js';
 import { isOfAuthority } from '../../policy/eligibility/identity-link.js';
 import { loopbackCode } from '../../policy/flow/loopback-code.js';
@@ -20,6 +19,7 @@ import { LIFETIME_MS, type FlowContents, type PendingContents } from './pending-
 import { IdentityLinks } from '../../identities/identity-links.js';
 import { IdentityChanges } from '../../identities/identity-changes.js';
 import type { LoopbackQuestion } from './loopback-page.js';
+import { requireProviderLogin } from './provider-start.service.js';
 import { loopbackAddress, returnLocation, type ReturnQuery } from './return-location.js';
 
 /** The form of `state` and `pending`. */
@@ -51,8 +51,8 @@ export class ProviderCallbackService {
     private readonly changes: IdentityChanges,
     private readonly limits: RateLimits,
     private readonly clock: Clock,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
-    @Inject(keylessConfig.KEY) private readonly keyless: ConfigType<typeof keylessConfig>,
+    private readonly admission: Admission,
+    @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
     @Inject(oauthReturnConfig.KEY)
     private readonly oauthReturn: ConfigType<typeof oauthReturnConfig>,
   ) {}
@@ -119,9 +119,10 @@ export class ProviderCallbackService {
     search: string,
   ): Promise<Omit<ReturnQuery, 'flow'>> {
     const isLogin = flow.holder.accountId === null;
-    const decision = judgeProviderLogin(flow.mode, this.keyless, provider.id);
-    if (isLogin && !decision.isAllowed) {
-      throw new AppError(decision.code);
+    if (isLogin) {
+      requireProviderLogin(this.admission, provider.id, flow.mode);
+    } else {
+      this.admission.require(provider.id, 'connect', flow.mode);
     }
     const proven = await this.exchange(provider, flow, search);
     const known = await this.identities.find(provider.id, proven.subject);
@@ -132,12 +133,15 @@ export class ProviderCallbackService {
     const expiresAt = new Date(this.clock.now() + LIFETIME_MS);
     await this.flows.add('external-pending', pending, proven, expiresAt);
     const { mode } = flow;
-    const answer = { pending, mode, storagePolicy: this.keyless.storagePolicy };
+    const answer = { pending, mode, storagePolicy: this.encryption.storagePolicy };
     if (known !== null) {
       return { ...answer, accountMode: known.accountMode };
     }
-    const modes = provisioningModes(this.keyless, this.auth.signupProviders, provider.id).join();
-    return isLogin ? { ...answer, provisioning: 'required', provisioningModes: modes } : answer;
+    const provisioningModes = [
+      ...(this.admission.allows(provider.id, 'provision', 'keyless') ? ['plain'] : []),
+      ...(this.admission.allows(provider.id, 'provision', 'keyed') ? ['e2ee'] : []),
+    ].join();
+    return isLogin ? { ...answer, provisioning: 'required', provisioningModes } : answer;
   }
 
   /** Exchanges the code for a profile, and judges it by the operator's rules. */

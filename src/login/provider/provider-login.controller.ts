@@ -40,6 +40,7 @@ export class ProviderLoginController {
     'invalid-request',
     'invalid-public-key',
     'oauth-not-configured',
+    'key-challenge-disabled',
     'keyless-disabled',
     'e2ee-required',
     'unsupported-provider',
@@ -61,6 +62,7 @@ export class ProviderLoginController {
   @LoginMethod(':provider')
   @Answers(LoginAnswerDto)
   @Refuses(
+    'key-challenge-disabled',
     'invalid-public-key',
     'invalid-pending',
     'invalid-proof',

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
-import type { AuthMode } from '../../policy/admission/auth-methods.js';
+import type { AuthMode } from '../../policy/admission/admission.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { DeviceKeyLoginDto } from '../device-key/device-key.dto.js';
 import { IsProofHash } from '../login-proof.js';

@@ -1,11 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
+import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors.js';
-import { authConfig } from '../../config/auth.config.js';
-import { keylessConfig } from '../../config/keyless.config.js';
-import { judgeKeylessOAuth, judgeProviderSignup } from '../../policy/admission/keyless.js';
+import { Admission } from '../../auth/admission.js';
 import { DeviceKeyService } from '../device-key/device-key.service.js';
-import { KeylessLogin, refuseUnless } from '../keyless/keyless-login.service.js';
+import { KeylessLogin } from '../keyless/keyless-login.service.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
 import { SessionIssuer, type Login } from '../../auth/sessions/session-issuer.js';
 import { IdentityLinks } from '../../identities/identity-links.js';
@@ -23,17 +20,18 @@ export class ProviderLoginService {
     private readonly links: IdentityLinks,
     private readonly changes: IdentityChanges,
     private readonly issuer: SessionIssuer,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
-    @Inject(keylessConfig.KEY) private readonly keyless: ConfigType<typeof keylessConfig>,
+    private readonly admission: Admission,
   ) {}
 
   /**
    * Logs in the account of the key and links the identity; creates the account where allowed.
    *
-   * @throws AppError `invalid-pending`, `invalid-proof`, `signup-provider-disabled`, `not-found`
-   *   where `create` is false, `account-disabled`, what {@link DeviceKeyService.prove} and {@link IdentityLinks.link} throw
+   * @throws AppError `key-challenge-disabled`, `invalid-pending`, `invalid-proof`,
+   *   `signup-provider-disabled`, `not-found` where `create` is false, `account-disabled`, what
+   *   {@link DeviceKeyService.prove} and {@link IdentityLinks.link} throw
    */
   async finish(provider: string, body: FinalizeDto, origin: LoginOrigin): Promise<Login> {
+    this.admission.require('key_challenge', 'login', 'keyed');
     const publicKey = await this.deviceKeys.prove(body);
     const session = this.issuer.prepare(provider, origin);
     const { account, created, change } = await this.pendings.use(
@@ -41,12 +39,11 @@ export class ProviderLoginService {
       body.pending,
       async (query, pending) => {
         checkFlowOwner(pending.holder, body.proof, publicKey);
-        const { signupProviders } = this.auth;
         const checkSignup = (): void => {
           if (body.create === false) {
             throw new AppError('not-found');
           }
-          refuseUnless(judgeProviderSignup(this.keyless, signupProviders, provider), provider);
+          this.admission.require(provider, 'provision', 'keyed');
         };
         const begun = await this.deviceKeys.begin(publicKey, session, checkSignup, query);
         if (begun.account.isDisabled) {
@@ -73,14 +70,12 @@ export class ProviderLoginService {
   ): Promise<Login> {
     const admitted = await this.pendings.use(provider, pending, async (query, contents) => {
       checkFlowOwner(contents.holder, proof, null);
-      refuseUnless(judgeKeylessOAuth(this.keyless, provider), provider);
       const identity = {
         ...contents,
         login: contents.facts.login,
         authority: this.links.authorityOf(provider),
         // The rules may have changed since the provider was asked.
         eligibility: this.links.judge(provider, contents),
-        autoProvision: this.keyless.oauth.autoProvision,
       };
       return this.keylessLogins.admit(query, identity, origin);
     });

@@ -3,15 +3,13 @@ import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/clock.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { oauthReturnConfig } from '../../config/browser.config.js';
-import { keylessConfig } from '../../config/keyless.config.js';
-import type { AuthMode } from '../../policy/admission/auth-methods.js';
-import { judgeProviderLogin } from '../../policy/admission/keyless.js';
+import { Admission } from '../../auth/admission.js';
+import type { AuthMode } from '../../policy/admission/admission.js';
 import { returnAddressFor } from '../../policy/flow/return-address.js';
 import { ProviderError, type IdentityProvider } from '../../providers/identity-provider.js';
 import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { AccountRepository } from '../../storage/repositories/account.repository.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
-import { refuseUnless } from '../keyless/keyless-login.service.js';
 import { randomSecret } from '../login-proof.js';
 import { LIFETIME_MS, type FlowContents, type FlowOwner } from './pending-logins.js';
 
@@ -25,14 +23,14 @@ export class ProviderStartService {
     private readonly flows: ExternalFlowRepository,
     private readonly accounts: AccountRepository,
     private readonly clock: Clock,
-    @Inject(keylessConfig.KEY) private readonly keyless: ConfigType<typeof keylessConfig>,
+    private readonly admission: Admission,
     @Inject(oauthReturnConfig.KEY)
     private readonly oauthReturn: ConfigType<typeof oauthReturnConfig>,
   ) {}
 
   /**
-   * @throws AppError `unsupported-provider`, `keyless-disabled`, `e2ee-required` and what
-   *   {@link start} throws
+   * @throws AppError `unsupported-provider`, `key-challenge-disabled`, `keyless-disabled`,
+   *   `e2ee-required` and what {@link start} throws
    */
   async startLogin(
     provider: string,
@@ -41,11 +39,14 @@ export class ProviderStartService {
     loopbackPort: number | null,
   ): Promise<URL> {
     const known = this.known(provider);
-    refuseUnless(judgeProviderLogin(mode, this.keyless, provider), provider);
+    requireProviderLogin(this.admission, provider, mode);
     return this.start(known, { mode, holder: owner, loopbackPort });
   }
 
-  /** @throws AppError `unsupported-provider`, `token-revoked` and what {@link start} throws */
+  /**
+   * @throws AppError `unsupported-provider`, `token-revoked`, `keyless-disabled`, `e2ee-required` and
+   *   what {@link start} throws
+   */
   async startConnect(
     provider: string,
     accountId: string,
@@ -53,6 +54,7 @@ export class ProviderStartService {
   ): Promise<URL> {
     const known = this.known(provider);
     const account = await this.accounts.profile(accountId);
+    this.admission.require(provider, 'connect', account.keyMode);
     const holder: FlowOwner = { accountId, proofHash: null, publicKey: null };
     return this.start(known, { mode: account.keyMode, holder, loopbackPort });
   }
@@ -93,4 +95,14 @@ export class ProviderStartService {
     }
     return provider;
   }
+}
+
+/**
+ * Whether a login may begin, and go on when it comes back. A keyed one may end at an account that
+ * exists, to which the identity is linked, whatever the sign-up policy says.
+ *
+ * @throws AppError `key-challenge-disabled`, `keyless-disabled`, `e2ee-required`
+ */
+export function requireProviderLogin(admission: Admission, provider: string, mode: AuthMode): void {
+  admission.require(mode === 'keyed' ? 'key_challenge' : provider, 'login', mode);
 }

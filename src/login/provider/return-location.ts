@@ -1,4 +1,4 @@
-import type { AuthMode } from '../../policy/admission/auth-methods.js';
+import type { AuthMode } from '../../policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
 
 /** The query of the return address (contract, External providers). */

@@ -1,10 +1,4 @@
-import {
-  isFreshLogin,
-  judgeProviders,
-  judgeSession,
-  judgeSignup,
-  type IdentityFacts,
-} from './access.js';
+import { isFreshLogin, judgeProviders, judgeSession, type IdentityFacts } from './access.js';
 
 const FACTS = { isDisabled: false, loggedInAt: 1, isKeyless: false, identities: [] };
 
@@ -95,22 +89,5 @@ describe(isFreshLogin, () => {
     [5000, 900_000, 0, true],
   ])('of %d within %d at %d: %s', (loggedInAt, maxAgeMs, now, isFresh) => {
     expect(isFreshLogin(loggedInAt, maxAgeMs, now)).toBe(isFresh);
-  });
-});
-
-describe('judgeSignup', () => {
-  it('refuses a new key while anonymous sign-up is off', () => {
-    expect(judgeSignup({ anonymousSignupEnabled: false, accountExists: false })).toEqual({
-      allowed: false,
-      code: 'signup-disabled',
-    });
-  });
-
-  it.each([
-    { anonymousSignupEnabled: true, accountExists: false },
-    { anonymousSignupEnabled: true, accountExists: true },
-    { anonymousSignupEnabled: false, accountExists: true },
-  ])('lets $anonymousSignupEnabled/$accountExists in', (facts) => {
-    expect(judgeSignup(facts)).toEqual({ allowed: true });
   });
 });

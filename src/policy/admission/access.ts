@@ -122,18 +122,5 @@ function judgeRequired(
   return { isAllowed: true, until };
 }
 
-/**
- * Whether a device key may log in or sign up at `POST /v1/auth` (specification, Policy variables):
- * a known key always may, a new one only while anonymous sign-up is on.
- */
-export function judgeSignup(facts: {
-  readonly anonymousSignupEnabled: boolean;
-  readonly accountExists: boolean;
-}): { readonly allowed: true } | { readonly allowed: false; readonly code: 'signup-disabled' } {
-  return facts.accountExists || facts.anonymousSignupEnabled
-    ? { allowed: true }
-    : { allowed: false, code: 'signup-disabled' };
-}
-
 /** Live sessions of one account; the one unused longest ends when there is one more (contract, Sessions). */
 export const MAX_SESSIONS = 100;

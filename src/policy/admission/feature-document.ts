@@ -1,12 +1,19 @@
+import { isRecheckable } from '../eligibility/provider-rules.js';
+import type { OperatorPolicy } from '../operator-policy.js';
 import {
-  authMethods,
-  isMtlsReachable,
+  acceptsKeyless,
+  admissionTable,
+  allowedMethods,
+  CERTIFICATES,
+  judgeAdmission,
+  methodsWith,
+  type AdmissionEntry,
   type AdmissionPolicy,
   type AuthMethod,
-} from './auth-methods.js';
-import type { OperatorPolicy } from '../operator-policy.js';
+} from './admission.js';
+import { newKeyedAccountMode } from './encryption.js';
 
-export type FeaturePolicy = AdmissionPolicy & Pick<OperatorPolicy, 'encryption' | 'ui'>;
+export type FeaturePolicy = AdmissionPolicy & Pick<OperatorPolicy, 'ui'>;
 
 /** The body of `GET /v1/features` (contract, Discovery). */
 export interface FeatureDocument {
@@ -19,19 +26,17 @@ export interface FeatureDocument {
 /**
  * What clients may know of this policy: what works, and nothing about what is misconfigured.
  *
- * @param keyedAccountsExist whether a `plaintext_only` server still has accounts with device keys
  * @param version of this program
  */
-export function featureDocument(
-  policy: FeaturePolicy,
-  keyedAccountsExist: boolean,
-  version: string,
-): FeatureDocument {
-  const { auth, encryption, providers } = policy;
-  const methods = authMethods(policy, keyedAccountsExist);
-  const providerId = autoRedirectOf(policy);
+export function featureDocument(policy: FeaturePolicy, version: string): FeatureDocument {
+  const { auth, encryption, providers, ui } = policy;
+  const table = admissionTable(policy);
+  const { offboarding } = auth;
+  const methods = allowedMethods(table);
+  const providerId = ui.autoRedirect.enabled ? redirectTarget(table, ui.autoRedirect) : null;
+  const isOptOutOffered = encryption.allowAccountOptOut && encryption.storagePolicy === 'optional';
   return {
-    features: featureSwitches(policy, methods),
+    features: featureSwitches(policy, table, isOptOutOffered),
     capabilities: {
       auth: {
         methods,
@@ -41,14 +46,24 @@ export function featureDocument(
           serverChallenge: auth.requireServerChallenge ? 'required' : 'optional',
         },
         providers: Object.fromEntries(
-          providers.map(({ id, displayName, ui }) => [id, { displayName, ...ui }]),
+          providers.map((provider) => [
+            provider.id,
+            {
+              displayName: provider.displayName,
+              ...provider.ui,
+              offboarding: {
+                enabled: offboarding.enabled && isRecheckable(provider),
+                intervalSeconds: offboarding.intervalSeconds,
+              },
+            },
+          ]),
         ),
         ui: { autoRedirect: { enabled: providerId !== null, providerId } },
       },
       encryption: {
         storagePolicy: encryption.storagePolicy,
-        defaultAccountMode: encryption.defaultAccountMode,
-        allowAccountOptOut: encryption.allowAccountOptOut,
+        defaultAccountMode: newKeyedAccountMode(encryption),
+        allowAccountOptOut: isOptOutOffered,
         plainAccountSettingsAtRest: encryption.plainAccountSettingsAtRest,
         plainAccountCredentialsAtRest: encryption.plainAccountCredentialsAtRest,
       },
@@ -57,39 +72,38 @@ export function featureDocument(
   };
 }
 
-/** null where the target is not available: clients then show the methods to choose from. */
-function autoRedirectOf({ ui, providers, mtls }: FeaturePolicy): string | null {
-  const { enabled, providerId } = ui.autoRedirect;
-  const isAvailable =
-    providers.some(({ id, isOAuthConfigured }) => isOAuthConfigured && id === providerId) ||
-    (providerId === 'mtls' && mtls.enabled && isMtlsReachable(mtls));
-  return enabled && isAvailable ? providerId : null;
+/** null where the target neither logs in nor creates accounts: clients then show the methods to choose from. */
+export function redirectTarget(
+  table: readonly AdmissionEntry[],
+  { providerId }: OperatorPolicy['ui']['autoRedirect'],
+): string | null {
+  const isOffered = allowedMethods(table).some(
+    ({ method, action }) => method === providerId && action !== 'connect',
+  );
+  return isOffered ? providerId : null;
 }
 
 function featureSwitches(
-  { encryption, keyless }: FeaturePolicy,
-  methods: readonly AuthMethod[],
+  policy: Pick<OperatorPolicy, 'encryption' | 'keyless'>,
+  table: readonly AdmissionEntry[],
+  isOptOutOffered: boolean,
 ): object {
-  const isOffered = (method: string): boolean => methods.some((entry) => entry.method === method);
-  const acceptsPlaintext = encryption.storagePolicy !== 'required_e2ee';
+  const isOffered = (method: string): boolean =>
+    judgeAdmission(table, method, 'login', method === 'key_challenge' ? 'keyed' : 'keyless')
+      .isAllowed;
   const enabled = (value: boolean): object => ({ enabled: value });
   return {
     auth: {
       login: { keyChallenge: enabled(isOffered('key_challenge')) },
-      mtls: enabled(isOffered('mtls')),
+      mtls: enabled(isOffered(CERTIFICATES)),
       oauthKeyless: enabled(
-        methods.some(
-          ({ method, action, mode }) =>
-            method !== 'mtls' && action === 'login' && mode === 'keyless',
-        ),
+        methodsWith(table, 'login', 'keyless').some((method) => method !== CERTIFICATES),
       ),
     },
-    e2ee: { keylessAccounts: enabled(keyless.accountsEnabled && acceptsPlaintext) },
+    e2ee: { keylessAccounts: enabled(acceptsKeyless(policy)) },
     encryption: {
-      plaintextStorage: enabled(acceptsPlaintext),
-      accountOptOut: enabled(
-        encryption.allowAccountOptOut && encryption.storagePolicy === 'optional',
-      ),
+      plaintextStorage: enabled(policy.encryption.storagePolicy !== 'required_e2ee'),
+      accountOptOut: enabled(isOptOutOffered),
     },
     pushTokens: enabled(true),
     updates: enabled(true),

@@ -56,7 +56,7 @@ describe('describePolicy', () => {
         }),
       ),
     ).toEqual([
-      'A new device key is refused: anonymous sign-up is off.',
+      'A new device key is refused: login with a device key is off.',
       'The first login through okta creates an account without device keys.',
       'The first login with a client certificate creates an account without device keys.',
       'Login with a device key is off.',

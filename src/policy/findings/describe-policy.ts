@@ -1,9 +1,11 @@
 import {
-  acceptsCertificates,
   acceptsKeyless,
-  keyedSignupProviders,
-  keylessProviders,
-} from '../admission/auth-methods.js';
+  admissionTable,
+  CERTIFICATES,
+  judgeAdmission,
+  methodsWith,
+  type AdmissionEntry,
+} from '../admission/admission.js';
 import type { OperatorPolicy } from '../operator-policy.js';
 
 /** A sentence, or false where its condition does not hold. */
@@ -11,41 +13,55 @@ type Sentence = string | false;
 
 /** The effective policy in plain sentences, in the order sign-up, login, offboarding, storage. */
 export function describePolicy(policy: OperatorPolicy): string[] {
+  const table = admissionTable(policy);
   return [
-    ...signupSentences(policy),
-    ...loginSentences(policy),
+    ...signupSentences(table),
+    ...loginSentences(table, policy),
     ...offboardingSentences(policy),
     ...storageSentences(policy),
   ].filter((sentence) => sentence !== false);
 }
 
-function signupSentences(policy: OperatorPolicy): Sentence[] {
-  const { auth, keyless, mtls } = policy;
-  const keyed = keyedSignupProviders(policy);
-  const provisioning = keyless.oauth.autoProvision ? keylessProviders(policy) : [];
+function signupSentences(table: readonly AdmissionEntry[]): Sentence[] {
+  const keyed = methodsWith(table, 'provision', 'keyed').filter((id) => id !== 'key_challenge');
+  const keyless = methodsWith(table, 'provision', 'keyless');
+  const provisioning = keyless.filter((id) => id !== CERTIFICATES);
   return [
-    auth.anonymousSignupEnabled && auth.keyChallengeEnabled
-      ? 'Anyone who can reach this server can create an account.'
-      : 'A new device key is refused: anonymous sign-up is off.',
+    signupSentence(table),
     keyed.length > 0 && `An account with device keys can be created through ${anyOf(keyed)}.`,
     provisioning.length > 0 &&
       `The first login through ${anyOf(provisioning)} creates an account without device keys.`,
-    mtls.autoProvision &&
-      acceptsCertificates(policy) &&
+    keyless.includes(CERTIFICATES) &&
       'The first login with a client certificate creates an account without device keys.',
   ];
 }
 
-function loginSentences(policy: OperatorPolicy): Sentence[] {
-  const { keyChallengeEnabled, requireServerChallenge } = policy.auth;
-  const challenge = requireServerChallenge ? ', signing a challenge of this server' : '';
-  const keyless = keylessProviders(policy);
+const SIGNUP_REFUSALS: Readonly<Record<string, string>> = {
+  AUTH_ANONYMOUS_SIGNUP_ENABLED: 'anonymous sign-up is off',
+  AUTH_KEY_CHALLENGE_ENABLED: 'login with a device key is off',
+  SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'encrypted content is not stored',
+};
+
+function signupSentence(table: readonly AdmissionEntry[]): string {
+  const decision = judgeAdmission(table, 'key_challenge', 'provision', 'keyed');
+  if (decision.isAllowed) {
+    return 'Anyone who can reach this server can create an account.';
+  }
+  const reason = SIGNUP_REFUSALS[decision.variable] ?? decision.variable;
+  return `A new device key is refused: ${reason}.`;
+}
+
+function loginSentences(table: readonly AdmissionEntry[], { auth }: OperatorPolicy): Sentence[] {
+  const challenge = auth.requireServerChallenge ? ', signing a challenge of this server' : '';
+  const methods = methodsWith(table, 'login', 'keyless');
+  const keyless = methods.filter((id) => id !== CERTIFICATES);
   return [
-    keyChallengeEnabled
+    methodsWith(table, 'login', 'keyed').length > 0
       ? `An existing account logs in with its device key${challenge}.`
       : 'Login with a device key is off.',
     keyless.length > 0 && `Accounts without device keys log in through ${anyOf(keyless)}.`,
-    acceptsCertificates(policy) && 'Accounts without device keys log in with a client certificate.',
+    methods.includes(CERTIFICATES) &&
+      'Accounts without device keys log in with a client certificate.',
   ];
 }
 

@@ -1,10 +1,13 @@
 import {
-  acceptsCertificates,
   acceptsKeyless,
+  admissionTable,
+  allowedMethods,
+  CERTIFICATES,
   isMtlsReachable,
-  keyedSignupProviders,
-  keylessProviders,
-} from '../admission/auth-methods.js';
+  methodsWith,
+  type AuthAction,
+} from '../admission/admission.js';
+import { redirectTarget } from '../admission/feature-document.js';
 import { readUserEntry, type UserEntryKind } from '../eligibility/eligibility.js';
 import { isRecheckable, isRestricted, type ProviderRules } from '../eligibility/provider-rules.js';
 import { isLoopbackHost } from '../flow/return-address.js';
@@ -80,12 +83,10 @@ const LOCKOUT_ERRORS: LockoutRules = {
     ),
   'required-mtls-unavailable': (policy) =>
     policy.auth.requiredLoginProviders.includes('mtls') &&
-    !acceptsCertificates(policy) &&
+    !methodsWith(admissionTable(policy), 'login', 'keyless').includes(CERTIFICATES) &&
     'AUTH_REQUIRED_LOGIN_PROVIDERS names mtls, but no certificate can log in: every account is refused.',
-  'nobody-can-log-in': (policy) =>
-    !policy.auth.keyChallengeEnabled &&
-    !acceptsCertificates(policy) &&
-    keylessProviders(policy).length === 0 &&
+  'no-login-method': (policy) =>
+    !allows(policy, 'login') &&
     'No way to log in is left: device keys, keyless providers and certificates are all off or incomplete.',
   'keyless-provider-not-configured': (policy) =>
     notConfigured(policy, policy.keyless.oauth.enabled ? policy.keyless.oauth.providers : []).map(
@@ -134,8 +135,8 @@ const LOCKOUT_ERRORS: LockoutRules = {
 
 /** Combinations that work, and are probably not what was meant. */
 const LOCKOUT_WARNINGS: LockoutRules = {
-  'nobody-can-sign-up': (policy) =>
-    !canSignUp(policy) &&
+  'no-signup-method': (policy) =>
+    !allows(policy, 'provision') &&
     'No account can be created: anonymous sign-up is off and no provider or certificate may create one.',
   'keyless-oauth-without-providers': (policy) =>
     policy.keyless.oauth.enabled &&
@@ -204,25 +205,24 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     policy.encryption.storagePolicy !== 'optional' &&
     'SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT has an effect only with the storage policy optional.',
   'auto-redirect-target-unavailable': (policy) => {
-    const { enabled, providerId } = policy.ui.autoRedirect;
-    const id = enabled ? providerId : null;
-    const lost =
-      id === 'mtls' ? !acceptsCertificates(policy) : notConfigured(policy, [id ?? '']).length > 0;
+    const { autoRedirect } = policy.ui;
     return (
-      id !== null &&
-      lost &&
-      `The automatic redirect goes to ${id}, which is not available: clients show the choice instead.`
+      autoRedirect.enabled &&
+      autoRedirect.providerId !== null &&
+      redirectTarget(admissionTable(policy), autoRedirect) === null &&
+      `The automatic redirect goes to ${autoRedirect.providerId}, which is not available for logging in: clients show the choice instead.`
     );
   },
 };
 
-function canSignUp(policy: OperatorPolicy): boolean {
-  return (
-    (policy.auth.anonymousSignupEnabled && policy.auth.keyChallengeEnabled) ||
-    keyedSignupProviders(policy).length > 0 ||
-    (policy.keyless.oauth.autoProvision && keylessProviders(policy).length > 0) ||
-    (policy.mtls.autoProvision && acceptsCertificates(policy))
-  );
+/** Providers that log in to keyless accounts. Empty = none. */
+function keylessProviders(policy: OperatorPolicy): string[] {
+  const methods = methodsWith(admissionTable(policy), 'login', 'keyless');
+  return methods.filter((method) => method !== CERTIFICATES);
+}
+
+function allows(policy: OperatorPolicy, action: AuthAction): boolean {
+  return allowedMethods(admissionTable(policy)).some((entry) => entry.action === action);
 }
 
 function unrestricted(policy: OperatorPolicy): string[] {
@@ -290,8 +290,7 @@ const LOCKOUT_NOTICES: LockoutRules = {
     hasPlainAccounts(policy) &&
     `The storage policy is optional and accounts can be plain: older clients read their settings at /v1/account/settings and are refused with plain-account-requires-settings-v2. ${UPGRADE} set ${STORAGE_POLICY}=required_e2ee.`,
   'older-clients-on-keyless-provisioning': (policy) =>
-    policy.keyless.oauth.autoProvision &&
-    keylessProviders(policy).length > 0 &&
+    methodsWith(admissionTable(policy), 'provision', 'keyless').some((id) => id !== CERTIFICATES) &&
     `Keyless OAuth auto-provisioning is on: older clients show no button for it, or fail to sign in. ${UPGRADE} set SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION=0.`,
 };
 

@@ -1,5 +1,5 @@
 import { judgeProviders, type ProvidersDecision } from '../admission/access.js';
-import { authMethods, type AuthMode } from '../admission/auth-methods.js';
+import { admissionTable, judgeAdmission, type AuthMode } from '../admission/admission.js';
 import {
   foldCase,
   judgeEligibility,
@@ -60,8 +60,9 @@ export function outcomeFor(
     identities: identities.map((identity) => ({ ...identity, checkedAt: now, failures: 0 })),
   };
   const access = judgeProviders(auth.requiredLoginProviders, account, auth.offboarding, now);
-  const modes = authMethods(policy, true).flatMap(({ method, action, mode }) =>
-    method === id && action === 'provision' ? [mode] : [],
+  const table = admissionTable(policy);
+  const modes = (['keyed', 'keyless'] as const).filter(
+    (mode) => judgeAdmission(table, id, 'provision', mode).isAllowed,
   );
   return {
     eligibility: verdict.status,

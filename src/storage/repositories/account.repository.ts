@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, Not, type Repository } from 'typeorm';
+import { type Repository } from 'typeorm';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import type { Eligibility } from '../../policy/eligibility/eligibility.js';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
@@ -71,11 +71,6 @@ export class AccountRepository {
       ...sessionParameters([session]),
     ]);
     return account?.id ?? null;
-  }
-
-  /** Whether any device-key account exists. */
-  hasKeyed(): Promise<boolean> {
-    return this.accounts.existsBy({ publicKey: Not(IsNull()) });
   }
 
   /** @throws AppError `token-revoked` when the account is gone */

@@ -1,0 +1,273 @@
+import fc from 'fast-check';
+import { GITHUB, okta, policyWith, type PolicyChange } from '../../../test/fakes/access-policy.js';
+import { isRecheckable } from '../eligibility/provider-rules.js';
+import { findLockouts } from '../findings/lockout.js';
+import type { OperatorPolicy } from '../operator-policy.js';
+import {
+  admissionTable,
+  allowedMethods,
+  CERTIFICATES,
+  isMtlsReachable,
+  judgeAdmission,
+  type AdmissionEntry,
+} from './admission.js';
+import { featureDocument } from './feature-document.js';
+
+const RUNS = 50_000;
+const IDS = ['okta', 'github', 'ghost'];
+
+const ids = fc.subarray(IDS);
+const restrictedOkta = okta({ allow: { groupsAny: ['staff'] } });
+
+const anyPolicy: fc.Arbitrary<OperatorPolicy> = fc
+  .record({
+    auth: fc.record({
+      anonymousSignupEnabled: fc.boolean(),
+      keyChallengeEnabled: fc.boolean(),
+      signupProviders: ids,
+      requiredLoginProviders: fc.subarray([...IDS, CERTIFICATES]),
+      offboarding: fc.record({
+        enabled: fc.boolean(),
+        intervalSeconds: fc.constantFrom(60, 86_400),
+        strict: fc.boolean(),
+      }),
+    }),
+    encryption: fc.record({
+      storagePolicy: fc.constantFrom('required_e2ee', 'optional', 'plaintext_only'),
+      defaultAccountMode: fc.constantFrom('e2ee', 'plain'),
+      allowAccountOptOut: fc.boolean(),
+    }),
+    keyless: fc.record({
+      accountsEnabled: fc.boolean(),
+      oauth: fc.record({ enabled: fc.boolean(), providers: ids, autoProvision: fc.boolean() }),
+    }),
+    mtls: fc.record({
+      enabled: fc.boolean(),
+      mode: fc.constantFrom('direct', 'forwarded'),
+      autoProvision: fc.boolean(),
+      trustForwardedHeaders: fc.boolean(),
+      trustedProxies: fc.subarray(['10.0.0.1']),
+      allowedIssuers: fc.subarray(['Acme CA']),
+    }),
+    providers: fc.subarray([okta(), GITHUB]),
+    isRestricted: fc.boolean(),
+    storesRefreshToken: fc.boolean(),
+    isOAuthConfigured: fc.boolean(),
+    ui: fc.record({
+      autoRedirect: fc.record({
+        enabled: fc.boolean(),
+        providerId: fc.constantFrom(null, CERTIFICATES, ...IDS),
+      }),
+    }),
+  })
+  .map(({ providers, isRestricted, storesRefreshToken, isOAuthConfigured, ...change }) =>
+    policyWith({
+      ...change,
+      providers: providers.map((one) =>
+        one.type === 'oidc'
+          ? {
+              ...(isRestricted ? restrictedOkta : one),
+              storeRefreshToken: storesRefreshToken,
+              isOAuthConfigured,
+            }
+          : { ...one, isOAuthConfigured, allowedOrgs: isRestricted ? ['acme'] : [] },
+      ),
+    }),
+  );
+
+/** What the operator changes where a variable refuses an entry of a method. */
+const REMEDIES: Readonly<
+  Record<string, (policy: OperatorPolicy, method: string) => OperatorPolicy>
+> = {
+  SERVICE_PUBLIC_URL: (policy) => ({
+    ...policy,
+    providers: policy.providers.map((one) => ({ ...one, isOAuthConfigured: true })),
+  }),
+  AUTH_KEY_CHALLENGE_ENABLED: (policy) => ({
+    ...policy,
+    auth: { ...policy.auth, keyChallengeEnabled: true },
+  }),
+  AUTH_ANONYMOUS_SIGNUP_ENABLED: (policy) => ({
+    ...policy,
+    auth: { ...policy.auth, anonymousSignupEnabled: true },
+  }),
+  AUTH_SIGNUP_PROVIDERS: (policy, method) => ({
+    ...policy,
+    auth: { ...policy.auth, signupProviders: [method] },
+  }),
+  SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: (policy) => ({
+    ...policy,
+    encryption: { ...policy.encryption, storagePolicy: 'optional' },
+  }),
+  SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: (policy) => ({
+    ...policy,
+    keyless: { ...policy.keyless, accountsEnabled: true },
+  }),
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: (policy) => keylessOAuth(policy, { enabled: true }),
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS: (policy, method) =>
+    keylessOAuth(policy, { providers: [method] }),
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION: (policy) =>
+    keylessOAuth(policy, { autoProvision: true }),
+  SERVICE_FEATURE_AUTH_MTLS__ENABLED: (policy) => ({
+    ...policy,
+    mtls: { ...policy.mtls, enabled: true },
+  }),
+  SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS: (policy) => ({
+    ...policy,
+    mtls: { ...policy.mtls, trustForwardedHeaders: true, trustedProxies: ['10.0.0.1'] },
+  }),
+  SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION: (policy) => ({
+    ...policy,
+    mtls: { ...policy.mtls, autoProvision: true },
+  }),
+};
+
+function keylessOAuth(
+  policy: OperatorPolicy,
+  change: Partial<OperatorPolicy['keyless']['oauth']>,
+): OperatorPolicy {
+  return {
+    ...policy,
+    keyless: { ...policy.keyless, oauth: { ...policy.keyless.oauth, ...change } },
+  };
+}
+
+/** The switches that had to be changed until the entry was allowed. */
+function remedy(policy: OperatorPolicy, { method, action, mode }: AdmissionEntry): string[] {
+  const changed: string[] = [];
+  for (let changing = policy; ;) {
+    const decision = judgeAdmission(admissionTable(changing), method, action, mode);
+    if (decision.isAllowed) {
+      return changed;
+    }
+    const { variable } = decision;
+    // A switch that refuses again after it was changed was not the reason.
+    expect(changed).not.toContain(variable);
+    changed.push(variable);
+    changing = REMEDIES[variable]?.(changing, method) ?? changing;
+  }
+}
+
+describe('the admission table', () => {
+  it(`holds its invariants for ${RUNS} random policies`, () => {
+    fc.assert(
+      fc.property(anyPolicy, (policy) => {
+        const table = admissionTable(policy);
+        const allows = (method: string, action: 'login' | 'provision', mode: 'keyed' | 'keyless') =>
+          judgeAdmission(table, method, action, mode).isAllowed;
+        const findings = findLockouts(policy).map(({ code }) => code);
+        const allowed = allowedMethods(table);
+        for (const { method, action, mode, restricted } of allowed) {
+          // An account that is created can be used again.
+          if (action === 'provision') {
+            expect(allows(mode === 'keyed' ? 'key_challenge' : method, 'login', mode)).toBe(true);
+          }
+          const { storagePolicy } = policy.encryption;
+          expect(mode === 'keyless' && storagePolicy === 'required_e2ee').toBe(false);
+          expect([action, mode, storagePolicy]).not.toEqual([
+            'provision',
+            'keyed',
+            'plaintext_only',
+          ]);
+          // Who gets in by an allowlist is put out by it, or a finding says that it does not happen.
+          const provider = policy.providers.find(({ id }) => id === method);
+          if (provider !== undefined && restricted === true && action !== 'connect') {
+            const isPutOut = policy.auth.offboarding.enabled && isRecheckable(provider);
+            expect(
+              isPutOut ||
+                findings.includes('allowlists-without-offboarding') ||
+                findings.includes('allowlist-not-checked-again'),
+            ).toBe(true);
+          }
+          if (method === CERTIFICATES) {
+            expect(isMtlsReachable(policy.mtls)).toBe(true);
+          }
+        }
+        const has = (wanted: string): boolean => allowed.some(({ action }) => action === wanted);
+        expect(findings.includes('no-login-method')).toBe(!has('login'));
+        expect(findings.includes('no-signup-method')).toBe(!has('provision'));
+        expect(featureDocument(policy, '1.0.0').capabilities.auth.methods).toEqual(allowed);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('names the variable that refuses an entry, and no other', () => {
+    fc.assert(
+      fc.property(anyPolicy, (policy) => {
+        for (const entry of admissionTable(policy)) {
+          expect(Object.keys(REMEDIES)).toEqual(expect.arrayContaining(remedy(policy, entry)));
+        }
+      }),
+    );
+  });
+
+  it('refuses every method of a provider that is not configured', () => {
+    expect(judgeAdmission(admissionTable(policyWith()), 'okta', 'connect', 'keyed')).toMatchObject({
+      isAllowed: false,
+      code: 'unsupported-provider',
+    });
+  });
+
+  it.each<[string, PolicyChange, string[]]>([
+    ['by default', {}, ['key_challenge login keyed', 'key_challenge provision keyed']],
+    [
+      'on plaintext_only: keyed accounts that exist log in, and none is created',
+      { encryption: { storagePolicy: 'plaintext_only' }, auth: { signupProviders: ['okta'] } },
+      ['key_challenge login keyed', 'okta connect keyed'],
+    ],
+    [
+      'without device keys',
+      { auth: { keyChallengeEnabled: false, signupProviders: ['okta'] } },
+      ['okta connect keyed'],
+    ],
+    [
+      'where encryption is required, whatever is on for keyless accounts',
+      {
+        keyless: {
+          accountsEnabled: true,
+          oauth: { enabled: true, providers: ['okta'], autoProvision: true },
+        },
+        mtls: { enabled: true, mode: 'direct', autoProvision: true },
+      },
+      ['key_challenge login keyed', 'key_challenge provision keyed', 'okta connect keyed'],
+    ],
+  ])('allows %s', (name, change, expected) => {
+    const providers = name === 'by default' ? [] : [okta()];
+    const methods = allowedMethods(admissionTable(policyWith({ ...change, providers })));
+    expect(methods.map(({ method, action, mode }) => `${method} ${action} ${mode}`)).toEqual(
+      expected,
+    );
+  });
+
+  it('says which entries an allowlist restricts, and never what is on it', () => {
+    const policy = policyWith({ providers: [restrictedOkta, GITHUB] });
+    const { methods, providers } = featureDocument(policy, '1.0.0').capabilities.auth;
+    expect(methods).toContainEqual({
+      ...{ method: 'okta', action: 'connect', mode: 'keyed' },
+      restricted: true,
+    });
+    expect(methods).toContainEqual({ method: 'github', action: 'connect', mode: 'keyed' });
+    expect(providers).toMatchObject({
+      okta: { offboarding: { enabled: false, intervalSeconds: 86_400 } },
+    });
+    expect(JSON.stringify(featureDocument(policy, '1.0.0'))).not.toContain('staff');
+  });
+
+  it.each([
+    ['required_e2ee', 'plain', 'e2ee', false],
+    ['plaintext_only', 'e2ee', 'plain', false],
+    ['optional', 'plain', 'plain', true],
+  ] as const)(
+    'prints on %s with %s the mode %s',
+    (storagePolicy, configured, printed, canOptOut) => {
+      const policy = policyWith({
+        encryption: { storagePolicy, defaultAccountMode: configured, allowAccountOptOut: true },
+      });
+      expect(featureDocument(policy, '1.0.0').capabilities['encryption']).toMatchObject({
+        defaultAccountMode: printed,
+        allowAccountOptOut: canOptOut,
+      });
+    },
+  );
+});

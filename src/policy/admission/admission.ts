@@ -1,0 +1,244 @@
+import { isRestricted, type ProviderRules } from '../eligibility/provider-rules.js';
+import type { MtlsRules, OperatorPolicy } from '../operator-policy.js';
+
+export type AuthAction = 'login' | 'provision' | 'connect';
+export type AuthMode = 'keyed' | 'keyless';
+
+/** One advertised method: what (a method) does what (an action) for which kind of account. */
+export interface AuthMethod {
+  readonly method: string;
+  readonly action: AuthAction;
+  readonly mode: AuthMode;
+  /** Whether an allowlist narrows who may; absent = it does not. */
+  readonly restricted?: true;
+}
+
+/** Why an entry is refused. */
+export interface AdmissionRefusal {
+  readonly isAllowed: false;
+  /** What the endpoint answers. */
+  readonly code:
+    | 'key-challenge-disabled'
+    | 'signup-disabled'
+    | 'signup-provider-disabled'
+    | 'keyless-disabled'
+    | 'e2ee-required'
+    | 'unsupported-provider'
+    | 'oauth-not-configured'
+    | 'mtls-required'
+    | 'not-found';
+  /** The operator's variable that refuses it; for operators only. */
+  readonly variable: string;
+}
+
+export type AdmissionDecision = { readonly isAllowed: true } | AdmissionRefusal;
+
+/** An entry of the table, and what the operator decided about it. */
+export interface AdmissionEntry extends AuthMethod {
+  readonly decision: AdmissionDecision;
+}
+
+/** The part of the policy that decides which methods exist. */
+export type AdmissionPolicy = Pick<
+  OperatorPolicy,
+  'auth' | 'encryption' | 'keyless' | 'mtls' | 'providers'
+>;
+
+/** The provider id of certificate identities. */
+export const CERTIFICATES = 'mtls';
+
+const ALLOWED = { isAllowed: true } as const;
+
+/**
+ * The one table of admission: every (method, action, mode) that can exist under a configuration,
+ * and whether this operator allows it (contract, Discovery). Endpoints, discovery, findings and
+ * reports read it; none decides beside it.
+ */
+export function admissionTable(policy: AdmissionPolicy): readonly AdmissionEntry[] {
+  return [
+    ...entries('key_challenge', false, [
+      ['login', 'keyed', keyLogin(policy)],
+      ['provision', 'keyed', keySignup(policy)],
+    ]),
+    ...policy.providers.flatMap((provider) =>
+      entries(provider.id, isRestricted(provider), [
+        ['connect', 'keyed', oauth(provider)],
+        ['connect', 'keyless', oauth(provider) ?? keylessAccounts(policy)],
+        ['provision', 'keyed', oauth(provider) ?? keyedProviderSignup(policy, provider.id)],
+        ['login', 'keyless', oauth(provider) ?? keylessOAuth(policy, provider.id)],
+        ['provision', 'keyless', oauth(provider) ?? keylessOAuthSignup(policy, provider.id)],
+      ]),
+    ),
+    ...entries(CERTIFICATES, restrictsCertificates(policy.mtls), [
+      ['login', 'keyless', certificateLogin(policy)],
+      ['provision', 'keyless', certificateSignup(policy)],
+    ]),
+  ];
+}
+
+/** The decision about one entry; of a method that is not configured: `unsupported-provider`. */
+export function judgeAdmission(
+  table: readonly AdmissionEntry[],
+  method: string,
+  action: AuthAction,
+  mode: AuthMode,
+): AdmissionDecision {
+  const found = table.find(
+    (entry) => entry.method === method && entry.action === action && entry.mode === mode,
+  );
+  return (
+    found?.decision ?? {
+      isAllowed: false,
+      code: 'unsupported-provider',
+      variable: 'AUTH_PROVIDERS_CONFIG_PATH',
+    }
+  );
+}
+
+/** The entries that work, as discovery prints them. */
+export function allowedMethods(table: readonly AdmissionEntry[]): AuthMethod[] {
+  return table.flatMap(({ decision, ...method }) => (decision.isAllowed ? [method] : []));
+}
+
+/** Methods of which an action is allowed for a kind of account, without repetition. */
+export function methodsWith(
+  table: readonly AdmissionEntry[],
+  action: AuthAction,
+  mode: AuthMode,
+): string[] {
+  return table.flatMap((entry) =>
+    entry.action === action && entry.mode === mode && entry.decision.isAllowed
+      ? [entry.method]
+      : [],
+  );
+}
+
+/** Whether a certificate can reach the server: on its own port, or through a trusted proxy. */
+export function isMtlsReachable(mtls: MtlsRules): boolean {
+  return mtls.mode === 'direct' || (mtls.trustForwardedHeaders && mtls.trustedProxies.length > 0);
+}
+
+/** Whether this server has keyless accounts at all (specification, Keyless and encryption variables). */
+export function acceptsKeyless(policy: KeylessPolicy): boolean {
+  return keylessAccounts(policy) === null;
+}
+
+type KeylessPolicy = Pick<OperatorPolicy, 'encryption' | 'keyless'>;
+
+/** null = nothing refuses. */
+type Check = AdmissionRefusal | null;
+
+type Row = readonly [action: AuthAction, mode: AuthMode, refusal: Check];
+
+function entries(method: string, isNarrowed: boolean, rows: readonly Row[]): AdmissionEntry[] {
+  return rows.map(([action, mode, refusal]) => ({
+    method,
+    action,
+    mode,
+    ...(isNarrowed && { restricted: true as const }),
+    decision: refusal ?? ALLOWED,
+  }));
+}
+
+function unless(holds: boolean, code: AdmissionRefusal['code'], variable: string): Check {
+  return holds ? null : { isAllowed: false, code, variable };
+}
+
+/** Accounts that exist log in with their key on every storage policy. */
+function keyLogin({ auth }: Pick<AdmissionPolicy, 'auth'>): Check {
+  return unless(auth.keyChallengeEnabled, 'key-challenge-disabled', 'AUTH_KEY_CHALLENGE_ENABLED');
+}
+
+function storesEncrypted({ encryption }: AdmissionPolicy, code: AdmissionRefusal['code']): Check {
+  const variable = 'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY';
+  return unless(encryption.storagePolicy !== 'plaintext_only', code, variable);
+}
+
+function keySignup(policy: AdmissionPolicy): Check {
+  const code = 'signup-disabled';
+  return (
+    keyLogin(policy) ??
+    storesEncrypted(policy, code) ??
+    unless(policy.auth.anonymousSignupEnabled, code, 'AUTH_ANONYMOUS_SIGNUP_ENABLED')
+  );
+}
+
+/** Without a callback, or an address to return browsers to, no OAuth request can begin. */
+function oauth({ isOAuthConfigured }: ProviderRules): Check {
+  return unless(isOAuthConfigured, 'oauth-not-configured', 'SERVICE_PUBLIC_URL');
+}
+
+/** An account with device keys that is created through a provider logs in with its key afterwards. */
+function keyedProviderSignup(policy: AdmissionPolicy, provider: string): Check {
+  const code = 'signup-provider-disabled';
+  return (
+    keyLogin(policy) ??
+    storesEncrypted(policy, code) ??
+    unless(policy.auth.signupProviders.includes(provider), code, 'AUTH_SIGNUP_PROVIDERS')
+  );
+}
+
+function keylessAccounts({ encryption, keyless }: KeylessPolicy): Check {
+  return (
+    unless(
+      encryption.storagePolicy !== 'required_e2ee',
+      'e2ee-required',
+      'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY',
+    ) ??
+    unless(
+      keyless.accountsEnabled,
+      'keyless-disabled',
+      'SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED',
+    )
+  );
+}
+
+/** An empty list of providers allows none. */
+function keylessOAuth(policy: AdmissionPolicy, provider: string): Check {
+  const { enabled, providers } = policy.keyless.oauth;
+  const code = 'keyless-disabled';
+  return (
+    keylessAccounts(policy) ??
+    unless(enabled, code, 'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED') ??
+    unless(providers.includes(provider), code, 'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS')
+  );
+}
+
+function keylessOAuthSignup(policy: AdmissionPolicy, provider: string): Check {
+  return (
+    keylessOAuth(policy, provider) ??
+    unless(
+      policy.keyless.oauth.autoProvision,
+      'signup-provider-disabled',
+      'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION',
+    )
+  );
+}
+
+function certificateLogin(policy: AdmissionPolicy): Check {
+  const { mtls } = policy;
+  return (
+    unless(mtls.enabled, 'not-found', 'SERVICE_FEATURE_AUTH_MTLS__ENABLED') ??
+    keylessAccounts(policy) ??
+    unless(
+      isMtlsReachable(mtls),
+      'mtls-required',
+      'SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS',
+    )
+  );
+}
+
+function certificateSignup(policy: AdmissionPolicy): Check {
+  return (
+    certificateLogin(policy) ??
+    unless(
+      policy.mtls.autoProvision,
+      'signup-provider-disabled',
+      'SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION',
+    )
+  );
+}
+
+function restrictsCertificates({ allowedEmailDomains, allowedIssuers }: MtlsRules): boolean {
+  return allowedEmailDomains.length > 0 || allowedIssuers.length > 0;
+}

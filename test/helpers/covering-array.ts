@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+
+/** The values of each factor. */
+export type Factors = Readonly<Record<string, readonly string[]>>;
+export type Row = Readonly<Record<string, string>>;
+
+const STRENGTH = 3;
+const CANDIDATES = 20;
+
+/**
+ * Rows in which every combination of the values of any three factors occurs: a fault that takes up to
+ * three settings to show is met. Greedy: each row is the one of some random ones that adds most.
+ * The same factors and seed make the same rows.
+ */
+export function coveringArray(factors: Factors, seed: number): Row[] {
+  const values = fc.record(
+    Object.fromEntries(
+      Object.entries(factors).map(([name, levels]) => [name, fc.constantFrom(...levels)]),
+    ),
+  );
+  const missing = new Set(fc.sample(values, { seed, numRuns: 2000 }).flatMap(combinationsOf));
+  const rows: Row[] = [];
+  for (let round = 0; missing.size > 0; round += 1) {
+    const [best] = fc
+      .sample(values, { seed: seed + round, numRuns: CANDIDATES })
+      .map((row) => ({ row, adds: combinationsOf(row).filter((one) => missing.has(one)).length }))
+      .sort((a, b) => b.adds - a.adds);
+    if (best !== undefined && best.adds > 0) {
+      rows.push(best.row);
+      combinationsOf(best.row).forEach((one) => missing.delete(one));
+    }
+  }
+  return rows;
+}
+
+/** Every choice of factors with their values in this row. */
+function combinationsOf(row: Row): string[] {
+  const names = Object.keys(row);
+  const choose = (from: number, chosen: readonly string[]): string[] =>
+    chosen.length === STRENGTH
+      ? [chosen.map((name) => `${name}=${row[name]}`).join()]
+      : names.slice(from).flatMap((name, at) => choose(from + at + 1, [...chosen, name]));
+  return choose(0, []);
+}
