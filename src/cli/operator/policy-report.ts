@@ -9,7 +9,10 @@ import {
   type AccessOutcome,
   type OffboardingPolicy,
 } from '../../policy/findings/policy-plan.js';
-import type { AdministeredIdentity } from '../../storage/repositories/account-admin.repository.js';
+import type {
+  AdministeredAccount,
+  AdministeredIdentity,
+} from '../../storage/repositories/account-admin.repository.js';
 import type { CliContext } from '../command.js';
 import { formatTime } from '../output.js';
 import { variablesToCheck } from '../server/config-report.js';
@@ -39,13 +42,7 @@ export function explain(context: CliContext): Promise<void> {
         return { provider, required: false, ...explainIdentity(settings, provider, identity) };
       }),
     ];
-    const table = admissionTable(settings);
-    const mode = isKeyless ? 'keyless' : 'keyed';
-    const methods = isKeyless ? identities.map(({ provider }) => provider) : ['key_challenge'];
-    const logins = methods.map((method) => ({
-      method,
-      ...judgeAdmission(table, method, 'login', mode),
-    }));
+    const logins = loginsOf(settings, account);
     context.output.result(
       { accountId: id, isAllowed, isKeyless, disabledAt, logins, providers },
       [
@@ -63,6 +60,17 @@ export function explain(context: CliContext): Promise<void> {
       ].join('\n'),
     );
   });
+}
+
+/** The methods that open the account, each with the decision of the admission table. */
+function loginsOf(settings: Settings, { keyMode, identities }: AdministeredAccount) {
+  const table = admissionTable(settings);
+  return keyMode === 'keyless'
+    ? identities.map(({ provider: method }) => ({
+        method,
+        ...judgeAdmission(table, method, 'login', 'keyless'),
+      }))
+    : [{ method: 'key_challenge', ...judgeAdmission(table, 'key_challenge', 'login', 'keyed') }];
 }
 
 /** Counts the accounts that would lose or get access under the variables of another file. */

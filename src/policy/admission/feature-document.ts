@@ -1,4 +1,5 @@
-import { isRecheckable } from '../eligibility/provider-rules.js';
+import type { OffboardingRules } from '../eligibility/offboarding.js';
+import { isRecheckable, type ProviderRules } from '../eligibility/provider-rules.js';
 import type { OperatorPolicy } from '../operator-policy.js';
 import {
   acceptsKeyless,
@@ -31,7 +32,6 @@ export interface FeatureDocument {
 export function featureDocument(policy: FeaturePolicy, version: string): FeatureDocument {
   const { auth, encryption, providers, ui } = policy;
   const table = admissionTable(policy);
-  const { offboarding } = auth;
   const methods = allowedMethods(table);
   const providerId = ui.autoRedirect.enabled ? redirectTarget(table, ui.autoRedirect) : null;
   const isOptOutOffered = encryption.allowAccountOptOut && encryption.storagePolicy === 'optional';
@@ -46,17 +46,7 @@ export function featureDocument(policy: FeaturePolicy, version: string): Feature
           serverChallenge: auth.requireServerChallenge ? 'required' : 'optional',
         },
         providers: Object.fromEntries(
-          providers.map((provider) => [
-            provider.id,
-            {
-              displayName: provider.displayName,
-              ...provider.ui,
-              offboarding: {
-                enabled: offboarding.enabled && isRecheckable(provider),
-                intervalSeconds: offboarding.intervalSeconds,
-              },
-            },
-          ]),
+          providers.map((provider) => [provider.id, describeProvider(provider, auth.offboarding)]),
         ),
         ui: { autoRedirect: { enabled: providerId !== null, providerId } },
       },
@@ -69,6 +59,17 @@ export function featureDocument(policy: FeaturePolicy, version: string): Feature
       },
       server: { version, apiVersions: ['v1'] },
     },
+  };
+}
+
+function describeProvider(
+  provider: ProviderRules,
+  { enabled, intervalSeconds }: OffboardingRules,
+): object {
+  return {
+    displayName: provider.displayName,
+    ...provider.ui,
+    offboarding: { enabled: enabled && isRecheckable(provider), intervalSeconds },
   };
 }
 
