@@ -6,8 +6,10 @@ import { delimiter, join } from 'node:path';
 const POSTGRES = '/usr/lib/postgresql';
 
 /** The parts of the whole suite in order; those of one list run at once. */
-const CHECKS = ['check:format', 'check:lint', 'check:types', 'test:unit'];
-const STEPS = [CHECKS, ['build'], ['test:embedded'], ['test:postgres']];
+const STEPS = [
+  ['check:format', 'check:lint', 'check:types', 'test:unit', 'build'],
+  ['test:embedded', 'test:postgres'],
+];
 const NEED_BUILD = ['test:embedded', 'test:postgres'];
 
 const missing = missingServices();
