@@ -1,6 +1,10 @@
-import { openSettings, readPreferences, SettingsUnreadable } from '../src/notify/preferences.js';
+import { randomBytes } from 'node:crypto';
+import { AccountContent } from '../src/client/crypto/account-content.js';
+import { readPreferences } from '../src/notify/preferences.js';
+import { openSettings, SettingsUnreadable } from '../src/notify/settings.js';
 import { InvalidEvent, readEvent, readRequestDetails } from '../src/notify/content/read-event.js';
-import { NOW, settingsWith } from './fakes/webhook-account.js';
+import { notify } from '../src/notify/notify.js';
+import { anEvent, NOW, pushToken, saved, settingsWith } from './fakes/webhook-account.js';
 
 const URL_OK = 'https://hook.example/';
 const ON = { ready: true, permission_request: true, user_action_request: true };
@@ -16,6 +20,7 @@ describe(readPreferences.name, () => {
     expect(readPreferences(settings)).toEqual({
       push: { enabled: true, topics: ON, readyIncludeMessageText: false, requestPreviews: true },
       channels: [],
+      brokenChannels: [],
       problems: [],
     });
   });
@@ -39,6 +44,16 @@ describe(readPreferences.name, () => {
     const rotating = { url: URL_OK, signingSecret: 'new', previousSigningSecret: 'old' };
     const [channel] = readPreferences(settingsWith([rotating])).channels;
     expect(channel?.secrets).toEqual(['new', 'old']);
+  });
+
+  it.each([
+    [1_000, 999, ['new', 'old']],
+    [1_000, 1_000, ['new']],
+    [null, 1_000, ['new', 'old']],
+  ])('uses the secret before until it expires: %j at %j', (expiresAt, now, secrets) => {
+    const signing = { signingSecret: 'new', previousSigningSecret: 'old' };
+    const rotating = { url: URL_OK, ...signing, previousSigningSecretExpiresAt: expiresAt };
+    expect(readPreferences(settingsWith([rotating]), now).channels[0]?.secrets).toEqual(secrets);
   });
 
   it.each([{}, { signingSecret: null }, { signingSecret: '' }])(
@@ -65,15 +80,17 @@ describe(readPreferences.name, () => {
     ['another kind', { id: 'x', url: URL_OK, kind: 'pigeon' }],
     ['a later version', { id: 'x', url: URL_OK, v: 2 }],
     ['a secret that is no text', { id: 'x', url: URL_OK, signingSecret: 12345678 }],
+    ['an expiry that is no time', { id: 'x', url: URL_OK, previousSigningSecretExpiresAt: 'soon' }],
     ['an unknown preset', { id: 'x', url: URL_OK, preset: 'fax' }],
   ])('reports and skips a channel with %s, and serves the others', (_name, broken) => {
     const good = { id: 'good', url: URL_OK };
-    const { channels, problems } = readPreferences({
+    const { channels, brokenChannels, problems } = readPreferences({
       notificationChannelsV1: [good, broken, { ...good, id: 'other' }],
     });
     expect(channels.map(({ id }) => id)).toEqual(['good', 'other']);
     expect(problems).toEqual([expect.objectContaining({ path: 'notificationChannelsV1[1]' })]);
-    expect(JSON.stringify(problems)).not.toMatch(/secret@|12345678/);
+    expect(brokenChannels).toHaveLength(1);
+    expect(JSON.stringify([brokenChannels, problems])).not.toMatch(/secret@|12345678/);
   });
 
   it.each([
@@ -174,5 +191,66 @@ describe(openSettings.name, () => {
     await expect(openSettings(encrypted, () => '{"a": "geheim"')).rejects.toThrow(
       'The settings are not JSON.',
     );
+    for (const v of [[], 7, '"text"', true]) {
+      await expect(openSettings({ t: 'plain', v })).rejects.toThrow(SettingsUnreadable);
+    }
+  });
+
+  it("opens them with the account's own key, and with no other", async () => {
+    const secret = randomBytes(32);
+    const account = new AccountContent(secret, 'account');
+    const sealed = (c: string) => ({ t: 'encrypted', c }) as const;
+    const settings = sealed(account.seal('settings', document));
+    expect(await openSettings(settings, account)).toEqual(document);
+    const others = [
+      openSettings(settings, new AccountContent(randomBytes(32), 'account')),
+      openSettings(settings, new AccountContent(secret, 'another')),
+      openSettings(sealed(account.seal('credential:x', document)), account),
+      openSettings(sealed('c2VhbGVk'), account),
+      openSettings(sealed(account.seal('settings', [])), account),
+    ];
+    const results = await Promise.allSettled(others);
+    results.forEach((one) =>
+      expect(one).toMatchObject({ reason: expect.any(SettingsUnreadable) as unknown }),
+    );
+  });
+});
+
+describe('an account whose settings cannot be opened, or whose channels are broken', () => {
+  const event = anEvent('ready');
+  const AT = { now: () => NOW };
+  const never = { attempt: () => Promise.reject(new Error('must not send')) };
+  const senders = { push: never, webhooks: never };
+
+  it('is sent nothing, and every target has that outcome', async () => {
+    const settings = openSettings({ t: 'encrypted', c: 'c2VhbGVk' });
+    const { outcomes } = await notify(
+      event,
+      { settings, tokens: saved('one', 'two') },
+      senders,
+      AT,
+    );
+    const unreadable = { state: 'failed', code: 'settings-unreadable', attempts: 0 };
+    expect(outcomes).toMatchObject([
+      { target: { kind: 'push', id: pushToken('one') }, ...unreadable },
+      { target: { kind: 'push', id: pushToken('two') }, ...unreadable },
+      { target: { kind: 'webhook', id: null }, ...unreadable },
+    ]);
+  });
+
+  it('says of each broken channel that it failed, and of a disabled one that it is off', async () => {
+    const broken = { url: 'javascript:0' };
+    const settings = settingsWith([broken, { ...broken, enabled: false }]);
+    const { outcomes } = await notify(event, { settings, tokens: [] }, senders, AT);
+    expect(outcomes).toMatchObject([
+      { target: { kind: 'push', id: null }, state: 'no-target' },
+      { target: { id: 'channel-1' }, state: 'failed', code: 'broken-channel' },
+      { target: { id: 'channel-2' }, state: 'suppressed', reason: 'channel-disabled' },
+    ]);
+    const noList = { settings: { notificationChannelsV1: {} }, tokens: [] };
+    expect((await notify(event, noList, senders, AT)).outcomes[1]).toMatchObject({
+      target: { kind: 'webhook', id: null },
+      code: 'broken-channel',
+    });
   });
 });

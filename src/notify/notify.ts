@@ -8,13 +8,20 @@ import {
 } from './delivery/engine.js';
 import { outcomeOf, targetOf, type Delivery, type Outcome } from './delivery/delivery.js';
 import { MemoryStore, type MemoryEntry } from './delivery/memory-store.js';
-import { planNotification, type PlanOptions, type SavedToken } from './delivery/plan.js';
+import {
+  outcomesWithoutSettings,
+  planNotification,
+  type PlanOptions,
+  type SavedToken,
+} from './delivery/plan.js';
 import type { NotificationEvent } from './content/notification-event.js';
 import { readPreferences } from './preferences.js';
 import type { InputProblem } from './content/read-event.js';
+import { SettingsUnreadable } from './settings.js';
 
 /** The account to notify: its settings document and the push tokens it has saved. */
 export interface NotifiedAccount {
+  /** The document, or what `openSettings` returns: where it rejects, nothing is sent. */
   readonly settings: unknown;
   readonly tokens: readonly SavedToken[];
 }
@@ -38,7 +45,8 @@ export interface Notified {
 
 /**
  * Notifies an account's devices and webhooks of an event, and returns the outcome at each
- * (specification, Events 1 and 2). Never rejects.
+ * (specification, Events 1 and 2). Settings that cannot be read are the outcome `settings-unreadable`
+ * of each target. Never rejects.
  */
 export async function notify(
   event: NotificationEvent,
@@ -47,7 +55,15 @@ export async function notify(
   options: NotifyOptions = {},
 ): Promise<Notified> {
   const { now = Date.now } = options;
-  const preferences = readPreferences(settings);
+  let document: unknown;
+  try {
+    document = await settings;
+  } catch (error) {
+    const known = error instanceof SettingsUnreadable ? error.message : null;
+    const detail = known ?? 'The settings could not be read.';
+    return { outcomes: outcomesWithoutSettings(tokens, detail), problems: [] };
+  }
+  const preferences = readPreferences(document, now());
   const plan = planNotification(event, preferences, tokens, { ...options, now: now() });
   const sent = await deliver(plan.deliveries, senders, options);
   return { outcomes: [...plan.outcomes, ...sent], problems: preferences.problems };

@@ -17,9 +17,19 @@ export interface WebhookChannel extends ContentSwitches {
   readonly topics: TopicSwitches;
 }
 
+export interface BrokenChannel {
+  /** null where it has none. */
+  readonly id: string | null;
+  readonly enabled: boolean;
+  /** For a person; holds no secret. */
+  readonly detail: string;
+}
+
 export interface Preferences {
   readonly push: ContentSwitches & { readonly enabled: boolean; readonly topics: TopicSwitches };
   readonly channels: readonly WebhookChannel[];
+  /** Channels that cannot be served: nothing is sent to them, and that is an outcome. */
+  readonly brokenChannels: readonly BrokenChannel[];
   /** What is broken and was replaced by its default, or skipped. Holds no secret. */
   readonly problems: readonly InputProblem[];
 }
@@ -53,6 +63,7 @@ const PUSH = v.pipe(
 const CHANNEL_SWITCHES = v.object({ enabled: flag(true), ...CONTENT });
 const KIND_RULE = 'is of a version or kind that this sender does not know';
 const SECRET = v.nullish(v.string('has a signing secret that is no text'), '');
+const EXPIRY_RULE = 'has an expiry of its previous secret that is no time in milliseconds';
 /** A secret that cannot be read must not turn a signed channel into an unsigned one. */
 const CHANNEL = v.object({
   v: v.nullish(v.literal(1, KIND_RULE), 1),
@@ -68,14 +79,17 @@ const CHANNEL = v.object({
   ),
   signingSecret: SECRET,
   previousSigningSecret: SECRET,
+  previousSigningSecretExpiresAt: v.nullish(v.number(EXPIRY_RULE), Infinity),
 });
 
 /**
  * Reads `notificationsSettingsV1` and `notificationChannelsV1` out of an account's settings
  * (contract, The sender and the notification preferences). Never fails: a missing field has its
  * default, a broken one its default and a problem, and a broken channel is skipped with a problem.
+ *
+ * @param now Unix milliseconds: a previous signing secret is used until it expires
  */
-export function readPreferences(settings: unknown): Preferences {
+export function readPreferences(settings: unknown, now: number = Date.now()): Preferences {
   const problems: InputProblem[] = [];
   const document = recordIn(settings, 'settings', problems);
   const name = 'notificationsSettingsV1';
@@ -85,25 +99,39 @@ export function readPreferences(settings: unknown): Preferences {
       ...readSwitches(PUSH, fields, name, problems),
       topics: readSwitches(TOPICS, fields, name, problems),
     },
-    channels: channelsIn(document[CHANNELS], problems),
+    ...channelsIn(document[CHANNELS], now, problems),
     problems,
   };
 }
 
-function channelsIn(value: unknown, problems: InputProblem[]): WebhookChannel[] {
+type Channels = Pick<Preferences, 'channels' | 'brokenChannels'>;
+
+function channelsIn(value: unknown, now: number, problems: InputProblem[]): Channels {
   if (value !== undefined && value !== null && !Array.isArray(value)) {
     problems.push({ path: CHANNELS, message: 'must be a list: no channel is served' });
+    const detail = `${CHANNELS} in the settings must be a list.`;
+    return { channels: [], brokenChannels: [{ id: null, enabled: true, detail }] };
   }
   const seen = new Set<string>();
-  return (Array.isArray(value) ? value : []).flatMap((entry: unknown, index) => {
+  const channels: WebhookChannel[] = [];
+  const brokenChannels: BrokenChannel[] = [];
+  for (const [index, entry] of (value ?? []).entries()) {
     const path = `${CHANNELS}[${index}]`;
-    const channel = channelIn(entry, path, problems);
+    const channel = channelIn(entry, path, now, problems);
     const problem = typeof channel === 'string' ? channel : repeated(channel.id, seen);
-    if (problem !== null) {
+    if (typeof channel !== 'string' && problem === null) {
+      channels.push(channel);
+    } else {
       problems.push({ path, message: `${problem}: this channel is skipped` });
+      brokenChannels.push(brokenChannel(entry, `The channel ${problem}.`));
     }
-    return typeof channel === 'string' || problem !== null ? [] : [channel];
-  });
+  }
+  return { channels, brokenChannels };
+}
+
+function brokenChannel(entry: unknown, detail: string): BrokenChannel {
+  const { id, enabled } = isRecord(entry) ? entry : {};
+  return { id: isChannelId(id) ? id : null, enabled: enabled !== false, detail };
 }
 
 function repeated(id: string, seen: Set<string>): string | null {
@@ -116,6 +144,7 @@ function repeated(id: string, seen: Set<string>): string | null {
 function channelIn(
   entry: unknown,
   path: string,
+  now: number,
   problems: InputProblem[],
 ): WebhookChannel | string {
   if (!isRecord(entry)) {
@@ -125,11 +154,12 @@ function channelIn(
   if (!success) {
     return issues[0].message;
   }
-  const { id, url, preset, signingSecret, previousSigningSecret } = output;
-  if (signingSecret === '' && previousSigningSecret !== '') {
+  const { id, url, preset, signingSecret, previousSigningSecret: previous } = output;
+  if (signingSecret === '' && previous !== '') {
     const message = 'signs nothing without a signingSecret: deliveries are unsigned';
     problems.push({ path: `${path}.previousSigningSecret`, message });
   }
+  const isExpired = output.previousSigningSecretExpiresAt <= now;
   const place = `${path}.topics`;
   const topics = recordIn(entry['topics'], place, problems);
   return {
@@ -137,13 +167,13 @@ function channelIn(
     url,
     preset,
     // The one before signs beside the one in use, and never in its place.
-    secrets: signingSecret === '' ? [] : [signingSecret, previousSigningSecret].filter(Boolean),
+    secrets: signingSecret === '' ? [] : [signingSecret, isExpired ? '' : previous].filter(Boolean),
     ...readSwitches(CHANNEL_SWITCHES, entry, path, problems),
     topics: readSwitches(TOPICS, topics, place, problems),
   };
 }
 
-function isChannelId(value: unknown): boolean {
+function isChannelId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_ID_CHARACTERS;
 }
 
@@ -187,58 +217,4 @@ function recordIn(
   }
   problems.push({ path, message: 'must be an object: the defaults hold' });
   return {};
-}
-
-/** An account's settings as `GET /v2/account/settings` returns them. */
-export type SettingsContent =
-  | { readonly t: 'plain'; readonly v: unknown }
-  | { readonly t: 'encrypted'; readonly c: string }
-  | null;
-
-/** Decrypts the settings with the account's own key: the document, or its JSON. */
-export type Decrypt = (encrypted: string) => unknown;
-
-/**
- * The settings cannot be read, so what they allow is unknown: sending by the defaults could
- * show what the person chose to hide.
- */
-export class SettingsUnreadable extends Error {
-  override readonly name = 'SettingsUnreadable';
-}
-
-/**
- * The settings document of an account; an empty one where nothing was saved yet.
- *
- * @param decrypt needed for an e2ee account; its errors count as unreadable settings
- * @throws SettingsUnreadable
- */
-export async function openSettings(content: SettingsContent, decrypt?: Decrypt): Promise<unknown> {
-  if (content === null) {
-    return {};
-  }
-  if (content.t === 'plain') {
-    return parsed(content.v);
-  }
-  if (decrypt === undefined) {
-    throw new SettingsUnreadable('The settings are encrypted, and no decrypt function was given.');
-  }
-  let opened: unknown;
-  try {
-    opened = await decrypt(content.c);
-  } catch (error) {
-    throw new SettingsUnreadable('The settings could not be decrypted.', { cause: error });
-  }
-  return parsed(opened);
-}
-
-function parsed(document: unknown): unknown {
-  if (typeof document !== 'string') {
-    return document;
-  }
-  try {
-    return JSON.parse(document);
-  } catch {
-    // The parser's own error quotes the settings, secrets included.
-    throw new SettingsUnreadable('The settings are not JSON.');
-  }
 }

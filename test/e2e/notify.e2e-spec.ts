@@ -216,6 +216,8 @@ describe('what notify is given', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('failed: This is no push token');
     expect(stdout).toContain('webhook ok  sent');
+    expect(stdout).toContain('webhook bad  failed: The channel needs a url');
+    expect(stdout).toContain('webhook  failed: The channel is no channel.');
     expect(stderr).toContain('notificationsSettingsV1.ready must be true or false');
     expect(stderr).toContain('notificationChannelsV1[0] needs a url');
     expect(stderr).toContain('notificationChannelsV1[1] is no channel');
@@ -224,10 +226,13 @@ describe('what notify is given', () => {
 
   it('sends nothing by settings that are no JSON, and does not quote them', async () => {
     const file = await inFile('settings.json', '{"signingSecret": "hush",');
-    const { code, stderr } = await world.run('notify', ...READY, '--settings-file', file);
+    await world.ok('tokens', 'add', TOKEN);
+    const { code, stdout, stderr } = await world.run('notify', ...READY, '--settings-file', file);
     expect(code).toBe(1);
-    expect(stderr).toContain('are not a JSON object, so nothing is sent');
-    expect(stderr).not.toContain('hush');
+    expect(stdout).toContain('push …-one  failed: Cannot read the settings of');
+    expect(stdout).toContain('webhook  failed: Cannot read the settings of');
+    expect(stdout + stderr).not.toContain('hush');
+    expect(world.push.accepted).toEqual([]);
   });
 
   it('ends with 3 when not logged in, and with 4 when the server does not answer', async () => {
@@ -281,26 +286,5 @@ describe('what is kept on disk', () => {
     await world.ok('deliveries', 'redeliver', id);
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
     expect((await world.run('deliveries', 'show', 'msg_unknown')).code).toBe(1);
-  });
-});
-
-describe('an end-to-end encrypted account', () => {
-  it('has its channels in a local file, and the command says so', async () => {
-    const env = { SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'required_e2ee' };
-    const { startServer } = await import('../helpers/server.js');
-    const strict = await startServer({ env });
-    const e2ee = await Notifying.start(strict);
-    try {
-      const { stderr } = await e2ee.run('preferences', 'set', 'readyIncludeMessageText=on');
-      expect(stderr).toContain('end-to-end encrypted: the server cannot read them');
-      const receiver = await e2ee.webhook('hook');
-      const { stdout } = await e2ee.run('channels', 'list');
-      expect(stdout).toMatch(/notifications\.json/);
-      expect(await e2ee.notify(0, ...READY)).toContain('webhook hook: sent');
-      expect(receiver.received).toHaveLength(1);
-    } finally {
-      await e2ee.stop();
-      await strict.stop();
-    }
   });
 });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DeviceKey, type DeviceKeyJwk } from '../../client/crypto/device-key.js';
+import type { DeviceKey, DeviceKeyJwk } from '../../client/crypto/device-key.js';
+import { readBase64 } from '../../client/crypto/bytes.js';
 import { isRecord } from '../../client/is-record.js';
 import { CliError, EXIT, refusedError } from '../cli-error.js';
 import {
@@ -20,6 +21,7 @@ export interface StoredSession {
 }
 
 const DIGEST_LENGTH = 12;
+const SECRET_BYTES = 32;
 
 /**
  * This user's files per server: a device key and a session. Each server gets its own key, so that
@@ -80,6 +82,12 @@ export class ServerStore {
     return isNew ? key : ((await this.deviceKey(server)) ?? key);
   }
 
+  /** The 32 bytes of the device key, which open the account's content; null where there is none. */
+  async accountSecret(server: string): Promise<Uint8Array | null> {
+    const stored = await this.deviceKey(server);
+    return stored === null ? null : readBase64(stored.d, SECRET_BYTES, SECRET_BYTES);
+  }
+
   /** @throws CliError where this computer has no device key for the server */
   async requireDeviceKey(server: string): Promise<DeviceKey> {
     const stored = await this.deviceKey(server);
@@ -90,7 +98,7 @@ export class ServerStore {
         hint: `For a new account: gatehouse signup --server ${server}\n  For an account that you have: gatehouse key restore --server ${server}`,
       });
     }
-    return DeviceKey.fromJwk(stored);
+    return (await loadDeviceKey()).fromJwk(stored);
   }
 
   /**
@@ -108,7 +116,7 @@ export class ServerStore {
         `Log in with it: gatehouse login --server ${server}\n  For a second account use another configuration: XDG_CONFIG_HOME=…`,
       );
     }
-    return DeviceKey.fromJwk(stored ?? (await this.createDeviceKey(server)));
+    return (await loadDeviceKey()).fromJwk(stored ?? (await this.createDeviceKey(server)));
   }
 
   /** Whether the device key was created here and no login with it has succeeded yet. */
@@ -121,7 +129,7 @@ export class ServerStore {
     await rm(this.awaitingFile(server), { force: true });
   }
 
-  /** File of the notification settings that the server cannot read. */
+  /** Where an earlier version kept the notification settings of end-to-end encrypted accounts. */
   notificationsFile(server: string): string {
     return join(this.directoryOf(server), 'notifications.json');
   }
@@ -130,7 +138,8 @@ export class ServerStore {
     await this.makeDirectory(server);
     // Before the key: a key without this file counts as that of an account.
     await writePrivateFile(this.awaitingFile(server), '');
-    return this.saveDeviceKey(server, (await DeviceKey.generate()).toJwk());
+    const key = await (await loadDeviceKey()).generate();
+    return this.saveDeviceKey(server, key.toJwk());
   }
 
   private awaitingFile(server: string): string {
@@ -167,6 +176,12 @@ export class ServerStore {
     }
     throw damaged(path, 'Remove it, or restore it from a backup.');
   }
+}
+
+/** Loaded where it is needed: most commands only send the session's token. */
+async function loadDeviceKey() {
+  const { DeviceKey } = await import('../../client/crypto/device-key.js');
+  return DeviceKey;
 }
 
 function isDeviceKey(

@@ -2,7 +2,7 @@ import { command, type CommandGroup, type OptionsOf, type OptionSpec } from '../
 import { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
 
 const ID = ['<id>', 'its id'] as const;
-const ADD_OPTIONS = [
+const SECRET_OPTIONS = [
   ['--new-secret', 'create a signing secret, and print it once'],
   ['--secret-file <file>', 'sign with the secret in this file'],
   [
@@ -10,6 +10,9 @@ const ADD_OPTIONS = [
     'sign with this secret (others may see it in the process list)',
     { conflicts: ['secretFile', 'newSecret'] },
   ],
+] as const satisfies readonly OptionSpec[];
+const ADD_OPTIONS = [
+  ...SECRET_OPTIONS,
   ['--preset <name>', 'generic, slack, discord or ntfy (default generic)'],
   ['--topics <list>', 'only these: ready,permissionRequest,userActionRequest'],
   ['--message-text', 'include message text in ready events'],
@@ -18,8 +21,20 @@ const ADD_OPTIONS = [
   SETTINGS_FILE,
   SERVER,
 ] as const satisfies readonly OptionSpec[];
+const SET_OPTIONS = [
+  ['--url <url>', 'send deliveries to this address'],
+  ...SECRET_OPTIONS,
+  ['--topics <list>', 'only these: ready,permissionRequest,userActionRequest'],
+  ['--message-text', 'include message text in ready events'],
+  ['--no-message-text', 'include none'],
+  ['--previews', 'include what a request is about'],
+  ['--no-previews', 'include nothing of it'],
+  SETTINGS_FILE,
+  SERVER,
+] as const satisfies readonly OptionSpec[];
 
 export type AddOptions = OptionsOf<typeof ADD_OPTIONS>;
+export type SetOptions = OptionsOf<typeof SET_OPTIONS>;
 
 const load = () => import('./channels.js');
 
@@ -44,6 +59,18 @@ export const channels: CommandGroup = {
       description: 'list them, without secrets',
       options: [SETTINGS_FILE, SERVER],
       run: async (context) => (await load()).list(context),
+    }),
+    command({
+      name: 'set',
+      description: 'change its address, topics, previews or secret, and keep the rest',
+      args: [ID],
+      options: SET_OPTIONS,
+      help: '\nThe secret before a new one signs deliveries too, for a day.\n',
+      examples: [
+        'gatehouse channels set ch_1 --topics ready,permissionRequest',
+        'gatehouse channels set ch_1 --new-secret',
+      ],
+      run: async (context) => (await load()).set(context),
     }),
     command({
       name: 'enable',

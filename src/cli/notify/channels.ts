@@ -4,7 +4,7 @@ import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { EXIT, refusedError, usageError } from '../cli-error.js';
 import { signingSecret } from '../input.js';
-import type { AddOptions } from './channels.command.js';
+import type { AddOptions, SetOptions } from './channels.command.js';
 import { describeLine } from './report.js';
 import type { SenderOptions } from './sender-session.js';
 import {
@@ -26,9 +26,7 @@ export async function add(context: CliContext<AddOptions>): Promise<void> {
   const current = await requireSession(context);
   const { options, environment } = context;
   const isNew = options.newSecret === true;
-  const secret = isNew
-    ? `whsec_${randomBytes(32).toString('base64')}`
-    : await signingSecret(options, environment);
+  const secret = isNew ? makeSecret() : await signingSecret(options, environment);
   const id = options.id ?? `ch_${randomBytes(9).toString('base64url')}`;
   const channel: ChannelFields = {
     v: 1,
@@ -72,6 +70,68 @@ export async function list(context: Context): Promise<void> {
     { channels: shown, problems, keptIn: document.file ?? 'server' },
     text.join('\n'),
   );
+}
+
+/** Changes what is given, and keeps the rest. */
+export async function set(context: CliContext<SetOptions>): Promise<void> {
+  const { options } = context;
+  const { url, topics, previews, messageText, secret, secretFile, newSecret } = options;
+  const signing =
+    newSecret === true
+      ? makeSecret()
+      : // Not of the environment: it would replace a secret that this command does not name.
+        await signingSecret({ secret, secretFile }, {});
+  const changes: ChannelFields = {
+    ...(url !== undefined && { url }),
+    ...(topics !== undefined && { topics: topicsOf(topics) }),
+    ...(previews !== undefined && { requestPreviews: previews }),
+    ...(messageText !== undefined && { readyIncludeMessageText: messageText }),
+  };
+  if (signing === null && Object.keys(changes).length === 0) {
+    throw usageError('Nothing to change is given.', 'See: gatehouse channels set --help');
+  }
+  const id = context.args[0] ?? '';
+  const written = await changeSettings(context, await requireSession(context), (fields) =>
+    changeChannel(fields, id, (before) => {
+      const channel = { ...before, ...changes, ...replacedSecret(before, signing) };
+      refuseInvalid(channel);
+      return channel;
+    }),
+  );
+  const isShown = newSecret === true;
+  const text = [
+    `Changed ${id}.`,
+    ...(isShown ? [`Signing secret, shown only now: ${signing}`] : []),
+    ...(signing === null
+      ? []
+      : ['Deliveries carry the signature of the one before for a day, too.']),
+  ];
+  const shown = { ...changes, ...(isShown && { signingSecret: signing }) };
+  context.output.result(
+    { channel: { id, ...shown, keptIn: written.file ?? 'server' } },
+    text.join('\n'),
+  );
+}
+
+/** Receivers have a day to learn the new secret. */
+const OVERLAP_MS = 24 * 60 * 60_000;
+
+function replacedSecret(before: ChannelFields, secret: string | null): ChannelFields {
+  const { signingSecret: previous } = before;
+  if (secret === null || secret === previous) {
+    return {};
+  }
+  return typeof previous === 'string' && previous !== ''
+    ? {
+        signingSecret: secret,
+        previousSigningSecret: previous,
+        previousSigningSecretExpiresAt: Date.now() + OVERLAP_MS,
+      }
+    : { signingSecret: secret };
+}
+
+function makeSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
 export const enable = (context: Context, enabled: boolean) =>
@@ -144,10 +204,9 @@ function withoutQuery(url: string): string {
 }
 
 function describePlace({ file, isEncrypted }: SettingsDocument): string {
-  if (file === null) {
-    return "Stored in the account's settings on the server.";
+  if (file !== null) {
+    return `Stored in ${file}.`;
   }
-  return isEncrypted
-    ? `The account's settings are end-to-end encrypted: these are the ones in ${file}.`
-    : `Stored in ${file}.`;
+  const how = isEncrypted === true ? ', end-to-end encrypted' : '';
+  return `Stored in the account's settings on the server${how}.`;
 }

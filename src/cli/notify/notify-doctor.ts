@@ -12,7 +12,7 @@ import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
 import { previewsInEffect } from './build-previews.js';
 import { withSenderSession, type SenderOptions } from './sender-session.js';
-import { readSettings, type SettingsDocument } from './settings-document.js';
+import { isUnreadable, readSettings, type SettingsDocument } from './settings-document.js';
 import { deliverTest, type TestLine } from './test-delivery.js';
 
 type Context = CliContext<SenderOptions & { readonly wait?: boolean }>;
@@ -33,21 +33,9 @@ const RECEIPT_LONGEST_MS = 16 * 60_000;
 export async function doctor(context: Context): Promise<number> {
   const current = await requireSession(context);
   const { session, client } = current;
-  const { id, encryptionMode } = await client.profile();
-  const document = await readSettings(context, current);
-  const preferences = readPreferences(document.fields);
-  const tokens = await client.pushTokens();
-  const lines = await testAll(context, preferences, tokens);
-  const checks = [
-    check('server', 'ok', `${session.server} answers, logged in as ${id}`),
-    ...settingsChecks(document, preferences, encryptionMode === 'e2ee'),
-    previewsCheck(context, preferences),
-    ...tokenChecks(tokens, preferences),
-    ...lines.map(targetCheck),
-    ...(await receiptChecks(context, lines, tokens)),
-    ...preferences.channels.filter(({ enabled }) => !enabled).map(disabledCheck),
-    await spoolCheck(context, current),
-  ];
+  const { id } = await client.profile();
+  const server = check('server', 'ok', `${session.server} answers, logged in as ${id}`);
+  const checks = [server, ...(await checksBehind(context, current))];
   const broken = checks.filter(({ state }) => state === 'broken').map(({ hop }) => hop);
   const isSilent = !checks.some(({ hop, state }) => /^(push|webhook) /.test(hop) && state === 'ok');
   const healthy = broken.length === 0 && !isSilent;
@@ -58,6 +46,31 @@ export async function doctor(context: Context): Promise<number> {
   return healthy ? EXIT.ok : EXIT.refused;
 }
 
+/** The hops behind the server. Without readable settings the others are not tried. */
+async function checksBehind(context: Context, current: CurrentSession): Promise<readonly Check[]> {
+  let document: SettingsDocument;
+  try {
+    document = await readSettings(context, current);
+  } catch (error) {
+    if (!isUnreadable(error)) {
+      throw error;
+    }
+    return [check('settings', 'broken', error.message, error.facts.hint)];
+  }
+  const preferences = readPreferences(document.fields);
+  const tokens = await current.client.pushTokens();
+  const lines = await testAll(context, preferences, tokens);
+  return [
+    ...settingsChecks(document, preferences),
+    previewsCheck(context, preferences),
+    ...tokenChecks(tokens, preferences),
+    ...lines.map(targetCheck),
+    ...(await receiptChecks(context, lines, tokens)),
+    ...preferences.channels.filter(({ enabled }) => !enabled).map(disabledCheck),
+    await spoolCheck(context, current),
+  ];
+}
+
 function check(hop: string, state: Check['state'], words: string, advice?: string): Check {
   return { hop, state, words, ...(advice !== undefined && { advice }) };
 }
@@ -65,15 +78,9 @@ function check(hop: string, state: Check['state'], words: string, advice?: strin
 function settingsChecks(
   { file, isSaved, isEncrypted }: SettingsDocument,
   { problems }: Preferences,
-  isE2ee: boolean,
 ): Check[] {
-  if (isEncrypted && !isSaved) {
-    const words = `end-to-end encrypted, and ${file} does not exist: this computer knows no webhook`;
-    const advice = 'Add the webhooks on this computer: gatehouse channels add URL';
-    return [check('settings', 'off', words, advice)];
-  }
-  const note = isE2ee && file !== null ? ' (the account is end-to-end encrypted)' : '';
-  const source = `read from ${file ?? 'the server'}${note}`;
+  const how = isEncrypted === true ? ', and opened with the device key' : '';
+  const source = `read from ${file ?? 'the server'}${how}`;
   const advice = 'Save it again: gatehouse preferences set, or gatehouse channels';
   return [
     check('settings', 'ok', isSaved ? source : 'nothing saved yet: the defaults apply'),

@@ -4,12 +4,18 @@ import type {
   NotificationEvent,
   NotificationTopic,
 } from '../../notify/content/notification-event.js';
+import type { SavedPushToken } from '../../client/api/api-client-answers.js';
 import type { Delivery } from '../../notify/delivery/delivery.js';
-import { planNotification, type Plan } from '../../notify/delivery/plan.js';
+import {
+  outcomesWithoutSettings,
+  planNotification,
+  type Plan,
+} from '../../notify/delivery/plan.js';
 import { readPreferences, type Preferences } from '../../notify/preferences.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
+import type { Output } from '../output.js';
 import { readEventInput, type EventInput } from './event-input.js';
 import { retryInBackground } from './flush.js';
 import type { EventOptions } from './notify.command.js';
@@ -21,7 +27,7 @@ import {
   type ReportLine,
 } from './report.js';
 import { withSenderSession, type SenderSession } from './sender-session.js';
-import { readSettings, type SettingsDocument } from './settings-document.js';
+import { isUnreadable, readSettings } from './settings-document.js';
 
 type Context = CliContext<EventOptions>;
 
@@ -46,11 +52,14 @@ export async function sendEvents(
   const input = await readEventInput(context, topic, current.session.server);
   reportInvalid(context, input);
   const [document, tokens] = await Promise.all([
-    readSettings(context, current),
+    readSettings(context, current).catch(unreadableSettings),
     current.client.pushTokens(),
   ]);
+  if (document instanceof CliError) {
+    return reportUnreadable(context, input, tokens, document);
+  }
   const preferences = readPreferences(document.fields);
-  reportSettings(context, document, preferences);
+  reportSettings(context, preferences);
   const { isBuiltIn: requestPreviews } = buildPreviews(context.environment);
   const options = { now: Date.now(), requestPreviews };
   const planned = input.events.map((event) => ({
@@ -70,6 +79,28 @@ export async function sendEvents(
       }
     }
   });
+}
+
+function unreadableSettings(error: unknown): CliError {
+  if (isUnreadable(error)) {
+    return error;
+  }
+  throw error;
+}
+
+/** Nothing is sent: the defaults could show what the person chose to hide. */
+function reportUnreadable(
+  { output }: Context,
+  { events }: EventInput,
+  tokens: readonly SavedPushToken[],
+  { message, facts }: CliError,
+): number {
+  const outcomes = outcomesWithoutSettings(tokens, message).map(lineOfOutcome);
+  events.forEach((event) => reportEvent(output, event, outcomes));
+  if (facts.hint !== undefined) {
+    output.note(facts.hint);
+  }
+  return exitCodeOf(outcomes);
 }
 
 /** @returns ids of deliveries that the spool had already */
@@ -113,10 +144,17 @@ function report(
       return sender.lines.get(delivery.id) ?? untried(delivery, known.has(delivery.id));
     }),
   ];
-  const { id, topic } = event;
+  reportEvent(output, event, lines);
+  return lines;
+}
+
+function reportEvent(
+  output: Output,
+  { id, topic }: NotificationEvent,
+  lines: readonly ReportLine[],
+): void {
   const text = [`Event ${id} (${topic})`, ...lines.map((line) => `  ${describeLine(line)}`)];
   output.result({ event: id, topic, outcomes: lines }, text.join('\n'));
-  return lines;
 }
 
 /** Sent before, not tried in this round, or being sent by another process. */
@@ -140,15 +178,6 @@ function reportInvalid({ output }: Context, { events, invalid }: EventInput): vo
   invalid.forEach((text) => output.skip(text));
 }
 
-function reportSettings(
-  { output }: Context,
-  { file, isEncrypted, isSaved }: SettingsDocument,
-  { problems }: Preferences,
-): void {
-  if (isEncrypted && !isSaved) {
-    output.note(
-      `The settings of this account are end-to-end encrypted, and ${file} does not exist: sent without request previews, to no webhook.`,
-    );
-  }
+function reportSettings({ output }: Context, { problems }: Preferences): void {
   problems.forEach(({ path, message }) => output.note(`Settings: ${path} ${message}.`));
 }

@@ -1,10 +1,13 @@
-import { stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { GatehouseProblem } from '../../client/api/problem.js';
+import type { AccountContent } from '../../client/crypto/account-content.js';
 import { isRecord } from '../../client/is-record.js';
+import type { Content } from '../../policy/content.js';
+import { openSettings, SettingsUnreadable, type SettingsContent } from '../../notify/settings.js';
 import type { CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
-import { refusedError, usageError } from '../cli-error.js';
+import { CliError, refusedError, usageError } from '../cli-error.js';
 import { readInputFile } from '../input.js';
 import {
   makePrivateDirectory,
@@ -19,52 +22,51 @@ export type SettingsFields = Readonly<Record<string, unknown>>;
 export interface SettingsDocument {
   /** All fields, unknown ones included. */
   readonly fields: SettingsFields;
-  /** null = on the server. */
+  /** null = in the account's settings on the server. */
   readonly file: string | null;
   /** Of the server's copy; 0 where none was ever written. */
   readonly version: number;
-  /** Whether the account's settings are end-to-end encrypted, so that only its apps can read them. */
-  readonly isEncrypted: boolean;
+  /** Whether the server's copy is end-to-end encrypted; null before the first write. */
+  readonly isEncrypted: boolean | null;
   /** False where nothing was saved. */
   readonly isSaved: boolean;
 }
 
-/** The choice made in the app is unreadable here, and may have been to hide requests. */
-const NO_PREVIEWS: SettingsFields = {
-  notificationsSettingsV1: { v: 1, requestPreviews: false },
-};
 const MAX_WRITES = 5;
+const UNREADABLE = 'settings-unreadable';
 
 /**
- * The settings document of the session's account: --settings-file, else the server's copy, else (the
- * server cannot read an encrypted one) this user's file for that server.
+ * The settings document of the session's account: --settings-file, else the server's copy, which the
+ * device key opens where it is encrypted, else what an earlier version kept in a file of this user.
  *
  * @param mayBeMissing whether a missing --settings-file counts as one without settings
+ * @throws CliError `settings-unreadable`
  */
 export async function readSettings(
   { options: { settingsFile } }: SettingsContext,
-  { session, store, client }: CurrentSession,
+  current: CurrentSession,
   mayBeMissing = false,
 ): Promise<SettingsDocument> {
+  const { session, store, client } = current;
   if (settingsFile !== undefined) {
     const file = resolve(settingsFile);
     const isSaved = !mayBeMissing || (await isThere(file));
-    const fields = isSaved ? fieldsIn((await readInputFile(file)).toString('utf8'), file) : null;
-    return { fields: fields ?? {}, file, version: 0, isEncrypted: false, isSaved };
+    const fields = isSaved
+      ? await fieldsIn((await readInputFile(file)).toString('utf8'), file)
+      : {};
+    return { fields, file, version: 0, isEncrypted: false, isSaved };
   }
   const { content, version } = await client.settings.read().catch(emptyForOlderServers);
-  if (content?.t === 'plain') {
-    const fields = fieldsIn(content.v, session.server);
-    return { fields, file: null, version, isEncrypted: false, isSaved: true };
+  if (content !== null) {
+    const isEncrypted = content.t === 'encrypted';
+    const account = isEncrypted ? await accountContent(current) : null;
+    const fields = await open(content, account ?? undefined, session.server);
+    return { fields, file: null, version, isEncrypted, isSaved: true };
   }
   const file = store.notificationsFile(session.server);
-  const local = await readSettingsFile(file);
-  const isEncrypted = content?.t === 'encrypted';
-  if (local !== null || isEncrypted) {
-    const fields = local ?? NO_PREVIEWS;
-    return { fields, file, version, isEncrypted, isSaved: local !== null };
-  }
-  return { fields: {}, file: null, version, isEncrypted, isSaved: false };
+  const local = await readIfExists(file);
+  const fields = local === null ? {} : await fieldsIn(local, file);
+  return { fields, file: null, version, isEncrypted: null, isSaved: local !== null };
 }
 
 /** Changes the document where it is stored; again after a concurrent change. */
@@ -74,9 +76,9 @@ export async function changeSettings(
   change: (fields: SettingsFields) => SettingsFields,
 ): Promise<SettingsDocument> {
   for (let tries = 0; tries < MAX_WRITES; tries += 1) {
-    const read = await readSettings(context, current, true);
-    const document = await locate(context, current, read);
-    const written = { ...document, fields: change(document.fields), isSaved: true };
+    const document = await readSettings(context, current, true);
+    const isEncrypted = document.isEncrypted ?? (await isEndToEndEncrypted(current));
+    const written = { ...document, isEncrypted, fields: change(document.fields), isSaved: true };
     if (await write(current, written)) {
       return written;
     }
@@ -88,37 +90,50 @@ export async function changeSettings(
   );
 }
 
-/** Where nothing is saved yet, the account's mode decides where settings are stored. */
-async function locate(
-  { output }: SettingsContext,
-  { session, store, client }: CurrentSession,
-  document: SettingsDocument,
-): Promise<SettingsDocument> {
-  const { encryptionMode } =
-    document.file === null && !document.isSaved
-      ? await client.profile()
-      : { encryptionMode: 'plain' };
-  if (encryptionMode === 'plain' && !document.isEncrypted) {
-    return document;
-  }
-  const file = document.file ?? store.notificationsFile(session.server);
-  output.note(
-    `The settings of this account are end-to-end encrypted: the server cannot read them, and neither can this command.\nThis is stored on this computer only, in ${file}`,
-  );
-  return { ...document, file, isEncrypted: true };
+/** Before the first write the account's mode decides. */
+async function isEndToEndEncrypted({ client }: CurrentSession): Promise<boolean> {
+  return (await client.profile()).encryptionMode === 'e2ee';
 }
 
 async function write(
-  { client }: CurrentSession,
-  { file, fields, version }: SettingsDocument,
+  current: CurrentSession,
+  { file, fields, version, isEncrypted }: SettingsDocument,
 ): Promise<boolean> {
-  if (file === null) {
-    const answer = await client.settings.write({ t: 'plain', v: fields }, version);
-    return answer.success;
+  if (file !== null) {
+    await makeDirectoryOf(file);
+    await writePrivateFile(file, `${JSON.stringify(fields, null, 2)}\n`);
+    return true;
   }
-  await makeDirectoryOf(file);
-  await writePrivateFile(file, `${JSON.stringify(fields, null, 2)}\n`);
-  return true;
+  const { session, store, client } = current;
+  const content =
+    isEncrypted === true ? await sealed(current, fields) : ({ t: 'plain', v: fields } as const);
+  const { success } = await client.settings.write(content, version);
+  if (success) {
+    await rm(store.notificationsFile(session.server), { force: true });
+  }
+  return success;
+}
+
+async function sealed(current: CurrentSession, fields: SettingsFields): Promise<Content> {
+  const account = await accountContent(current);
+  if (account === null) {
+    throw refusedError(
+      'The settings of this account are end-to-end encrypted, and this computer has no device key.',
+      'no-device-key',
+      'Bring the key of the account here: gatehouse key restore',
+    );
+  }
+  return { t: 'encrypted', c: account.seal('settings', fields) };
+}
+
+/** What the stored device key opens and seals; null where this computer has none. */
+async function accountContent({ session, store }: CurrentSession): Promise<AccountContent | null> {
+  const secret = await store.accountSecret(session.server);
+  if (secret === null) {
+    return null;
+  }
+  const { AccountContent } = await import('../../client/crypto/account-content.js');
+  return new AccountContent(secret, session.accountId);
 }
 
 /** The mode of an existing directory is the user's choice: only a new one is made private. */
@@ -136,25 +151,33 @@ function isThere(path: string): Promise<boolean> {
   );
 }
 
-async function readSettingsFile(file: string): Promise<SettingsFields | null> {
-  const text = await readIfExists(file);
-  return text === null ? null : fieldsIn(text, file);
+function fieldsIn(text: string, where: string): Promise<SettingsFields> {
+  return open({ t: 'plain', v: text }, undefined, where);
 }
 
-function fieldsIn(value: unknown, where: string): SettingsFields {
+async function open(
+  content: SettingsContent,
+  key: AccountContent | undefined,
+  where: string,
+): Promise<SettingsFields> {
   try {
-    const document: unknown = typeof value === 'string' ? JSON.parse(value) : value;
-    if (isRecord(document)) {
-      return document;
+    return await openSettings(content, key);
+  } catch (error) {
+    if (!(error instanceof SettingsUnreadable)) {
+      throw error;
     }
-  } catch {
-    // Without the parser's message: it quotes the settings, secrets included.
+    const hint =
+      content?.t === 'encrypted'
+        ? 'Bring the key of the account here (gatehouse key restore), or name a file: --settings-file'
+        : 'Repair them, or save them again in the app.';
+    const message = `Cannot read the settings of ${where}. ${error.message}`;
+    throw refusedError(message, UNREADABLE, hint);
   }
-  throw refusedError(
-    `The settings of ${where} are not a JSON object, so nothing is sent.`,
-    'settings-unreadable',
-    'Repair them, or save them again in the app.',
-  );
+}
+
+/** Whether the settings could not be read or opened: then nothing may be sent. */
+export function isUnreadable(error: unknown): error is CliError {
+  return error instanceof CliError && error.facts.code === UNREADABLE;
 }
 
 function emptyForOlderServers(error: unknown): { content: null; version: number } {
@@ -174,7 +197,7 @@ function channelsOf(fields: SettingsFields): readonly unknown[] {
   if (!Array.isArray(stored)) {
     throw refusedError(
       `${CHANNELS} in the settings is not a list.`,
-      'settings-unreadable',
+      UNREADABLE,
       'Repair the settings, or save the channels again in the app.',
     );
   }

@@ -28,6 +28,7 @@ export async function deliverTest(
   const preferences: Preferences = {
     push: { enabled: true, topics: ALL_TOPICS, ...SWITCHES },
     channels: channels.map((one) => ({ ...one, ...SWITCHES, enabled: true, topics: ALL_TOPICS })),
+    brokenChannels: [],
     problems: [],
   };
   const plan = planNotification(testEvent(session.server), preferences, tokens, {

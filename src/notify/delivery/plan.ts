@@ -69,7 +69,7 @@ export function planNotification(
   const context = { event, requestPreviews, templates, now, ttlSeconds, expiresAt, contents };
   const entries = [
     ...pushEntries(context, preferences.push, tokens),
-    ...webhookEntries(context, preferences.channels),
+    ...webhookEntries(context, preferences),
   ];
   return {
     deliveries: entries.filter((entry) => isDelivery(entry)),
@@ -107,7 +107,8 @@ function pushEntries(
       return suppressed(target, reason);
     }
     if (!isPushToken(token)) {
-      return malformedToken(target);
+      const detail = 'This is no push token. The app must register again.';
+      return unsendable(target, 'malformed-token', detail);
     }
     const address = { token, serverUrl: serverUrlFor(clientServerUrl, context.event) };
     const message = pushMessage(context.event, content, address, context.ttlSeconds);
@@ -115,11 +116,20 @@ function pushEntries(
   });
 }
 
-function webhookEntries(context: Context, channels: readonly WebhookChannel[]): Entry[] {
-  if (channels.length === 0) {
+function webhookEntries(
+  context: Context,
+  { channels, brokenChannels }: Pick<Preferences, 'channels' | 'brokenChannels'>,
+): Entry[] {
+  if (channels.length === 0 && brokenChannels.length === 0) {
     return [{ target: { kind: 'webhook', id: null }, deliveryId: null, state: 'no-target' }];
   }
-  return channels.map((channel): Entry => {
+  const broken = brokenChannels.map(({ id, enabled, detail }): Entry => {
+    const target = { kind: 'webhook', id } as const;
+    return enabled
+      ? unsendable(target, 'broken-channel', detail)
+      : suppressed(target, 'channel-disabled');
+  });
+  const served = channels.map((channel): Entry => {
     const target = { kind: 'webhook', id: channel.id } as const;
     const reason = channel.enabled ? reasonAgainst(context, channel.topics) : 'channel-disabled';
     if (reason !== null) {
@@ -131,6 +141,7 @@ function webhookEntries(context: Context, channels: readonly WebhookChannel[]): 
     // The spread comes last: an object that is spread first and then added to is slow to make.
     return { kind: 'webhook', channelId, secrets, url, body, ...baseOf(context, target, content) };
   });
+  return [...served, ...broken];
 }
 
 function reasonAgainst(
@@ -181,14 +192,31 @@ const suppressed = (target: Target, reason: SuppressionReason): Outcome => ({
   reason,
 });
 
-const malformedToken = (target: Target): Outcome => ({
+const unsendable = (target: Target, code: string, detail: string): Outcome => ({
   target,
   deliveryId: null,
   state: 'failed',
   attempts: 0,
-  code: 'malformed-token',
-  detail: 'This is no push token. The app must register again.',
+  code,
+  detail,
 });
+
+/**
+ * The outcomes where the settings cannot be read: nothing is sent, because the defaults could show
+ * what the person chose to hide. The channels are unknown, so that one outcome stands for all.
+ *
+ * @param detail for a person; holds no secret
+ */
+export function outcomesWithoutSettings(
+  tokens: readonly Pick<SavedToken, 'token'>[],
+  detail: string,
+): Outcome[] {
+  const targets: readonly Target[] = [
+    ...tokens.map(({ token }): Target => ({ kind: 'push', id: token })),
+    { kind: 'webhook', id: null },
+  ];
+  return targets.map((target) => unsendable(target, 'settings-unreadable', detail));
+}
 
 /** The account's settings as they are now. */
 export interface CurrentAccount {
