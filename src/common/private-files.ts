@@ -13,6 +13,7 @@ import {
 } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { parseJson } from './parse-json.js';
 
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_DIRECTORY = 0o700;
@@ -83,11 +84,7 @@ export function readIfExists(path: string): Promise<string | null> {
 
 /** The value in a JSON file; null when there is none, or it is damaged. */
 export async function readJsonIfExists(path: string): Promise<unknown> {
-  try {
-    return JSON.parse((await readIfExists(path)) ?? 'null');
-  } catch {
-    return null;
-  }
+  return parseJson((await readIfExists(path)) ?? '') ?? null;
 }
 
 /** Renames; false when there is no such file any more: another process was faster. */

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeviceKey, DeviceKeyJwk } from '../../client/crypto/device-key.js';
 import { readBase64 } from '../../client/crypto/bytes.js';
+import { parseJson } from '../../common/parse-json.js';
 import { isRecord } from '../../client/is-record.js';
 import { CliError, EXIT, refusedError } from '../cli-error.js';
 import {
@@ -166,13 +167,9 @@ export class ServerStore {
     if (text === null) {
       return null;
     }
-    try {
-      const stored: unknown = JSON.parse(text);
-      if (isRecord(stored)) {
-        return stored;
-      }
-    } catch {
-      // Reported below, with the path.
+    const stored = parseJson(text);
+    if (isRecord(stored)) {
+      return stored;
     }
     throw damaged(path, 'Remove it, or restore it from a backup.');
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../common/parse-json.js';
 import { isRecord } from '../../client/is-record.js';
 import { InvalidEvent, readEvent } from '../../notify/content/read-event.js';
 import type {
@@ -104,21 +105,13 @@ function present(fields: Readonly<Record<string, unknown>>): Record<string, unkn
 async function eventsIn(path: string): Promise<readonly unknown[]> {
   const given = path === '-' ? await readStandardInput() : await readInputFile(path);
   const text = given.toString('utf8');
-  const whole = parse(text);
+  const whole = parseJson(text);
   if (whole !== undefined) {
     return [whole];
   }
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   // An unparsable line becomes undefined, which is reported as invalid with its number.
-  return lines.length === 0 ? [undefined] : lines.map(parse);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return lines.length === 0 ? [undefined] : lines.map(parseJson);
 }
 
 /** Options by the field they set, for messages. */

@@ -1,26 +1,22 @@
+import { readForegroundBehavior } from '../../client/notifications/notification-display.js';
 import { isRecord } from '../../client/is-record.js';
+import type { Preferences } from '../../notify/preferences.js';
 import { command, type CommandGroup } from '../command.js';
 import { usageError } from '../cli-error.js';
 import { SERVER, SETTINGS_FILE } from '../options.js';
 import type { SettingsFields } from './settings-document.js';
 
 const NAME = 'notificationsSettingsV1';
-const FOREGROUND = ['full', 'silent', 'off'] as const;
-const SWITCHES: Readonly<Record<string, boolean>> = {
-  pushEnabled: true,
-  ready: true,
-  permissionRequest: true,
-  userActionRequest: true,
-  readyIncludeMessageText: false,
-  requestPreviews: true,
-};
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  on: true,
-  true: true,
-  yes: true,
-  off: false,
-  false: false,
-  no: false,
+const ON_OFF = { on: true, true: true, yes: true, off: false, false: false, no: false };
+/** The values of each preference by their spelling. */
+const CHOICES: Readonly<Record<string, Readonly<Record<string, boolean | string>>>> = {
+  pushEnabled: ON_OFF,
+  ready: ON_OFF,
+  permissionRequest: ON_OFF,
+  userActionRequest: ON_OFF,
+  readyIncludeMessageText: ON_OFF,
+  requestPreviews: ON_OFF,
+  foregroundBehavior: { full: 'full', silent: 'silent', off: 'off' },
 };
 
 /** Shows and changes the account's notification preferences. */
@@ -37,13 +33,13 @@ export const preferences: CommandGroup = {
       async run(context) {
         const { previewsInEffect, readSettings, requireSession, readPreferences } = await load();
         const { fields, file } = await readSettings(context, await requireSession(context));
-        const all = effective(fields);
+        const stored = readPreferences(fields);
+        const all = effective(fields, stored);
         const [name] = context.args;
         if (name !== undefined && !Object.hasOwn(all, name)) {
           throw unknownName(name);
         }
         const chosen = name === undefined ? all : { [name]: all[name] };
-        const stored = readPreferences(fields);
         const problems = stored.problems.filter(({ path }) => path.startsWith(NAME));
         const previews = previewsInEffect(context, stored);
         const lines = problems.map(({ path, message }) => `${path} ${message}`);
@@ -70,13 +66,13 @@ export const preferences: CommandGroup = {
       examples: ['gatehouse preferences set requestPreviews=off ready=on'],
       async run(context) {
         const changes = Object.fromEntries(context.args.map(parse));
-        const { changeSettings, requireSession } = await load();
+        const { changeSettings, requireSession, readPreferences } = await load();
         const current = await requireSession(context);
         const { fields, file } = await changeSettings(context, current, (before) => ({
           ...before,
           [NAME]: { v: 1, ...storedIn(before), ...changes },
         }));
-        const all = effective(fields);
+        const all = effective(fields, readPreferences(fields));
         const text = Object.keys(changes).map((name) => assignment(name, all));
         const value = { preferences: all, keptIn: file ?? 'server' };
         context.output.result(value, text.join('\n'));
@@ -93,14 +89,16 @@ async function load() {
   return { requireSession, changeSettings, readSettings, readPreferences, previewsInEffect };
 }
 
-function effective(fields: SettingsFields): Record<string, unknown> {
-  const stored = storedIn(fields);
-  const switches = Object.entries(SWITCHES).map(([name, otherwise]): [string, boolean] => {
-    const value = stored[name];
-    return [name, typeof value === 'boolean' ? value : otherwise];
-  });
-  const foreground = FOREGROUND.find((known) => known === stored['foregroundBehavior']) ?? 'full';
-  return { ...Object.fromEntries<unknown>(switches), foregroundBehavior: foreground };
+function effective(fields: SettingsFields, { push }: Preferences): Record<string, unknown> {
+  const { enabled, topics, ...content } = push;
+  return {
+    pushEnabled: enabled,
+    ready: topics.ready,
+    permissionRequest: topics.permission_request,
+    userActionRequest: topics.user_action_request,
+    ...content,
+    foregroundBehavior: readForegroundBehavior(storedIn(fields)['foregroundBehavior']),
+  };
 }
 
 function storedIn(fields: SettingsFields): SettingsFields {
@@ -112,25 +110,23 @@ function parse(text: string): [string, boolean | string] {
   const at = text.indexOf('=');
   const name = at === -1 ? text : text.slice(0, at);
   const value = at === -1 ? '' : text.slice(at + 1).toLowerCase();
-  if (name === 'foregroundBehavior') {
-    if (!FOREGROUND.some((known) => known === value)) {
-      throw usageError(`foregroundBehavior is one of ${FOREGROUND.join(', ')}.`);
-    }
-    return [name, value];
-  }
-  if (!Object.hasOwn(SWITCHES, name)) {
+  const choices = Object.hasOwn(CHOICES, name) ? CHOICES[name] : undefined;
+  if (choices === undefined) {
     throw unknownName(name);
   }
-  const isOn = Object.hasOwn(BOOLEANS, value) ? BOOLEANS[value] : undefined;
-  if (isOn === undefined) {
-    throw usageError(`${name} is on or off. Write: gatehouse preferences set ${name}=off`);
+  const chosen = Object.hasOwn(choices, value) ? choices[value] : undefined;
+  if (chosen === undefined) {
+    throw usageError(
+      choices === ON_OFF
+        ? `${name} is on or off. Write: gatehouse preferences set ${name}=off`
+        : `${name} is one of ${Object.keys(choices).join(', ')}.`,
+    );
   }
-  return [name, isOn];
+  return [name, chosen];
 }
 
 function unknownName(name: string): Error {
-  const names = [...Object.keys(SWITCHES), 'foregroundBehavior'].join(', ');
-  return usageError(`There is no preference "${name}": ${names}.`);
+  return usageError(`There is no preference "${name}": ${Object.keys(CHOICES).join(', ')}.`);
 }
 
 function assignment(name: string, values: Readonly<Record<string, unknown>>): string {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseJson } from '../../common/parse-json.js';
 import { isRecord } from '../../client/is-record.js';
 import type { Verification, verify } from '../../webhooks/verify.js';
 import type { readStream } from '../input.js';
@@ -129,7 +130,8 @@ async function receive(
   const isRefused = found !== null && !found.valid;
   response.writeHead(isRefused ? 401 : status).end();
   const id = request.headers['webhook-id'] ?? null;
-  const payload = parse(body);
+  const given = body.toString('utf8');
+  const payload = parseJson(given) ?? given;
   const { topic = null, content = {} } = isRecord(payload) ? payload : {};
   const { title = '', body: text = '' } = isRecord(content) ? content : {};
   const verdict = found === null ? 'not checked' : describe(found);
@@ -146,12 +148,4 @@ function describe(found: Verification): string {
 function parseHeader(text: string): [string, string] {
   const [name = '', ...rest] = text.split(':');
   return [name.trim().toLowerCase(), rest.join(':').trim()];
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return body.toString('utf8');
-  }
 }

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRecord } from '../../client/is-record.js';
+import { parseJson } from '../../common/parse-json.js';
 import { ServerUnreachable } from '../../client/api/problem.js';
 import type { CliContext } from '../command.js';
 import { EXIT, refusedError, usageError } from '../cli-error.js';
@@ -187,12 +189,8 @@ async function read(answer: IncomingMessage): Promise<Answer> {
 }
 
 function codeOf(text: string): string | null {
-  try {
-    const { code } = JSON.parse(text) as { code?: unknown };
-    return typeof code === 'string' ? code : null;
-  } catch {
-    return null;
-  }
+  const answer = parseJson(text);
+  return isRecord(answer) && typeof answer['code'] === 'string' ? answer['code'] : null;
 }
 
 /** Headers of one request that only a proxy may send, all names in one spelling. */

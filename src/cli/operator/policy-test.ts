@@ -1,3 +1,4 @@
+import { parseJson } from '../../common/parse-json.js';
 import { readEntry } from '../../config/providers-file/providers-file.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
@@ -65,13 +66,9 @@ async function readRows(path: string, { providers }: Settings): Promise<readonly
 }
 
 function parse(path: string, json: string): readonly unknown[] {
-  try {
-    const entries: unknown = JSON.parse(json);
-    if (Array.isArray(entries) && entries.length > 0) {
-      return entries;
-    }
-  } catch {
-    // Reported like any other text that is no list.
+  const entries = parseJson(json);
+  if (Array.isArray(entries) && entries.length > 0) {
+    return entries;
   }
   throw usageError(`${path} must be a JSON array of people.`);
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../common/parse-json.js';
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
 
 export interface TransportOptions {
@@ -29,7 +30,7 @@ export class Transport {
     exchange: Exchange<Answer>,
   ): Promise<Answer> {
     const { response, text } = await this.exchange(method, path, exchange.body);
-    const answer = parseJson(text);
+    const answer = parseJson(text) ?? null;
     if (response.ok && exchange.isAnswer(answer)) {
       return answer;
     }
@@ -82,14 +83,6 @@ export class Transport {
       : `${serverUrl} answered ${status}, and not as a Gatehouse server does. Check the address.`;
     const retryAfterSeconds = retryAfterOf(response);
     return new GatehouseProblem({ status, code: 'unexpected-answer', message, retryAfterSeconds });
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

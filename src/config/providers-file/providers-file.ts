@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
+import { parseJson } from '../../common/parse-json.js';
 import { returnAddressFacts } from '../browser.config.js';
 import type { ConfigurationReport } from '../configuration-error.js';
 import type { Values } from '../environment/env.js';
@@ -130,11 +131,8 @@ function sourceOf(values: Values, report: ConfigurationReport): Source | null {
 }
 
 function entriesOf({ variable, text }: Source, report: ConfigurationReport): unknown[] | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    // The parser's own message quotes the text, and the text holds client secrets.
+  const parsed = parseJson(text);
+  if (parsed === undefined) {
     report.problem(variable, 'is not valid JSON.');
     return null;
   }
