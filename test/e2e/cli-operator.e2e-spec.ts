@@ -71,7 +71,7 @@ describe('gatehouse config check', () => {
     const answer = JSON.parse(stdout) as { findings: { severity: string; code: string }[] };
     expect({ code, answer }).toMatchObject({ code: 0, answer: { ok: true } });
     expect(answer.findings.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
-      'warning nobody-can-sign-up',
+      'warning no-signup-method',
       'notice older-clients-on-server-challenge',
     ]);
   });

@@ -9,7 +9,12 @@ import {
 } from '../admission/admission.js';
 import { redirectTarget } from '../admission/feature-document.js';
 import { readUserEntry, type UserEntryKind } from '../eligibility/eligibility.js';
-import { isRecheckable, isRestricted, type ProviderRules } from '../eligibility/provider-rules.js';
+import {
+  believesEmail,
+  isRecheckable,
+  isRestricted,
+  type ProviderRules,
+} from '../eligibility/provider-rules.js';
 import { isLoopbackHost } from '../flow/return-address.js';
 import type { OperatorPolicy } from '../operator-policy.js';
 
@@ -255,11 +260,10 @@ function unmetEmailRules(provider: ProviderRules): string[] {
           'AUTH_GITHUB_ALLOWED_USERS has an e-mail address, which no person can match: GitHub is asked for none. Write the login or sub:<numeric id>.',
         ];
   }
-  const { id, allow, claims, emailVerification } = provider;
+  const { id, allow } = provider;
   const isRequired =
     allow.emailDomains.length > 0 || entriesOf('email', allow.usersAllowlist).length > 0;
-  const canBeMet = claims.email === 'email' || emailVerification === 'trustedIssuer';
-  return !isRequired || canBeMet
+  return !isRequired || believesEmail(provider, true)
     ? []
     : [
         `${id} has a rule about e-mail addresses, which no person can meet: email_verified vouches for the claim email only, and claims.email names another one. Set emailVerification to trustedIssuer if only an administrator can set that claim.`,
