@@ -80,3 +80,44 @@ describe('Request previews of a program with the library', () => {
     expect(runInContext('build.arePreviewsBuiltIn()', context)).toBe(expected);
   });
 });
+
+describe('Secrets in what a notification shows', () => {
+  let world: SenderWorld;
+  beforeEach(async () => {
+    world = await SenderWorld.start();
+  });
+  afterEach(() => world.close());
+
+  const command = 'curl -H "Authorization: Bearer s3cr3t-v4lue" https://bob:hunter2@api.example';
+
+  /** The title, tool and input of a request, and the message of a turn, with secrets in each. */
+  const sendBoth = async (options?: NotifyOptions): Promise<string> => {
+    const settings = settingsWith([{ url: world.receiver.url, readyIncludeMessageText: true }]);
+    const session = { sessionId: 's', title: 'Set password=hunter2' };
+    const request = { ...aRequest({ command }), toolName: 'token=hunter2' };
+    const messageText = 'I have set api_key=hunter2';
+    const ready = anEvent('ready', { session, messageText });
+    await world.send(anEvent('permission_request', { session, request }), settings, saved('a'), {
+      requestPreviews: true,
+      ...options,
+    });
+    await world.send(ready, settings, [], options);
+    const webhooks = world.receiver.received.map(({ rawBody }) => rawBody.toString());
+    return [JSON.stringify(world.service.accepted), ...webhooks].join('\n');
+  };
+
+  it('are masked in pushes and webhooks', async () => {
+    const sent = await sendBoth();
+    expect(world.receiver.received).toHaveLength(2);
+    expect(sent).not.toMatch(/hunter2|s3cr3t/);
+    expect(world.service.accepted[0]?.body).toContain('Bearer [masked]');
+    expect(sent).toContain('I have set api_key=[masked]');
+    expect(sent).toContain('Set password=[masked]');
+  });
+
+  it('stay where the program asks for that', async () => {
+    const sent = await sendBoth({ maskSecrets: false });
+    expect(sent).toContain('s3cr3t-v4lue');
+    expect(sent).toContain('api_key=hunter2');
+  });
+});

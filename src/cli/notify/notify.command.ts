@@ -26,6 +26,7 @@ const EVENT_OPTIONS = [
   ['--id <id>', 'of the event: the same id is sent once (default: a new one)'],
   ['--metadata <name=value>', 'sent to webhooks as it is; may be repeated', { parse: repeated }],
   ['--event-file <file>', 'read it as JSON; - is standard input'],
+  ['--no-mask', 'show passwords, tokens and keys in previews as they are'],
   ['--wait', 'wait until every target was reached or given up'],
   ['--no-background', 'start no background process that retries what failed'],
   DENY_PRIVATE,

@@ -61,7 +61,8 @@ export async function sendEvents(
   const preferences = readPreferences(document.fields);
   reportSettings(context, preferences);
   const { isBuiltIn: requestPreviews } = buildPreviews(context.environment);
-  const options = { now: Date.now(), requestPreviews };
+  const maskSecrets = context.options.mask !== false;
+  const options = { now: Date.now(), requestPreviews, maskSecrets };
   const planned = input.events.map((event) => ({
     event,
     ...planNotification(event, preferences, tokens, options),

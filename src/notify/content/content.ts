@@ -1,4 +1,5 @@
 import { iosSubtitle } from '../../client/notifications/notification-display.js';
+import { maskSecrets } from './mask-secrets.js';
 import { cleanLine, cleanText, shortenToBytes } from './text.js';
 import type { NotificationEvent, Question, RequestDetails } from './notification-event.js';
 
@@ -103,28 +104,38 @@ const TITLE_OF = {
   user_action_request: 'userActionRequest',
 } as const;
 
-/** The text of an event (specification, Events 3 to 5). */
+/**
+ * The text of an event (specification, Events 3 to 5).
+ *
+ * @param masksSecrets whether passwords and tokens are masked wherever they stand
+ */
 export function contentFor(
   event: NotificationEvent,
   switches: ContentSwitches,
   templates: Templates,
+  masksSecrets = true,
 ): Content {
+  const mask = masksSecrets ? maskSecrets : asItIs;
   const name = TITLE_OF[event.topic];
-  const sessionTitle = cleanLine(event.session.title);
+  const sessionTitle = mask(cleanLine(event.session.title));
   const title = cleanLine(templates.title[name](sessionTitle));
-  const subtitle = iosSubtitle(event.topic, event.request?.toolName ?? null);
-  const toolName = shortenToBytes(cleanLine(event.request?.toolName ?? ''), TOOL_NAME_BYTES);
+  const tool = mask(cleanLine(event.request?.toolName ?? ''));
+  const subtitle = iosSubtitle(event.topic, tool);
+  const toolName = shortenToBytes(tool, TOOL_NAME_BYTES);
+  // Masked as a whole, and before it is shortened: half a secret is not recognised.
   const { preview, toolDetails } = previewOf(event, toolName, switches, templates);
   return {
     title: shortenToBytes(title, TITLE_BYTES),
     subtitle: subtitle === null ? null : shortenToBytes(cleanLine(subtitle), TOOL_NAME_BYTES),
-    body: preview ?? cleanText(templates.genericBody[name]),
+    body: preview === null ? cleanText(templates.genericBody[name]) : mask(preview),
     isPreview: preview !== null,
-    toolDetails,
+    toolDetails: toolDetails === null ? null : mask(toolDetails),
     sessionTitle: shortenToBytes(sessionTitle, TITLE_BYTES),
     toolName,
   };
 }
+
+const asItIs = (text: string): string => text;
 
 interface Preview {
   /** The body; null where it is generic. */

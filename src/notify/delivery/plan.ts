@@ -35,6 +35,8 @@ export interface PlanOptions {
    * `NODE_ENV=production` unless `CLIENT_PUBLIC_REQUEST_PREVIEWS` is `1`, on elsewhere unless it is `0`.
    */
   readonly requestPreviews?: boolean;
+  /** Whether passwords, tokens and keys are masked in every text. Default true. */
+  readonly maskSecrets?: boolean;
   /** How long an event matters, by topic. Default: an hour, for a permission half an hour. */
   readonly ttlSeconds?: Partial<Readonly<Record<NotificationTopic, number>>>;
 }
@@ -64,9 +66,15 @@ export function planNotification(
 ): Plan {
   const ttlSeconds = { ...TTL_SECONDS, ...options.ttlSeconds }[event.topic];
   const expiresAt = event.createdAt + ttlSeconds * 1000;
-  const { requestPreviews = arePreviewsBuiltIn(), templates = ENGLISH, now } = options;
   const contents = new Map<string, Content>();
-  const context = { event, requestPreviews, templates, now, ttlSeconds, expiresAt, contents };
+  const {
+    requestPreviews = arePreviewsBuiltIn(),
+    maskSecrets = true,
+    templates = ENGLISH,
+    now,
+  } = options;
+  const texts = { requestPreviews, maskSecrets, templates, contents };
+  const context = { event, ...texts, now, ttlSeconds, expiresAt };
   const entries = [
     ...pushEntries(context, preferences.push, tokens),
     ...webhookEntries(context, preferences),
@@ -80,6 +88,7 @@ export function planNotification(
 interface Context {
   readonly event: NotificationEvent;
   readonly requestPreviews: boolean;
+  readonly maskSecrets: boolean;
   readonly templates: Templates;
   readonly now: number;
   readonly ttlSeconds: number;
@@ -156,12 +165,12 @@ function reasonAgainst(
 
 /** The content for each way the switches can stand: made once, however many channels there are. */
 function contentOf(
-  { event, templates, contents, requestPreviews: isBuiltIn }: Context,
+  { event, templates, contents, requestPreviews: isBuiltIn, maskSecrets }: Context,
   { readyIncludeMessageText, requestPreviews }: ContentSwitches,
 ): Content {
   const switches = { readyIncludeMessageText, requestPreviews: isBuiltIn && requestPreviews };
   const key = `${switches.readyIncludeMessageText} ${switches.requestPreviews}`;
-  const content = contents.get(key) ?? contentFor(event, switches, templates);
+  const content = contents.get(key) ?? contentFor(event, switches, templates, maskSecrets);
   contents.set(key, content);
   return content;
 }
