@@ -1,156 +1,104 @@
-import { registerAs } from '@nestjs/config';
-import type { OffboardingRules } from '../policy/eligibility/offboarding.js';
 import { hasMembershipRules } from '../policy/eligibility/provider-rules.js';
-import type { AccessRules } from '../policy/operator-policy.js';
 import type { Values } from './environment/env.js';
-import { unresolved, type Checked, PROVIDER_LIST, type Variable } from './environment/variable.js';
+import { namespaceOf, PROVIDER_LIST, type Variable, variablesOf } from './environment/variable.js';
 
-export interface AuthSettings extends AccessRules {
-  /** Origins at which clients reach this server, for its challenges. Empty = not known. */
-  readonly loginOrigins: readonly string[];
-  readonly tokenTtlSeconds: number;
-  /** 0 = any live session counts as fresh. */
-  readonly freshLoginMs: number;
-  /** How long an account's access facts may be served from memory when no invalidation arrives. */
-  readonly accessCacheMs: number;
-  readonly offboarding: OffboardingRules & {
-    /** Re-checks under way at one provider. */
-    readonly concurrency: number;
-    /** Re-checks begun a second at one provider; 0 = no limit. */
-    readonly checksPerSecond: number;
-  };
-}
+const login = variablesOf('Sign-up and login');
+const offboarding = variablesOf('Offboarding');
 
 /** Sign-up, login and offboarding (specification, Policy variables). */
 export const AUTH_VARIABLES = {
-  AUTH_ANONYMOUS_SIGNUP_ENABLED: {
-    group: 'Sign-up and login',
-    type: 'boolean',
-    default: true,
-    doc: 'Lets anyone who reaches the server create an account with a new device key.',
-  },
-  AUTH_SIGNUP_PROVIDERS: {
-    ...PROVIDER_LIST,
-    group: 'Sign-up and login',
-    doc: 'Identity providers through which a keyed account can be created. Empty = none.',
-  },
-  AUTH_REQUIRED_LOGIN_PROVIDERS: {
-    ...PROVIDER_LIST,
-    group: 'Sign-up and login',
-    doc: 'Identities an account must have, and stay eligible for, to be served. Empty = none.',
-  },
-  AUTH_KEY_CHALLENGE_ENABLED: {
-    group: 'Sign-up and login',
-    type: 'boolean',
-    default: true,
-    doc: 'Offers login with a device key.',
-  },
-  AUTH_REQUIRE_SERVER_CHALLENGE: {
-    group: 'Sign-up and login',
-    type: 'boolean',
-    default: true,
-    doc: 'Accepts only a live challenge of this server, once. With false, one that the client made passes too, as older clients send: a captured login can then be sent again.',
-  },
-  SERVICE_LOGIN_ORIGINS: {
-    group: 'Sign-up and login',
-    type: 'csv',
-    default: [],
-    pattern: /^https?:\/\/[^/?#\s@]+$/,
-    shape: 'an origin such as https://gate.example.com (no path)',
-    lowerCase: true,
-    doc: 'Origins besides that of SERVICE_PUBLIC_URL at which clients reach this server. They stand in its challenges: a client refuses one that does not name the origin it uses.',
-  },
-  AUTH_LOOPBACK_RETURN_ENABLED: {
-    group: 'Sign-up and login',
-    type: 'boolean',
-    default: true,
-    doc: 'Lets logins through a provider return to a program on the computer of the browser (http://127.0.0.1), after a page has asked. The command line needs it.',
-  },
-  AUTH_TOKEN_TTL_SECONDS: {
-    group: 'Sign-up and login',
-    type: 'integer',
-    default: 2_592_000,
-    min: 60,
-    max: 31_536_000,
-    doc: 'Lifetime of an access token. The default is 30 days.',
-  },
-  AUTH_FRESH_LOGIN_SECONDS: {
-    group: 'Sign-up and login',
-    type: 'integer',
-    default: 900,
-    min: 0,
-    max: 86_400,
-    doc: 'Deleting the account, linking and unlinking, approving a device and changing the encryption mode need a login this recent. 0 = any live session does.',
-  },
-  AUTH_ACCESS_CACHE_SECONDS: {
-    group: 'Sign-up and login',
-    type: 'integer',
-    default: 5,
-    min: 0,
-    max: 60,
-    doc: 'How long the access facts of an account may be served from memory when no invalidation arrives.',
-  },
-  AUTH_OFFBOARDING_ENABLED: {
-    group: 'Offboarding',
-    type: 'boolean',
-    default: null,
-    defaultDoc: 'true with an organisation allowlist or OpenID Connect allow rules, else false',
-    doc: 'Re-checks the eligibility of linked identities periodically.',
-  },
-  AUTH_OFFBOARDING_INTERVAL_SECONDS: {
-    group: 'Offboarding',
-    type: 'integer',
-    default: 86_400,
-    min: 60,
-    max: 86_400,
-    clamp: true,
-    doc: 'Time between two checks of one identity; clamped to 60..86400.',
-  },
-  AUTH_OFFBOARDING_STRICT: {
-    group: 'Offboarding',
-    type: 'boolean',
-    default: false,
-    doc: 'Refuses an identity that could not be re-checked for a whole interval because its provider is down.',
-  },
-  AUTH_OFFBOARDING_CONCURRENCY: {
-    group: 'Offboarding',
-    type: 'integer',
-    default: 10,
-    min: 1,
-    max: 200,
-    doc: 'Re-checks that this process has under way at one provider at a time.',
-  },
-  AUTH_OFFBOARDING_CHECKS_PER_SECOND: {
-    group: 'Offboarding',
-    type: 'integer',
-    default: 50,
-    min: 0,
-    max: 10_000,
-    doc: 'Re-checks a second that this process begins at one provider. 0 = no limit.',
-  },
+  AUTH_ANONYMOUS_SIGNUP_ENABLED: login(
+    { type: 'boolean', default: true },
+    'Lets anyone who reaches the server create an account with a new device key.',
+  ),
+  AUTH_SIGNUP_PROVIDERS: login(
+    PROVIDER_LIST,
+    'Identity providers through which a keyed account can be created. Empty = none.',
+  ),
+  AUTH_REQUIRED_LOGIN_PROVIDERS: login(
+    PROVIDER_LIST,
+    'Identities an account must have, and stay eligible for, to be served. Empty = none.',
+  ),
+  AUTH_KEY_CHALLENGE_ENABLED: login(
+    { type: 'boolean', default: true },
+    'Offers login with a device key.',
+  ),
+  AUTH_REQUIRE_SERVER_CHALLENGE: login(
+    { type: 'boolean', default: true },
+    'Accepts only a live challenge of this server, once. With false, one that the client made passes too, as older clients send: a captured login can then be sent again.',
+  ),
+  SERVICE_LOGIN_ORIGINS: login(
+    {
+      type: 'csv',
+      default: [],
+      pattern: /^https?:\/\/[^/?#\s@]+$/,
+      shape: 'an origin such as https://gate.example.com (no path)',
+      lowerCase: true,
+    },
+    'Origins besides that of SERVICE_PUBLIC_URL at which clients reach this server. They stand in its challenges: a client refuses one that does not name the origin it uses.',
+  ),
+  AUTH_LOOPBACK_RETURN_ENABLED: login(
+    { type: 'boolean', default: true },
+    'Lets logins through a provider return to a program on the computer of the browser (http://127.0.0.1), after a page has asked. The command line needs it.',
+  ),
+  AUTH_TOKEN_TTL_SECONDS: login(
+    { type: 'integer', default: 2_592_000, min: 60, max: 31_536_000 },
+    'Lifetime of an access token. The default is 30 days.',
+  ),
+  AUTH_FRESH_LOGIN_SECONDS: login(
+    { type: 'integer', default: 900, min: 0, max: 86_400 },
+    'Deleting the account, linking and unlinking, approving a device and changing the encryption mode need a login this recent. 0 = any live session does.',
+  ),
+  AUTH_ACCESS_CACHE_SECONDS: login(
+    { type: 'integer', default: 5, min: 0, max: 60 },
+    'How long the access facts of an account may be served from memory when no invalidation arrives.',
+  ),
+  AUTH_OFFBOARDING_ENABLED: offboarding(
+    {
+      type: 'boolean',
+      default: null,
+      defaultDoc: 'true with an organisation allowlist or OpenID Connect allow rules, else false',
+    },
+    'Re-checks the eligibility of linked identities periodically.',
+  ),
+  AUTH_OFFBOARDING_INTERVAL_SECONDS: offboarding(
+    { type: 'integer', default: 86_400, min: 60, max: 86_400, clamp: true },
+    'Time between two checks of one identity; clamped to 60..86400.',
+  ),
+  AUTH_OFFBOARDING_STRICT: offboarding(
+    { type: 'boolean', default: false },
+    'Refuses an identity that could not be re-checked for a whole interval because its provider is down.',
+  ),
+  AUTH_OFFBOARDING_CONCURRENCY: offboarding(
+    { type: 'integer', default: 10, min: 1, max: 200 },
+    'Re-checks that this process has under way at one provider at a time.',
+  ),
+  AUTH_OFFBOARDING_CHECKS_PER_SECOND: offboarding(
+    { type: 'integer', default: 50, min: 0, max: 10_000 },
+    'Re-checks a second that this process begins at one provider. 0 = no limit.',
+  ),
 } as const satisfies Record<string, Variable>;
 
-export const authConfig = registerAs(
-  'auth',
-  ({ values, providers }: Checked = unresolved('auth')): AuthSettings => ({
-    anonymousSignupEnabled: values.AUTH_ANONYMOUS_SIGNUP_ENABLED,
-    signupProviders: values.AUTH_SIGNUP_PROVIDERS,
-    requiredLoginProviders: values.AUTH_REQUIRED_LOGIN_PROVIDERS,
-    keyChallengeEnabled: values.AUTH_KEY_CHALLENGE_ENABLED,
-    requireServerChallenge: values.AUTH_REQUIRE_SERVER_CHALLENGE,
-    loginOrigins: loginOrigins(values),
-    tokenTtlSeconds: values.AUTH_TOKEN_TTL_SECONDS,
-    freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
-    accessCacheMs: values.AUTH_ACCESS_CACHE_SECONDS * 1000,
-    offboarding: {
-      enabled: values.AUTH_OFFBOARDING_ENABLED ?? providers.some(hasMembershipRules),
-      intervalSeconds: values.AUTH_OFFBOARDING_INTERVAL_SECONDS,
-      strict: values.AUTH_OFFBOARDING_STRICT,
-      concurrency: values.AUTH_OFFBOARDING_CONCURRENCY,
-      checksPerSecond: values.AUTH_OFFBOARDING_CHECKS_PER_SECOND,
-    },
-  }),
-);
+export const authConfig = namespaceOf('auth', ({ values, providers }) => ({
+  anonymousSignupEnabled: values.AUTH_ANONYMOUS_SIGNUP_ENABLED,
+  signupProviders: values.AUTH_SIGNUP_PROVIDERS,
+  requiredLoginProviders: values.AUTH_REQUIRED_LOGIN_PROVIDERS,
+  keyChallengeEnabled: values.AUTH_KEY_CHALLENGE_ENABLED,
+  requireServerChallenge: values.AUTH_REQUIRE_SERVER_CHALLENGE,
+  /** Origins at which clients reach this server, for its challenges. Empty = not known. */
+  loginOrigins: loginOrigins(values),
+  tokenTtlSeconds: values.AUTH_TOKEN_TTL_SECONDS,
+  /** 0 = any live session counts as fresh. */
+  freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
+  accessCacheMs: values.AUTH_ACCESS_CACHE_SECONDS * 1000,
+  offboarding: {
+    enabled: values.AUTH_OFFBOARDING_ENABLED ?? providers.some(hasMembershipRules),
+    intervalSeconds: values.AUTH_OFFBOARDING_INTERVAL_SECONDS,
+    strict: values.AUTH_OFFBOARDING_STRICT,
+    concurrency: values.AUTH_OFFBOARDING_CONCURRENCY,
+    checksPerSecond: values.AUTH_OFFBOARDING_CHECKS_PER_SECOND,
+  },
+}));
 
 /** The origins in this server's challenges: of SERVICE_PUBLIC_URL first. Call it on valid values. */
 export function loginOrigins(values: Values): string[] {

@@ -1,6 +1,5 @@
-import { registerAs } from '@nestjs/config';
 import type { GitHubRules, OidcRules } from '../policy/eligibility/provider-rules.js';
-import { unresolved, type Checked, type Variable } from './environment/variable.js';
+import { namespaceOf, type Variable, variablesOf } from './environment/variable.js';
 
 export interface GitHubProviderSettings extends GitHubRules {
   readonly clientId: string;
@@ -34,120 +33,91 @@ export interface OidcProviderSettings extends OidcRules {
 
 export type ProviderSettings = GitHubProviderSettings | OidcProviderSettings;
 
+const provider = variablesOf('Identity providers');
+const github = variablesOf('GitHub');
+
 /** External identity providers: the file of the OpenID Connect ones, and GitHub. */
 export const PROVIDER_VARIABLES = {
-  AUTH_PROVIDERS_CONFIG_PATH: {
-    group: 'Identity providers',
-    type: 'path',
-    default: null,
-    doc: 'File with the JSON array of OpenID Connect providers (see config/providers.example.json).',
-  },
-  AUTH_PROVIDERS_CONFIG_JSON: {
-    group: 'Identity providers',
-    type: 'json',
-    default: null,
-    secret: true,
-    doc: 'The same array as text, in place of the file.',
-  },
-  GITHUB_CLIENT_ID: {
-    group: 'GitHub',
-    type: 'string',
-    default: null,
-    doc: 'Client id of the OAuth or GitHub App. With the secret it turns the provider github on.',
-  },
-  GITHUB_CLIENT_SECRET: {
-    group: 'GitHub',
-    type: 'string',
-    default: null,
-    secret: true,
-    doc: 'Client secret of the OAuth or GitHub App.',
-  },
-  GITHUB_REDIRECT_URL: {
-    group: 'GitHub',
-    type: 'url',
-    schemes: ['http', 'https'],
-    default: null,
-    defaultDoc: 'SERVICE_PUBLIC_URL + /v1/oauth/github/callback',
-    doc: 'Callback address registered with the app.',
-  },
-  GITHUB_BASE_URL: {
-    group: 'GitHub',
-    type: 'url',
-    schemes: ['http', 'https'],
-    default: 'https://github.com',
-    doc: 'Address of GitHub, or of a GitHub Enterprise Server.',
-  },
-  GITHUB_API_URL: {
-    group: 'GitHub',
-    type: 'url',
-    schemes: ['http', 'https'],
-    default: null,
-    defaultDoc: 'https://api.github.com, or GITHUB_BASE_URL + /api/v3 for an Enterprise Server',
-    doc: 'Address of the REST API.',
-  },
-  AUTH_GITHUB_ALLOWED_USERS: {
-    group: 'GitHub',
-    type: 'csv',
-    default: [],
-    lowerCase: true,
-    doc: 'Logins that are eligible, or `sub:` and the numeric id. Empty = no restriction by user.',
-  },
-  AUTH_GITHUB_ALLOWED_ORGS: {
-    group: 'GitHub',
-    type: 'csv',
-    default: [],
-    lowerCase: true,
-    doc: 'Organisations whose members are eligible. Empty = no restriction by organisation.',
-  },
-  AUTH_GITHUB_ORG_MATCH: {
-    group: 'GitHub',
-    type: 'enum',
-    default: 'any',
-    values: ['any', 'all'],
-    doc: 'Whether membership in one of the organisations is enough, or all are needed.',
-  },
-  AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE: {
-    group: 'GitHub',
-    type: 'enum',
-    default: null,
-    defaultDoc: 'github_app when AUTH_GITHUB_APP_ID is set, else oauth_user_token',
-    values: ['github_app', 'oauth_user_token'],
-    doc: 'Who asks GitHub for the membership: an installed GitHub App, or the token of the user.',
-  },
-  AUTH_GITHUB_APP_ID: {
-    group: 'GitHub',
-    type: 'string',
-    default: null,
-    pattern: /^\d{1,20}$/,
-    shape: 'the number of the GitHub App',
-    doc: 'Id of the GitHub App that reads memberships.',
-  },
-  AUTH_GITHUB_APP_PRIVATE_KEY: {
-    group: 'GitHub',
-    type: 'string',
-    default: null,
-    secret: true,
-    doc: 'Private key of the GitHub App (PEM; `\\n` is read as a line break).',
-  },
-  AUTH_GITHUB_WEBHOOK_SECRET: {
-    group: 'GitHub',
-    type: 'string',
-    default: null,
-    secret: true,
-    minBytes: 16,
-    doc: 'Secret of the webhook at /v1/auth/providers/github/webhook. Empty = that route is off.',
-  },
-  AUTH_GITHUB_APP_INSTALLATION_ID_BY_ORG: {
-    group: 'GitHub',
-    type: 'csv',
-    default: [],
-    pattern: /^[\w.-]+\s*[=:]\s*\d{1,20}$/,
-    shape: 'organisation=installation id',
-    doc: 'Installation of the GitHub App in each organisation, such as `acme=12345,other=678`.',
-  },
+  AUTH_PROVIDERS_CONFIG_PATH: provider(
+    { type: 'path', default: null },
+    'File with the JSON array of OpenID Connect providers (see config/providers.example.json).',
+  ),
+  AUTH_PROVIDERS_CONFIG_JSON: provider(
+    { type: 'json', default: null, secret: true },
+    'The same array as text, in place of the file.',
+  ),
+  GITHUB_CLIENT_ID: github(
+    { type: 'string', default: null },
+    'Client id of the OAuth or GitHub App. With the secret it turns the provider github on.',
+  ),
+  GITHUB_CLIENT_SECRET: github(
+    { type: 'string', default: null, secret: true },
+    'Client secret of the OAuth or GitHub App.',
+  ),
+  GITHUB_REDIRECT_URL: github(
+    {
+      type: 'url',
+      schemes: ['http', 'https'],
+      default: null,
+      defaultDoc: 'SERVICE_PUBLIC_URL + /v1/oauth/github/callback',
+    },
+    'Callback address registered with the app.',
+  ),
+  GITHUB_BASE_URL: github(
+    { type: 'url', schemes: ['http', 'https'], default: 'https://github.com' },
+    'Address of GitHub, or of a GitHub Enterprise Server.',
+  ),
+  GITHUB_API_URL: github(
+    {
+      type: 'url',
+      schemes: ['http', 'https'],
+      default: null,
+      defaultDoc: 'https://api.github.com, or GITHUB_BASE_URL + /api/v3 for an Enterprise Server',
+    },
+    'Address of the REST API.',
+  ),
+  AUTH_GITHUB_ALLOWED_USERS: github(
+    { type: 'csv', default: [], lowerCase: true },
+    'Logins that are eligible, or `sub:` and the numeric id. Empty = no restriction by user.',
+  ),
+  AUTH_GITHUB_ALLOWED_ORGS: github(
+    { type: 'csv', default: [], lowerCase: true },
+    'Organisations whose members are eligible. Empty = no restriction by organisation.',
+  ),
+  AUTH_GITHUB_ORG_MATCH: github(
+    { type: 'enum', default: 'any', values: ['any', 'all'] },
+    'Whether membership in one of the organisations is enough, or all are needed.',
+  ),
+  AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE: github(
+    {
+      type: 'enum',
+      default: null,
+      defaultDoc: 'github_app when AUTH_GITHUB_APP_ID is set, else oauth_user_token',
+      values: ['github_app', 'oauth_user_token'],
+    },
+    'Who asks GitHub for the membership: an installed GitHub App, or the token of the user.',
+  ),
+  AUTH_GITHUB_APP_ID: github(
+    { type: 'string', default: null, pattern: /^\d{1,20}$/, shape: 'the number of the GitHub App' },
+    'Id of the GitHub App that reads memberships.',
+  ),
+  AUTH_GITHUB_APP_PRIVATE_KEY: github(
+    { type: 'string', default: null, secret: true },
+    'Private key of the GitHub App (PEM; `\\n` is read as a line break).',
+  ),
+  AUTH_GITHUB_WEBHOOK_SECRET: github(
+    { type: 'string', default: null, secret: true, minBytes: 16 },
+    'Secret of the webhook at /v1/auth/providers/github/webhook. Empty = that route is off.',
+  ),
+  AUTH_GITHUB_APP_INSTALLATION_ID_BY_ORG: github(
+    {
+      type: 'csv',
+      default: [],
+      pattern: /^[\w.-]+\s*[=:]\s*\d{1,20}$/,
+      shape: 'organisation=installation id',
+    },
+    'Installation of the GitHub App in each organisation, such as `acme=12345,other=678`.',
+  ),
 } as const satisfies Record<string, Variable>;
 
-export const providersConfig = registerAs(
-  'providers',
-  ({ providers }: Checked = unresolved('providers')): readonly ProviderSettings[] => providers,
-);
+export const providersConfig = namespaceOf('providers', ({ providers }) => providers);

@@ -1,3 +1,4 @@
+import { registerAs } from '@nestjs/config';
 import type { Values } from './env.js';
 import type { ProviderSettings } from '../providers.config.js';
 
@@ -119,6 +120,17 @@ type ParsedOf<V> = V extends { type: 'boolean' }
 /** The type of a variable's value once parsed; null only where the table's default is null. */
 export type ValueOf<V> = ParsedOf<V> | (V extends { default: null } ? null : never);
 
+/** What distinguishes a variable from the others of its group, without its text. */
+type Declaration<V = Variable> = V extends Variable ? Omit<V, 'group' | 'doc'> : never;
+
+/** Declares the variables of one group: each with its type, default and limits, and its `doc`. */
+export function variablesOf(group: VariableGroup) {
+  return <const Declared extends Declaration>(
+    declared: Declared,
+    doc: string,
+  ): Declared & Described => ({ ...declared, group, doc });
+}
+
 /** Shape of a configured provider's id, in lists and in the providers file. */
 export const PROVIDER_ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
@@ -138,9 +150,18 @@ export interface Checked {
 }
 
 /**
- * Nest calls the factory of a namespace without arguments. Only `AppConfigModule.forRoot` can load
- * one: all variables are checked together, so that one message names every problem.
+ * A namespace of Nest's configuration, from what was checked. Nest calls its factory without
+ * arguments, and only `AppConfigModule.forRoot` can load one: all variables are checked together, so
+ * that one message names every problem.
  */
-export function unresolved(namespace: string): never {
-  throw new Error(`Load the namespace ${namespace} with AppConfigModule.forRoot(settings).`);
+export function namespaceOf<Slice extends object>(
+  name: string,
+  build: (checked: Checked) => Slice,
+) {
+  return registerAs(name, (checked?: Checked): Readonly<Slice> => {
+    if (checked === undefined) {
+      throw new Error(`Load the namespace ${name} with AppConfigModule.forRoot(settings).`);
+    }
+    return build(checked);
+  });
 }
