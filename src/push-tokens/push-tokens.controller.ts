@@ -6,9 +6,11 @@ import { Caller } from '../auth/route-access.js';
 import { Answers, SuccessDto } from '../common/route-docs.js';
 import { PushTokensService } from './push-tokens.service.js';
 
+const LINE = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
+
 class SavePushTokenDto {
   @ApiProperty({ description: '1 to 1024 printable characters.' })
-  @Matches(/^[^\p{C}\p{Zl}\p{Zp}]+$/u, { message: 'token must be 1 to 1024 printable characters' })
+  @Matches(LINE, { message: 'token must be 1 to 1024 printable characters' })
   @MaxLength(1024)
   @IsString()
   token!: string;
@@ -24,6 +26,26 @@ class SavePushTokenDto {
   @MaxLength(2048)
   @IsString()
   clientServerUrl?: string | null;
+
+  @ApiProperty({
+    required: false,
+    nullable: true,
+    type: String,
+    maxLength: 64,
+    description: 'For a person, who distinguishes devices by it.',
+  })
+  @IsOptional()
+  @Matches(LINE, { message: 'name must be 1 to 64 printable characters' })
+  @MaxLength(64)
+  @IsString()
+  name?: string | null;
+
+  @ApiProperty({ required: false, nullable: true, type: String, maxLength: 32 })
+  @IsOptional()
+  @Matches(LINE, { message: 'platform must be 1 to 32 printable characters' })
+  @MaxLength(32)
+  @IsString()
+  platform?: string | null;
 }
 
 class PushTokenDto {
@@ -35,6 +57,12 @@ class PushTokenDto {
 
   @ApiProperty({ nullable: true, type: String })
   clientServerUrl!: string | null;
+
+  @ApiProperty({ nullable: true, type: String })
+  name!: string | null;
+
+  @ApiProperty({ nullable: true, type: String })
+  platform!: string | null;
 
   @ApiProperty({ description: 'Unix milliseconds.' })
   createdAt!: number;
@@ -61,13 +89,14 @@ export class PushTokensController {
   }
 
   @ApiOperation({
-    summary: 'Saves a token; saved again, it is updated.',
+    summary: 'Saves a token; saved again, what is given is updated and the rest stays.',
     description: 'The 101st makes the one unused longest give way.',
   })
   @Post()
   @Answers(SuccessDto)
   async save(@Caller() caller: Access, @Body() body: SavePushTokenDto): Promise<SuccessDto> {
-    await this.pushTokens.save(caller.accountId, body.token, body.clientServerUrl ?? null);
+    const { token, ...facts } = body;
+    await this.pushTokens.save(caller.accountId, token, facts);
     return { success: true };
   }
 

@@ -3,6 +3,7 @@ import { Clock } from '../common/clock.js';
 import {
   PushTokenRepository,
   type PushToken,
+  type PushTokenFacts,
 } from '../storage/repositories/push-token.repository.js';
 import { UpdatesPublisher } from '../updates/updates.publisher.js';
 
@@ -19,9 +20,9 @@ export class PushTokensService {
     return this.pushTokens.list(accountId);
   }
 
-  async save(accountId: string, token: string, clientServerUrl: string | null): Promise<void> {
+  async save(accountId: string, token: string, facts: Partial<PushTokenFacts>): Promise<void> {
     const now = new Date(this.clock.now());
-    const seq = await this.pushTokens.save(accountId, token, clientServerUrl, now);
+    const seq = await this.pushTokens.save(accountId, token, facts, now);
     this.updates.publish(accountId, seq, { t: 'push-tokens-changed' });
   }
 

@@ -146,16 +146,16 @@ describe('gatehouse tokens', () => {
     await signUp();
     expect(await json('tokens', 'add', 'first/one?')).toEqual({ token: 'first/one?', saved: true });
     const address = 'https://gate.example.org';
-    await json('tokens', 'add', 'second', '--client-server-url', address);
+    await json('tokens', 'add', 'second', '--client-server-url', address, '--name', 'My phone');
     expect(await json('tokens', 'list')).toMatchObject({
       tokens: [
-        { token: 'second', clientServerUrl: address },
+        { token: 'second', clientServerUrl: address, name: 'My phone' },
         { token: 'first/one?', clientServerUrl: null },
       ],
     });
     await json('tokens', 'remove', 'first/one?');
     const { stdout } = await user.run(['tokens', 'list']);
-    expect(stdout).toMatch(/^[\dT:.-]+Z {2}second {2}https:\/\/gate\.example\.org\n$/);
+    expect(stdout).toMatch(/^[\dT:.-]+Z {2}My phone {2}second {2}https:\/\/gate\.example\.org\n$/);
   });
 
   it('says which token the server refuses, and why', async () => {

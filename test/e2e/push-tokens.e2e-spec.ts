@@ -6,6 +6,8 @@ interface PushToken {
   readonly id: string;
   readonly token: string;
   readonly clientServerUrl: string | null;
+  readonly name: string | null;
+  readonly platform: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -23,8 +25,11 @@ beforeEach(async () => {
   ({ token } = await logIn(server));
 });
 
-const save = (pushToken: unknown, clientServerUrl?: unknown) =>
-  call(server, 'POST', '/v1/push-tokens', { token, body: { token: pushToken, clientServerUrl } });
+const save = (pushToken: unknown, clientServerUrl?: unknown, device: object = {}) =>
+  call(server, 'POST', '/v1/push-tokens', {
+    token,
+    body: { token: pushToken, clientServerUrl, ...device },
+  });
 
 const list = async (bearer = token): Promise<readonly PushToken[]> => {
   const { status, body } = await call<{ tokens: PushToken[] }>(server, 'GET', '/v1/push-tokens', {
@@ -70,6 +75,8 @@ describe('push tokens', () => {
       id: expect.stringMatching(/./),
       token: 'ExponentPushToken[abc]',
       clientServerUrl: 'https://gate.example/x',
+      name: null,
+      platform: null,
       createdAt: expect.any(Number),
       updatedAt: saved?.createdAt,
     });
@@ -205,6 +212,35 @@ describe('push tokens', () => {
       ]);
     },
   );
+
+  it('keep what is not given again: address, name and platform', async () => {
+    const device = { name: "Anna's phone", platform: 'android' };
+    await save('a', 'https://gate.example', device);
+    const first = { clientServerUrl: 'https://gate.example', ...device };
+    expect(await list()).toMatchObject([first]);
+    await save('a');
+    expect(await list()).toMatchObject([first]);
+    await save('a', undefined, { name: 'Old phone' });
+    expect(await list()).toMatchObject([{ ...first, name: 'Old phone' }]);
+    await save('a', undefined, { name: null, platform: null });
+    expect(await list()).toMatchObject([{ ...first, name: null, platform: null }]);
+  });
+
+  it.each(
+    [
+      ['name', ''],
+      ['name', 'a\nb'],
+      ['name', 'x'.repeat(65)],
+      ['name', 7],
+      ['platform', 'x'.repeat(33)],
+      ['platform', '\u202e'],
+    ].map(named),
+  )('refuse a device of %s', async (_name, wrong) => {
+    const [field, value] = wrong as [string, unknown];
+    const answer = await save('a', undefined, { [field]: value });
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    expect(answer.body['details']).toEqual([{ path: field, message: expect.any(String) }]);
+  });
 
   it('may have no address, or lose it', async () => {
     await save('a', 'https://gate.example');

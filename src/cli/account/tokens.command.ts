@@ -29,13 +29,15 @@ export const tokens: CommandGroup = {
       args: [TOKEN],
       options: [
         ['--client-server-url <url>', 'address at which the app reaches this server'],
+        ['--name <text>', 'name of the device, for you'],
         SERVER,
       ],
       examples: ['gatehouse tokens add my-push-token'],
       async run(context) {
         const [token = ''] = context.args;
         const client = await connect(context);
-        await client.savePushToken(token, context.options.clientServerUrl);
+        const { clientServerUrl, name } = context.options;
+        await client.savePushToken(token, clientServerUrl, name === undefined ? {} : { name });
         context.output.result({ token, saved: true }, `Saved ${token}.`);
       },
     }),
@@ -59,6 +61,7 @@ async function connect(context: CliContext<{ readonly server?: string }>) {
   return (await requireSession(context)).client;
 }
 
-function describe({ token, clientServerUrl, updatedAt }: SavedPushToken): string {
-  return [formatTime(updatedAt), token, clientServerUrl ?? ''].join('  ').trimEnd();
+function describe({ token, name, clientServerUrl, updatedAt }: SavedPushToken): string {
+  const parts = [formatTime(updatedAt), name, token, clientServerUrl];
+  return parts.filter((part) => part !== null).join('  ');
 }

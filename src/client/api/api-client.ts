@@ -125,9 +125,18 @@ export class GatehouseClient {
     return answer.tokens;
   }
 
-  /** @param clientServerUrl the address at which the app with this token reaches the server */
-  async savePushToken(token: string, clientServerUrl?: string): Promise<void> {
-    const body = { token, ...(clientServerUrl !== undefined && { clientServerUrl }) };
+  /**
+   * What is undefined stays as it was saved before.
+   *
+   * @param clientServerUrl the address at which the app with this token reaches the server
+   * @param device for its owner, who distinguishes devices by it
+   */
+  async savePushToken(
+    token: string,
+    clientServerUrl?: string,
+    device: Pick<RequestOf<'POST /v1/push-tokens'>['body'], 'name' | 'platform'> = {},
+  ): Promise<void> {
+    const body = { token, ...device, ...(clientServerUrl !== undefined && { clientServerUrl }) };
     await this.routes.run('POST /v1/push-tokens', { body });
   }
 

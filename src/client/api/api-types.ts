@@ -281,7 +281,7 @@ export interface paths {
         get: operations["PushTokensController_list"];
         put?: never;
         /**
-         * Saves a token; saved again, it is updated.
+         * Saves a token; saved again, what is given is updated and the rest stays.
          * @description The 101st makes the one unused longest give way.
          */
         post: operations["PushTokensController_save"];
@@ -906,6 +906,8 @@ export interface components {
             id: string;
             token: string;
             clientServerUrl: string | null;
+            name: string | null;
+            platform: string | null;
             /** @description Unix milliseconds. */
             createdAt: number;
             /** @description Unix milliseconds. */
@@ -920,6 +922,9 @@ export interface components {
             token: string;
             /** @description The address at which the app reaches this server. */
             clientServerUrl?: string | null;
+            /** @description For a person, who distinguishes devices by it. */
+            name?: string | null;
+            platform?: string | null;
         };
         LivenessDto: {
             /** @enum {string} */

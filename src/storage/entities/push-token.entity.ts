@@ -23,6 +23,13 @@ export class PushTokenEntity {
   @Column('text', { name: 'client_server_url', nullable: true })
   clientServerUrl!: string | null;
 
+  /** For a person, who tells two devices apart by it. */
+  @Column('text', { nullable: true })
+  name!: string | null;
+
+  @Column('text', { nullable: true })
+  platform!: string | null;
+
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;
 

@@ -5,10 +5,17 @@ import { Database, type Query } from '../database.js';
 import { PushTokenEntity } from '../entities/push-token.entity.js';
 import { lockAccount, nextUpdateSeq } from './account-row.js';
 
-export interface PushToken {
+/** What an app says of itself beside its token. */
+export interface PushTokenFacts {
+  /** The address at which it reaches the server. */
+  readonly clientServerUrl: string | null;
+  readonly name: string | null;
+  readonly platform: string | null;
+}
+
+export interface PushToken extends PushTokenFacts {
   readonly id: string;
   readonly token: string;
-  readonly clientServerUrl: string | null;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -21,7 +28,7 @@ const LISTS_AT_ONCE = 50;
 
 const LIST = `
   SELECT "id", "account_id" AS "accountId", "token", "client_server_url" AS "clientServerUrl",
-    "created_at" AS "createdAt", "updated_at" AS "updatedAt"
+    "name", "platform", "created_at" AS "createdAt", "updated_at" AS "updatedAt"
   FROM "push_token" WHERE "account_id" = ANY($1) ORDER BY "updated_at" DESC, "id"`;
 
 const REMOVE_SURPLUS = `
@@ -45,16 +52,20 @@ export class PushTokenRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** @returns the `seq` of the update to send. @throws AppError `token-revoked` */
+  /**
+   * @param facts those that are undefined stay as they are
+   * @returns the `seq` of the update to send
+   * @throws AppError `token-revoked`
+   */
   save(
     accountId: string,
     token: string,
-    clientServerUrl: string | null,
+    facts: Partial<PushTokenFacts>,
     now: Date,
   ): Promise<number> {
     return this.database.transaction(async (query) => {
       const seq = await nextUpdateSeq(query, accountId);
-      await upsert(query, accountId, token, clientServerUrl, now);
+      await upsert(query, accountId, token, facts, now);
       await query(REMOVE_SURPLUS, [accountId, MAX_PER_ACCOUNT]);
       return seq;
     });
@@ -75,27 +86,38 @@ async function upsert(
   query: Query,
   accountId: string,
   token: string,
-  clientServerUrl: string | null,
+  { clientServerUrl, name, platform }: Partial<PushTokenFacts>,
   now: Date,
 ): Promise<void> {
   const times = { createdAt: now, updatedAt: now };
   const tokenHash = hashOf(token);
+  const given = [
+    ...(clientServerUrl === undefined ? [] : ['client_server_url']),
+    ...(name === undefined ? [] : ['name']),
+    ...(platform === undefined ? [] : ['platform']),
+  ];
   await query.manager
     .createQueryBuilder()
     .insert()
     .into(PushTokenEntity)
-    .values({ id: randomUUID(), accountId, token, tokenHash, clientServerUrl, ...times })
-    .orUpdate(['client_server_url', 'updated_at'], ['account_id', 'token_hash'])
+    .values({
+      ...{ id: randomUUID(), accountId, token, tokenHash, ...times },
+      ...{ clientServerUrl: clientServerUrl ?? null, name: name ?? null },
+      platform: platform ?? null,
+    })
+    .orUpdate([...given, 'updated_at'], ['account_id', 'token_hash'])
     .updateEntity(false)
     .execute();
 }
 
 function toPushToken(row: PushTokenEntity): PushToken {
-  const { id, token, clientServerUrl, createdAt, updatedAt } = row;
+  const { id, token, clientServerUrl, name, platform, createdAt, updatedAt } = row;
   return {
     id,
     token,
     clientServerUrl,
+    name,
+    platform,
     createdAt: createdAt.getTime(),
     updatedAt: updatedAt.getTime(),
   };

@@ -76,8 +76,13 @@ function Devices({ devices, session, endSession, notify, reload }: DevicesProps)
         {devices.map((device) => (
           <li key={device.id}>
             <div>
-              <strong class="code">{shortened(device.token)}</strong>
-              <span class="quiet">Since {formatDate(device.createdAt)}</span>
+              {device.name !== null && <strong>{device.name}</strong>}
+              <span class="code">{shortened(device.token)}</span>
+              <span class="quiet">
+                {[device.platform, `since ${formatDate(device.createdAt)}`]
+                  .filter((part) => part !== null)
+                  .join(', ')}
+              </span>
             </div>
             <button type="button" disabled={isBusy} onClick={() => run(() => remove(device))}>
               Remove
