@@ -1,0 +1,159 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { publicLookup, refuseLiteral, type ResolveAll } from './destination-guard.js';
+import type { WebhookAnswer } from './webhook-answer.js';
+
+export interface GuardedPostOptions {
+  /** Whether to refuse hosts that are not on the public internet: for a sender that serves others. */
+  readonly denyPrivate?: boolean;
+  /** For one request, from the look-up to the answer's headers. Default 10 s (contract). */
+  readonly timeoutMs?: number;
+  /** PEM of the certificate authorities to trust in place of the system's. */
+  readonly ca?: string;
+  /** How names become addresses where `denyPrivate` is on. */
+  readonly resolve?: ResolveAll;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Of an answer's body, which is not used: read so that the connection can be used again. */
+const MAX_ANSWER_BYTES = 16 * 1024;
+
+export interface PostRequest {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  /** Milliseconds for this request, where they are fewer than those of the options. */
+  readonly timeoutMs?: number;
+}
+
+/** Posts to addresses that accounts choose, and follows no redirect. Its connections are its own. */
+export class GuardedPost {
+  private readonly agent: Agent;
+  private readonly timeoutMs: number;
+
+  constructor(options: GuardedPostOptions) {
+    const { timeoutMs = TIMEOUT_MS } = options;
+    this.timeoutMs = timeoutMs;
+    this.agent = new Agent({
+      connect: connectorFor(options, timeoutMs),
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+  }
+
+  /** Rejects with {@link DestinationRefused}, or with the error of the connection. */
+  send(request: PostRequest): Promise<WebhookAnswer> {
+    const timeoutMs = Math.min(this.timeoutMs, request.timeoutMs ?? Infinity);
+    return exchange(this.agent, request, { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES });
+  }
+
+  /** Cuts what is still open. */
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+}
+
+function connectorFor(
+  { denyPrivate = false, ca, resolve }: GuardedPostOptions,
+  timeoutMs: number,
+): buildConnector.connector {
+  const trust = ca === undefined ? {} : { ca };
+  if (!denyPrivate) {
+    return buildConnector({ timeout: timeoutMs, ...trust });
+  }
+  const connect = buildConnector({ timeout: timeoutMs, ...trust, lookup: publicLookup(resolve) });
+  return (options, callback) => {
+    try {
+      // A socket asks no look-up for a host that is an address already.
+      refuseLiteral(options.hostname);
+    } catch (error) {
+      callback(error as Error, null);
+      return;
+    }
+    connect(options, callback);
+  };
+}
+
+interface ExchangeLimits {
+  /** For the whole exchange, connecting included. */
+  readonly timeoutMs: number;
+  /** Of the answer's body, which is read so that the connection can be used again. */
+  readonly maxAnswerBytes: number;
+}
+
+/** Nothing came in time. */
+class ExchangeTimeout extends Error {
+  override readonly name = 'ExchangeTimeout';
+  readonly code = 'ETIMEDOUT';
+}
+
+/**
+ * One POST, followed nowhere; resolves with the head of the answer as soon as it is there. Talks to
+ * the dispatcher itself, because a stream and a signal for each try would cost more than the rest.
+ *
+ * @throws ExchangeTimeout, and whatever the dispatcher fails with
+ */
+function exchange(
+  dispatcher: Dispatcher,
+  { url, headers, body }: PostRequest,
+  limits: ExchangeLimits,
+): Promise<WebhookAnswer> {
+  return new Promise((resolve, reject) => {
+    const { origin, pathname, search } = new URL(url);
+    const handler = new HeadHandler(resolve, reject, limits);
+    const path = `${pathname}${search}`;
+    dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler);
+  });
+}
+
+class HeadHandler implements Dispatcher.DispatchHandler {
+  private readonly timer: NodeJS.Timeout;
+  private controller: Dispatcher.DispatchController | null = null;
+  private bytesLeft: number;
+  private isLate = false;
+
+  constructor(
+    private readonly resolve: (answer: WebhookAnswer) => void,
+    private readonly reject: (reason: Error) => void,
+    { timeoutMs, maxAnswerBytes }: ExchangeLimits,
+  ) {
+    this.bytesLeft = maxAnswerBytes;
+    this.timer = setTimeout(() => this.expire(), timeoutMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.isLate) {
+      controller.abort(new ExchangeTimeout());
+    }
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
+    if (status >= 200) {
+      this.resolve({ status, headers });
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, { length }: Buffer): void {
+    this.bytesLeft -= length;
+    if (this.bytesLeft < 0) {
+      controller.abort(new Error('The response body exceeds the limit.'));
+    }
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.timer);
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    clearTimeout(this.timer);
+    this.reject(error);
+  }
+
+  /** Before a connection is there nothing can be aborted: the request is, once its turn comes. */
+  private expire(): void {
+    this.isLate = true;
+    this.reject(new ExchangeTimeout());
+    this.controller?.abort(new ExchangeTimeout());
+  }
+}
