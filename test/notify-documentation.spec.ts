@@ -10,7 +10,17 @@ import { signatureHeaders } from '../src/notify/webhook/webhook-signature.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const SECRET = 'documented secret';
-const BODY = Buffer.from('{"topic":"ready","content":{"title":"Ready: ☕"}}');
+const BODY = Buffer.from(
+  JSON.stringify({
+    channelId: 'channel-1',
+    createdAt: 1_760_000_000_000,
+    topic: 'ready',
+    content: { title: 'Ready: ☕', body: '' },
+    session: { sessionId: 's', title: '' },
+    request: null,
+    metadata: {},
+  }),
+);
 
 /** Below the repository, so that the examples find their packages. */
 let directory: string;
@@ -19,7 +29,7 @@ beforeAll(() => {
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   directory = mkdtempSync(join(ROOT, '.cache', 'examples-'));
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
-  for (const file of ['webhooks/verify', 'notify/webhook/webhook-signature']) {
+  for (const file of ['webhooks/verify', 'webhooks/payload', 'notify/webhook/webhook-signature']) {
     mkdirSync(join(directory, file, '..'), { recursive: true });
     writeFileSync(
       join(directory, `${file}.js`),

@@ -1,2 +1,9 @@
-export { verify } from './verify.js';
-export type { Verification, VerifyOptions, WebhookHeaders } from './verify.js';
+export { verify, WebhookRefused } from './verify.js';
+export type {
+  RefusalReason,
+  SignatureKind,
+  VerifiedDelivery,
+  VerifyOptions,
+  WebhookHeaders,
+} from './verify.js';
+export type { WebhookPayload } from './payload.js';

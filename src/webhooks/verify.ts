@@ -4,36 +4,62 @@ import {
   serviceSignature,
   standardSignature,
 } from '../notify/webhook/webhook-signature.js';
+import { readPayload, type WebhookPayload } from './payload.js';
 
-/** Headers as Node gives them, or as fetch does. */
+/** Headers as Node gives them, or as fetch does; names in any case. */
 export type WebhookHeaders =
   Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
   /**
-   * Seconds by which `webhook-timestamp` may differ from now, either way. With it only the Standard
-   * Webhooks signature counts, as it alone covers the time: an old delivery cannot be replayed.
+   * Seconds by which `webhook-timestamp` may differ from now, either way; default 300. Only the
+   * Standard Webhooks signature covers the time, so no other counts then. null = any time, and the
+   * signature of the specification counts too: an old delivery can be sent again.
    */
-  readonly toleranceSeconds?: number;
+  readonly toleranceSeconds?: number | null;
   /** Unix milliseconds; default the clock. */
   readonly now?: number;
 }
 
-export type Verification =
-  | { readonly valid: true; readonly signature: 'service' | 'standard' }
-  | {
-      readonly valid: false;
-      readonly reason: 'missing-signature' | 'wrong-signature' | 'wrong-time';
-    };
+/** Which signature was right. `standard` covers id and time, `service` the body alone. */
+export type SignatureKind = 'service' | 'standard';
 
+/** A delivery of a channel with the preset `generic`, signed with the secret. */
+export interface VerifiedDelivery {
+  readonly signature: SignatureKind;
+  /** `webhook-id`, the same on every retry: skip ids that were handled. Null where none was sent. */
+  readonly id: string | null;
+  readonly payload: WebhookPayload;
+}
+
+export type RefusalReason =
+  'missing-signature' | 'wrong-signature' | 'wrong-time' | 'invalid-payload';
+
+const MESSAGES: Readonly<Record<RefusalReason, string>> = {
+  'missing-signature': 'The delivery has no signature that covers it.',
+  'wrong-signature': 'The delivery was signed with another secret, or changed on its way.',
+  'wrong-time': 'The delivery is too old, or the clocks differ.',
+  'invalid-payload': 'The body is not the payload of a delivery.',
+};
+
+/** The request is no delivery that was signed with the secret: answer 401, and do nothing else. */
+export class WebhookRefused extends Error {
+  override readonly name = 'WebhookRefused';
+
+  constructor(readonly reason: RefusalReason) {
+    super(MESSAGES[reason]);
+  }
+}
+
+const TOLERANCE_SECONDS = 300;
 const MAX_SIGNATURES = 16;
 
 /**
- * Whether a delivery was signed with the secret (specification, Webhook signing 1 to 3). Never
- * throws for what a sender could send.
+ * The delivery in a request, if it was signed with the secret (specification, Webhook signing).
  *
  * @param rawBody the bytes as received: JSON that was parsed and written again does not verify
  * @param secret of the channel; several while one is being replaced
+ * @throws WebhookRefused for whatever else a sender could send
  * @throws TypeError for an empty secret or none at all
  */
 export function verify(
@@ -41,47 +67,65 @@ export function verify(
   rawBody: Uint8Array | string,
   secret: string | readonly string[],
   options: VerifyOptions = {},
-): Verification {
+): VerifiedDelivery {
+  const body = typeof rawBody === 'string' ? Buffer.from(rawBody) : rawBody;
+  const signature = verifySignature(headers, body, secret, options);
+  const payload = readPayload(body);
+  if (payload === null) {
+    throw new WebhookRefused('invalid-payload');
+  }
+  return { signature, id: headerIn(headers, 'webhook-id'), payload };
+}
+
+/**
+ * The same for a body of any form, such as that of another preset.
+ *
+ * @throws WebhookRefused, TypeError
+ */
+export function verifySignature(
+  headers: WebhookHeaders,
+  rawBody: Uint8Array,
+  secret: string | readonly string[],
+  { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now() }: VerifyOptions = {},
+): SignatureKind {
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && one !== '')) {
     throw new TypeError('verify() needs a secret that is not empty.');
   }
-  const body = typeof rawBody === 'string' ? Buffer.from(rawBody) : rawBody;
-  const { toleranceSeconds, now = Date.now() } = options;
-  const standard = verifyStandard(headers, body, secrets, now, toleranceSeconds ?? null);
-  if (standard.valid || toleranceSeconds !== undefined) {
-    return standard;
+  const refusal = standardRefusal(headers, rawBody, secrets, { toleranceSeconds, now });
+  if (refusal === null) {
+    return 'standard';
   }
   const signature = headerIn(headers, SERVICE_SIGNATURE_HEADER);
-  if (signature === null) {
-    return standard;
+  if (toleranceSeconds !== null || signature === null) {
+    throw new WebhookRefused(refusal);
   }
-  return secrets.some((one) => isEqual(signature, serviceSignature(body, one)))
-    ? { valid: true, signature: 'service' }
-    : { valid: false, reason: 'wrong-signature' };
+  if (secrets.some((one) => isEqual(signature, serviceSignature(rawBody, one)))) {
+    return 'service';
+  }
+  throw new WebhookRefused('wrong-signature');
 }
 
-function verifyStandard(
+function standardRefusal(
   headers: WebhookHeaders,
   rawBody: Uint8Array,
   secrets: readonly string[],
-  now: number,
-  toleranceSeconds: number | null,
-): Verification {
+  { toleranceSeconds, now }: Required<VerifyOptions>,
+): RefusalReason | null {
   const id = headerIn(headers, 'webhook-id');
   const time = headerIn(headers, 'webhook-timestamp') ?? '';
   const signatures = headerIn(headers, 'webhook-signature')?.split(' ', MAX_SIGNATURES);
   if (id === null || signatures === undefined || !/^\d{1,12}$/.test(time)) {
-    return { valid: false, reason: 'missing-signature' };
+    return 'missing-signature';
   }
   const timestamp = Number(time);
   const expected = secrets.map((one) => standardSignature({ id, timestamp, rawBody }, one));
   if (!signatures.some((one) => expected.some((other) => isEqual(one, other)))) {
-    return { valid: false, reason: 'wrong-signature' };
+    return 'wrong-signature';
   }
   const isTimely =
     toleranceSeconds === null || Math.abs(now / 1000 - timestamp) <= toleranceSeconds;
-  return isTimely ? { valid: true, signature: 'standard' } : { valid: false, reason: 'wrong-time' };
+  return isTimely ? null : 'wrong-time';
 }
 
 /** Length first, then in constant time (specification, Webhook signing 3). */
@@ -92,6 +136,10 @@ function isEqual(received: string, expected: string): boolean {
 
 /** Null when the header is missing, empty or given more than once. */
 function headerIn(headers: WebhookHeaders, name: string): string | null {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  const values =
+    headers instanceof Headers
+      ? [headers.get(name) ?? undefined]
+      : Object.keys(headers).flatMap((key) => (key.toLowerCase() === name ? [headers[key]] : []));
+  const [value] = values.length === 1 ? values : [];
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseJson } from '../../common/parse-json.js';
 import { isRecord } from '../../client/is-record.js';
-import type { Verification, verify } from '../../webhooks/verify.js';
+import type { RefusalReason, SignatureKind, VerifyOptions } from '../../webhooks/verify.js';
 import type { readStream } from '../input.js';
 import { command, type CommandGroup, type OptionSpec } from '../command.js';
 import { EXIT, usageError } from '../cli-error.js';
@@ -15,7 +15,8 @@ const REASONS = {
   'missing-signature': 'it is not signed',
   'wrong-signature': 'it was signed with another secret, or changed on its way',
   'wrong-time': 'it is too old, or the clocks differ',
-} as const;
+  'invalid-payload': 'it is no delivery',
+} as const satisfies Record<RefusalReason, string>;
 
 const SECRET_FILE = [
   '--secret-file <file>',
@@ -46,9 +47,9 @@ export const webhook: CommandGroup = {
         const { port = 0, status = 204 } = options;
         const { readStream, signingSecret } = await import('../input.js');
         const secret = await signingSecret(options, environment);
-        const { verify } = await import('../../webhooks/verify.js');
+        const check = secret === null ? null : await loadCheck(secret);
         const { createServer } = await import('node:http');
-        const receiver: Receiver = { output, secret, status, readStream, verify };
+        const receiver: Receiver = { output, check, status, readStream };
         const server = createServer((request, response) => {
           receive(receiver, request, response).catch(() => response.destroy());
         });
@@ -101,9 +102,9 @@ export const webhook: CommandGroup = {
         const body = await (file === undefined
           ? readStream(input, MAX_BODY_BYTES)
           : readInputFile(file));
-        const tolerance = toleranceSeconds === undefined ? {} : { toleranceSeconds };
-        const { verify } = await import('../../webhooks/verify.js');
-        const found = verify(headers, body, secret, tolerance);
+        // A stored delivery may be of any age.
+        const check = await loadCheck(secret, { toleranceSeconds: toleranceSeconds ?? null });
+        const found = check(headers, body);
         output.result(found, describe(found));
         return found.valid ? EXIT.ok : EXIT.refused;
       },
@@ -111,22 +112,43 @@ export const webhook: CommandGroup = {
   ],
 };
 
+type Verification =
+  | { readonly valid: true; readonly signature: SignatureKind }
+  | { readonly valid: false; readonly reason: RefusalReason };
+
+type Check = (headers: IncomingMessage['headers'], body: Buffer) => Verification;
+
+/** Whether a delivery was signed with the secret. */
+async function loadCheck(secret: string, options: VerifyOptions = {}): Promise<Check> {
+  const { verifySignature, WebhookRefused } = await import('../../webhooks/verify.js');
+  return (headers, body) => {
+    try {
+      return { valid: true, signature: verifySignature(headers, body, secret, options) };
+    } catch (error) {
+      if (error instanceof WebhookRefused) {
+        return { valid: false, reason: error.reason };
+      }
+      throw error;
+    }
+  };
+}
+
 interface Receiver {
   readonly output: Output;
-  readonly secret: string | null;
+  /** null = no secret was given. */
+  readonly check: Check | null;
   /** Answered to deliveries that verify, and to all without a secret. */
   readonly status: number;
   readonly readStream: typeof readStream;
-  readonly verify: typeof verify;
 }
 
 async function receive(
-  { output, secret, status, readStream, verify }: Receiver,
+  { output, check, status, readStream }: Receiver,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = await readStream(request, MAX_BODY_BYTES);
-  const found = secret === null ? null : verify(request.headers, body, secret);
+  const found = check === null ? null : check(request.headers, body);
   const isRefused = found !== null && !found.valid;
   response.writeHead(isRefused ? 401 : status).end();
   const id = request.headers['webhook-id'] ?? null;
