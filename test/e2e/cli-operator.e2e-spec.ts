@@ -163,7 +163,7 @@ describe('gatehouse policy test', () => {
     const args = ['policy', 'test', EXAMPLE, '--file', file];
     const { code, stdout } = await user.run(args, { PORT: 'many' });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL +an engineer .* none, not keyed$/m);
+    expect(stdout).toMatch(/^FAIL +an engineer .* none \(expected keyed\)$/m);
     expect(stdout).toContain('3 of 4 as expected.');
     const json = await user.run([...args, '--json']);
     expect(json.code).toBe(1);

@@ -99,7 +99,7 @@ function table(results: readonly Result[]): string[] {
     provider,
     ...COLUMNS.map((column) => {
       const text = textOf(outcome[column]);
-      return differs.includes(column) ? `${text}, not ${textOf(expected[column])}` : text;
+      return differs.includes(column) ? `${text} (expected ${textOf(expected[column])})` : text;
     }),
   ]);
   const rows = [['', 'person', 'provider', ...COLUMNS], ...cells];
