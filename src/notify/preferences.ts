@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isRecord } from '../client/is-record.js';
+import { isRecord, recordOf } from '../client/is-record.js';
 import type { ContentSwitches } from './content/content.js';
 import type { NotificationTopic } from './content/notification-event.js';
 import type { InputProblem } from './content/read-event.js';
@@ -130,7 +130,7 @@ function channelsIn(value: unknown, now: number, problems: InputProblem[]): Chan
 }
 
 function brokenChannel(entry: unknown, detail: string): BrokenChannel {
-  const { id, enabled } = isRecord(entry) ? entry : {};
+  const { id, enabled } = recordOf(entry);
   return { id: isChannelId(id) ? id : null, enabled: enabled !== false, detail };
 }
 

@@ -1,5 +1,5 @@
 import { parseJson } from '../../common/parse-json.js';
-import { isRecord } from '../../client/is-record.js';
+import { isRecord, recordOf } from '../../client/is-record.js';
 import { InvalidEvent, readEvent } from '../../notify/content/read-event.js';
 import type {
   NotificationEvent,
@@ -37,8 +37,8 @@ export async function readEventInput(
       continue;
     }
     try {
-      const flags = fromFlags(options, topic, isRecord(one['request']) ? one['request'] : {});
-      const session = { ...(isRecord(one['session']) ? one['session'] : {}), ...flags.session };
+      const flags = fromFlags(options, topic, recordOf(one['request']));
+      const session = { ...recordOf(one['session']), ...flags.session };
       events.push(readEvent({ serverUrl, ...one, ...flags.event, session }, Date.now()));
     } catch (error) {
       invalid.push(`${place}: ${describeProblems(error, options)}`);
@@ -52,7 +52,7 @@ function fromFlags(
   topic: NotificationTopic | null,
   request: Readonly<Record<string, unknown>>,
 ) {
-  const given = isRecord(request['details']) ? request['details'] : {};
+  const given = recordOf(request['details']);
   const details = present({
     command: options.command,
     filePath: options.filePath,

@@ -1,5 +1,5 @@
 import { readForegroundBehavior } from '../../client/notifications/notification-display.js';
-import { isRecord } from '../../client/is-record.js';
+import { recordOf } from '../../client/is-record.js';
 import type { Preferences } from '../../notify/preferences.js';
 import { command, type CommandGroup } from '../command.js';
 import { usageError } from '../cli-error.js';
@@ -70,7 +70,7 @@ export const preferences: CommandGroup = {
         const current = await requireSession(context);
         const { fields, file } = await changeSettings(context, current, (before) => ({
           ...before,
-          [NAME]: { v: 1, ...storedIn(before), ...changes },
+          [NAME]: { v: 1, ...recordOf(before[NAME]), ...changes },
         }));
         const all = effective(fields, readPreferences(fields));
         const text = Object.keys(changes).map((name) => assignment(name, all));
@@ -97,13 +97,8 @@ function effective(fields: SettingsFields, { push }: Preferences): Record<string
     permissionRequest: topics.permission_request,
     userActionRequest: topics.user_action_request,
     ...content,
-    foregroundBehavior: readForegroundBehavior(storedIn(fields)['foregroundBehavior']),
+    foregroundBehavior: readForegroundBehavior(recordOf(fields[NAME])['foregroundBehavior']),
   };
-}
-
-function storedIn(fields: SettingsFields): SettingsFields {
-  const stored = fields[NAME];
-  return isRecord(stored) ? stored : {};
 }
 
 function parse(text: string): [string, boolean | string] {

@@ -279,9 +279,9 @@ class SpoolAccounts {
   }
 }
 
-function readOnce<Value>(
-  known: Map<string, Promise<Value>>,
-  key: string,
+function readOnce<Key, Value>(
+  known: Map<Key, Promise<Value>>,
+  key: Key,
   read: () => Promise<Value>,
 ): Promise<Value> {
   const value = known.get(key) ?? read();
@@ -325,12 +325,9 @@ class LazySenders {
   }
 
   private webhook(denyPrivate: boolean): Promise<WebhookSender> {
-    const sender =
-      this.webhookSenders.get(denyPrivate) ??
-      import('../../notify/webhook/webhook.sender.js').then(
-        ({ WebhookSender }) => new WebhookSender({ denyPrivate }),
-      );
-    this.webhookSenders.set(denyPrivate, sender);
-    return sender;
+    return readOnce(this.webhookSenders, denyPrivate, async () => {
+      const { WebhookSender } = await import('../../notify/webhook/webhook.sender.js');
+      return new WebhookSender({ denyPrivate });
+    });
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseJson } from '../../common/parse-json.js';
-import { isRecord } from '../../client/is-record.js';
+import { recordOf } from '../../client/is-record.js';
 import type { RefusalReason, SignatureKind, VerifyOptions } from '../../webhooks/verify.js';
 import type { readStream } from '../input.js';
 import { command, type CommandGroup, type OptionSpec } from '../command.js';
@@ -154,8 +154,8 @@ async function receive(
   const id = request.headers['webhook-id'] ?? null;
   const given = body.toString('utf8');
   const payload = parseJson(given) ?? given;
-  const { topic = null, content = {} } = isRecord(payload) ? payload : {};
-  const { title = '', body: text = '' } = isRecord(content) ? content : {};
+  const { topic = null, content = {} } = recordOf(payload);
+  const { title = '', body: text = '' } = recordOf(content);
   const verdict = found === null ? 'not checked' : describe(found);
   output.result(
     { id, verified: found?.valid ?? null, ...(isRefused && { reason: found.reason }), payload },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { parseServerUrl } from '../../client/api/server-url.js';
-import { isRecord } from '../../client/is-record.js';
+import { isRecord, recordOf } from '../../client/is-record.js';
 import type {
   NotificationEvent,
   NotificationTopic,
@@ -43,7 +43,7 @@ const METADATA_RULE = `must be an object of texts, numbers and booleans, up to $
 const required = <Schema extends v.GenericSchema>(schema: Schema) =>
   v.optional(v.pipe(v.unknown(), schema), null);
 const fields = <Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.pipe(v.unknown(), v.transform(recordOrEmpty), v.object(entries));
+  v.pipe(v.unknown(), v.transform(recordOf), v.object(entries));
 
 const COMMON = {
   id: v.optional(ID, () => randomUUID()),
@@ -82,7 +82,7 @@ const REQUEST = fields({
  * @throws InvalidEvent
  */
 export function readEvent(input: unknown, now: number): NotificationEvent {
-  const { topic } = recordOrEmpty(input);
+  const { topic } = recordOf(input);
   const isRequest = TOPICS.some((known) => known === topic) && topic !== 'ready';
   const event = isRequest
     ? { messageText: null, ...parsed(REQUEST, input) }
@@ -103,10 +103,6 @@ function parsed<Schema extends v.GenericSchema>(
   throw new InvalidEvent(
     issues.map((issue) => ({ path: v.getDotPath(issue) ?? '', message: issue.message })),
   );
-}
-
-function recordOrEmpty(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
 }
 
 function isMetadata(value: unknown): boolean {
@@ -140,7 +136,7 @@ const MOST_OPTIONS = 50;
  * there.
  */
 export function readRequestDetails(input: unknown): RequestDetails {
-  const fields = isRecord(input) ? input : {};
+  const fields = recordOf(input);
   const text = (name: keyof typeof NAMES) => textUnder(fields, NAMES[name]);
   return {
     command: text('command') ?? commandLine(fields['command']),

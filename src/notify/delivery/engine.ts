@@ -197,12 +197,7 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
   }
 
   private batchesOf<One>(kind: Delivery['kind'], items: readonly One[]): One[][] {
-    const size = kind === 'push' ? this.store.pushBatchSize : 1;
-    const batches: One[][] = [];
-    for (let at = 0; at < items.length; at += size) {
-      batches.push(items.slice(at, at + size));
-    }
-    return batches;
+    return batchesOf(items, kind === 'push' ? this.store.pushBatchSize : 1);
   }
 
   private hasExpired({ expiresAt }: { readonly expiresAt: number }): boolean {
@@ -279,6 +274,15 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
     await this.store.end(claim, ending, attempts);
     await onProgress({ entry, attempts, result: null, state: 'dropped', nextAt: null, code });
   }
+}
+
+/** The items in their order, at most `size` in a batch. */
+export function batchesOf<One>(items: readonly One[], size: number): One[][] {
+  const batches: One[][] = [];
+  for (let at = 0; at < items.length; at += size) {
+    batches.push(items.slice(at, at + size));
+  }
+  return batches;
 }
 
 /** A batch is one webhook, or messages for one request to the push service. */

@@ -1,4 +1,5 @@
 import { RECEIPT_AFTER_MS, type SentTicket, type ReceiptResult } from '../push/push-results.js';
+import { batchesOf } from './engine.js';
 import { RECEIPT_LANE, type ReceiptEntry } from './spool-entry.js';
 import type { SpoolName } from './spool-name.js';
 import type { Claim, Spool } from './spool.js';
@@ -19,8 +20,8 @@ const BATCH = 300;
 export async function collectReceipts(options: ReceiptOptions): Promise<void> {
   const { spool, ask, now } = options;
   const due = (await spool.due()).filter(({ lane }) => lane === RECEIPT_LANE);
-  for (let at = 0; at < due.length; at += BATCH) {
-    const claims = await claimAll(spool, due.slice(at, at + BATCH));
+  for (const batch of batchesOf(due, BATCH)) {
+    const claims = await claimAll(spool, batch);
     const results = await ask(claims.map(({ entry }) => entry));
     for (const [index, claim] of claims.entries()) {
       const result = results[index] ?? { state: 'pending' };

@@ -1,5 +1,6 @@
 import { Expo, type ExpoPushMessage } from 'expo-server-sdk';
 import { Agent, type Dispatcher } from 'undici';
+import { batchesOf } from '../delivery/engine.js';
 import type { AttemptResult, PushDelivery } from '../delivery/delivery.js';
 import {
   judgeReceipt,
@@ -50,12 +51,8 @@ export class ExpoSender {
 
   /** One try for each, in batches of 100; results by position. Never rejects. */
   async attempt(deliveries: readonly PushDelivery[]): Promise<AttemptResult[]> {
-    const batches: Promise<AttemptResult[]>[] = [];
-    for (let at = 0; at < deliveries.length; at += Expo.pushNotificationChunkSizeLimit) {
-      const batch = deliveries.slice(at, at + Expo.pushNotificationChunkSizeLimit);
-      batches.push(this.sendBatch(batch, true));
-    }
-    return (await Promise.all(batches)).flat();
+    const batches = batchesOf(deliveries, Expo.pushNotificationChunkSizeLimit);
+    return (await Promise.all(batches.map((batch) => this.sendBatch(batch, true)))).flat();
   }
 
   /**

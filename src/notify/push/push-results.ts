@@ -1,4 +1,5 @@
 import type { ExpoPushReceipt, ExpoPushTicket } from 'expo-server-sdk';
+import { isRecord, recordOf } from '../../client/is-record.js';
 import type { AttemptResult, FailedAttempt } from '../delivery/delivery.js';
 
 interface PushErrorRow {
@@ -98,7 +99,7 @@ export const TICKETS_DO_NOT_MATCH: FailedAttempt = {
 /** The tokens of each project, where the service refused to send to several at once. */
 export function projectsIn(error: unknown): string[][] | null {
   const { code, details } = factsOf(error);
-  if (code !== 'PUSH_TOO_MANY_EXPERIENCE_IDS' || typeof details !== 'object' || details === null) {
+  if (code !== 'PUSH_TOO_MANY_EXPERIENCE_IDS' || !isRecord(details)) {
     return null;
   }
   return Object.values(details).map((tokens: unknown) =>
@@ -108,20 +109,16 @@ export function projectsIn(error: unknown): string[][] | null {
 
 /** The SDK shows a list of another length as `data`, and stumbles where there is none at all. */
 function isAnswerOfNoUse(error: unknown): boolean {
-  const fields = fieldsOf(error);
+  const fields = recordOf(error);
   return 'data' in fields || (error instanceof TypeError && fields['cause'] === undefined);
 }
 
 function factsOf(error: unknown): { code: string; statusCode: number | null; details: unknown } {
-  const top = fieldsOf(error);
-  const cause = fieldsOf(top['cause']);
+  const top = recordOf(error);
+  const cause = recordOf(top['cause']);
   const code = [top['code'], cause['code']].find((one) => typeof one === 'string') ?? '';
   const statusCode = typeof top['statusCode'] === 'number' ? top['statusCode'] : null;
   return { code: String(code), statusCode, details: top['details'] };
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /** Reads a ticket, the answer for one message. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/is-record.js';
+import { recordOf } from '../../client/is-record.js';
 import type { AttemptResult, FailedAttempt } from '../delivery/delivery.js';
 import { DestinationRefused } from './destination-guard.js';
 
@@ -96,7 +96,7 @@ function failureOf(error: unknown): Failure {
 
 /** Of several failures, one for every address of a host, the first. */
 function codeOf(error: unknown): string {
-  const { code, errors } = isRecord(error) ? error : {};
+  const { code, errors } = recordOf(error);
   if (Array.isArray(errors) && errors.length > 0) {
     return codeOf(errors[0]);
   }

@@ -78,10 +78,6 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
   },
 };
 
-export function isWebhookPreset(value: unknown): value is WebhookPreset {
-  return WEBHOOK_PRESETS.some((preset) => preset === value);
-}
-
 function withoutEndingSlash(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
