@@ -52,6 +52,25 @@ describe('Request previews of a program with the library', () => {
     expect(webhook).toContain('rm -rf build');
   });
 
+  it.each(['permission_request', 'user_action_request'] as const)(
+    'name a tool of which nothing else can be shown, in a %s',
+    async (topic) => {
+      const request = aRequest({ owner: 'acme', issue: 7 }, 'mcp__tracker__close');
+      const settings = settingsWith([{ url: world.receiver.url }]);
+      const send = (requestPreviews: boolean) =>
+        world.send(anEvent(topic, { request }), settings, saved('a'), { requestPreviews });
+      await send(true);
+      await send(false);
+      const bodies = world.service.accepted.map(({ body }) => body);
+      expect(bodies[0]).toMatch(/^mcp__tracker__close (needs your permission|is waiting for your)/);
+      expect(bodies[1]).not.toContain('mcp__tracker__close');
+      expect(world.receiver.json).toMatchObject({
+        content: { body: bodies[1] },
+        request: { toolName: 'mcp__tracker__close', toolDetails: null },
+      });
+    },
+  );
+
   it.each([
     ['production', '', false],
     ['production', '1', true],

@@ -5,7 +5,7 @@ import { planNotification } from '../src/notify/delivery/plan.js';
 import { readPreferences } from '../src/notify/preferences.js';
 import { FakePushService } from './fakes/expo-push-service.js';
 import { pushDeliveries, pushSender } from './fakes/sender-world.js';
-import { anEvent, NOW, pushToken } from './fakes/webhook-account.js';
+import { anEvent, aRequest, NOW, pushToken, saved } from './fakes/webhook-account.js';
 
 let service: FakePushService;
 let sender: ExpoSender;
@@ -27,12 +27,12 @@ const noWebhooks = { attempt: () => Promise.reject(new Error('no webhook here'))
 
 describe('A push', () => {
   it('goes out in batches of at most 100, results by position', async () => {
-    service.ticketProblems.set(pushToken('device-150'), { error: 'MessageTooBig' });
+    service.ticketProblems.set(pushToken('device-150'), { error: 'InvalidCredentials' });
     const results = await sender.attempt(pushDeliveries(...names(250)));
     expect([...service.batches].sort((a, b) => a - b)).toEqual([50, 100, 100]);
     expect(results).toHaveLength(250);
     expect(codesOf(results).map((code, at) => (code === 'sent' ? null : [at, code]))).toEqual(
-      names(250).map((_, at) => (at === 150 ? [150, 'message-too-big'] : null)),
+      names(250).map((_, at) => (at === 150 ? [150, 'invalid-credentials'] : null)),
     );
   });
 
@@ -51,6 +51,34 @@ describe('A push', () => {
         collapseId: expect.stringMatching(/^[\w-]{43}$/) as string,
       }),
     ]);
+  });
+
+  it('that is too large is sent again with the generic text', async () => {
+    const event = anEvent('permission_request', {
+      request: aRequest({ command: 'x'.repeat(900) }),
+    });
+    const options = { now: NOW, requestPreviews: true };
+    const plan = planNotification(event, readPreferences({}), saved('a', 'b'), options);
+    const deliveries = plan.deliveries.filter((delivery) => delivery.kind === 'push');
+    const [full] = deliveries;
+    service.maxMessageBytes = 900;
+    expect(codesOf(await sender.attempt(deliveries))).toEqual(['sent', 'sent']);
+    expect(service.batches).toEqual([2, 2]);
+    expect(service.accepted.map(({ to }) => to)).toEqual([pushToken('a'), pushToken('b')]);
+    expect(service.accepted[0]).toMatchObject({
+      title: 'Permission needed',
+      body: 'Something needs your permission to go on.',
+      data: full?.message.data,
+      collapseId: full?.message.collapseId,
+      priority: 'high',
+    });
+    expect(service.accepted[0]).not.toHaveProperty('subtitle');
+    service.maxMessageBytes = 10;
+    expect(codesOf(await sender.attempt(deliveries))).toEqual([
+      'message-too-big',
+      'message-too-big',
+    ]);
+    expect(service.batches).toEqual([2, 2, 2, 2]);
   });
 
   it('lives on the phone only as long as its event still matters', async () => {

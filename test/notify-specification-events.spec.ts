@@ -110,8 +110,8 @@ describe('Events', () => {
     await world.send(event, oneChannel(), saved('a'));
     const [message] = world.service.accepted;
     expect(message?.body?.endsWith('…')).toBe(true);
-    expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(4096);
-    expect(Buffer.byteLength(JSON.stringify(message))).toBeGreaterThan(4050);
+    expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(3072);
+    expect(Buffer.byteLength(JSON.stringify(message))).toBeGreaterThan(3040);
     expect(message?.data).toMatchObject({ sessionId: 'ses-1', requestId: 'req-1' });
     expect(world.receiver.received[0]?.rawBody.length).toBeLessThanOrEqual(16_384);
     expect(world.receiver.json['request']).toMatchObject({ requestId: 'req-1' });

@@ -52,6 +52,29 @@ describe('gatehouse notify receipts', () => {
     expect(await world.ok('notify', 'receipts')).toEqual([{ receipts: [], waiting: 0 }]);
   });
 
+  it('sends the generic text where a receipt says that the message was too large', async () => {
+    world.push.accepted.length = 0;
+    world.push.receiptProblems.set(FINE ?? '', { error: 'MessageTooBig' });
+    const request = ['--session', 's3', '--request', 'r1', '--tool', 'Bash'];
+    await world.notify(0, 'permission-request', ...request, '--command', 'npm test');
+    expect(world.push.accepted.map(({ body }) => body)).toContain(
+      'Bash needs your permission: npm test',
+    );
+    world.push.accepted.length = 0;
+    letTimePass();
+    const [answer] = await world.lines<{ receipts: object[] }>(1, 'notify', 'receipts');
+    expect(answer?.receipts).toContainEqual(
+      expect.objectContaining({ state: 'failed', code: 'message-too-big', generic: 'sent' }),
+    );
+    expect(world.push.accepted).toEqual([
+      expect.objectContaining({ to: FINE, body: 'Something needs your permission to go on.' }),
+    ]);
+    world.push.receiptProblems.delete(FINE ?? '');
+    letTimePass();
+    const [again] = await world.ok<{ receipts: object[] }>('notify', 'receipts');
+    expect(again?.receipts).toEqual([expect.objectContaining({ state: 'delivered' })]);
+  });
+
   it('asks again later for what is not known yet', async () => {
     world.push.receiptProblems.set(FINE ?? '', null);
     await world.notify(0, 'ready', '--session', 's2');

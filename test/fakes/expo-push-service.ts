@@ -54,6 +54,8 @@ export class FakePushService {
   /** By token; every other belongs to `@acme/app`. */
   readonly projects = new Map<string, string>();
   accessToken: string | null = null;
+  /** What the phones' services take: the ticket of a larger message says so. */
+  maxMessageBytes = MAX_MESSAGE_BYTES;
   /** Stays the same when it is closed: it then refuses connections. */
   url = '';
   private readonly tokenOfReceipt = new Map<string, string>();
@@ -129,7 +131,7 @@ export class FakePushService {
     if (problem !== undefined) {
       return problemOf(problem);
     }
-    if (Buffer.byteLength(JSON.stringify(message)) > MAX_MESSAGE_BYTES) {
+    if (Buffer.byteLength(JSON.stringify(message)) > this.maxMessageBytes) {
       return problemOf({ error: 'MessageTooBig' });
     }
     this.accepted.push(message);

@@ -7,10 +7,10 @@ import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.j
 import { collectReceipts } from '../../notify/delivery/spool-receipts.js';
 import { spoolDirectory } from '../../notify/delivery/spool.js';
 import { maskedToken } from '../../notify/push/push-message.js';
-import type { ReceiptResult } from '../../notify/push/push-results.js';
+import { isTooBig, type ReceiptResult } from '../../notify/push/push-results.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
-import { describeLine, exitCodeOf } from './report.js';
+import { describeLine, exitCodeOf, type ReportLine } from './report.js';
 import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
 
 /** Tries what waits in the spool and is due; with --wait until nothing waits any more. */
@@ -39,7 +39,9 @@ export async function receipts(context: CliContext): Promise<number> {
     const waiting = await countWaiting(sender, (lane) => lane === RECEIPT_LANE);
     const text = [...found.map(describeReceipt), `${found.length} read, ${waiting} waiting.`];
     context.output.result({ receipts: found, waiting }, text.join('\n'));
-    const isLost = found.some(({ state }) => state === 'failed' || state === 'lost');
+    const isLost = found.some(
+      ({ state, generic }) => (state === 'failed' || state === 'lost') && generic !== 'sent',
+    );
     return isLost ? EXIT.refused : EXIT.ok;
   });
 }
@@ -50,6 +52,8 @@ interface ReceiptLine {
   readonly state: ReceiptResult['state'];
   readonly code?: string;
   readonly detail?: string;
+  /** The state of the generic text that was sent in place of a message that was too large. */
+  readonly generic?: ReportLine['state'];
 }
 
 async function readReceipts(sender: SenderSession): Promise<readonly ReceiptLine[]> {
@@ -57,7 +61,15 @@ async function readReceipts(sender: SenderSession): Promise<readonly ReceiptLine
   const onReceipt = async (entry: ReceiptEntry, result: ReceiptResult): Promise<void> => {
     const { deliveryId, token, sentAt } = entry;
     const why = result.state === 'failed' ? { code: result.code, detail: result.detail } : {};
-    found.push({ deliveryId, token: maskedToken(token), state: result.state, ...why });
+    const generic = isTooBig(result) ? await sender.sendGeneric(deliveryId) : undefined;
+    const sentAgain = generic === undefined ? {} : { generic };
+    found.push({
+      deliveryId,
+      token: maskedToken(token),
+      state: result.state,
+      ...why,
+      ...sentAgain,
+    });
     if (result.state === 'failed' && result.directive === 'delete-token') {
       await sender.deleteToken(entry.account, token, { deliveryId, sentAt });
     }
@@ -79,12 +91,13 @@ async function countWaiting(
   return (await spool.waiting()).filter(({ lane }) => isCounted(lane)).length;
 }
 
-function describeReceipt({ deliveryId, token, state, detail }: ReceiptLine): string {
+function describeReceipt({ deliveryId, token, state, detail, generic }: ReceiptLine): string {
+  const again = generic === undefined ? '' : ` Its generic text: ${generic}.`;
   const results = {
     delivered: "handed to the phone's notification service",
     pending: 'not known yet',
     lost: 'no longer known to the push service',
-    failed: `failed: ${detail ?? ''}`,
+    failed: `failed: ${detail ?? ''}${again}`,
   };
   return `push ${token}  ${results[state]} (${deliveryId})`;
 }

@@ -13,7 +13,7 @@ import { renewDelivery } from '../../notify/delivery/plan.js';
 import { deliver } from '../../notify/notify.js';
 import { readPreferences } from '../../notify/preferences.js';
 import type { ExpoSender } from '../../notify/push/expo.sender.js';
-import { maskedToken } from '../../notify/push/push-message.js';
+import { genericDelivery, maskedToken } from '../../notify/push/push-message.js';
 import {
   entryFor,
   type DeliveryEntry,
@@ -135,6 +135,22 @@ export class SenderSession {
       await current.client.removePushToken(token);
       this.context.output.note(`Removed the push token ${maskedToken(token)}: no device has it.`);
     });
+  }
+
+  /** Sends an ended push again with the generic text; undefined where nothing of it is left to send. */
+  async sendGeneric(deliveryId: string): Promise<ReportLine['state'] | undefined> {
+    for (const { entry } of await this.spool.history.endingsOf([deliveryId])) {
+      const delivery =
+        entry.kind === 'delivery' && entry.delivery.kind === 'push'
+          ? genericDelivery(entry.delivery)
+          : null;
+      if (entry.kind === 'delivery' && delivery !== null && delivery.expiresAt > Date.now()) {
+        const claim = await this.spool.redeliver({ ...entry, delivery }, delivery.expiresAt);
+        await this.engine.tryNow([claim]);
+        return this.lines.get(deliveryId)?.state;
+      }
+    }
+    return undefined;
   }
 
   private get denyPrivate(): boolean {

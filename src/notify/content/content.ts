@@ -24,6 +24,11 @@ export interface Templates {
     readonly permissionRequest: (tool: string, subject: string) => string;
     readonly userActionRequest: (tool: string, subject: string) => string;
   };
+  /** The body where the tool is known, and nothing of its input can be shown. */
+  readonly toolAlone: {
+    readonly permissionRequest: (tool: string) => string;
+    readonly userActionRequest: (tool: string) => string;
+  };
   readonly command: (command: string) => string;
   readonly filePath: (path: string) => string;
   readonly explanation: (text: string) => string;
@@ -54,6 +59,10 @@ export const ENGLISH: Templates = {
       tool === '' ? `Permission needed: ${subject}` : `${tool} needs your permission: ${subject}`,
     userActionRequest: (tool, subject) =>
       tool === '' ? `Answer needed: ${subject}` : `${tool} needs your answer: ${subject}`,
+  },
+  toolAlone: {
+    permissionRequest: (tool) => `${tool} needs your permission to go on.`,
+    userActionRequest: (tool) => `${tool} is waiting for your answer.`,
   },
   command: (command) => `Command: ${command}`,
   filePath: (path) => `File: ${path}`,
@@ -88,6 +97,8 @@ export interface Content {
   readonly body: string;
   /** Whether the body shows what a person can switch off. */
   readonly isPreview: boolean;
+  /** The same without anything that a switch hides, or that varies in length. */
+  readonly generic: { readonly title: string; readonly body: string };
   /** The tool's input, formatted, in full; null where previews are off or there is none to show. */
   readonly toolDetails: string | null;
   /** At most 256 bytes. */
@@ -123,11 +134,16 @@ export function contentFor(
   const subtitle = iosSubtitle(event.topic, tool);
   const toolName = shortenToBytes(tool, TOOL_NAME_BYTES);
   // Masked as a whole, and before it is shortened: half a secret is not recognised.
+  const generic = {
+    title: shortenToBytes(cleanLine(templates.title[name]('')), TITLE_BYTES),
+    body: cleanText(templates.genericBody[name]),
+  };
   const { preview, toolDetails } = previewOf(event, toolName, switches, templates);
   return {
     title: shortenToBytes(title, TITLE_BYTES),
     subtitle: subtitle === null ? null : shortenToBytes(cleanLine(subtitle), TOOL_NAME_BYTES),
-    body: preview === null ? cleanText(templates.genericBody[name]) : mask(preview),
+    body: preview === null ? generic.body : mask(preview),
+    generic,
     isPreview: preview !== null,
     toolDetails: toolDetails === null ? null : mask(toolDetails),
     sessionTitle: shortenToBytes(sessionTitle, TITLE_BYTES),
@@ -156,7 +172,9 @@ function previewOf(
   const details = requestPreviews ? detailsOf(request.details, templates) : [];
   const [first, ...rest] = details;
   if (first === undefined) {
-    return { preview: null, toolDetails: null };
+    const alone = requestPreviews && toolName !== '';
+    const preview = alone ? templates.toolAlone[TITLE_OF[topic]](toolName) : null;
+    return { preview, toolDetails: null };
   }
   const sentence = templates.sentence[TITLE_OF[topic]](toolName, first.text);
   return {

@@ -1,4 +1,5 @@
 import type { NotificationTopic } from '../../client/notifications/notification-routing.js';
+import type { Content } from '../content/content.js';
 import type { PushMessage } from '../push/push-message.js';
 
 interface DeliveryBase {
@@ -17,6 +18,8 @@ export interface PushDelivery extends DeliveryBase {
   readonly kind: 'push';
   readonly token: string;
   readonly message: PushMessage;
+  /** What is sent in its place when the push service finds it too large. */
+  readonly generic?: Content['generic'];
 }
 
 export interface WebhookDelivery extends DeliveryBase {

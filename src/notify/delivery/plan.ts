@@ -121,7 +121,8 @@ function pushEntries(
     }
     const address = { token, serverUrl: serverUrlFor(clientServerUrl, context.event) };
     const message = pushMessage(context.event, content, address, context.ttlSeconds);
-    return { kind: 'push', token, message, ...baseOf(context, target, content) };
+    const { generic } = content;
+    return { kind: 'push', token, message, generic, ...baseOf(context, target, content) };
   });
 }
 

@@ -2,7 +2,9 @@ import { Expo, type ExpoPushMessage } from 'expo-server-sdk';
 import { Agent, type Dispatcher } from 'undici';
 import { batchesOf } from '../delivery/engine.js';
 import type { AttemptResult, PushDelivery } from '../delivery/delivery.js';
+import { genericDelivery } from './push-message.js';
 import {
+  isTooBig,
   judgeReceipt,
   judgeTicket,
   projectsIn,
@@ -83,7 +85,8 @@ export class ExpoSender {
     try {
       const messages = batch.map((delivery) => this.messageOf(delivery));
       const tickets = await this.expo.sendPushNotificationsAsync(messages);
-      return batch.map(({ token }, index) => judgeTicket(tickets[index], token));
+      const results = batch.map(({ token }, index) => judgeTicket(tickets[index], token));
+      return await this.sendSmaller(batch, results);
     } catch (error) {
       const projects = maySplit ? projectsIn(error) : null;
       const failure = pushRequestFailure(error);
@@ -91,6 +94,22 @@ export class ExpoSender {
         ? batch.map(() => failure)
         : this.sendByProject(batch, projects, failure);
     }
+  }
+
+  /** Sends what was too large again with the generic text: something waits, and that must be known. */
+  private async sendSmaller(
+    batch: readonly PushDelivery[],
+    results: readonly AttemptResult[],
+  ): Promise<AttemptResult[]> {
+    const smaller = batch.map((delivery, index) =>
+      isTooBig(results[index]) ? genericDelivery(delivery) : null,
+    );
+    const again = smaller.filter((delivery) => delivery !== null);
+    const answers = again.length === 0 ? [] : await this.sendBatch(again, false);
+    return results.map((result, index) => {
+      const delivery = smaller[index] ?? null;
+      return (delivery && answers[again.indexOf(delivery)]) ?? result;
+    });
   }
 
   /** Nothing of a mixed batch was sent: each project's part goes by itself. */

@@ -15,6 +15,8 @@ const row = (code: string, isTemporary: boolean, detail: string): PushErrorRow =
   isTemporary,
 });
 
+const TOO_BIG = 'message-too-big';
+
 /** Every error the push service documents, of requests, tickets and receipts, by its own name. */
 const PUSH_ERRORS: Readonly<Record<string, PushErrorRow>> = {
   DeviceNotRegistered: row(
@@ -22,7 +24,7 @@ const PUSH_ERRORS: Readonly<Record<string, PushErrorRow>> = {
     false,
     'The app was removed from this device, or may not notify there any more.',
   ),
-  MessageTooBig: row('message-too-big', false, 'The message is larger than 4096 bytes.'),
+  MessageTooBig: row(TOO_BIG, false, 'The message is larger than the push service takes.'),
   MessageRateExceeded: row(
     'message-rate-exceeded',
     true,
@@ -63,6 +65,11 @@ export function pushFailure(name: string): FailedAttempt {
   const known = Object.hasOwn(PUSH_ERRORS, name) ? PUSH_ERRORS[name] : undefined;
   const unknown = row('push-refused', false, 'The push service refused, without a reason we know.');
   return { state: 'failed', ...(known ?? unknown) };
+}
+
+/** Whether the message itself was the reason, so that a shorter one may arrive. */
+export function isTooBig(result: AttemptResult | ReceiptResult | undefined): boolean {
+  return result?.state === 'failed' && result.code === TOO_BIG;
 }
 
 /** Of a request to the push service that failed as a whole, as its SDK throws it. */
