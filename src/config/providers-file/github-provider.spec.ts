@@ -51,6 +51,17 @@ describe('GitHub as a provider', () => {
     });
   });
 
+  it('starts without the addresses that OAuth needs, and knows that they are missing', () => {
+    const client = { GITHUB_CLIENT_ID: 'x', GITHUB_CLIENT_SECRET: 'x' };
+    const callback = { GITHUB_REDIRECT_URL: 'https://gate.acme.example/callback' };
+    const webapp = { SERVICE_WEBAPP_URL: 'https://app.acme.example' };
+    expect(githubOf(client)).toMatchObject({ redirectUrl: null, isOAuthConfigured: false });
+    for (const half of [callback, webapp]) {
+      expect(githubOf({ ...client, ...half }).isOAuthConfigured).toBe(false);
+    }
+    expect(githubOf({ ...client, ...callback, ...webapp }).isOAuthConfigured).toBe(true);
+  });
+
   it('finds the API of an Enterprise Server by its address', () => {
     const { baseUrl, apiUrl } = githubOf({
       ...CLIENT,

@@ -15,15 +15,10 @@ import {
 import type { OperatorPolicy } from '../operator-policy.js';
 
 /** What a provider says about a person, as the operator writes it down. */
-export interface TestedPerson {
+export interface TestedPerson extends Omit<EligibilityFacts, 'memberships'> {
   readonly subject: string;
-  readonly login: string | null;
-  /** The address of the claim that the provider's `claims.email` names. */
-  readonly email: string | null;
-  /** The claim `email_verified`. */
+  /** The claim `email_verified`, whatever the provider's rules make of it. */
   readonly emailVerified: boolean;
-  /** null = the provider reports no groups. */
-  readonly groups: readonly string[] | null;
   /** An organisation that is absent has no such member. */
   readonly organizations: Readonly<Record<string, Membership>>;
   /** Of the account whose access is judged. */
