@@ -1,6 +1,14 @@
 import type { GitHubRules, OidcRules } from '../policy/eligibility/provider-rules.js';
 import { namespaceOf, type Variable, variablesOf } from './environment/variable.js';
 
+/** Asymmetric signatures only: neither `none`, nor HS* with a client secret as the key. */
+export const SIGNATURE_ALGORITHMS = [
+  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
+  ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
+] as const;
+
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
+
 export interface GitHubProviderSettings extends GitHubRules {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -27,6 +35,10 @@ export interface OidcProviderSettings extends OidcRules {
   readonly httpTimeoutSeconds: number;
   readonly fetchUserInfo: boolean;
   readonly formerIssuers: readonly string[];
+  /** The algorithm that the client is registered with; null = those that discovery lists. */
+  readonly idTokenSigningAlg: SignatureAlgorithm | null;
+  /** The `typ` that a logout token must have; `any` = it need not have one. */
+  readonly logoutTokenType: 'logout+jwt' | 'any';
   /** Groups that do not fit into the token are read from Microsoft Graph. */
   readonly entra: { readonly graph: boolean; readonly graphUrl: string | null };
 }

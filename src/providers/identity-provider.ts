@@ -22,6 +22,8 @@ export interface AuthorizationRequest {
 export interface Exchange {
   readonly profile: ProviderProfile;
   readonly credentials: ProviderCredentials | null;
+  /** The user's session at the provider (the claim `sid`), which a logout token may name; null = none. */
+  readonly providerSession: string | null;
 }
 
 /** Why an authorization did not end in a profile. */
@@ -64,9 +66,11 @@ export interface IdentityProvider {
   recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck>;
 }
 
-/** A verified logout token. */
+/** A verified logout token. It names a subject, a session, or both. */
 export interface LogoutNotice {
-  readonly subject: string;
+  readonly subject: string | null;
+  /** The provider's session, as in {@link Exchange}. */
+  readonly providerSession: string | null;
   /** Its `jti`: accepted once. */
   readonly tokenId: string;
 }

@@ -20,6 +20,7 @@ import { Audit1763900000000 } from './migrations/1763900000000-audit.js';
 import { AccountContent1764100000000 } from './migrations/1764100000000-account-content.js';
 import { Sessions1764200000000 } from './migrations/1764200000000-sessions.js';
 import { IdentityIssuer1764300000000 } from './migrations/1764300000000-identity-issuer.js';
+import { ProviderSession1764400000000 } from './migrations/1764400000000-provider-session.js';
 import { PushTokenName1764420000000 } from './migrations/1764420000000-push-token-name.js';
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
@@ -66,6 +67,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       AccountContent1764100000000,
       Sessions1764200000000,
       IdentityIssuer1764300000000,
+      ProviderSession1764400000000,
       PushTokenName1764420000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,

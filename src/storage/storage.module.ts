@@ -20,6 +20,7 @@ import {
   ExternalFlowRepository,
   LoginChallengeRepository,
 } from './repositories/one-time.repository.js';
+import { ProviderLogoutRepository } from './repositories/provider-logout.repository.js';
 import { PushTokenRepository } from './repositories/push-token.repository.js';
 import { SessionRepository } from './repositories/session.repository.js';
 import { ContentAtRest, IdentityCredentials } from './sealing/content-at-rest.js';
@@ -41,6 +42,7 @@ const repositories = [
   KeylessRepository,
   LiveAccessRepository,
   LoginChallengeRepository,
+  ProviderLogoutRepository,
   PushTokenRepository,
   SessionRepository,
 ];

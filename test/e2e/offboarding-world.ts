@@ -51,10 +51,13 @@ export class OffboardingWorld {
     };
   }
 
-  /** The value of AUTH_PROVIDERS_CONFIG_JSON: the provider, and under the id `guild` once more. */
+  /**
+   * The value of AUTH_PROVIDERS_CONFIG_JSON: the provider, and once more as `guild`, whose logout tokens
+   * need a type.
+   */
   providers(change: object = {}): string {
     const entry = { ...this.provider.entry, ...change };
-    return JSON.stringify([entry, { ...entry, id: 'guild' }]);
+    return JSON.stringify([entry, { ...entry, id: 'guild', logoutTokenType: 'logout+jwt' }]);
   }
 
   async start(env: Readonly<Record<string, string>> = {}): Promise<Server> {
@@ -104,7 +107,7 @@ export class OffboardingWorld {
   }
 
   /** Opens the callback at the server, wherever the registered address leads. */
-  private async pendingOf(server: Server, callback: URL): Promise<string | undefined> {
+  async pendingOf(server: Server, callback: URL): Promise<string | undefined> {
     const address = `${server.url}${callback.pathname}${callback.search}`;
     const { headers } = await fetch(address, { redirect: 'manual' });
     return new URL(headers.get('location') ?? '').searchParams.get('pending') ?? undefined;

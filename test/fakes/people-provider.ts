@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWK } from 'jose';
 import {
   startLocalServer,
   type Answer,
@@ -10,6 +10,7 @@ import {
 
 export const PEOPLE_CLIENT = { id: 'gatehouse', secret: 'a-secret-of-the-people-provider' };
 const KEY_ID = 'people-key';
+const OTHER_KEY_ID = 'other-people-key';
 
 /** Claims and header to sign in place of the proper ones. */
 export interface LogoutTokenChanges {
@@ -17,6 +18,10 @@ export interface LogoutTokenChanges {
   readonly header?: Readonly<Record<string, unknown>>;
   /** Signs with a key that the provider does not publish. */
   readonly isForged?: boolean;
+  /** Signs with a key that it publishes, by an algorithm that it does not list. */
+  readonly isOfOtherAlgorithm?: boolean;
+  /** Does not sign at all. */
+  readonly isUnsigned?: boolean;
 }
 
 interface Grant {
@@ -45,13 +50,19 @@ export class PeopleProvider {
   private readonly newest = new Map<string, number>();
   private server!: LocalServer;
   private privateKey!: CryptoKey;
-  private jwk!: JWK;
+  private otherKey!: CryptoKey;
+  private jwks!: readonly JWK[];
 
   static async start(): Promise<PeopleProvider> {
     const provider = new PeopleProvider();
-    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
-    provider.privateKey = privateKey;
-    provider.jwk = { ...(await exportJWK(publicKey)), kid: KEY_ID, alg: 'ES256', use: 'sig' };
+    const listed = await generateKeyPair('ES256', { extractable: true });
+    const other = await generateKeyPair('ES384', { extractable: true });
+    provider.privateKey = listed.privateKey;
+    provider.otherKey = other.privateKey;
+    provider.jwks = [
+      { ...(await exportJWK(listed.publicKey)), kid: KEY_ID, alg: 'ES256', use: 'sig' },
+      { ...(await exportJWK(other.publicKey)), kid: OTHER_KEY_ID, alg: 'ES384', use: 'sig' },
+    ];
     provider.server = await startLocalServer((request) => provider.answer(request));
     return provider;
   }
@@ -103,6 +114,7 @@ export class PeopleProvider {
     return callback;
   }
 
+  /** A token as the conformance suite of OpenID sends it: without a type. */
   async logoutToken(sub: string, changes: LogoutTokenChanges = {}): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const claims = {
@@ -115,11 +127,18 @@ export class PeopleProvider {
       events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
       ...changes.claims,
     };
-    const header = { alg: 'ES256', kid: KEY_ID, typ: 'logout+jwt', ...changes.header };
-    const key = changes.isForged ? (await generateKeyPair('ES256')).privateKey : this.privateKey;
-    return new SignJWT(JSON.parse(JSON.stringify(claims)) as Record<string, unknown>)
-      .setProtectedHeader(JSON.parse(JSON.stringify(header)) as { alg: string })
-      .sign(key);
+    const payload = JSON.parse(JSON.stringify(claims)) as Record<string, unknown>;
+    if (changes.isUnsigned) {
+      return new UnsecuredJWT(payload).encode();
+    }
+    const { isOfOtherAlgorithm = false, isForged = false } = changes;
+    const proper = isOfOtherAlgorithm
+      ? { alg: 'ES384', kid: OTHER_KEY_ID }
+      : { alg: 'ES256', kid: KEY_ID };
+    const header = { ...proper, ...changes.header };
+    const own = isOfOtherAlgorithm ? this.otherKey : this.privateKey;
+    const key = isForged ? (await generateKeyPair('ES256')).privateKey : own;
+    return new SignJWT(payload).setProtectedHeader(header as { alg: string }).sign(key);
   }
 
   private async answer({ url, body, headers }: LocalRequest): Promise<Answer> {
@@ -127,7 +146,7 @@ export class PeopleProvider {
       case '/.well-known/openid-configuration':
         return { status: 200, json: this.description() };
       case '/jwks':
-        return { status: 200, json: { keys: [this.jwk] } };
+        return { status: 200, json: { keys: this.jwks } };
       case '/token':
         return this.token(new URLSearchParams(body));
       case '/userinfo': {

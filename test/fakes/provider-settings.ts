@@ -42,6 +42,8 @@ export function oidcSettings(
     storeRefreshToken: true,
     emailVerification: 'required',
     formerIssuers: [],
+    idTokenSigningAlg: null,
+    logoutTokenType: 'any',
     entra: { graph: false, graphUrl: null },
     ui: { iconHint: null, buttonColor: null },
     ...given,

@@ -6,7 +6,7 @@ import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
 import { MAX_SESSIONS } from '../../policy/admission/access.js';
-import type { NewSession } from '../../storage/repositories/session-sql.js';
+import { hashOfProviderSession, type NewSession } from '../../storage/repositories/session-sql.js';
 import {
   SessionRepository,
   type LoggedInAccount,
@@ -45,8 +45,13 @@ export class SessionIssuer {
    * A session for the login's own statement to store.
    *
    * @param method `key_challenge`, `mtls`, `device` or a provider's id
+   * @param providerSession the provider's own session that the login is part of; null = none is known
    */
-  prepare(method: string, { client, address }: LoginOrigin): NewSession {
+  prepare(
+    method: string,
+    { client, address }: LoginOrigin,
+    providerSession: string | null = null,
+  ): NewSession {
     // The token says both in whole seconds (RFC 7519, 2), and both end together.
     const createdAt = this.clock.now();
     const expiresAt = (Math.floor(createdAt / 1000) + this.config.tokenTtlSeconds) * 1000;
@@ -58,6 +63,8 @@ export class SessionIssuer {
       clientName: client?.name ?? null,
       clientPlatform: client?.platform ?? null,
       address,
+      providerSession:
+        providerSession === null ? null : hashOfProviderSession(method, providerSession),
     };
   }
 

@@ -3,6 +3,7 @@ import { userEntryFailure } from '../../policy/eligibility/eligibility.js';
 import { isLoopbackHost } from '../../policy/flow/return-address.js';
 import { PROVIDER_ID_PATTERN } from '../environment/variable.js';
 import { closestName } from '../environment/unknown-names.js';
+import { SIGNATURE_ALGORITHMS } from '../providers.config.js';
 
 /** Ids that mean something else in the lists of providers. */
 export const RESERVED_PROVIDER_IDS: readonly string[] = ['key_challenge', 'mtls', 'anonymous'];
@@ -205,6 +206,19 @@ export const PROVIDER_ENTRY = object({
   fetchUserInfo: flag('Reads the userinfo endpoint besides the ID token.'),
   storeRefreshToken: flag(
     'Keeps the refresh token, sealed, so that eligibility can be checked again.',
+  ),
+  idTokenSigningAlg: v.optional(
+    choice(
+      SIGNATURE_ALGORITHMS,
+      'Algorithm that the client is registered with (id_token_signed_response_alg): ID tokens and logout tokens with another one are refused. Default: those that the discovery document lists.',
+    ),
+  ),
+  logoutTokenType: v.optional(
+    choice(
+      ['logout+jwt', 'any'],
+      'Type (typ) of logout tokens. Back-Channel Logout 1.0 recommends logout+jwt; many providers, as the conformance suite, send none.',
+    ),
+    'any',
   ),
   entra: v.optional(
     v.pipe(

@@ -42,6 +42,8 @@ describe('the providers file', () => {
         displayName: 'okta',
         isOAuthConfigured: true,
         formerIssuers: [],
+        idTokenSigningAlg: null,
+        logoutTokenType: 'any',
         redirectUrl: `${PUBLIC_URL}/v1/oauth/okta/callback`,
         scopes: ['openid', 'profile', 'email'],
         prompt: null,

@@ -175,12 +175,13 @@ function settingsOf(
 ): Omit<OidcProviderSettings, 'redirectUrl' | 'isOAuthConfigured'> {
   const entry = { ...given };
   delete entry.clientSecretFile;
-  const { displayName = entry.id, prompt = null, entra, ui } = entry;
+  const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;
   return {
     ...entry,
     displayName,
     clientSecret,
     prompt,
+    idTokenSigningAlg,
     entra: { ...entra, graphUrl: entra.graphUrl ?? null },
     ui: { iconHint: ui.iconHint ?? null, buttonColor: ui.buttonColor ?? null },
   };

@@ -39,6 +39,8 @@ export interface KeylessIdentity {
   readonly credentials: string | null;
   /** The facts that were judged. Default: the login only. */
   readonly facts?: EligibilityFacts;
+  /** The provider's own session, for logout tokens. Default: none is known. */
+  readonly providerSession?: string | null;
   /** When the identity was proven, Unix milliseconds. Default: now. */
   readonly checkedAt?: number;
 }
@@ -121,7 +123,7 @@ export class KeylessLogin {
     origin: LoginOrigin,
   ): Promise<KeylessSession> {
     const admitted = await this.decide(query, identity);
-    const session = this.issuer.prepare(identity.provider, origin);
+    const session = this.issuer.prepare(identity.provider, origin, identity.providerSession);
     const account = await this.issuer.begin(admitted.accountId, session, query);
     return { ...admitted, account, session };
   }

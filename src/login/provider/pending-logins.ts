@@ -42,6 +42,8 @@ export interface PendingContents {
   readonly subject: string;
   readonly facts: EligibilityFacts;
   readonly credentials: string | null;
+  /** The session at the provider, for logout tokens; absent in rows of an older server. */
+  readonly providerSession?: string | null;
   /** When the provider was asked, Unix milliseconds. */
   readonly checkedAt: number;
 }

@@ -156,7 +156,7 @@ export class ProviderCallbackService {
     const state = callback.searchParams.get('state') ?? '';
     // Before the request: a newer refusal wins.
     const checkedAt = this.clock.now();
-    const { profile, credentials } = await provider.exchange(callback, { ...flow, state });
+    const { profile, ...kept } = await provider.exchange(callback, { ...flow, state });
     const verdict = this.links.judge(provider.id, profile);
     if (verdict.status === 'unknown') {
       throw new ProviderError('upstream_error', { cause: new Error(verdict.reason) });
@@ -171,7 +171,7 @@ export class ProviderCallbackService {
     }
     const { issuer } = authority;
     const { holder } = flow;
-    return { provider: provider.id, issuer, holder, subject, facts, credentials, checkedAt };
+    return { provider: provider.id, issuer, holder, subject, facts, ...kept, checkedAt };
   }
 
   /** The error for the return address; details are in the log. */

@@ -33,12 +33,12 @@ export class ProviderLoginService {
   async finish(provider: string, body: FinalizeDto, origin: LoginOrigin): Promise<Login> {
     this.admission.require('key_challenge', 'login', 'keyed');
     const publicKey = await this.deviceKeys.prove(body);
-    const session = this.issuer.prepare(provider, origin);
-    const { account, created, change } = await this.pendings.use(
+    const { account, session, created, change } = await this.pendings.use(
       provider,
       body.pending,
       async (query, pending) => {
         checkFlowOwner(pending.holder, body.proof, publicKey);
+        const session = this.issuer.prepare(provider, origin, pending.providerSession);
         const checkSignup = (): void => {
           if (body.create === false) {
             throw new AppError('not-found');
@@ -49,7 +49,8 @@ export class ProviderLoginService {
         if (begun.account.isDisabled) {
           throw new AppError('account-disabled');
         }
-        return { ...begun, change: await this.links.link(query, begun.account.id, pending) };
+        const change = await this.links.link(query, begun.account.id, pending);
+        return { ...begun, session, change };
       },
     );
     this.changes.announceLink(account.id, change);

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
+import { AuditLog } from '../../audit/audit-log.js';
 import { IdentityEvents } from '../../auth/identity-events.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
@@ -13,6 +14,11 @@ import {
 } from '../../providers/identity-provider.js';
 import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
+import {
+  LOGOUT_REASON,
+  ProviderLogoutRepository,
+  type EndedSession,
+} from '../../storage/repositories/provider-logout.repository.js';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 const MAX_TOKEN_LENGTH = 16_384;
@@ -20,8 +26,9 @@ const MAX_TOKEN_LENGTH = 16_384;
 const REMEMBERED_MS = 2 * MAX_LOGOUT_TOKEN_AGE_SECONDS * 1000;
 
 /**
- * Receives a provider's signal that a user may have left. It decides nothing: the identity becomes
- * due and is re-checked at once, so that a forged or mistaken signal costs one re-check.
+ * Receives a provider's signal that a session ended or that a user may have left. A named session ends
+ * here as well. About the user a signal decides nothing: the identity becomes due and is re-checked at
+ * once, so that a forged or mistaken one costs one re-check.
  */
 @Injectable()
 export class ProviderSignalsService {
@@ -30,32 +37,50 @@ export class ProviderSignalsService {
   constructor(
     private readonly providers: ProviderRegistry,
     private readonly identities: IdentityDueRepository,
+    private readonly logouts: ProviderLogoutRepository,
+    private readonly audit: AuditLog,
     private readonly events: IdentityEvents,
     private readonly clock: Clock,
     @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
   ) {}
 
-  /** @throws AppError `not-found` where nothing is re-checked, `invalid-request`, `unavailable` */
+  /**
+   * @throws AppError `not-found` for a provider that sends no logout tokens, `invalid-request`: also for
+   *   a token that names no session where nothing is re-checked, `unavailable`
+   */
   async logOut(providerId: string, form: string): Promise<void> {
     const provider = this.providers.get(providerId);
-    if (!this.isOn || provider === undefined || !isLogoutNotifier(provider)) {
+    if (provider === undefined || !isLogoutNotifier(provider)) {
       throw new AppError('not-found');
     }
     const [token = '', ...more] = new URLSearchParams(form).getAll('logout_token');
     if (token === '' || more.length > 0 || token.length > MAX_TOKEN_LENGTH) {
       throw new AppError('invalid-request');
     }
-    const notice = await provider.verifyLogoutToken(token).catch((cause: unknown) => {
-      const msg = 'logout token refused';
-      this.logger.warn({ msg, provider: providerId, cause: String(cause) });
+    const refuse = (cause: string): never => {
+      this.logger.warn({ msg: 'logout token refused', provider: providerId, cause });
       throw new AppError('invalid-request');
-    });
-    const expiresAt = new Date(this.clock.now() + REMEMBERED_MS);
-    const made = await this.identities.makeDueOnce(providerId, notice, expiresAt);
-    if (made === null) {
-      throw new AppError('invalid-request');
+    };
+    const notice = await provider
+      .verifyLogoutToken(token)
+      .catch((error: unknown) => refuse(String(error)));
+    if (notice.providerSession === null && !this.isOn) {
+      return refuse('it names no session, and identities are not re-checked');
     }
-    this.announce(providerId, made);
+    const now = this.clock.now();
+    const expiresAt = new Date(now + REMEMBERED_MS);
+    const made = await this.logouts.logOut(providerId, notice, expiresAt, new Date(now));
+    if (made === null) {
+      return refuse('it was used before');
+    }
+    made.ended.forEach((session) => this.announceEnd(providerId, session));
+    this.announce(providerId, made.due);
+  }
+
+  private announceEnd(provider: string, { id: sessionId, accountId }: EndedSession): void {
+    this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
+    const event = { kind: 'token-revoked', actor: 'provider', reason: LOGOUT_REASON } as const;
+    this.audit.log({ ...event, accountId, provider, sessionId });
   }
 
   /** Whether signals have an effect: without re-checks there is nothing to bring forward. */

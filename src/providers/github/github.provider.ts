@@ -110,7 +110,8 @@ export class GitHubProvider implements IdentityProvider {
     }
     const isKept = this.appTokens === null;
     const profile = await this.profileOf(user, isKept ? token.accessToken : null);
-    return { profile, credentials: isKept ? JSON.stringify(token) : null };
+    const credentials = isKept ? JSON.stringify(token) : null;
+    return { profile, credentials, providerSession: null };
   }
 
   /** No e-mail address is requested from GitHub, and it has no groups. */

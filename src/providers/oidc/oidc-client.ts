@@ -145,12 +145,14 @@ export class OidcClient {
     metadata: ServerMetadata,
     fetch: CustomFetch = (url, init) => this.http.fetch(url, init),
   ): Configuration {
-    const { clientId, clientSecret, httpTimeoutSeconds } = this.settings;
+    const { clientId, clientSecret, httpTimeoutSeconds, idTokenSigningAlg } = this.settings;
     const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const authentication = methods.includes('client_secret_basic')
       ? ClientSecretBasic(clientSecret)
       : ClientSecretPost(clientSecret);
-    const configuration = new Configuration(metadata, clientId, undefined, authentication);
+    const client =
+      idTokenSigningAlg === null ? {} : { id_token_signed_response_alg: idTokenSigningAlg };
+    const configuration = new Configuration(metadata, clientId, client, authentication);
     configuration.timeout = httpTimeoutSeconds;
     configuration[customFetch] = fetch;
     if (new URL(metadata.issuer).protocol === 'http:') {

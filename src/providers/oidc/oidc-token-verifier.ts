@@ -3,18 +3,13 @@ import { jwtVerify, type JWTPayload, type JWTVerifyResult } from 'jose';
 import type { ServerMetadata } from 'openid-client';
 import * as v from 'valibot';
 import type { Clock } from '../../common/clock.js';
+import { SIGNATURE_ALGORITHMS, type OidcProviderSettings } from '../../config/providers.config.js';
 import {
   MAX_LOGOUT_TOKEN_AGE_SECONDS,
   ProviderError,
   type LogoutNotice,
 } from '../identity-provider.js';
 import type { OidcKeys } from './oidc-discovery.js';
-
-/** Asymmetric signatures only: neither `none`, nor HS* with a client secret as the key. */
-const SIGNATURE_ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-];
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -24,18 +19,30 @@ const MAX_ID_TOKEN_AGE_SECONDS = 600;
 /** OpenID Connect Core 2: a subject has at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
-/** A session alone (`sid`) identifies no user here: sessions of the provider are not stored. */
-const LOGOUT_CLAIMS = v.object({
-  sub: v.pipe(v.string(), v.nonEmpty()),
-  jti: v.string(),
-  nonce: v.optional(v.undefined()),
-  events: v.object({ 'http://schemas.openid.net/event/backchannel-logout': v.object({}) }),
-});
+/** The claim `sid` of an ID token or a logout token. */
+const SESSION = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
+
+/** Back-Channel Logout 1.0, 2.4: `sub`, `sid` or both; never a `nonce`, which ID tokens have. */
+const LOGOUT_CLAIMS = v.pipe(
+  v.object({
+    sub: v.optional(v.pipe(v.string(), v.regex(SUBJECT))),
+    sid: v.optional(SESSION),
+    jti: v.pipe(v.string(), v.nonEmpty()),
+    nonce: v.optional(v.undefined()),
+    events: v.object({ 'http://schemas.openid.net/event/backchannel-logout': v.object({}) }),
+  }),
+  v.check(({ sub, sid }) => sub !== undefined || sid !== undefined),
+);
+
+/** The session that an ID token names; null when it names none. */
+export function sessionIn(claims: Readonly<Record<string, unknown>>): string | null {
+  return v.is(SESSION, claims['sid']) ? claims['sid'] : null;
+}
 
 /** Verifies the tokens that a provider signs. */
 export class OidcTokenVerifier {
   constructor(
-    private readonly clientId: string,
+    private readonly settings: OidcProviderSettings,
     private readonly keys: OidcKeys,
     private readonly clock: Clock,
   ) {}
@@ -59,8 +66,8 @@ export class OidcTokenVerifier {
     );
     const isOurs =
       SUBJECT.test(payload.sub ?? '') &&
-      [payload.aud].flat().every((audience) => audience === this.clientId) &&
-      (payload['azp'] === undefined || payload['azp'] === this.clientId) &&
+      [payload.aud].flat().every((audience) => audience === this.settings.clientId) &&
+      (payload['azp'] === undefined || payload['azp'] === this.settings.clientId) &&
       fitsHash(payload['at_hash'], accessToken, protectedHeader.alg);
     if (!isOurs) {
       throw new ProviderError('invalid_response');
@@ -81,11 +88,14 @@ export class OidcTokenVerifier {
       ['iat', 'jti'],
     );
     const claims = v.safeParse(LOGOUT_CLAIMS, payload);
-    // Neither an ID token nor any other JWT of this provider may pass (RFC 8725, 3.11).
-    if (!/^(application\/)?logout\+jwt$/i.test(protectedHeader.typ ?? '') || !claims.success) {
-      throw new TypeError('This is not a logout token of a user.');
+    const { logoutTokenType } = this.settings;
+    // Without a type, the claims tell it from an ID token and other JWTs (RFC 8725, 3.11 and 3.12).
+    const isTyped = /^(application\/)?logout\+jwt$/i.test(protectedHeader.typ ?? '');
+    if (!claims.success || (logoutTokenType === 'logout+jwt' && !isTyped)) {
+      throw new TypeError('This is not a logout token.');
     }
-    return { subject: claims.output.sub, tokenId: claims.output.jti };
+    const { sub = null, sid = null, jti } = claims.output;
+    return { subject: sub, providerSession: sid, tokenId: jti };
   }
 
   private verify(
@@ -99,14 +109,23 @@ export class OidcTokenVerifier {
       (header, jws) => this.keys.find(String(metadata.jwks_uri), header, jws),
       {
         issuer: metadata.issuer,
-        audience: this.clientId,
-        algorithms: SIGNATURE_ALGORITHMS,
+        audience: this.settings.clientId,
+        algorithms: this.algorithmsOf(metadata),
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         maxTokenAge,
         requiredClaims,
         currentDate: new Date(this.clock.now()),
       },
     );
+  }
+
+  /** As openid-client for ID tokens: what the client is registered with, else what the provider lists. */
+  private algorithmsOf(metadata: ServerMetadata): string[] {
+    const { idTokenSigningAlg } = this.settings;
+    const listed = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
+    return idTokenSigningAlg === null
+      ? SIGNATURE_ALGORITHMS.filter((algorithm) => listed.includes(algorithm))
+      : [idTokenSigningAlg];
   }
 }
 

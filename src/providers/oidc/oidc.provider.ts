@@ -18,7 +18,7 @@ import { unknownBecause } from '../provider-failure.js';
 import { OidcClient, type OidcTokens } from './oidc-client.js';
 import { OidcDiscovery, OidcKeys } from './oidc-discovery.js';
 import { EntraGroups, OidcProfiles } from './oidc-profile.js';
-import { OidcTokenVerifier } from './oidc-token-verifier.js';
+import { OidcTokenVerifier, sessionIn } from './oidc-token-verifier.js';
 
 const GRAPH_URL = 'https://graph.microsoft.com';
 
@@ -40,7 +40,7 @@ export class OidcProvider implements IdentityProvider, LogoutNotifier {
     const ownLimits = { ...limits, timeoutMs: settings.httpTimeoutSeconds * 1000 };
     const http = new UpstreamHttp(clock, ownLimits);
     this.discovery = new OidcDiscovery(settings, http, clock);
-    this.verifier = new OidcTokenVerifier(settings.clientId, new OidcKeys(http, clock), clock);
+    this.verifier = new OidcTokenVerifier(settings, new OidcKeys(http, clock), clock);
     this.client = new OidcClient(settings, http, this.discovery, this.verifier);
     const { graph, graphUrl } = settings.entra;
     const graphHttp = new UpstreamHttp(clock, ownLimits);
@@ -108,6 +108,7 @@ export class OidcProvider implements IdentityProvider, LogoutNotifier {
     if (profile === null) {
       throw new ProviderError('invalid_response');
     }
-    return { profile, credentials: this.settings.storeRefreshToken ? tokens.refreshToken : null };
+    const credentials = this.settings.storeRefreshToken ? tokens.refreshToken : null;
+    return { profile, credentials, providerSession: sessionIn(tokens.claims ?? {}) };
   }
 }

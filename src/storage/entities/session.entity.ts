@@ -5,6 +5,9 @@ import { AccountEntity } from './account.entity.js';
 @Entity('session')
 @Index('session_account_idx', ['accountId'])
 @Index('session_expires_idx', ['expiresAt'])
+@Index('session_provider_session_idx', ['providerSession'], {
+  where: '("provider_session" IS NOT NULL)',
+})
 export class SessionEntity {
   /** The `jti` of the token. */
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'session_pkey' })
@@ -40,4 +43,8 @@ export class SessionEntity {
 
   @Column('text', { nullable: true })
   address!: string | null;
+
+  /** Hash of the provider's session that the login was part of; null where it named none. */
+  @Column('bytea', { name: 'provider_session', nullable: true })
+  providerSession!: Buffer | null;
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import type { EligibilityFacts, EligibilityStatus } from '../../policy/eligibility/eligibility.js';
@@ -36,7 +35,7 @@ export interface RecheckResult {
 
 const ADOPT_BATCH = 1000;
 /** The driver's Date cuts microseconds off. */
-const DUE_NOW = `date_trunc('milliseconds', now())`;
+export const DUE_NOW = `date_trunc('milliseconds', now())`;
 
 /** The queue of identities to re-check. Leases go by the database's clock: replicas' may differ. */
 @Injectable()
@@ -148,31 +147,6 @@ export class IdentityDueRepository {
       [provider, subject],
     );
     return made.length;
-  }
-
-  /**
-   * As {@link makeDue}, once for each logout token: its use and the change are stored together, so
-   * that a token whose delivery failed can be sent again.
-   *
-   * @returns null when this provider's token of that id was used before
-   */
-  async makeDueOnce(
-    provider: string,
-    { tokenId, subject }: { readonly tokenId: string; readonly subject: string },
-    expiresAt: Date,
-  ): Promise<number | null> {
-    const token = JSON.stringify([provider, tokenId]);
-    const [used] = await this.database.query<{ made: number }>(
-      `WITH "used" AS (
-         INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
-         ON CONFLICT ("token_hash") DO NOTHING RETURNING 1),
-       "made" AS (
-         UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
-         WHERE "provider" = $3 AND "subject" = $4 AND EXISTS (SELECT FROM "used") RETURNING 1)
-       SELECT (SELECT count(*)::int FROM "made") AS "made" FROM "used"`,
-      [createHash('sha256').update(token).digest(), expiresAt, provider, subject],
-    );
-    return used?.made ?? null;
   }
 
   /**

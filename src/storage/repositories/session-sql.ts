@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AuditKind } from '../../policy/audit-event.js';
 
 /** What a login stores of itself. Times are in whole seconds where the token repeats them. */
@@ -11,10 +12,22 @@ export interface NewSession {
   readonly clientName: string | null;
   readonly clientPlatform: string | null;
   readonly address: string | null;
+  /** {@link hashOfProviderSession}; null = the login was part of none. */
+  readonly providerSession: Buffer | null;
 }
 
-const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address"`;
-const SESSION_TYPES = ['uuid', 'text', 'timestamptz', 'timestamptz', 'text', 'text', 'text'];
+/** Under which a session is found again when its provider ends its own: of bounded length. */
+export function hashOfProviderSession(provider: string, session: string): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([provider, session]))
+    .digest();
+}
+
+const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address", "provider_session"`;
+const SESSION_TYPES = [
+  ...['uuid', 'text', 'timestamptz', 'timestamptz'],
+  ...['text', 'text', 'text', 'bytea'],
+];
 
 /** One array a column, for {@link newSessions}. */
 export function sessionParameters(sessions: readonly NewSession[]): unknown[][] {
@@ -26,6 +39,7 @@ export function sessionParameters(sessions: readonly NewSession[]): unknown[][] 
     sessions.map(({ clientName }) => clientName),
     sessions.map(({ clientPlatform }) => clientPlatform),
     sessions.map(({ address }) => address),
+    sessions.map(({ providerSession }) => providerSession),
   ];
 }
 
@@ -58,9 +72,9 @@ export function sessionsFrom(source: string, kinds: readonly AuditKind[] = ['log
   return `
   "begun" AS (
     INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
-      "expires_at", "method", "client_name", "client_platform", "address")
+      "expires_at", "method", "client_name", "client_platform", "address", "provider_session")
     SELECT "session_id", "id", "token_epoch", "at", "at", "until", "method", "client_name",
-      "client_platform", "address"
+      "client_platform", "address", "provider_session"
     FROM ${source}),
   "logged" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
