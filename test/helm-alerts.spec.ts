@@ -100,6 +100,17 @@ const CASES: readonly Case[] = [
   ),
   fired('GatehouseProviderUnknown', 'nine in ten get no answer', '35m', checks(9, 1)),
   silent('GatehouseProviderUnknown', 'one in ten gets none', checks(1, 9)),
+  fired('GatehouseProviderUnknown', 'nine in ten are refused for the client', '35m', {
+    [`eligibility_checks_total{${LABELS},provider="okta",outcome="invalid_client"}`]: '0+9x600',
+    [`eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: '0+1x600',
+  }),
+  fired('GatehouseProviderClientRefused', 'one request was refused', '20m', {
+    [`provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]: '0x15 1x600',
+  }),
+  silent('GatehouseProviderClientRefused', 'the provider fails otherwise', {
+    [`provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]: '0x600',
+    [`provider_failures_total{${LABELS},provider="okta",cause="timeout"}`]: '0+5x600',
+  }),
   fired(
     'GatehouseDatabasePoolExhausted',
     'requests wait all the time',

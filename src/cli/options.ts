@@ -23,6 +23,12 @@ export const SETTINGS_FILE = [
   "read the notification settings from this file, not from the account's",
 ] as const satisfies OptionSpec;
 
+// Not --env-file: Node 20 takes that for itself, also behind the script's name.
+export const VARIABLES_FILE = [
+  '--file <file>',
+  "read the variables from this file, not from this shell's environment",
+] as const satisfies OptionSpec;
+
 export const DENY_PRIVATE = [
   '--deny-private',
   'refuse webhooks on private addresses',

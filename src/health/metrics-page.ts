@@ -115,8 +115,11 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
     metrics.observeCounts(
       'auth_access_cache_total',
       'Authenticated requests answered from the access cache, or not.',
-      'result',
-      () => ({ hit: auth.cacheUse.hits, miss: auth.cacheUse.misses }),
+      ['result'],
+      () => [
+        { labels: { result: 'hit' }, count: auth.cacheUse.hits },
+        { labels: { result: 'miss' }, count: auth.cacheUse.misses },
+      ],
     );
     metrics.observe(
       'live_connections',

@@ -23,7 +23,7 @@ export class Metrics {
 
   readonly eligibilityChecks = new Counter({
     name: 'eligibility_checks_total',
-    help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, lost_lease).',
+    help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, invalid_client, lost_lease).',
     labelNames: ['provider', 'outcome'] as const,
     registers: [this.registry],
   });
@@ -44,16 +44,21 @@ export class Metrics {
   });
 
   /** Adds counters that are kept elsewhere, on paths where a counter here would cost too much. */
-  observeCounts(name: string, help: string, label: string, read: () => Record<string, number>) {
+  observeCounts<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: () => readonly { readonly labels: Record<Label, string>; readonly count: number }[],
+  ): void {
     new Counter({
       name,
       help,
-      labelNames: [label],
+      labelNames,
       registers: [this.registry],
       collect() {
         this.reset();
-        for (const [value, count] of Object.entries(read())) {
-          this.inc({ [label]: value }, count);
+        for (const { labels, count } of read()) {
+          this.inc(labels, count);
         }
       },
     });

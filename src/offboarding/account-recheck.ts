@@ -30,6 +30,8 @@ const SAVE_RETRIES_MS = [100, 500, 2000, 5000];
 
 export interface RecheckOutcome {
   readonly kind: RecheckVerdict['kind'] | 'lost_lease';
+  /** Why it is no yes. */
+  readonly reason?: string;
   /** The provider asks to be left alone for that long. */
   readonly retryAfterMs?: number;
 }
@@ -120,8 +122,8 @@ export class AccountRecheck {
       case 'gone':
         return { kind: 'ineligible', reason: answer.reason };
       case 'unknown': {
-        const { outcome, ...unknown } = answer;
-        return { kind: outcome, ...unknown };
+        const { outcome: kind, reason, retryAfterMs } = answer;
+        return { kind, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
       }
       case 'profile': {
         if (answer.profile.subject !== subject) {

@@ -13,6 +13,7 @@ import { isUnavailable } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import { providersConfig, type ProviderSettings } from '../config/providers.config.js';
 import { Metrics } from '../metrics/metrics.js';
+import { ProviderHealth } from '../providers/provider-health.js';
 import {
   IdentityDueRepository,
   type LeasedIdentity,
@@ -99,7 +100,12 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
 
   private async recheck(identity: LeasedIdentity, signal: AbortSignal): Promise<RecheckOutcome> {
     const outcome = await this.rechecks.recheck(identity, signal);
-    this.metrics.eligibilityChecks.inc({ provider: identity.provider, outcome: outcome.kind });
+    // The operator's fault, not the person's nor the provider's.
+    const isRefused = outcome.kind === 'unknown' && outcome.reason === 'invalid_client';
+    this.metrics.eligibilityChecks.inc({
+      provider: identity.provider,
+      outcome: isRefused ? 'invalid_client' : outcome.kind,
+    });
     return outcome;
   }
 
@@ -121,6 +127,24 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     } else {
       this.logger.error(error);
     }
+  }
+}
+
+/** Adds why providers failed, at logins and re-checks alike. */
+@Injectable()
+export class ProviderFailureCounts implements OnModuleInit {
+  constructor(
+    private readonly health: ProviderHealth,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    this.metrics.observeCounts(
+      'provider_failures_total',
+      'Requests to identity providers that failed, and logins without a refresh token, by cause.',
+      ['provider', 'cause'],
+      () => this.health.counted().map(({ count, ...labels }) => ({ labels, count })),
+    );
   }
 }
 

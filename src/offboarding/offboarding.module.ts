@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { IdentitiesModule } from '../identities/identities.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
 import { AccountRecheck } from './account-recheck.js';
-import { OffboardingJob, OldestCheckGauge } from './offboarding.job.js';
+import { OffboardingJob, OldestCheckGauge, ProviderFailureCounts } from './offboarding.job.js';
 import { ProviderSignalsController } from './signals/provider-signals.controller.js';
 import {
   GitHubWebhookService,
@@ -23,6 +23,7 @@ import {
     GitHubWebhookService,
     OffboardingJob,
     OldestCheckGauge,
+    ProviderFailureCounts,
     ProviderSignalsService,
   ],
 })

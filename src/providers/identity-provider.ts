@@ -53,7 +53,14 @@ export interface RecheckSubject {
 export type Recheck =
   | { readonly outcome: 'profile'; readonly profile: ProviderProfile }
   | { readonly outcome: 'gone'; readonly reason: string }
-  | { readonly outcome: 'unknown'; readonly reason: string; readonly retryAfterMs?: number };
+  | {
+      readonly outcome: 'unknown';
+      /** Where the upstream failed, its `UpstreamFailure`. */
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      /** An error code, for the log. */
+      readonly detail?: string;
+    };
 
 /** The contract of every identity provider. One conformance suite runs on all of them. */
 export interface IdentityProvider {
@@ -64,6 +71,21 @@ export interface IdentityProvider {
   exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange>;
   /** Checks a user again. Upstream failures are outcomes, never thrown. */
   recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck>;
+}
+
+/** One step of a diagnosis, for an operator. */
+export interface DiagnosisStep {
+  readonly step: 'discovery' | 'keys' | 'client' | 'refresh-token' | 'app';
+  readonly severity: 'ok' | 'warning' | 'error';
+  /** Where the upstream failed, its `UpstreamFailure`; null otherwise. */
+  readonly cause: string | null;
+  readonly message: string;
+}
+
+/** A provider that can be tested without a user. */
+export interface Diagnosable {
+  /** Sends requests to the upstream. Its failures are steps, never thrown. */
+  diagnose(): Promise<readonly DiagnosisStep[]>;
 }
 
 /** A verified logout token. It names a subject, a session, or both. */

@@ -1,14 +1,27 @@
-import { AuthorizationResponseError, ResponseBodyError } from 'openid-client';
-import { upstreamErrorIn } from './http/upstream-http.js';
-import { ProviderError, type ExchangeRefusal, type Recheck } from './identity-provider.js';
+import {
+  AuthorizationResponseError,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+} from 'openid-client';
+import { UPSTREAM_FAILURES, UpstreamError, upstreamErrorIn } from './http/upstream-http.js';
+import {
+  ProviderError,
+  type DiagnosisStep,
+  type ExchangeRefusal,
+  type Recheck,
+} from './identity-provider.js';
 
 /** Codes of openid-client for responses that do not follow the protocol. */
-const NO_PROTOCOL_ANSWER = [
-  'OAUTH_RESPONSE_IS_NOT_CONFORM',
-  'OAUTH_RESPONSE_IS_NOT_JSON',
-  'OAUTH_TIMEOUT',
-  'OAUTH_WWW_AUTHENTICATE_CHALLENGE',
-];
+const NO_PROTOCOL_ANSWER = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON'];
+
+/**
+ * Errors of the token endpoint about this server (RFC 6749, 5.2): an expired secret, for example. Keycloak
+ * answers `unauthorized_client` to a wrong one.
+ */
+const CLIENT_REFUSALS = ['invalid_client', 'unauthorized_client'];
+
+/** No request succeeds before the operator acts: the provider is not to be asked for every identity. */
+const REFUSED_CLIENT_RETRY_MS = 60_000;
 
 /** Any error that ended an authorization, as the one error that providers throw. */
 export function exchangeFailure(error: unknown): ProviderError {
@@ -20,44 +33,89 @@ export function exchangeFailure(error: unknown): ProviderError {
 
 /** The re-check after a failed or invalid response, which is no refusal. */
 export function unknownBecause(error: unknown): Recheck {
-  const upstream = upstreamErrorIn(error);
+  const upstream = upstreamFailureIn(error);
   if (upstream === undefined) {
     return { outcome: 'unknown', reason: exchangeFailure(error).refusal };
   }
-  const { failure: reason, retryAfterMs } = upstream;
-  return { outcome: 'unknown', reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const { failure: reason, retryAfterMs, detail } = upstream;
+  return {
+    ...{ outcome: 'unknown', reason },
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(detail !== undefined && { detail }),
+  };
+}
+
+/** A step of a diagnosis that failed. */
+export function failedStep(step: DiagnosisStep['step'], error: unknown): DiagnosisStep {
+  const upstream = upstreamFailureIn(error);
+  const detail = upstream?.detail === undefined ? '' : ` (${upstream.detail})`;
+  const words =
+    upstream === undefined ? withoutAnswer(error).message : UPSTREAM_FAILURES[upstream.failure];
+  return {
+    ...{ step, severity: 'error', cause: upstream?.failure ?? null },
+    message: `${words}${detail}`,
+  };
 }
 
 /** Without the responses that libraries attach: claims and tokens must not be logged. */
 export function withoutAnswer(error: unknown): Error {
-  const upstream = upstreamErrorIn(error);
+  const upstream = upstreamFailureIn(error);
   if (upstream !== undefined) {
     return upstream;
   }
   if (!(error instanceof Error)) {
     return new Error('Something that is no error was thrown.');
   }
-  // An error code of RFC 6749; any other text of the upstream is not repeated.
-  const oauthCode = error instanceof ResponseBodyError ? error.error : '';
-  const oauth = /^[a-z_]{0,40}$/.test(oauthCode) ? oauthCode : 'other';
-  return new Error([error.name, error.message, codeOf(error), oauth].filter(Boolean).join(': '));
+  return new Error(
+    [error.name, error.message, codeOf(error), oauthCodeOf(error)].filter(Boolean).join(': '),
+  );
 }
 
-function refusalOf(error: unknown): ExchangeRefusal {
-  if (upstreamErrorIn(error) !== undefined) {
-    return 'upstream_error';
+/** What is wrong with the upstream; undefined where it answered as the protocol says. */
+export function upstreamFailureIn(error: unknown): UpstreamError | undefined {
+  const known = upstreamErrorIn(error);
+  if (known !== undefined || !(error instanceof Error)) {
+    return known;
+  }
+  const detail = oauthCodeOf(error) || codeOf(error);
+  if (isClientRefusal(error)) {
+    return new UpstreamError('invalid_client', { detail, retryAfterMs: REFUSED_CLIENT_RETRY_MS });
   }
   // RFC 6749, 4.1.2.1.
   if (error instanceof AuthorizationResponseError) {
     const isOutage = ['server_error', 'temporarily_unavailable'].includes(error.error);
-    const refusal = isOutage ? 'upstream_error' : 'invalid_response';
-    return error.error === 'access_denied' ? 'access_denied' : refusal;
+    return isOutage ? new UpstreamError('server_error', { detail: error.error }) : undefined;
   }
-  // RFC 6749, 5.2: the only error of the token endpoint that is about the authorization code.
-  if (error instanceof ResponseBodyError) {
-    return error.error === 'invalid_grant' ? 'invalid_response' : 'upstream_error';
+  if (codeOf(error) === 'OAUTH_TIMEOUT') {
+    return new UpstreamError('timeout', { detail });
   }
-  return NO_PROTOCOL_ANSWER.includes(codeOf(error)) ? 'upstream_error' : 'invalid_response';
+  // RFC 6749, 5.2: the only error of the token endpoint that is about the code or the refresh token.
+  const isOfToken = error instanceof ResponseBodyError && error.error !== 'invalid_grant';
+  const isOther =
+    error instanceof WWWAuthenticateChallengeError || NO_PROTOCOL_ANSWER.includes(codeOf(error));
+  return isOfToken || isOther ? new UpstreamError('unexpected_answer', { detail }) : undefined;
+}
+
+/** Clients authenticate to the token endpoint by Basic; access tokens are Bearer tokens. */
+function isClientRefusal(error: Error): boolean {
+  return error instanceof WWWAuthenticateChallengeError
+    ? error.cause.some(({ scheme }) => scheme.toLowerCase() === 'basic')
+    : error instanceof ResponseBodyError && CLIENT_REFUSALS.includes(error.error);
+}
+
+function refusalOf(error: unknown): ExchangeRefusal {
+  if (upstreamFailureIn(error) !== undefined) {
+    return 'upstream_error';
+  }
+  return error instanceof AuthorizationResponseError && error.error === 'access_denied'
+    ? 'access_denied'
+    : 'invalid_response';
+}
+
+/** An error code of RFC 6749; any other text of the upstream is not repeated. */
+function oauthCodeOf(error: Error): string {
+  const code = error instanceof ResponseBodyError ? error.error : '';
+  return /^[a-z_]{0,40}$/.test(code) ? code : 'other';
 }
 
 function codeOf(error: unknown): string {

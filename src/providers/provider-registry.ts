@@ -6,13 +6,20 @@ import { providersConfig, type ProviderSettings } from '../config/providers.conf
 import type { EligibilityRules } from '../policy/eligibility/eligibility.js';
 import type { Authority } from '../policy/eligibility/identity-link.js';
 import { GitHubProvider } from './github/github.provider.js';
-import type { IdentityProvider } from './identity-provider.js';
+import {
+  isLogoutNotifier,
+  type Diagnosable,
+  type IdentityProvider,
+  type LogoutNotifier,
+} from './identity-provider.js';
 import { OidcProvider } from './oidc/oidc.provider.js';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from './http/upstream-http.js';
+import { ObservedProvider, ProviderHealth } from './provider-health.js';
 
 interface Entry {
   readonly settings: ProviderSettings;
   readonly provider: IdentityProvider;
+  readonly observed: IdentityProvider;
 }
 
 /** GitHub allows 900 points a minute and 100 concurrent requests per client. */
@@ -29,14 +36,26 @@ export class ProviderRegistry {
   constructor(
     @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
     clock: Clock,
+    health: ProviderHealth,
   ) {
     this.entries = new Map(
-      config.map((one) => [one.id, { settings: one, provider: providerFor(one, clock) }]),
+      config.map((settings) => {
+        const provider = providerFor(settings, clock);
+        const keepsCredentials = settings.type === 'oidc' && settings.storeRefreshToken;
+        const observed = new ObservedProvider(provider, health, keepsCredentials);
+        return [settings.id, { settings, provider, observed }];
+      }),
     );
   }
 
   get(id: string): IdentityProvider | undefined {
-    return this.entries.get(id)?.provider;
+    return this.entries.get(id)?.observed;
+  }
+
+  /** The provider as the sender of logout tokens; undefined for one that sends none. */
+  logoutNotifier(id: string): LogoutNotifier | undefined {
+    const provider = this.entries.get(id)?.provider;
+    return provider !== undefined && isLogoutNotifier(provider) ? provider : undefined;
   }
 
   ids(): string[] {
@@ -73,7 +92,11 @@ export class ProviderRegistry {
   }
 }
 
-function providerFor(settings: ProviderSettings, clock: Clock): IdentityProvider {
+/** Creates a provider, which sends no request. */
+export function providerFor(
+  settings: ProviderSettings,
+  clock: Clock,
+): IdentityProvider & Diagnosable {
   switch (settings.type) {
     case 'github':
       return new GitHubProvider(settings, clock, GITHUB_LIMITS);

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ProviderHealth } from './provider-health.js';
 import { ProviderRegistry } from './provider-registry.js';
 
 /**
@@ -7,5 +8,8 @@ import { ProviderRegistry } from './provider-registry.js';
  * Does not own the sign-up rules (policy), the schedule of re-checks (offboarding), the state of a
  * login (login), nor the storage of credentials (storage). Routes: none.
  */
-@Module({ providers: [ProviderRegistry], exports: [ProviderRegistry] })
+@Module({
+  providers: [ProviderHealth, ProviderRegistry],
+  exports: [ProviderHealth, ProviderRegistry],
+})
 export class ProvidersModule {}

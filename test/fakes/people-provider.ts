@@ -44,6 +44,8 @@ export class PeopleProvider {
   /** False = a refresh brings none (OpenID Connect Core, 12.2), and userinfo knows nothing of groups. */
   givesIdTokens = true;
   delayMs = 0;
+  /** As after the expiry of the client's secret. */
+  refusesClient = false;
   /** False = its answers bring none. */
   givesRefreshTokens = true;
   private readonly codes = new Map<string, Grant>();
@@ -159,6 +161,10 @@ export class PeopleProvider {
   }
 
   private async token(asked: URLSearchParams): Promise<Answer> {
+    if (this.refusesClient) {
+      const headers = { 'www-authenticate': 'Basic realm="people"' };
+      return { status: 401, headers, json: { error: 'invalid_client' } };
+    }
     const grant = this.codes.get(asked.get('code') ?? '');
     if (grant === undefined) {
       return this.refresh(asked.get('refresh_token') ?? '');
@@ -214,6 +220,9 @@ export class PeopleProvider {
       userinfo_endpoint: `${this.issuer}/userinfo`,
       jwks_uri: `${this.issuer}/jwks`,
       id_token_signing_alg_values_supported: ['ES256'],
+      grant_types_supported: this.givesRefreshTokens
+        ? ['authorization_code', 'refresh_token']
+        : ['authorization_code'],
     };
   }
 }

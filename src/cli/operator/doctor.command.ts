@@ -1,10 +1,24 @@
 import { command, type CommandGroup } from '../command.js';
+import { VARIABLES_FILE } from '../options.js';
 
-/** Tests a running deployment from outside. */
+/** Tests what surrounds a server: the proxy before it, and the identity providers that it asks. */
 export const doctor: CommandGroup = {
   name: 'doctor',
-  description: 'test from outside that forged requests are refused',
+  description: 'test the proxy and the identity providers of a server',
   commands: [
+    command({
+      name: 'providers',
+      description: 'ask each identity provider what can be asked without a user',
+      options: [VARIABLES_FILE],
+      help: `
+Uses the server's own variables. Run it where the server runs: it reports DNS,
+TLS, refused connections, time-outs, a wrong discovery document, a client secret
+that is wrong or has expired, and missing refresh tokens. Exits with 1 when a
+provider fails.
+`,
+      examples: ['gatehouse doctor providers', 'gatehouse doctor providers --file production.env'],
+      run: async (context) => (await import('./doctor-providers.js')).run(context),
+    }),
     command({
       name: 'mtls',
       description: 'send forged certificate headers in every spelling, and report accepted ones',

@@ -17,6 +17,7 @@ import type { CliContext } from '../command.js';
 import { EXIT, usageError } from '../cli-error.js';
 
 type Context = CliContext<{ readonly file?: string }>;
+type CheckContext = CliContext<{ readonly file?: string; readonly online?: boolean }>;
 
 /**
  * The variables that a command examines: those of this process, or of --file alone, so that the
@@ -34,10 +35,10 @@ export function variablesToCheck({ environment, options }: Context): CliContext[
 }
 
 /**
- * Checks the configuration exactly as the start of the server does, without network. Exits with 78
- * where the server would not start, with 1 where it would and a finding is an error.
+ * Checks the configuration exactly as the start of the server does, without network unless --online.
+ * Exits with 78 where the server would not start, with 1 where it would and a finding is an error.
  */
-export function check(context: Context): number {
+export async function check(context: CheckContext): Promise<number> {
   const resolved = resolveOrExplain(variablesToCheck(context));
   if (resolved instanceof ConfigurationError) {
     const { problems, warnings, message } = resolved;
@@ -47,7 +48,9 @@ export function check(context: Context): number {
     );
     return EXIT.configuration;
   }
-  const { settings, warnings, findings } = resolved;
+  const { settings, warnings } = resolved;
+  const online = context.options.online === true ? await askProviders(settings.providers) : [];
+  const findings = [...resolved.findings, ...online];
   const policy = describePolicy(settings);
   const of = (severity: LockoutFinding['severity']): string[] =>
     findings.flatMap((finding) => (finding.severity === severity ? [finding.message] : []));
@@ -65,6 +68,17 @@ export function check(context: Context): number {
     ].join('\n'),
   );
   return ok ? EXIT.ok : EXIT.refused;
+}
+
+/** Steps that succeeded are no findings. */
+async function askProviders(providers: Settings['providers']): Promise<LockoutFinding[]> {
+  const { diagnoseProviders } = await import('../../providers/provider-diagnosis.js');
+  const steps = await diagnoseProviders(providers);
+  return steps.flatMap(({ provider, step, severity, message }) =>
+    severity === 'ok'
+      ? []
+      : [{ severity, code: `provider-${step}`, message: `${provider}: ${message}.` }],
+  );
 }
 
 function resolveOrExplain(

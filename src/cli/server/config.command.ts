@@ -1,10 +1,5 @@
-import { command, type CommandGroup, type OptionSpec } from '../command.js';
-
-// Not --env-file: Node 20 takes that for itself, also behind the script's name.
-const FILE = [
-  '--file <file>',
-  "read the variables from this file, not from this shell's environment",
-] as const satisfies OptionSpec;
+import { command, type CommandGroup } from '../command.js';
+import { VARIABLES_FILE } from '../options.js';
 
 /** Examines the server's configuration without starting it. */
 export const config: CommandGroup = {
@@ -18,14 +13,18 @@ export const config: CommandGroup = {
 Exits with 0 where nothing is an error, with 78 where the server would not start, and with 1 where it
 would start and a finding is an error: users are locked out, or what is switched on has no effect.
 `,
-      options: [FILE],
-      examples: ['gatehouse config check', 'gatehouse config check --file production.env'],
+      options: [VARIABLES_FILE, ['--online', 'also ask the identity providers']],
+      examples: [
+        'gatehouse config check',
+        'gatehouse config check --online',
+        'gatehouse config check --file production.env',
+      ],
       run: async (context) => (await import('./config-report.js')).check(context),
     }),
     command({
       name: 'print',
       description: 'print the value of every variable and where it comes from, without secrets',
-      options: [FILE],
+      options: [VARIABLES_FILE],
       examples: ['gatehouse config print', 'gatehouse config print --json'],
       run: async (context) => (await import('./config-report.js')).print(context),
     }),

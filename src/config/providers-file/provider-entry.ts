@@ -204,8 +204,13 @@ export const PROVIDER_ENTRY = object({
     'required',
   ),
   fetchUserInfo: flag('Reads the userinfo endpoint besides the ID token.'),
-  storeRefreshToken: flag(
-    'Keeps the refresh token, sealed, so that eligibility can be checked again.',
+  storeRefreshToken: v.optional(
+    v.pipe(
+      v.boolean(FLAG),
+      v.description(
+        'Keeps the refresh token, sealed, so that eligibility can be checked again. Default: true with allow rules, else false.',
+      ),
+    ),
   ),
   idTokenSigningAlg: v.optional(
     choice(

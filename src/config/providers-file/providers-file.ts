@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import { parseJson } from '../../common/parse-json.js';
 import { returnAddressFacts } from '../browser.config.js';
+import { hasAllowRules } from '../../policy/eligibility/provider-rules.js';
 import type { ConfigurationReport } from '../configuration-error.js';
 import type { Values } from '../environment/env.js';
 import { PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
@@ -182,6 +183,7 @@ function settingsOf(
     clientSecret,
     prompt,
     idTokenSigningAlg,
+    storeRefreshToken: entry.storeRefreshToken ?? hasAllowRules(entry.allow),
     entra: { ...entra, graphUrl: entra.graphUrl ?? null },
     ui: { iconHint: ui.iconHint ?? null, buttonColor: ui.buttonColor ?? null },
   };

@@ -8,10 +8,7 @@ import { AppError } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
 import { providersConfig } from '../../config/providers.config.js';
 import { removedUserIn } from '../../policy/eligibility/offboarding.js';
-import {
-  isLogoutNotifier,
-  MAX_LOGOUT_TOKEN_AGE_SECONDS,
-} from '../../providers/identity-provider.js';
+import { MAX_LOGOUT_TOKEN_AGE_SECONDS } from '../../providers/identity-provider.js';
 import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
 import {
@@ -49,8 +46,8 @@ export class ProviderSignalsService {
    *   a token that names no session where nothing is re-checked, `unavailable`
    */
   async logOut(providerId: string, form: string): Promise<void> {
-    const provider = this.providers.get(providerId);
-    if (provider === undefined || !isLogoutNotifier(provider)) {
+    const provider = this.providers.logoutNotifier(providerId);
+    if (provider === undefined) {
       throw new AppError('not-found');
     }
     const [token = '', ...more] = new URLSearchParams(form).getAll('logout_token');

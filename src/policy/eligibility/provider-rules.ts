@@ -63,7 +63,12 @@ export function isRestricted(provider: ProviderRules): boolean {
 export function hasMembershipRules(provider: ProviderRules): boolean {
   return provider.type === 'github'
     ? provider.allowedOrgs.length > 0
-    : Object.values(provider.allow).some((rule) => rule.length > 0);
+    : hasAllowRules(provider.allow);
+}
+
+/** Whether one of the allow rules of an OpenID Connect provider restricts who is eligible. */
+export function hasAllowRules(allow: OidcRules['allow']): boolean {
+  return Object.values(allow).some((rule) => rule.length > 0);
 }
 
 /** Without the user, an OpenID Connect provider can be queried only with a refresh token. */

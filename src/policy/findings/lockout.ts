@@ -182,7 +182,7 @@ const LOCKOUT_WARNINGS: LockoutRules = {
           .filter((provider) => isRestricted(provider) && !isRecheckable(provider))
           .map(
             ({ id }) =>
-              `${id} has an allowlist and stores no refresh token: a person removed from it keeps access until the next login there. Set storeRefreshToken.`,
+              `${id} has an allowlist and stores no refresh token: a person removed from it keeps access until the next login there. Leave storeRefreshToken out, or set it to true.`,
           )
       : [],
   'keyless-without-offboarding': (policy) => {

@@ -30,6 +30,9 @@ const TOKEN_ANSWER = v.object({
 /** Errors about the code or token; any other is about this server. */
 const SPENT = ['bad_refresh_token', 'bad_verification_code', 'invalid_grant'];
 
+/** Errors about this server: the id, the secret or the app itself. */
+const CLIENT_REFUSALS = ['incorrect_client_credentials', 'application_suspended'];
+
 /** A user token this close to its expiry is renewed. */
 const RENEW_USER_TOKEN_BEFORE_MS = 60_000;
 
@@ -100,6 +103,9 @@ export class GitHubUserTokens {
     const answer = await readJson(response, TOKEN_ANSWER);
     if (SPENT.includes(answer.error)) {
       throw new GitHubGrantSpent(answer.error);
+    }
+    if (CLIENT_REFUSALS.includes(answer.error)) {
+      throw new UpstreamError('invalid_client', { detail: answer.error });
     }
     if (answer.access_token === '') {
       throw new UpstreamError('unexpected_answer');
@@ -211,6 +217,10 @@ export class GitHubAppTokens {
     const response = await this.api.call(path, jwt);
     if (response.status === 404) {
       return null;
+    }
+    // Signed with a key that the app no longer has, or of an app that is gone.
+    if (response.status === 401) {
+      throw new UpstreamError('invalid_client', { detail: 'app_key_refused' });
     }
     if (response.status !== 200) {
       throw new UpstreamError('unexpected_answer');

@@ -5,6 +5,8 @@ import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
 import {
   ProviderError,
   type AuthorizationRequest,
+  type Diagnosable,
+  type DiagnosisStep,
   type Exchange,
   type IdentityProvider,
   type ProviderProfile,
@@ -13,7 +15,7 @@ import {
 } from '../identity-provider.js';
 import { PassportFlow } from '../passport/passport-flow.js';
 import { GitHubStrategy } from '../passport/strategies.js';
-import { unknownBecause } from '../provider-failure.js';
+import { failedStep, unknownBecause } from '../provider-failure.js';
 import { GitHubApi, type GitHubLookup, type GitHubUser } from './github-api.js';
 import { GitHubMemberships } from './github-memberships.js';
 import {
@@ -28,7 +30,7 @@ import {
  * github.com or an Enterprise Server. Memberships are read by a GitHub App, and then no token of a
  * user is stored; or with the user's own token, which is stored for the re-check.
  */
-export class GitHubProvider implements IdentityProvider {
+export class GitHubProvider implements IdentityProvider, Diagnosable {
   readonly id: string;
   private readonly userTokens: GitHubUserTokens;
   private readonly api: GitHubApi;
@@ -83,6 +85,42 @@ export class GitHubProvider implements IdentityProvider {
       await subject.saveCredentials(JSON.stringify(renewed));
     }
     return this.recheckByUser(renewed.accessToken, subject.subject, signal).catch(unknownBecause);
+  }
+
+  async diagnose(): Promise<readonly DiagnosisStep[]> {
+    const { appTokens } = this;
+    const orgs = appTokens === null ? [] : this.settings.allowedOrgs;
+    return [
+      await this.diagnoseClient(),
+      ...(await Promise.all(orgs.map((org) => this.diagnoseApp(org, appTokens)))),
+    ];
+  }
+
+  /** GitHub authenticates the client before it looks at the code. */
+  private async diagnoseClient(): Promise<DiagnosisStep> {
+    try {
+      await this.userTokens.byCode('no-code', this.settings.redirectUrl ?? '', 'no-verifier');
+    } catch (error) {
+      if (!(error instanceof GitHubGrantSpent)) {
+        return failedStep('client', error);
+      }
+    }
+    const message = 'it accepts the client id and the client secret';
+    return { step: 'client', severity: 'ok', cause: null, message };
+  }
+
+  private async diagnoseApp(org: string, tokens: GitHubAppTokens | null): Promise<DiagnosisStep> {
+    try {
+      const token = (await tokens?.forOrg(org)) ?? null;
+      const isOk = token?.readsMembers === true;
+      const message =
+        token === null
+          ? `the app is not installed in ${org}`
+          : `the app ${isOk ? 'reads' : 'may not read'} the members of ${org}`;
+      return { step: 'app', severity: isOk ? 'ok' : 'error', cause: null, message };
+    } catch (error) {
+      return failedStep('app', error);
+    }
   }
 
   private startUrl(request: AuthorizationRequest): URL {

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { certificateDirectory, selfSigned } from '../../../test/fakes/certificates.js';
 import { Clock } from '../../common/clock.js';
 import { startLocalServer, type LocalServer } from '../../../test/fakes/local-server.js';
 import {
@@ -74,11 +78,33 @@ describe(UpstreamHttp, () => {
     await expect(busy).rejects.toMatchObject({ retryAfterMs: 7_000 });
   });
 
-  it('says network_error when nobody listens, and aborted when the caller gave up', async () => {
+  it('says which step failed before there was an answer', async () => {
+    const directory = certificateDirectory();
+    const { cert, key } = selfSigned(directory.path, 'localhost', 'IP:127.0.0.1');
+    const secure = createServer({ cert, key }).listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    const { port } = secure.address() as AddressInfo;
+    const refused = await httpWith()
+      .fetch(`https://127.0.0.1:${port}/`)
+      .catch((error: unknown) => error);
+    secure.close();
+    directory.remove();
+    expect(refused).toMatchObject({
+      ...{ failure: 'tls_error', detail: 'INVALID_PURPOSE' },
+      message: 'The upstream failed: tls_error (INVALID_PURPOSE)',
+    });
+    await expect(httpWith().fetch('https://no-such-host.invalid/')).rejects.toMatchObject({
+      failure: 'dns_error',
+    });
     await server.close();
     await expect(httpWith().fetch(`${server.url}/ok`)).rejects.toMatchObject({
-      failure: 'network_error',
+      ...{ failure: 'connection_refused', detail: 'ECONNREFUSED' },
     });
+  });
+
+  it('says aborted when the caller gave up, and timeout when the time of the caller is over', async () => {
+    const hasty = httpWith().fetch(`${server.url}/slow`, { signal: AbortSignal.timeout(1) });
+    await expect(hasty).rejects.toMatchObject({ failure: 'timeout' });
     const signal = AbortSignal.abort();
     await expect(httpWith().fetch(`${server.url}/ok`, { signal })).rejects.toMatchObject({
       failure: 'aborted',

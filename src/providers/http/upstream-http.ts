@@ -31,28 +31,46 @@ export interface UpstreamRequest {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-export type UpstreamFailure =
-  | 'aborted'
-  | 'circuit_open'
-  | 'insecure_address'
-  | 'network_error'
-  | 'rate_limited'
-  | 'timeout'
-  | 'too_large'
-  | 'server_error'
-  | 'unexpected_answer';
+/** Why a request to an upstream failed, in words for an operator; never part of an answer. */
+export const UPSTREAM_FAILURES = {
+  aborted: 'the request was given up',
+  bad_discovery: 'its discovery document is missing, or not that of the configured issuer',
+  circuit_open: 'the requests before failed, so it is left alone for some seconds',
+  connection_refused: 'it refuses the connection',
+  dns_error: 'its host name is not resolved',
+  insecure_address: 'its address is not https',
+  invalid_client: 'it refuses the client id or the client secret of this server',
+  network_error: 'the connection failed',
+  rate_limited: 'it limits the rate of requests',
+  server_error: 'it answers with a server error',
+  timeout: 'it does not answer in time',
+  tls_error: 'its certificate, or how it speaks TLS, is not accepted',
+  too_large: 'its answer is too large',
+  unexpected_answer: 'its answer does not follow the protocol',
+} as const;
+
+export type UpstreamFailure = keyof typeof UPSTREAM_FAILURES;
+
+interface UpstreamErrorOptions extends ErrorOptions {
+  readonly retryAfterMs?: number | undefined;
+  /** An error code, for the log. */
+  readonly detail?: string | undefined;
+}
 
 /** A request to an upstream failed. Never quotes the response. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly retryAfterMs: number | undefined;
+  readonly detail: string | undefined;
 
   constructor(
     readonly failure: UpstreamFailure,
-    options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
+    options: UpstreamErrorOptions = {},
   ) {
-    super(`The upstream could not be asked: ${failure}`, options);
-    this.retryAfterMs = options.retryAfterMs;
+    const { detail, retryAfterMs } = options;
+    super(`The upstream failed: ${failure}${detail === undefined ? '' : ` (${detail})`}`, options);
+    this.retryAfterMs = retryAfterMs;
+    this.detail = detail;
   }
 }
 
@@ -152,14 +170,49 @@ export class UpstreamHttp {
     if (error instanceof UpstreamError && error.failure === 'rate_limited') {
       return error;
     }
-    if (caller?.aborted === true && !timeout.aborted) {
+    const isTimeout = timeout.aborted || isTimeoutOf(caller);
+    if (caller?.aborted === true && !isTimeout) {
       return new UpstreamError('aborted', { cause: error });
     }
     this.breaker.failed(this.clock.now());
-    return error instanceof UpstreamError
-      ? error
-      : new UpstreamError(timeout.aborted ? 'timeout' : 'network_error', { cause: error });
+    if (error instanceof UpstreamError) {
+      return error;
+    }
+    return isTimeout ? new UpstreamError('timeout', { cause: error }) : networkFailure(error);
   }
+}
+
+/** openid-client gives a request the same time as we do, and its clock starts first. */
+function isTimeoutOf(caller: AbortSignal | null | undefined): boolean {
+  return caller?.aborted === true && (caller.reason as Error | undefined)?.name === 'TimeoutError';
+}
+
+/** Codes of Node.js and undici; those of OpenSSL's verification are in the documentation of `tls`. */
+const NETWORK_FAILURES: readonly (readonly [UpstreamFailure, RegExp])[] = [
+  ['dns_error', /^(ENOTFOUND|EAI_[A-Z]+)$/],
+  ['connection_refused', /^ECONNREFUSED$/],
+  ['timeout', /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/],
+  [
+    'tls_error',
+    /^(ERR_(TLS|SSL)_|EPROTO$|(CERT|CRL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERROR_IN)_|INVALID_(CA|PURPOSE)$|PATH_LENGTH_|HOSTNAME_)/,
+  ],
+];
+
+function networkFailure(error: unknown): UpstreamError {
+  const code = codeIn(error);
+  const [failure] = NETWORK_FAILURES.find(([, codes]) => codes.test(code)) ?? ['network_error'];
+  return new UpstreamError(failure, { cause: error, ...(code !== '' && { detail: code }) });
+}
+
+/** The code of the innermost cause that has one. */
+function codeIn(error: unknown): string {
+  let code = '';
+  for (let current = error; typeof current === 'object' && current !== null;) {
+    const one = current as { readonly code?: unknown; readonly cause?: unknown };
+    code = typeof one.code === 'string' ? one.code : code;
+    current = one.cause;
+  }
+  return code;
 }
 
 /** The body as JSON of that shape. @throws UpstreamError `unexpected_answer` for anything else */

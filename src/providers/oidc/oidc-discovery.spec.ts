@@ -51,6 +51,6 @@ describe(OidcDiscovery, () => {
 
   it('compares the issuer as text: a slash more is another issuer', async () => {
     op.breakage = { discovery: (document) => ({ ...document, issuer: `${op.issuer}/` }) };
-    await expect(discovery.metadata()).rejects.toMatchObject({ failure: 'unexpected_answer' });
+    await expect(discovery.metadata()).rejects.toMatchObject({ failure: 'bad_discovery' });
   });
 });

@@ -1,10 +1,4 @@
-import {
-  createLocalJWKSet,
-  errors,
-  type FlattenedJWSInput,
-  type JSONWebKeySet,
-  type JWTHeaderParameters,
-} from 'jose';
+import { createLocalJWKSet, errors, type FlattenedJWSInput, type JWTHeaderParameters } from 'jose';
 import {
   allowInsecureRequests,
   customFetch,
@@ -19,6 +13,7 @@ import {
   readJson,
   RequestBudget,
   UpstreamError,
+  upstreamErrorIn,
   type UpstreamHttp,
 } from '../http/upstream-http.js';
 import { withoutAnswer } from '../provider-failure.js';
@@ -72,7 +67,15 @@ export class OidcDiscovery {
 
   private knownOrFail(retryAfterMs: number): ServerMetadata {
     if (this.known === null) {
-      throw new UpstreamError('unexpected_answer', { cause: this.lastFailure, retryAfterMs });
+      const cause = this.lastFailure;
+      const reached = upstreamErrorIn(cause);
+      // What was read and is no such document is a mistake of the configuration, or of the provider.
+      const failure =
+        reached === undefined || reached.failure === 'unexpected_answer'
+          ? 'bad_discovery'
+          : reached.failure;
+      const detail = reached?.detail ?? cause?.message;
+      throw new UpstreamError(failure, { cause, retryAfterMs, detail });
     }
     return this.known;
   }
@@ -134,6 +137,11 @@ export class OidcKeys {
     return renewed(header, token);
   }
 
+  /** Reads the keys again. @returns how many there are. @throws UpstreamError */
+  async count(jwksUri: string): Promise<number> {
+    return (await this.refresh(jwksUri)).jwks().keys.length;
+  }
+
   private refresh(jwksUri: string): Promise<KeySet> {
     this.pending ??= this.request(jwksUri).finally(() => (this.pending = null));
     return this.pending;
@@ -144,7 +152,7 @@ export class OidcKeys {
     if (response.status !== 200) {
       throw new UpstreamError('unexpected_answer');
     }
-    this.known = createLocalJWKSet((await readJson(response, KEY_SET)) as unknown as JSONWebKeySet);
+    this.known = createLocalJWKSet(await readJson(response, KEY_SET));
     this.staleAt = this.clock.now() + KEYS_MAX_AGE_MS;
     return this.known;
   }

@@ -1,9 +1,12 @@
-import { ResponseBodyError } from 'openid-client';
+import { randomBytes } from 'node:crypto';
+import { ResponseBodyError, type ServerMetadata } from 'openid-client';
 import type { Clock } from '../../common/clock.js';
 import type { OidcProviderSettings } from '../../config/providers.config.js';
 import {
   ProviderError,
   type AuthorizationRequest,
+  type Diagnosable,
+  type DiagnosisStep,
   type Exchange,
   type IdentityProvider,
   type LogoutNotice,
@@ -14,7 +17,7 @@ import {
 import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
 import { OidcStrategy } from '../passport/strategies.js';
 import { PassportFlow } from '../passport/passport-flow.js';
-import { unknownBecause } from '../provider-failure.js';
+import { failedStep, unknownBecause } from '../provider-failure.js';
 import { OidcClient, type OidcTokens } from './oidc-client.js';
 import { OidcDiscovery, OidcKeys } from './oidc-discovery.js';
 import { EntraGroups, OidcProfiles } from './oidc-profile.js';
@@ -23,12 +26,13 @@ import { OidcTokenVerifier, sessionIn } from './oidc-token-verifier.js';
 const GRAPH_URL = 'https://graph.microsoft.com';
 
 /** Any OpenID Connect provider. It stores the refresh token for the re-check. */
-export class OidcProvider implements IdentityProvider, LogoutNotifier {
+export class OidcProvider implements IdentityProvider, LogoutNotifier, Diagnosable {
   readonly id: string;
   private readonly client: OidcClient;
   private readonly profiles: OidcProfiles;
   private readonly flow: PassportFlow;
   private readonly discovery: OidcDiscovery;
+  private readonly keys: OidcKeys;
   private readonly verifier: OidcTokenVerifier;
 
   constructor(
@@ -40,7 +44,8 @@ export class OidcProvider implements IdentityProvider, LogoutNotifier {
     const ownLimits = { ...limits, timeoutMs: settings.httpTimeoutSeconds * 1000 };
     const http = new UpstreamHttp(clock, ownLimits);
     this.discovery = new OidcDiscovery(settings, http, clock);
-    this.verifier = new OidcTokenVerifier(settings, new OidcKeys(http, clock), clock);
+    this.keys = new OidcKeys(http, clock);
+    this.verifier = new OidcTokenVerifier(settings, this.keys, clock);
     this.client = new OidcClient(settings, http, this.discovery, this.verifier);
     const { graph, graphUrl } = settings.entra;
     const graphHttp = new UpstreamHttp(clock, ownLimits);
@@ -85,6 +90,61 @@ export class OidcProvider implements IdentityProvider, LogoutNotifier {
 
   async verifyLogoutToken(token: string): Promise<LogoutNotice> {
     return this.verifier.verifyLogoutToken(token, await this.discovery.metadata());
+  }
+
+  async diagnose(): Promise<readonly DiagnosisStep[]> {
+    try {
+      const metadata = await this.discovery.metadata();
+      const found = { step: 'discovery', severity: 'ok', cause: null } as const;
+      return [
+        { ...found, message: 'its discovery document is read' },
+        await this.diagnoseKeys(metadata),
+        await this.diagnoseClient(),
+        ...(this.settings.storeRefreshToken ? [this.diagnoseRefreshTokens(metadata)] : []),
+      ];
+    } catch (error) {
+      return [failedStep('discovery', error)];
+    }
+  }
+
+  private async diagnoseKeys(metadata: ServerMetadata): Promise<DiagnosisStep> {
+    try {
+      const count = await this.keys.count(String(metadata.jwks_uri));
+      const severity = count > 0 ? 'ok' : 'error';
+      return { step: 'keys', severity, cause: null, message: `it publishes ${count} keys` };
+    } catch (error) {
+      return failedStep('keys', error);
+    }
+  }
+
+  /** A token endpoint authenticates the client before it looks at the refresh token (RFC 6749, 6). */
+  private async diagnoseClient(): Promise<DiagnosisStep> {
+    const accepted = { step: 'client', severity: 'ok', cause: null } as const;
+    try {
+      const { tokens } = await this.client.refresh(randomBytes(24).toString('base64url'));
+      await tokens();
+    } catch (error) {
+      if (!(error instanceof ResponseBodyError && error.error === 'invalid_grant')) {
+        return failedStep('client', error);
+      }
+    }
+    return { ...accepted, message: 'it accepts the client id and the client secret' };
+  }
+
+  private diagnoseRefreshTokens(metadata: ServerMetadata): DiagnosisStep {
+    const { grant_types_supported: grants, scopes_supported: scopes } = metadata;
+    const found = { step: 'refresh-token', cause: null } as const;
+    if (grants?.includes('refresh_token') === false) {
+      const message =
+        'it lists no refresh tokens: people who leave are not found before their next login';
+      return { ...found, severity: 'error', message };
+    }
+    if (scopes?.includes('offline_access') && !this.settings.scopes.includes('offline_access')) {
+      const message =
+        'it lists the scope offline_access, which is not asked for: most providers give a refresh token for it only';
+      return { ...found, severity: 'warning', message };
+    }
+    return { ...found, severity: 'ok', message: 'it may give refresh tokens; a login shows it' };
   }
 
   private async recheckWith(

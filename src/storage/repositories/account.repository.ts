@@ -117,7 +117,8 @@ function toIdentityProfile(identity: IdentityEntity): IdentityProfile {
     login: identity.login,
     eligibility: {
       status: identity.eligibilityStatus,
-      reason: identity.eligibilityReason,
+      // Of another status, it is why a check failed: that is for the operator.
+      reason: identity.eligibilityStatus === 'ineligible' ? identity.eligibilityReason : null,
       checkedAt: identity.eligibilityCheckedAt?.getTime() ?? null,
       nextCheckAt: identity.eligibilityNextCheckAt?.getTime() ?? null,
     },

@@ -1,0 +1,25 @@
+import { Clock } from '../common/clock.js';
+import type { ProviderSettings } from '../config/providers.config.js';
+import type { DiagnosisStep } from './identity-provider.js';
+import { providerFor } from './provider-registry.js';
+
+export interface ProviderDiagnosis extends DiagnosisStep {
+  readonly provider: string;
+}
+
+/**
+ * Asks every provider what can be asked without a user, with the client of the server: whether it is
+ * reached, publishes keys, accepts the client, and gives what re-checks need.
+ */
+export async function diagnoseProviders(
+  providers: readonly ProviderSettings[],
+): Promise<ProviderDiagnosis[]> {
+  const clock = new Clock();
+  const diagnoses = await Promise.all(
+    providers.map(async (settings) => {
+      const steps = await providerFor(settings, clock).diagnose();
+      return steps.map((step) => ({ provider: settings.id, ...step }));
+    }),
+  );
+  return diagnoses.flat();
+}

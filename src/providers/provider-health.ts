@@ -1,0 +1,154 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { authConfig } from '../config/auth.config.js';
+import { providersConfig } from '../config/providers.config.js';
+import { UPSTREAM_FAILURES, type UpstreamFailure } from './http/upstream-http.js';
+import type {
+  AuthorizationRequest,
+  Exchange,
+  IdentityProvider,
+  Recheck,
+  RecheckSubject,
+} from './identity-provider.js';
+import { upstreamFailureIn } from './provider-failure.js';
+
+/** No request was sent: they say nothing new about the provider. */
+type Unsent = 'aborted' | 'circuit_open';
+
+/** What is counted: a failure of the upstream, or a login that brought no refresh token. */
+export type ProviderCause = Exclude<UpstreamFailure, Unsent> | 'no_refresh_token';
+
+const CAUSES = [
+  ...Object.keys(UPSTREAM_FAILURES).filter((one) => one !== 'aborted' && one !== 'circuit_open'),
+  'no_refresh_token',
+] as readonly ProviderCause[];
+
+export interface CountedFailure {
+  readonly provider: string;
+  readonly cause: ProviderCause;
+  readonly count: number;
+}
+
+/** Counts why providers fail, and logs when one begins to, for another reason, and when it recovers. */
+@Injectable()
+export class ProviderHealth {
+  private readonly logger = new Logger('Providers');
+  private readonly counts = new Map<string, Map<ProviderCause, number>>();
+  private readonly failing = new Map<string, ProviderCause>();
+  private readonly withoutRefreshToken = new Set<string>();
+
+  constructor(
+    @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
+    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+  ) {
+    // From zero, so that the first failure is an increase.
+    providers.forEach(({ id }) => this.counts.set(id, new Map(CAUSES.map((cause) => [cause, 0]))));
+  }
+
+  /** Of every provider and cause, since the start. */
+  counted(): CountedFailure[] {
+    return [...this.counts].flatMap(([provider, causes]) =>
+      [...causes].map(([cause, count]) => ({ provider, cause, count })),
+    );
+  }
+
+  /** @param detail an error code of the failure; never text of an answer */
+  failed(provider: string, cause: UpstreamFailure, detail: string | undefined): void {
+    if (cause === 'aborted' || cause === 'circuit_open') {
+      return;
+    }
+    this.count(provider, cause);
+    if (this.failing.get(provider) === cause) {
+      return;
+    }
+    this.failing.set(provider, cause);
+    const facts = { provider, cause, ...(detail !== undefined && { detail }) };
+    const msg = `provider failed: ${UPSTREAM_FAILURES[cause]}; ${this.consequence()}`;
+    // Nothing but a change of the configuration ends it.
+    this.logger[cause === 'invalid_client' ? 'error' : 'warn']({ msg, ...facts });
+  }
+
+  succeeded(provider: string): void {
+    if (this.failing.delete(provider)) {
+      this.logger.log({ msg: 'provider answers again', provider });
+    }
+  }
+
+  /** A login brought no refresh token although one is to be kept. Logged once while this process runs. */
+  lacksRefreshToken(provider: string): void {
+    if (!this.auth.offboarding.enabled) {
+      return;
+    }
+    this.count(provider, 'no_refresh_token');
+    if (!this.withoutRefreshToken.has(provider)) {
+      this.withoutRefreshToken.add(provider);
+      const msg =
+        'provider gave no refresh token, so people who leave it are not found until their next login: ' +
+        'add the scope offline_access, or "prompt": "consent", or what its documentation asks for';
+      this.logger.warn({ msg, provider });
+    }
+  }
+
+  private count(provider: string, cause: ProviderCause): void {
+    const causes = this.counts.get(provider);
+    causes?.set(cause, (causes.get(cause) ?? 0) + 1);
+  }
+
+  private consequence(): string {
+    const { enabled, strict, intervalSeconds } = this.auth.offboarding;
+    if (!enabled) {
+      return 'logins through it fail';
+    }
+    return strict
+      ? `each person is refused once their last good check is older than ${intervalSeconds} s`
+      : 'the last answer about each person counts';
+  }
+}
+
+/** A provider whose failures are counted and logged, whoever asks it. */
+export class ObservedProvider implements IdentityProvider {
+  constructor(
+    private readonly provider: IdentityProvider,
+    private readonly health: ProviderHealth,
+    /** Whether a login is to bring what a re-check needs. */
+    private readonly keepsCredentials: boolean,
+  ) {}
+
+  get id(): string {
+    return this.provider.id;
+  }
+
+  /** Success says little: nothing may have been requested. */
+  authorizationUrl(request: AuthorizationRequest): Promise<URL> {
+    return this.provider.authorizationUrl(request).catch((error: unknown) => this.fail(error));
+  }
+
+  async exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
+    const exchange = await this.provider
+      .exchange(callback, request)
+      .catch((error: unknown) => this.fail(error));
+    this.health.succeeded(this.id);
+    if (this.keepsCredentials && exchange.credentials === null) {
+      this.health.lacksRefreshToken(this.id);
+    }
+    return exchange;
+  }
+
+  async recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck> {
+    const answer = await this.provider.recheck(subject, signal);
+    if (answer.outcome !== 'unknown') {
+      this.health.succeeded(this.id);
+    } else if (Object.hasOwn(UPSTREAM_FAILURES, answer.reason)) {
+      this.health.failed(this.id, answer.reason as UpstreamFailure, answer.detail);
+    }
+    return answer;
+  }
+
+  private fail(error: unknown): never {
+    const upstream = upstreamFailureIn(error);
+    if (upstream !== undefined) {
+      this.health.failed(this.id, upstream.failure, upstream.detail);
+    }
+    throw error;
+  }
+}
