@@ -67,18 +67,23 @@ several(
     };
 
     /** Without a message to either: only what asks the database finds out. */
-    const disable = async ({ accountId }: Watched): Promise<void> => {
+    const disable = async (accountId: string): Promise<void> => {
       const database = new Client({ connectionString: store.databaseUrl ?? '' });
       await database.connect();
       await database.query('UPDATE account SET disabled_at = now() WHERE id = $1', [accountId]);
       await database.end();
     };
 
-    /** Every connection is judged against the database soon after it opens, then once a minute. */
+    /**
+     * Waits until the connections that are open have been judged against the database, which happens
+     * soon after they open, then once a minute: the probe gets in by the access cache alone.
+     */
     const judgedOnce = async (): Promise<void> => {
-      const probe = await watch();
-      await disable(probe);
-      await probe.client.next('closing');
+      const { token, accountId } = await logIn(b);
+      expect(await statusAt(b, token)).toBe(200);
+      await disable(accountId);
+      const probe = await connect(b, { token });
+      await probe.next('closing');
     };
 
     it.each(['logout', 'logout-everywhere'])(
@@ -90,7 +95,7 @@ several(
         await live.next('hello');
         const late = await watch();
         await judgedOnce();
-        await disable(late);
+        await disable(late.accountId);
         await call(a, 'POST', `/v1/auth/${route}`, { token });
         expect(await live.next('closing')).toMatchObject({ code: 'token-revoked' });
         await live.disconnected;
