@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopbackHost } from '../../policy/flow/return-address.js';
 import { refusedError } from '../cli-error.js';
 
@@ -63,21 +64,23 @@ const PAGE = `<!doctype html>
 
 /** Listens on a free port of 127.0.0.1; answers `path` only. */
 export async function listenForReturn(path: string): Promise<LoopbackReturn> {
-  const { promise: arrival, resolve: arrive } = withResolver<URLSearchParams>();
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    if (request.method !== 'GET' || url.pathname !== path) {
-      answer(response, 404, 'Nothing is here.\n');
-      return;
-    }
-    answer(response, 200, PAGE);
-    arrive(url.searchParams);
+  const server = createServer();
+  const arrival = new Promise<URLSearchParams>((arrive) => {
+    server.on('request', (request, response) => {
+      const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+      if (request.method !== 'GET' || url.pathname !== path) {
+        answer(response, 404, 'Nothing is here.\n');
+        return;
+      }
+      answer(response, 200, PAGE);
+      arrive(url.searchParams);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    wait: (timeoutMs) => withTimeout(arrival, timeoutMs),
+    wait: (timeoutMs) => Promise.race([arrival, sleep(timeoutMs, null, { ref: false })]),
     close: () => {
       server.close();
       server.closeIdleConnections();
@@ -94,19 +97,4 @@ function answer(response: ServerResponse, status: number, body: string): void {
     connection: 'close',
   });
   response.end(body);
-}
-
-/** `Promise.withResolvers` of Node 22. */
-function withResolver<Value>() {
-  let resolve: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((done) => (resolve = done));
-  return { promise, resolve };
-}
-
-async function withTimeout<Value>(value: Promise<Value>, ms: number): Promise<Value | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms);
-  });
-  return Promise.race([value, late]).finally(() => clearTimeout(timer));
 }
