@@ -56,6 +56,19 @@ describe('gatehouse/client', () => {
     expect(own).toContain('src/client/updates/connect-updates.ts');
   });
 
+  it.each([
+    [['readNotificationTarget', 'routeNotification'], []],
+    [['AccountContent'], ['@noble/ciphers', '@noble/hashes', '@scure/base']],
+    [['DeviceKey'], ['@noble/curves', '@noble/hashes', '@scure/base', 'ipaddr.js']],
+  ])('brings an app that imports %j nothing but %j', async (names, expected) => {
+    const { files } = await bundleClient('src/client/index.ts', names);
+    const packages = files.flatMap((path) => {
+      const [, name = ''] = /node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path) ?? [];
+      return name === '' ? [] : [name];
+    });
+    expect([...new Set(packages)].sort()).toEqual(expected);
+  });
+
   it('runs where there is no Node', async () => {
     const { script } = await bundleClient();
     const context = createContext(

@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -17,12 +17,25 @@ export interface Bundle {
  * `gatehouse/client` as a bundler for browsers makes it. What only Node has is left outside.
  *
  * @param input another module to bundle, from the root of the repository
+ * @param names what an app imports of it; default: everything
  */
-export async function bundleClient(input = 'src/client/index.ts'): Promise<Bundle> {
+export async function bundleClient(
+  input = 'src/client/index.ts',
+  names: readonly string[] = [],
+): Promise<Bundle> {
+  const app = join(ROOT, 'app.ts');
+  const source = `export { ${names.join(', ')} } from './${input}';`;
   const bundle = await rolldown({
     cwd: ROOT,
-    input,
+    input: names.length === 0 ? input : app,
     platform: 'browser',
+    plugins: [
+      {
+        name: 'app',
+        resolveId: (id) => (id === app ? id : null),
+        load: (id) => (id === app ? source : null),
+      },
+    ],
     // `external` says it all.
     logLevel: 'silent',
   });
