@@ -19,6 +19,8 @@ describe(readPreferences.name, () => {
   ])('fills %j with the defaults of the contract', (settings) => {
     expect(readPreferences(settings)).toEqual({
       push: { enabled: true, topics: ON, readyIncludeMessageText: false, requestPreviews: true },
+      foregroundBehavior: 'full',
+      webPushKey: null,
       channels: [],
       brokenChannels: [],
       problems: [],

@@ -41,6 +41,7 @@ export {
 export * from './crypto/login-proof.js';
 export * from './notifications/notification-display.js';
 export * from './notifications/notification-routing.js';
+export * from './notifications/web-push.js';
 export {
   connectUpdates,
   UpdateConnection,

@@ -16,6 +16,8 @@ export type { Decrypt, SettingsContent, SettingsKey } from './settings.js';
 export { isTooBig, RECEIPT_AFTER_MS, RECEIPT_LOST_AFTER_MS } from './push/push-results.js';
 export type { ReceiptResult, SentTicket } from './push/push-results.js';
 export { genericDelivery, isPushToken, maskedToken } from './push/push-message.js';
+export { WebPushSender } from './push/web-push.sender.js';
+export type { WebPushSenderOptions } from './push/web-push.sender.js';
 export { InvalidEvent, readEvent, readRequestDetails } from './content/read-event.js';
 export type { InputProblem } from './content/read-event.js';
 export { ENGLISH } from './content/content.js';

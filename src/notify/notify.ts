@@ -91,8 +91,8 @@ export async function deliver(
     await engine.drain({ signal });
   };
   const pushes = deliveries.filter(({ kind }) => kind === 'push');
-  const webhooks = deliveries.filter(({ kind }) => kind === 'webhook');
-  await Promise.all([pushes, ...webhooks.map((one) => [one])].map(deliverTo));
+  const others = deliveries.filter(({ kind }) => kind !== 'push');
+  await Promise.all([pushes, ...others.map((one) => [one])].map(deliverTo));
   return deliveries.flatMap((delivery) => outcomes.get(delivery) ?? []);
 }
 
@@ -147,8 +147,8 @@ class MemoryStore implements DeliveryStore<Waiting, Waiting> {
   dueLanes(): Promise<readonly Lane<Waiting>[]> {
     const items = this.waiting;
     this.waiting = [];
-    const kind = items[0]?.entry.delivery.kind ?? 'push';
-    return Promise.resolve([{ kind, items }]);
+    const isBatched = items[0]?.entry.delivery.kind === 'push';
+    return Promise.resolve([{ isBatched, items }]);
   }
 
   claimDelivery(item: Waiting): Promise<Waiting> {

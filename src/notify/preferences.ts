@@ -1,5 +1,14 @@
 import * as v from 'valibot';
 import { isRecord, recordOf } from '../client/is-record.js';
+import {
+  readForegroundBehavior,
+  type ForegroundBehavior,
+} from '../client/notifications/notification-display.js';
+import {
+  readWebPushKey,
+  WEB_PUSH_SETTING,
+  type WebPushKey,
+} from '../client/notifications/web-push.js';
 import type { ContentSwitches } from './content/content.js';
 import type { NotificationTopic } from './content/notification-event.js';
 import type { InputProblem } from './content/read-event.js';
@@ -27,6 +36,10 @@ export interface BrokenChannel {
 
 export interface Preferences {
   readonly push: ContentSwitches & { readonly enabled: boolean; readonly topics: TopicSwitches };
+  /** In-app notifications while the app is open. */
+  readonly foregroundBehavior: ForegroundBehavior;
+  /** With which browsers are reached; null where there is none that can be used. */
+  readonly webPushKey: WebPushKey | null;
   readonly channels: readonly WebhookChannel[];
   /** Channels that cannot be served: nothing is sent to them, and that is an outcome. */
   readonly brokenChannels: readonly BrokenChannel[];
@@ -99,9 +112,20 @@ export function readPreferences(settings: unknown, now: number = Date.now()): Pr
       ...readSwitches(PUSH, fields, name, problems),
       topics: readSwitches(TOPICS, fields, name, problems),
     },
+    foregroundBehavior: readForegroundBehavior(fields['foregroundBehavior']),
+    webPushKey: webPushKeyIn(document[WEB_PUSH_SETTING], problems),
     ...channelsIn(document[CHANNELS], now, problems),
     problems,
   };
+}
+
+function webPushKeyIn(value: unknown, problems: InputProblem[]): WebPushKey | null {
+  const key = readWebPushKey(value);
+  if (key === null && value !== undefined && value !== null) {
+    const message = 'is no Web Push key that this sender knows: no browser is reached';
+    problems.push({ path: WEB_PUSH_SETTING, message });
+  }
+  return key;
 }
 
 type Channels = Pick<Preferences, 'channels' | 'brokenChannels'>;

@@ -154,7 +154,11 @@ export async function test(context: Context): Promise<number> {
       'See what is wrong: gatehouse channels list',
     );
   }
-  const [line] = await deliverTest(context, { channels: [channel], tokens: [] });
+  const [line] = await deliverTest(context, {
+    webPushKey: null,
+    channels: [channel],
+    tokens: [],
+  });
   if (line !== undefined) {
     context.output.result(line, describeLine(line));
   }

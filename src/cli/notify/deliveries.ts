@@ -110,7 +110,9 @@ function subjectOf(entry: SpoolEntry) {
   }
   const { kind, topic } = entry.delivery;
   const target =
-    entry.delivery.kind === 'push' ? maskedToken(entry.delivery.token) : entry.delivery.channelId;
+    entry.delivery.kind === 'webhook'
+      ? entry.delivery.channelId
+      : maskedToken(entry.delivery.token);
   return { kind, target, topic };
 }
 
@@ -124,6 +126,9 @@ function withoutToken(entry: SpoolEntry): object {
     return { ...entry, delivery: { ...delivery, url: new URL(delivery.url).origin } };
   }
   const token = maskedToken(delivery.token);
+  if (delivery.kind === 'web-push') {
+    return { ...entry, delivery: { ...delivery, token } };
+  }
   return {
     ...entry,
     delivery: { ...delivery, token, message: { ...delivery.message, to: token } },

@@ -116,10 +116,11 @@ function tokenChecks(tokens: readonly SavedToken[], { push }: Preferences): Chec
 
 function testAll(
   context: Context,
-  { push, channels }: Preferences,
+  { push, webPushKey, channels }: Preferences,
   tokens: readonly SavedToken[],
 ): Promise<readonly TestLine[]> {
   return deliverTest(context, {
+    webPushKey,
     channels: channels.filter(({ enabled }) => enabled),
     tokens: push.enabled ? tokens.filter(({ token }) => isPushToken(token)) : [],
   });
@@ -221,6 +222,8 @@ const ADVICE: Readonly<Record<string, string>> = {
     'Open the app on the device and allow notifications: it registers a new token. This one is removed at the next notification.',
   'push-unauthorized': 'Set EXPO_ACCESS_TOKEN to an access token of the project of the app.',
   'push-unreachable': 'Check that this computer reaches the push service, and EXPO_BASE_URL.',
+  'no-web-push-key': 'Open the account page in that browser, and switch notifications on again.',
+  'web-push-refused': 'Open the account page in that browser, and switch notifications on again.',
   'invalid-credentials': 'Ask the developer of the app to upload its push credentials again.',
   'mismatch-sender-id':
     'Ask the developer of the app: its push credentials belong to another project.',

@@ -21,6 +21,7 @@ import {
 } from '../../notify/delivery/spool-entry.js';
 import type { SpoolName } from '../../notify/delivery/spool-name.js';
 import { Spool, spoolDirectory, type SpooledDelivery } from '../../notify/delivery/spool.js';
+import type { WebPushSender } from '../../notify/push/web-push.sender.js';
 import type { WebhookSender } from '../../notify/webhook/webhook.sender.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext, OptionsOf } from '../command.js';
@@ -177,7 +178,7 @@ export class SenderSession {
     const line = lineOfDelivery(entry.delivery, { state, attempts, code, detail, nextAt });
     this.lines.set(entry.id, line);
     const { account, delivery, id } = entry;
-    if (result?.directive === 'delete-token' && delivery.kind === 'push') {
+    if (result?.directive === 'delete-token' && delivery.kind !== 'webhook') {
       await this.deleteToken(account, delivery.token, { deliveryId: id, sentAt: Date.now() });
     } else if (result?.directive === 'disable-channel' && delivery.kind === 'webhook') {
       await this.acting(id, () => this.disableChannel(account, delivery.channelId));
@@ -206,7 +207,7 @@ export class SenderSession {
   private async complete({ delivery, account }: DeliveryEntry): Promise<Delivery | FailedAttempt> {
     try {
       const { document } = await this.accounts.get(account);
-      const tokens = delivery.kind === 'push' ? await this.accounts.tokensOf(account) : [];
+      const tokens = delivery.kind === 'webhook' ? [] : await this.accounts.tokensOf(account);
       return renewDelivery(delivery, { preferences: readPreferences(document.fields), tokens });
     } catch (error) {
       return unreadable(error);
@@ -313,6 +314,7 @@ function keyOf({ server, accountId, settingsFile }: SpoolAccount): string {
 class LazySenders {
   private expoSender: Promise<ExpoSender> | null = null;
   /** By whether private addresses are refused: the two share no connections. */
+  private readonly webPushSenders = new Map<boolean, Promise<WebPushSender>>();
   private readonly webhookSenders = new Map<boolean, Promise<WebhookSender>>();
 
   constructor(private readonly environment: Readonly<Record<string, string | undefined>>) {}
@@ -320,6 +322,9 @@ class LazySenders {
   of(denyPrivate: boolean): Senders {
     return {
       push: { attempt: async (deliveries) => (await this.expo()).attempt(deliveries) },
+      webPush: {
+        attempt: async (delivery) => (await this.webPush(denyPrivate)).attempt(delivery),
+      },
       webhooks: {
         attempt: async (delivery) => (await this.webhook(denyPrivate)).attempt(delivery),
       },
@@ -336,8 +341,19 @@ class LazySenders {
   }
 
   async close(): Promise<void> {
-    const loaded = [this.expoSender, ...this.webhookSenders.values()];
+    const guarded = [...this.webPushSenders.values(), ...this.webhookSenders.values()];
+    const loaded = [this.expoSender, ...guarded];
     await Promise.all(loaded.map(async (sender) => (await sender)?.close()));
+  }
+
+  private webPush(denyPrivate: boolean): Promise<WebPushSender> {
+    const sender =
+      this.webPushSenders.get(denyPrivate) ??
+      import('../../notify/push/web-push.sender.js').then(
+        ({ WebPushSender }) => new WebPushSender({ denyPrivate }),
+      );
+    this.webPushSenders.set(denyPrivate, sender);
+    return sender;
   }
 
   private webhook(denyPrivate: boolean): Promise<WebhookSender> {

@@ -12,6 +12,8 @@ import { withSenderSession, type SenderOptions } from './sender-session.js';
 export type TestLine = ReportLine & { readonly receiptId?: string };
 
 export interface TestTargets {
+  /** To reach browsers with. */
+  readonly webPushKey: Preferences['webPushKey'];
   readonly channels: readonly WebhookChannel[];
   readonly tokens: readonly SavedToken[];
 }
@@ -22,11 +24,13 @@ const SWITCHES = { readyIncludeMessageText: true, requestPreviews: true };
 /** Sends a test event to these targets, also to disabled ones: one attempt each, not spooled. */
 export async function deliverTest(
   context: CliContext<SenderOptions>,
-  { channels, tokens }: TestTargets,
+  { webPushKey, channels, tokens }: TestTargets,
 ): Promise<readonly TestLine[]> {
   const { session } = await requireSession(context);
   const preferences: Preferences = {
     push: { enabled: true, topics: ALL_TOPICS, ...SWITCHES },
+    foregroundBehavior: 'full',
+    webPushKey,
     channels: channels.map((one) => ({ ...one, ...SWITCHES, enabled: true, topics: ALL_TOPICS })),
     brokenChannels: [],
     problems: [],

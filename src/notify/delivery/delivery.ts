@@ -1,6 +1,8 @@
 import type { NotificationTopic } from '../../client/notifications/notification-routing.js';
+import type { WebPushKey } from '../../client/notifications/web-push.js';
 import type { Content } from '../content/content.js';
 import type { PushMessage } from '../push/push-message.js';
+import type { WebPushRequest } from '../push/web-push-message.js';
 
 interface DeliveryBase {
   /** The same whenever the same event is planned for the same target; a webhook's `webhook-id`. */
@@ -22,6 +24,15 @@ export interface PushDelivery extends DeliveryBase {
   readonly generic?: Content['generic'];
 }
 
+/** To a browser, through the push service of its maker. */
+export interface WebPushDelivery extends DeliveryBase {
+  readonly kind: 'web-push';
+  readonly token: string;
+  readonly message: WebPushRequest;
+  /** The account's own. */
+  readonly key: WebPushKey;
+}
+
 export interface WebhookDelivery extends DeliveryBase {
   readonly kind: 'webhook';
   readonly channelId: string;
@@ -33,10 +44,11 @@ export interface WebhookDelivery extends DeliveryBase {
 }
 
 /** One thing to send to one target. Plain JSON that holds secrets: store it for its owner's eyes. */
-export type Delivery = PushDelivery | WebhookDelivery;
+export type Delivery = PushDelivery | WebPushDelivery | WebhookDelivery;
 
-/** A webhook without its signing secrets: they are in the settings, and stay there alone. */
-export type StoredDelivery = PushDelivery | Omit<WebhookDelivery, 'secrets'>;
+/** Without signing secrets and private keys: they are in the settings, and stay there alone. */
+export type StoredDelivery =
+  PushDelivery | Omit<WebPushDelivery, 'key'> | Omit<WebhookDelivery, 'secrets'>;
 
 /** What the other side asked for beside its answer; the holder of the settings carries it out. */
 export type DeliveryDirective = 'disable-channel' | 'delete-token';
@@ -92,9 +104,9 @@ export type Outcome = { readonly target: Target; readonly deliveryId: string | n
 
 /** The target of a delivery, as outcomes name it. */
 export function targetOf(delivery: Delivery | StoredDelivery): Target {
-  return delivery.kind === 'push'
-    ? { kind: 'push', id: delivery.token }
-    : { kind: 'webhook', id: delivery.channelId };
+  return delivery.kind === 'webhook'
+    ? { kind: 'webhook', id: delivery.channelId }
+    : { kind: 'push', id: delivery.token };
 }
 
 /** What a result means once no other try follows. */

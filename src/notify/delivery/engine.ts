@@ -6,13 +6,18 @@ import type {
   PushDelivery,
   StoredDelivery,
   WebhookDelivery,
+  WebPushDelivery,
 } from './delivery.js';
 import type { SentTicket } from '../push/push-results.js';
 
-/** `ExpoSender` and `WebhookSender`, or anything that does as they do. Neither may reject. */
+/** `ExpoSender`, `WebPushSender` and `WebhookSender`, or what does as they do. None may reject. */
 export interface Senders {
   readonly push: {
     readonly attempt: (deliveries: readonly PushDelivery[]) => Promise<AttemptResult[]>;
+  };
+  /** Without it, browsers are not reached, and that is the outcome of each. */
+  readonly webPush?: {
+    readonly attempt: (delivery: WebPushDelivery) => Promise<AttemptResult>;
   };
   readonly webhooks: {
     readonly attempt: (delivery: WebhookDelivery) => Promise<AttemptResult>;
@@ -57,7 +62,8 @@ export interface LastError {
 
 /** Deliveries to one target, which are tried apart from those to others. */
 export interface Lane<Item> {
-  readonly kind: Delivery['kind'];
+  /** Whether several go in one request: those through the push service of apps. */
+  readonly isBatched: boolean;
   readonly items: readonly Item[];
 }
 
@@ -130,8 +136,8 @@ const LONGEST_RETRY_AFTER_MS = 3_600_000;
 /** Up to this share of a wait is added, so that senders which failed together come back apart. */
 const JITTER = 0.25;
 
-/** Tries at once at one webhook. */
-const WEBHOOK_CONCURRENCY = 4;
+/** Tries at once in one lane whose deliveries go one by one. */
+const LANE_CONCURRENCY = 4;
 /** Failures in a row after which a target is not tried any more in this round. */
 const FAILURES_IN_A_ROW = 3;
 const TOO_LATE = 'It no longer matters by the next try, so it is not sent late.';
@@ -140,6 +146,12 @@ const NO_ANSWER: FailedAttempt = {
   code: 'no-answer',
   detail: 'The push service did not answer for this device.',
   isTemporary: true,
+};
+const NO_WEB_PUSH: FailedAttempt = {
+  state: 'failed',
+  code: 'web-push-unavailable',
+  detail: 'This sender does not reach browsers.',
+  isTemporary: false,
 };
 
 /** Brings the deliveries of a store to their targets, each target apart from the others. */
@@ -176,13 +188,13 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
   async tryNow(claims: readonly Claim[], complete?: readonly Delivery[]): Promise<void> {
     const known = complete && new Map(complete.map((delivery) => [delivery.id, delivery]));
     const pushes = claims.filter(({ entry }) => entry.delivery.kind === 'push');
-    const webhooks = claims.filter(({ entry }) => entry.delivery.kind === 'webhook');
-    const batches = [...this.batchesOf('push', pushes), ...this.batchesOf('webhook', webhooks)];
+    const others = claims.filter(({ entry }) => entry.delivery.kind !== 'push');
+    const batches = [...this.batchesOf(true, pushes), ...this.batchesOf(false, others)];
     await Promise.all(batches.map((batch) => this.tryBatch(batch, known)));
   }
 
-  private async runLane({ kind, items }: Lane<Item>): Promise<void> {
-    const queue = this.batchesOf(kind, items);
+  private async runLane({ isBatched, items }: Lane<Item>): Promise<void> {
+    const queue = this.batchesOf(isBatched, items);
     let failures = 0;
     const work = async (): Promise<void> => {
       for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
@@ -193,11 +205,11 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
         failures = isStuck === false ? 0 : failures + Number(isStuck ?? 0);
       }
     };
-    await Promise.all(Array.from({ length: kind === 'push' ? 1 : WEBHOOK_CONCURRENCY }, work));
+    await Promise.all(Array.from({ length: isBatched ? 1 : LANE_CONCURRENCY }, work));
   }
 
-  private batchesOf<One>(kind: Delivery['kind'], items: readonly One[]): One[][] {
-    return batchesOf(items, kind === 'push' ? this.store.pushBatchSize : 1);
+  private batchesOf<One>(isBatched: boolean, items: readonly One[]): One[][] {
+    return batchesOf(items, isBatched ? this.store.pushBatchSize : 1);
   }
 
   private hasExpired({ expiresAt }: { readonly expiresAt: number }): boolean {
@@ -205,7 +217,7 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
   }
 
   /**
-   * Tries one webhook, or messages in one request to the push service, due or not.
+   * Tries one delivery, or messages in one request to the push service of apps, due or not.
    *
    * @returns whether nothing arrived and another try may help; null when nothing was sent
    */
@@ -285,15 +297,20 @@ export function batchesOf<One>(items: readonly One[], size: number): One[][] {
   return batches;
 }
 
-/** A batch is one webhook, or messages for one request to the push service. */
+/** A batch is one delivery, or messages for one request to the push service of apps. */
 async function attemptBatch(
   batch: readonly Delivery[],
-  { push, webhooks }: Senders,
+  { push, webPush, webhooks }: Senders,
 ): Promise<readonly AttemptResult[]> {
   const [first] = batch;
-  return first?.kind === 'webhook'
-    ? [await webhooks.attempt(first)]
-    : push.attempt(batch.filter((one) => one.kind === 'push'));
+  switch (first?.kind) {
+    case 'webhook':
+      return [await webhooks.attempt(first)];
+    case 'web-push':
+      return [webPush === undefined ? NO_WEB_PUSH : await webPush.attempt(first)];
+    default:
+      return push.attempt(batch.filter((one) => one.kind === 'push'));
+  }
 }
 
 /**

@@ -18,7 +18,9 @@ import type {
 } from './delivery.js';
 import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
 import type { Preferences, TopicSwitches, WebhookChannel } from '../preferences.js';
-import { isPushToken, pushMessage } from '../push/push-message.js';
+import { readWebPushToken } from '../../client/notifications/web-push.js';
+import { isPushToken, pushMessage, type PushAddress } from '../push/push-message.js';
+import { webPushRequest } from '../push/web-push-message.js';
 import { PRESETS, webhookRequest } from '../webhook/webhook-request.js';
 
 /** A push token as the server lists it. */
@@ -76,7 +78,7 @@ export function planNotification(
   const texts = { requestPreviews, maskSecrets, templates, contents };
   const context = { event, ...texts, now, ttlSeconds, expiresAt };
   const entries = [
-    ...pushEntries(context, preferences.push, tokens),
+    ...pushEntries(context, preferences, tokens),
     ...webhookEntries(context, preferences),
   ];
   return {
@@ -102,9 +104,10 @@ const isDelivery = (entry: Entry): entry is Delivery => 'kind' in entry;
 
 function pushEntries(
   context: Context,
-  push: Preferences['push'],
+  preferences: Preferences,
   tokens: readonly SavedToken[],
 ): Entry[] {
+  const { push } = preferences;
   if (tokens.length === 0) {
     return [{ target: { kind: 'push', id: null }, deliveryId: null, state: 'no-target' }];
   }
@@ -115,15 +118,35 @@ function pushEntries(
     if (reason !== null) {
       return suppressed(target, reason);
     }
+    const serverUrl = serverUrlFor(clientServerUrl, context.event);
+    if (readWebPushToken(token) !== null) {
+      return webPushEntry(context, preferences, content, { token, serverUrl });
+    }
     if (!isPushToken(token)) {
       const detail = 'This is no push token. The app must register again.';
       return unsendable(target, 'malformed-token', detail);
     }
-    const address = { token, serverUrl: serverUrlFor(clientServerUrl, context.event) };
+    const address = { token, serverUrl };
     const message = pushMessage(context.event, content, address, context.ttlSeconds);
     const { generic } = content;
     return { kind: 'push', token, message, generic, ...baseOf(context, target, content) };
   });
+}
+
+function webPushEntry(
+  context: Context,
+  { webPushKey: key, foregroundBehavior }: Preferences,
+  content: Content,
+  { token, serverUrl }: PushAddress,
+): Entry {
+  const target = { kind: 'push', id: token } as const;
+  if (key === null) {
+    return unsendable(target, NO_WEB_PUSH_KEY.code, NO_WEB_PUSH_KEY.detail);
+  }
+  const { event, ttlSeconds } = context;
+  const more = { ttlSeconds, foregroundBehavior };
+  const message = webPushRequest(event, content, serverUrl, more);
+  return { kind: 'web-push', token, message, key, ...baseOf(context, target, content) };
 }
 
 function webhookEntries(
@@ -240,14 +263,17 @@ export interface CurrentAccount {
  */
 export function renewDelivery(
   delivery: StoredDelivery,
-  { preferences: { push, channels }, tokens }: CurrentAccount,
+  { preferences: { push, webPushKey, channels }, tokens }: CurrentAccount,
 ): Delivery | FailedAttempt {
-  if (delivery.kind === 'push') {
+  if (delivery.kind !== 'webhook') {
     const isThere = tokens.some(({ token }) => token === delivery.token);
-    if (!isThere || !push.enabled) {
+    if (!isThere || !push.enabled || !isWanted(delivery, push)) {
       return isThere ? SWITCHED_OFF : DEVICE_GONE;
     }
-    return isWanted(delivery, push) ? delivery : SWITCHED_OFF;
+    if (delivery.kind === 'push') {
+      return delivery;
+    }
+    return webPushKey === null ? NO_WEB_PUSH_KEY : { ...delivery, key: webPushKey };
   }
   const channel = channels.find(({ id }) => id === delivery.channelId);
   if (channel?.enabled !== true) {
@@ -281,6 +307,10 @@ const CHANNEL_GONE = unwanted(
   'The channel was removed or disabled in the meantime.',
 );
 const DEVICE_GONE = unwanted('device-gone', 'The push token was removed in the meantime.');
+const NO_WEB_PUSH_KEY = unwanted(
+  'no-web-push-key',
+  'The settings hold no Web Push key. Register this browser again on the account page.',
+);
 const SWITCHED_OFF = unwanted(
   'switched-off',
   'It, or what it shows, was switched off in the meantime.',

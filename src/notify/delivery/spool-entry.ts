@@ -56,6 +56,10 @@ export function entryFor(
   if (delivery.kind === 'push') {
     return { ...base, kind: 'delivery', delivery, isSigned: false };
   }
+  if (delivery.kind === 'web-push') {
+    const { key, ...stored } = delivery;
+    return { ...base, kind: 'delivery', delivery: stored, isSigned: key.privateKey !== '' };
+  }
   const { secrets, ...stored } = delivery;
   return { ...base, kind: 'delivery', delivery: stored, isSigned: secrets.length > 0 };
 }
@@ -98,7 +102,14 @@ function laneFor(entry: SpoolEntry): string {
     return RECEIPT_LANE;
   }
   const { delivery, account } = entry;
-  return delivery.kind === 'push' ? PUSH_LANE : laneOf(`${account.server} ${delivery.channelId}`);
+  switch (delivery.kind) {
+    case 'push':
+      return PUSH_LANE;
+    case 'web-push':
+      return laneOf(`web-push ${delivery.token}`);
+    case 'webhook':
+      return laneOf(`${account.server} ${delivery.channelId}`);
+  }
 }
 
 /**
@@ -123,7 +134,7 @@ const BASE = {
 };
 const DELIVERY = { id: v.string(), topic: v.string(), expiresAt: v.number() };
 const TARGETS = v.variant('kind', [
-  v.looseObject({ ...DELIVERY, kind: v.literal('push'), token: v.string() }),
+  v.looseObject({ ...DELIVERY, kind: v.picklist(['push', 'web-push']), token: v.string() }),
   v.looseObject({
     ...DELIVERY,
     kind: v.literal('webhook'),

@@ -171,7 +171,7 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     }
     lanes.delete(RECEIPT_LANE);
     return Array.from(lanes, ([lane, items]) => ({
-      kind: lane === PUSH_LANE ? 'push' : 'webhook',
+      isBatched: lane === PUSH_LANE,
       items,
     }));
   }

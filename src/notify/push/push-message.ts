@@ -4,6 +4,7 @@ import {
   NOTIFICATION_CATEGORIES,
   type NotificationTarget,
 } from '../../client/notifications/notification-routing.js';
+import { readWebPushToken } from '../../client/notifications/web-push.js';
 import type { Content } from '../content/content.js';
 import type { PushDelivery } from '../delivery/delivery.js';
 import type { NotificationEvent } from '../content/notification-event.js';
@@ -13,13 +14,18 @@ const WRAPPED = /^Expo(?:nent)?PushToken\[[\x21-\x7e]{1,200}\]$/;
 const PLAIN = /^[a-z\d]{8}(?:-[a-z\d]{4}){3}-[a-z\d]{12}$/i;
 const SHOWN_CHARACTERS = 4;
 
-/** Whether the push service can know this token by its shape. */
+/** Whether an app or a browser can have this token, by its shape. */
 export function isPushToken(token: string): boolean {
-  return WRAPPED.test(token) || PLAIN.test(token);
+  return WRAPPED.test(token) || PLAIN.test(token) || readWebPushToken(token) !== null;
 }
 
 /** A token as it may be shown: a whole one lets anyone send to that device. */
 export function maskedToken(token: string): string {
+  const subscription = readWebPushToken(token);
+  if (subscription !== null) {
+    const { endpoint } = subscription;
+    return `${new URL(endpoint).hostname} …${endpoint.slice(-SHOWN_CHARACTERS)}`;
+  }
   const inner = /\[(.*)\]$/.exec(token)?.[1] ?? token;
   return `…${inner.slice(-SHOWN_CHARACTERS)}`;
 }
@@ -113,7 +119,7 @@ function frameOf(event: NotificationEvent, { title, subtitle }: Content) {
  * Notifications of one id replace each other on the device: the readiness of one session, or one
  * request. So a message that was accepted twice is still seen once. Apple takes at most 64 bytes.
  */
-function collapseIdOf({ serverUrl, topic, session, request }: NotificationEvent): string {
+export function collapseIdOf({ serverUrl, topic, session, request }: NotificationEvent): string {
   const subject = [serverUrl, topic, session.sessionId, request?.requestId ?? ''];
   return hash('sha256', JSON.stringify(subject), 'base64url');
 }

@@ -1,0 +1,69 @@
+import type { ForegroundBehavior } from '../../client/notifications/notification-display.js';
+import type { NotificationTarget } from '../../client/notifications/notification-routing.js';
+import type { WebPushMessage } from '../../client/notifications/web-push.js';
+import type { Content } from '../content/content.js';
+import type { NotificationEvent } from '../content/notification-event.js';
+import { shortenToFit, utf8Length } from '../content/text.js';
+import { collapseIdOf } from './push-message.js';
+import { WEB_PUSH_BUDGET_BYTES } from './web-push-encryption.js';
+
+/** A message to a push service of RFC 8030, before it is encrypted. */
+export interface WebPushRequest {
+  /** What the browser's service worker reads: JSON of a `WebPushMessage`. */
+  readonly text: string;
+  /** The same without what varies in length: sent in its place where the push service finds it too large. */
+  readonly generic: string;
+  /** Seconds. */
+  readonly ttl: number;
+  readonly urgency: 'normal' | 'high';
+  /** A message replaces one of the same topic that still waits: 32 characters of base64url. */
+  readonly topic: string;
+  /** Of the sender, for the push service: `https:` or `mailto:` (RFC 8292, 2.1). */
+  readonly contact: string;
+}
+
+const TOPIC_CHARACTERS = 32;
+
+/**
+ * The message for one browser (specification, Events 5 and 6). Its text is shortened so that it fits
+ * into one record; what routes a click is never touched.
+ *
+ * @param serverUrl as the browser knows it
+ */
+export function webPushRequest(
+  event: NotificationEvent,
+  { title, body, generic }: Content,
+  serverUrl: string,
+  { ttlSeconds: ttl, ...more }: { ttlSeconds: number; foregroundBehavior: ForegroundBehavior },
+): WebPushRequest {
+  const tag = collapseIdOf(event);
+  const frame = { tag, target: targetOf(event, serverUrl), createdAt: event.createdAt };
+  const textOf = (words: Pick<WebPushMessage, 'title' | 'body'>): string =>
+    JSON.stringify({ ...words, ...frame, ...more } satisfies WebPushMessage);
+  const room = WEB_PUSH_BUDGET_BYTES - utf8Length(textOf({ title, body: '' }));
+  const shortened = shortenToFit(
+    body,
+    room,
+    (shorter) => utf8Length(textOf({ title, body: shorter })) <= WEB_PUSH_BUDGET_BYTES,
+  );
+  return {
+    text: textOf({ title, body: shortened }),
+    generic: textOf(generic),
+    ttl,
+    urgency: event.topic === 'ready' ? 'normal' : 'high',
+    topic: tag.slice(0, TOPIC_CHARACTERS),
+    contact: contactOf(serverUrl),
+  };
+}
+
+function targetOf(event: NotificationEvent, serverUrl: string): NotificationTarget {
+  const { topic, session, request, id: eventId } = event;
+  const { sessionId } = session;
+  return { topic, serverUrl, sessionId, requestId: request?.requestId ?? null, eventId };
+}
+
+/** The account's server answers for its senders. One without https has no address for this. */
+function contactOf(serverUrl: string): string {
+  const { protocol, hostname, origin } = new URL(serverUrl);
+  return protocol === 'https:' ? origin : `mailto:postmaster@${hostname}`;
+}

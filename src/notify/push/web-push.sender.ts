@@ -1,0 +1,165 @@
+import { importJWK, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
+import {
+  readWebPushToken,
+  type WebPushKey,
+  type WebPushSubscription,
+} from '../../client/notifications/web-push.js';
+import type { AttemptResult, FailedAttempt, WebPushDelivery } from '../delivery/delivery.js';
+import { Slots } from '../delivery/slots.js';
+import { DestinationRefused } from '../webhook/destination-guard.js';
+import { GuardedPost, type GuardedPostOptions } from '../webhook/guarded-post.js';
+import { readRetryAfter, type WebhookAnswer } from '../webhook/webhook-answer.js';
+import { encryptWebPush } from './web-push-encryption.js';
+
+export interface WebPushSenderOptions extends GuardedPostOptions {
+  /** `mailto:` or https address of whoever runs this sender. Default: the account's server. */
+  readonly contact?: string;
+  /** Requests at once. */
+  readonly concurrency?: number;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+const CONCURRENCY = 64;
+/** Of a signature; a push service takes at most 24 hours (RFC 8292, 2). */
+const SIGNED_FOR_SECONDS = 12 * 3600;
+/** One that is used again is valid for at least another hour. */
+const SIGNATURE_REUSED_MS = 11 * 3_600_000;
+const SIGNATURES_KEPT = 500;
+
+/** Sends to browsers through their push services. Close it, or its connections keep the process alive. */
+export class WebPushSender {
+  private readonly http: GuardedPost;
+  private readonly slots: Slots;
+  private readonly now: () => number;
+  /** By key, push service and contact. */
+  private readonly signatures: LRUCache<string, Promise<string>>;
+
+  constructor(private readonly options: WebPushSenderOptions = {}) {
+    this.now = options.now ?? Date.now;
+    this.http = new GuardedPost(options);
+    this.slots = new Slots(options.concurrency ?? CONCURRENCY);
+    const perf = { now: this.now };
+    this.signatures = new LRUCache({ max: SIGNATURES_KEPT, ttl: SIGNATURE_REUSED_MS, perf });
+  }
+
+  /** One try, encrypted afresh. Never rejects. */
+  attempt(delivery: WebPushDelivery): Promise<AttemptResult> {
+    return this.slots.run(() => this.send(delivery).catch(judgeWebPushError));
+  }
+
+  /** Cuts what is still open. */
+  close(): Promise<void> {
+    return this.http.close();
+  }
+
+  private async send({ token, message, key, expiresAt }: WebPushDelivery): Promise<AttemptResult> {
+    const subscription = readWebPushToken(token);
+    if (subscription === null) {
+      return failed('malformed-token', 'This is no push token. The browser must register again.');
+    }
+    const leftMs = expiresAt - this.now();
+    if (leftMs <= 0) {
+      const detail = 'It no longer mattered when its turn came, so it was not sent.';
+      return { ...failed('expired', detail), isTemporary: true };
+    }
+    const contact = this.options.contact ?? message.contact;
+    const headers = {
+      authorization: await this.authorization(subscription, key, contact),
+      'content-encoding': 'aes128gcm',
+      'content-type': 'application/octet-stream',
+      // A message that waited lives only as long as its event still matters.
+      ttl: String(Math.max(1, Math.min(message.ttl, Math.ceil(leftMs / 1000)))),
+      urgency: message.urgency,
+      topic: message.topic,
+      'user-agent': 'gatehouse',
+    };
+    const post = (text: string): Promise<WebhookAnswer> => {
+      const body = encryptWebPush(Buffer.from(text), subscription);
+      return this.http.send({ url: subscription.endpoint, headers, body, timeoutMs: leftMs });
+    };
+    const answer = await post(message.text);
+    const isTooLarge = answer.status === TOO_LARGE && message.generic !== message.text;
+    // Something waits, and that must be known.
+    return judgeWebPushAnswer(isTooLarge ? await post(message.generic) : answer, this.now());
+  }
+
+  /** RFC 8292, 3: a signature for this push service, and the key that proves it. */
+  private async authorization(
+    { endpoint }: WebPushSubscription,
+    key: WebPushKey,
+    contact: string,
+  ): Promise<string> {
+    const audience = new URL(endpoint).origin;
+    const name = JSON.stringify([key.publicKey, key.privateKey, audience, contact]);
+    const signature = this.signatures.get(name) ?? this.sign(key, audience, contact);
+    this.signatures.set(name, signature, { noUpdateTTL: true });
+    return `vapid t=${await signature}, k=${key.publicKey}`;
+  }
+
+  private async sign(key: WebPushKey, audience: string, contact: string): Promise<string> {
+    const at = Math.floor(this.now() / 1000);
+    return new SignJWT()
+      .setProtectedHeader({ typ: 'JWT', alg: 'ES256' })
+      .setAudience(audience)
+      .setSubject(contact)
+      .setExpirationTime(at + SIGNED_FOR_SECONDS)
+      .sign(await importJWK(jwkOf(key), 'ES256'));
+  }
+}
+
+function jwkOf({ publicKey, privateKey: d }: WebPushKey) {
+  const point = Buffer.from(publicKey, 'base64url');
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((one) =>
+    one.toString('base64url'),
+  );
+  return { kty: 'EC', crv: 'P-256', x, y, d };
+}
+
+const failed = (code: string, detail: string): FailedAttempt => ({
+  state: 'failed',
+  code,
+  detail,
+  isTemporary: false,
+});
+
+const TOO_LARGE = 413;
+const TEMPORARY_STATUSES = [408, 425, 429];
+
+/** How a try went by the push service's answer (RFC 8030, 5 to 8). */
+export function judgeWebPushAnswer({ status, headers }: WebhookAnswer, now: number): AttemptResult {
+  if (status >= 200 && status < 300) {
+    return { state: 'sent' };
+  }
+  if (status === 404 || status === 410) {
+    const detail = 'The browser was unregistered, or may not notify any more.';
+    return { ...failed('device-not-registered', detail), directive: 'delete-token' };
+  }
+  if (status === TOO_LARGE) {
+    return failed('message-too-big', 'The message is larger than the push service takes.');
+  }
+  if ([400, 401, 403].includes(status)) {
+    const detail = `The push service answered ${status}: the browser was registered with another Web Push key, or the key is damaged. Register the browser again.`;
+    return failed('web-push-refused', detail);
+  }
+  const retryAfterMs = readRetryAfter(headers['retry-after'], now);
+  return {
+    ...failed(`push-http-${status}`, `The push service answered ${status}.`),
+    isTemporary: TEMPORARY_STATUSES.includes(status) || status >= 500,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** How a try went that got no answer. */
+function judgeWebPushError(error: unknown): FailedAttempt {
+  if (error instanceof DestinationRefused) {
+    return failed(error.code, 'The push service of this token is not on the public internet.');
+  }
+  const { code } = error as { readonly code?: unknown };
+  if (typeof code === 'string' && !/^ERR_(JOSE|JW|CRYPTO|OSSL)/.test(code)) {
+    const detail = `The push service cannot be reached (${code}).`;
+    return { ...failed('push-unreachable', detail), isTemporary: true };
+  }
+  return failed('web-push-refused', 'The Web Push key, or that of the browser, is damaged.');
+}
