@@ -107,7 +107,14 @@ describe('Presets', () => {
       '/hook',
       { embeds: [{ title, description: body }], allowed_mentions: { parse: [] } },
     ],
-    ['ntfy', '/', { topic: 'hook', title, message: body, priority: 4 }],
+    [
+      'ntfy',
+      '/',
+      {
+        ...{ topic: 'hook', title, message: body, priority: 4 },
+        sequence_id: expect.stringMatching(/^[\w-]{43}$/) as string,
+      },
+    ],
   ])('%s gets what it understands', async (preset, path, json) => {
     const receiver = await receiverThat();
     await deliverAll(deliveriesTo({ url: receiver.url, preset }));

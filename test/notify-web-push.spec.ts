@@ -5,11 +5,13 @@ import {
   formatWebPushToken,
   readWebPushMessage,
   readWebPushToken,
+  webNotification,
   type WebPushKey,
 } from '../src/client/notifications/web-push.js';
 import type { WebPushDelivery } from '../src/notify/delivery/delivery.js';
 import type { Senders } from '../src/notify/delivery/engine.js';
 import { planNotification, renewDelivery } from '../src/notify/delivery/plan.js';
+import { resolutionOf } from '../src/notify/delivery/resolution.js';
 import { entryFor, readSpoolEntry } from '../src/notify/delivery/spool-entry.js';
 import { notify } from '../src/notify/notify.js';
 import { readPreferences } from '../src/notify/preferences.js';
@@ -126,6 +128,20 @@ describe('A push token of a browser', () => {
 });
 
 describe('A message to a browser', () => {
+  it('is replaced silently once its request was answered, whatever the app shows', async () => {
+    const asked = deliveryTo(await service.register(key.publicKey));
+    const answered = resolutionOf(asked, now);
+    const [before, after] = [asked, answered].map((one) =>
+      readWebPushMessage(JSON.parse(one?.message.text ?? 'null')),
+    );
+    expect(answered).toMatchObject({ token: asked.token, message: { topic: asked.message.topic } });
+    expect(after).toMatchObject({ title: 'Answered', tag: before?.tag });
+    for (const isAppOpen of [true, false]) {
+      const shown = after && webNotification(after, { isAppOpen, viewing: null });
+      expect(shown).toMatchObject({ title: 'Answered', options: { silent: true } });
+    }
+  });
+
   it('is decrypted 1,000 times of 1,000', async () => {
     const names = Array.from({ length: 20 }, () => service.register(key.publicKey));
     const tokens = await Promise.all(names);

@@ -12,9 +12,12 @@ import { outcomeOf, targetOf, type Delivery, type Outcome } from './delivery/del
 import {
   outcomesWithoutSettings,
   planNotification,
+  type Plan,
   type PlanOptions,
   type SavedToken,
 } from './delivery/plan.js';
+import { ENGLISH } from './content/content.js';
+import { resolutionOf } from './delivery/resolution.js';
 import type { NotificationEvent } from './content/notification-event.js';
 import { readPreferences } from './preferences.js';
 import type { InputProblem } from './content/read-event.js';
@@ -51,10 +54,19 @@ export interface Notified {
  */
 export async function notify(
   event: NotificationEvent,
-  { settings, tokens }: NotifiedAccount,
+  account: NotifiedAccount,
   senders: Senders,
   options: NotifyOptions = {},
 ): Promise<Notified> {
+  const { deliveries, outcomes, problems } = await planFor(event, account, options);
+  return { outcomes: [...outcomes, ...(await deliver(deliveries, senders, options))], problems };
+}
+
+async function planFor(
+  event: NotificationEvent,
+  { settings, tokens }: NotifiedAccount,
+  options: NotifyOptions,
+): Promise<Plan & Pick<Notified, 'problems'>> {
   const { now = Date.now } = options;
   let document: unknown;
   try {
@@ -62,12 +74,34 @@ export async function notify(
   } catch (error) {
     const known = error instanceof SettingsUnreadable ? error.message : null;
     const detail = known ?? 'The settings could not be read.';
-    return { outcomes: outcomesWithoutSettings(tokens, detail), problems: [] };
+    return { deliveries: [], outcomes: outcomesWithoutSettings(tokens, detail), problems: [] };
   }
   const preferences = readPreferences(document, now());
   const plan = planNotification(event, preferences, tokens, { ...options, now: now() });
-  const sent = await deliver(plan.deliveries, senders, options);
-  return { outcomes: [...plan.outcomes, ...sent], problems: preferences.problems };
+  return { ...plan, problems: preferences.problems };
+}
+
+/**
+ * Replaces what devices and channels show of a request that was answered, silently, where they can
+ * (a push, ntfy). First end the retries of its notification: `signal` of the call of {@link notify}.
+ *
+ * @param event the one that {@link notify} was given
+ */
+export async function resolve(
+  event: NotificationEvent,
+  account: NotifiedAccount,
+  senders: Senders,
+  options: NotifyOptions = {},
+): Promise<Notified> {
+  const { now = Date.now, templates = ENGLISH } = options;
+  // As when it was sent: what is shown is replaced, also when its event no longer matters.
+  const planned = await planFor(event, account, { ...options, now: () => event.createdAt });
+  const deliveries = planned.deliveries.flatMap(
+    (delivery) => resolutionOf(delivery, now(), templates.resolved) ?? [],
+  );
+  const { outcomes, problems } = planned;
+  const failed = outcomes.filter(({ state }) => state === 'failed');
+  return { outcomes: [...failed, ...(await deliver(deliveries, senders, options))], problems };
 }
 
 /** Sends, retries by the schedule, and returns the outcome of each, by position. Never rejects. */

@@ -105,6 +105,21 @@ export const notify: CommandGroup = {
       run: async (context) => (await loadEvents()).sendEvents(context, null),
     }),
     command({
+      name: 'resolve',
+      description: 'a request was answered: drop what waits of it, and replace what is shown',
+      options: [
+        ['--request <id>', 'the request that was answered'],
+        ['--session <id>', 'of this session only'],
+        ['--no-background', 'start no background process that retries what failed'],
+        SETTINGS_FILE,
+        SERVER,
+        DENY_PRIVATE,
+      ],
+      help: EXIT_HELP,
+      examples: ['gatehouse notify resolve --request r1'],
+      run: async (context) => (await import('./resolve.js')).resolve(context),
+    }),
+    command({
       name: 'flush',
       description: 'try what waits and is due, of all accounts',
       options: [['--wait', 'continue until nothing waits any more'], DENY_PRIVATE],

@@ -76,7 +76,7 @@ export function describeLine({ target, state, ...line }: ReportLine): string {
     case 'waiting':
       return `${name}  not yet: ${why} Next try at ${formatTime(line.nextAt ?? 0)} (${line.deliveryId})`;
     case 'dropped':
-      return `${name}  given up: ${why === 'expired' ? 'It no longer matters, so it is not sent late.' : why} (${line.deliveryId})`;
+      return `${name}  given up: ${GIVEN_UP[why] ?? why} (${line.deliveryId})`;
     case 'failed':
       return `${name}  failed: ${why}${line.deliveryId === null ? '' : ` (${line.deliveryId})`}`;
   }
@@ -94,7 +94,9 @@ export function exitCodeOf(lines: readonly ReportLine[]): number {
   if (codes.includes('not-logged-in')) {
     return EXIT.notLoggedIn;
   }
-  const isFailed = lines.some(({ state }) => ['failed', 'waiting', 'dropped'].includes(state));
+  const isFailed = lines.some(
+    ({ state, code }) => ['failed', 'waiting', 'dropped'].includes(state) && code !== 'resolved',
+  );
   return isFailed ? EXIT.refused : EXIT.ok;
 }
 
@@ -103,6 +105,11 @@ const REASONS: Readonly<Record<string, string>> = {
   'topic-off': 'this kind of event is switched off',
   'channel-disabled': 'the channel is disabled',
   expired: 'the event is too old to matter',
+};
+
+const GIVEN_UP: Readonly<Record<string, string>> = {
+  expired: 'It no longer matters, so it is not sent late.',
+  resolved: 'The request was answered.',
 };
 
 const NO_TARGET = {

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { SavedPushToken } from '../../client/api/api-client-answers.js';
 import { ServerUnreachable } from '../../client/api/problem.js';
 import type { Delivery, FailedAttempt, Outcome } from '../../notify/delivery/delivery.js';
@@ -20,6 +20,7 @@ import {
   type SpoolAccount,
 } from '../../notify/delivery/spool-entry.js';
 import type { SpoolName } from '../../notify/delivery/spool-name.js';
+import { ResolvedRequests } from '../../notify/delivery/resolved-requests.js';
 import { Spool, spoolDirectory, type SpooledDelivery } from '../../notify/delivery/spool.js';
 import type { WebPushSender } from '../../notify/push/web-push.sender.js';
 import type { WebhookSender } from '../../notify/webhook/webhook.sender.js';
@@ -55,6 +56,7 @@ export async function withSenderSession<Result>(
 /** The spool with the senders, accounts and settings of one command. */
 export class SenderSession {
   readonly spool: Spool;
+  readonly resolved: ResolvedRequests;
   readonly engine: DeliveryEngine<SpooledDelivery, SpoolName>;
   readonly senders: LazySenders;
   readonly accounts: SpoolAccounts;
@@ -62,10 +64,13 @@ export class SenderSession {
   readonly lines = new Map<string, ReportLine>();
 
   constructor(private readonly context: CliContext<SenderOptions>) {
-    this.spool = new Spool({ directory: spoolDirectory(context.environment), now: Date.now });
+    const directory = spoolDirectory(context.environment);
+    this.spool = new Spool({ directory, now: Date.now });
+    this.resolved = new ResolvedRequests(join(directory, 'resolved'));
     this.senders = new LazySenders(context.environment);
     this.accounts = new SpoolAccounts(context);
     this.engine = new DeliveryEngine<SpooledDelivery, SpoolName>(this.spool, {
+      isResolved: (entry) => this.resolved.has(entry),
       sendersFor: ({ denyPrivate }) => this.senders.of(denyPrivate || this.denyPrivate),
       complete: (entry) => this.complete(entry),
       schedule: { delaysMs: RETRY_DELAYS_MS, random: Math.random },

@@ -12,7 +12,7 @@ import {
   type PreviewFacts,
   type Screen,
 } from './notification-display.js';
-import type { NotificationTarget } from './notification-routing.js';
+import { readNotificationTarget, type NotificationTarget } from './notification-routing.js';
 
 const TARGET: NotificationTarget = {
   topic: 'ready',
@@ -57,6 +57,15 @@ describe(presentNotification.name, () => {
     const presentation = presentNotification(TARGET, { ...open, ...change });
     expect(presentation).toEqual({ reason, showsBanner, playsSound });
   });
+
+  it.each([true, false])('shows no answered request, app open: %s', (isAppOpen) => {
+    const target = readNotificationTarget({ ...TARGET, resolved: 'true' });
+    expect(presentNotification(target ?? TARGET, { ...open, isAppOpen })).toEqual({
+      reason: 'resolved',
+      showsBanner: false,
+      playsSound: false,
+    });
+  });
 });
 
 describe(readForegroundBehavior.name, () => {
@@ -74,7 +83,7 @@ describe(readForegroundBehavior.name, () => {
 describe('Events 10: Android channels', () => {
   it('are separate for permission requests and action requests', () => {
     const ids = Object.values(ANDROID_CHANNELS).map(({ id }) => id);
-    expect(ids).toEqual(['ready', 'permission-requests', 'action-requests']);
+    expect(ids).toEqual(['ready', 'permission-requests', 'action-requests', 'resolved']);
   });
 });
 

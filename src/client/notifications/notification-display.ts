@@ -19,7 +19,7 @@ export interface Screen {
 export interface Presentation {
   readonly showsBanner: boolean;
   readonly playsSound: boolean;
-  readonly reason: 'shown' | 'silent' | 'off' | 'session-on-screen';
+  readonly reason: 'shown' | 'silent' | 'off' | 'session-on-screen' | 'resolved';
 }
 
 const SHOWN: Presentation = { showsBanner: true, playsSound: true, reason: 'shown' };
@@ -34,9 +34,17 @@ const ON_SCREEN: Presentation = {
   reason: 'session-on-screen',
 };
 
-/** Banner and sound of a notification; neither for the session on screen (specification, Events 9). */
+const RESOLVED: Presentation = { showsBanner: false, playsSound: false, reason: 'resolved' };
+
+/**
+ * Banner and sound of a notification; neither for the session on screen (specification, Events 9),
+ * nor for one that says that a request was answered.
+ */
 export function presentNotification(target: NotificationTarget, screen: Screen): Presentation {
   const { isAppOpen, behavior, viewing } = screen;
+  if (target.isResolved === true) {
+    return RESOLVED;
+  }
   if (!isAppOpen) {
     return SHOWN;
   }
@@ -56,7 +64,7 @@ export interface AndroidChannel {
   /** `channelId` of the push. Android stores the user's settings under it: never rename. */
   readonly id: string;
   readonly name: string;
-  readonly importance: 'default' | 'high';
+  readonly importance: 'low' | 'default' | 'high';
 }
 
 /** Permission and action requests have their own channels (specification, Events 10). */
@@ -68,7 +76,9 @@ export const ANDROID_CHANNELS = {
     importance: 'high',
   },
   user_action_request: { id: 'action-requests', name: 'Action requests', importance: 'high' },
-} as const satisfies Record<NotificationTopic, AndroidChannel>;
+  /** Replaces the notification of an answered request, without a sound. */
+  resolved: { id: 'resolved', name: 'Answered requests', importance: 'low' },
+} as const satisfies Record<NotificationTopic | 'resolved', AndroidChannel>;
 
 const MAX_SUBTITLE_CHARACTERS = 64;
 /** Control characters, and those that change the text direction. */

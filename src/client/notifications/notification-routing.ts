@@ -12,6 +12,8 @@ export interface NotificationTarget {
   /** null for ready events. */
   readonly requestId: string | null;
   readonly eventId: string | null;
+  /** Only there where the request was answered: the notification replaces the one that asked. */
+  readonly isResolved?: true;
 }
 
 const TOPICS: readonly NotificationTopic[] = ['ready', 'permission_request', 'user_action_request'];
@@ -32,7 +34,8 @@ export function readNotificationTarget(data: unknown): NotificationTarget | null
     return null;
   }
   const requestId = topic === 'ready' ? null : idIn(data['requestId']);
-  return { topic, serverUrl, sessionId, requestId, eventId: idIn(data['eventId']) };
+  const isResolved = data['resolved'] === 'true' ? ({ isResolved: true } as const) : {};
+  return { topic, serverUrl, sessionId, requestId, eventId: idIn(data['eventId']), ...isResolved };
 }
 
 function idIn(value: unknown): string | null {

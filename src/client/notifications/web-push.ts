@@ -162,7 +162,8 @@ export function webNotification(
     behavior: foregroundBehavior,
   });
   const options = { body, tag, timestamp, silent: !playsSound, data: target };
-  return showsBanner ? { title, options } : null;
+  // A browser takes back nothing by itself: what asked is replaced, whatever the app shows.
+  return showsBanner || target.isResolved === true ? { title, options } : null;
 }
 
 /**

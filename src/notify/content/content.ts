@@ -29,6 +29,8 @@ export interface Templates {
     readonly permissionRequest: (tool: string) => string;
     readonly userActionRequest: (tool: string) => string;
   };
+  /** In place of a request that was answered. */
+  readonly resolved: { readonly title: string; readonly body: string };
   readonly command: (command: string) => string;
   readonly filePath: (path: string) => string;
   readonly explanation: (text: string) => string;
@@ -64,6 +66,7 @@ export const ENGLISH: Templates = {
     permissionRequest: (tool) => `${tool} needs your permission to go on.`,
     userActionRequest: (tool) => `${tool} is waiting for your answer.`,
   },
+  resolved: { title: 'Answered', body: 'This request is not waiting any more.' },
   command: (command) => `Command: ${command}`,
   filePath: (path) => `File: ${path}`,
   explanation: (text) => `Why: ${text}`,

@@ -14,6 +14,11 @@ interface DeliveryBase {
   readonly expiresAt: number;
   /** Whether it shows what a person can switch off: message text, or what a request is about. */
   readonly isPreview: boolean;
+  readonly sessionId?: string;
+  /** null in ready events. */
+  readonly requestId?: string | null;
+  /** Whether it only replaces what another delivery of the request shows. */
+  readonly resolves?: true;
 }
 
 export interface PushDelivery extends DeliveryBase {

@@ -97,6 +97,8 @@ export interface DeliveryStore<
 export interface DeliveryEngineOptions<Entry extends QueuedDelivery> {
   readonly sendersFor: (entry: Entry) => Senders;
   /** The delivery as it is to be sent now, secrets included, or why it cannot be. */
+  /** Whether the request of a delivery was answered: then it is dropped instead of sent. */
+  readonly isResolved?: (entry: Entry) => Promise<boolean>;
   readonly complete: (entry: Entry) => Delivery | FailedAttempt | Promise<Delivery | FailedAttempt>;
   readonly schedule: RetrySchedule;
   /** Unix milliseconds. */
@@ -141,6 +143,7 @@ const LANE_CONCURRENCY = 4;
 /** Failures in a row after which a target is not tried any more in this round. */
 const FAILURES_IN_A_ROW = 3;
 const TOO_LATE = 'It no longer matters by the next try, so it is not sent late.';
+const RESOLVED = 'The request was answered.';
 const NO_ANSWER: FailedAttempt = {
   state: 'failed',
   code: 'no-answer',
@@ -231,7 +234,9 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
       const { entry } = claim;
       const delivery = known?.get(entry.delivery.id) ?? (await this.options.complete(entry));
       if (this.hasExpired(entry.delivery)) {
-        await this.drop(claim);
+        await this.drop(claim, 'expired', TOO_LATE);
+      } else if ((await this.options.isResolved?.(entry)) === true) {
+        await this.drop(claim, 'resolved', RESOLVED);
       } else if ('kind' in delivery) {
         ready.push(claim);
         deliveries.push(delivery);
@@ -277,12 +282,11 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
     await onProgress({ entry, attempts, result, state, nextAt, code });
   }
 
-  private async drop(claim: Claim): Promise<void> {
+  private async drop(claim: Claim, code: string, detail: string): Promise<void> {
     const { now, onProgress } = this.options;
     const { entry } = claim;
     const { attempts } = entry;
-    const code = 'expired';
-    const ending: Ending = { state: 'dropped', code, detail: TOO_LATE, at: now() };
+    const ending: Ending = { state: 'dropped', code, detail, at: now() };
     await this.store.end(claim, ending, attempts);
     await onProgress({ entry, attempts, result: null, state: 'dropped', nextAt: null, code });
   }

@@ -200,8 +200,10 @@ function contentOf(
 }
 
 function baseOf({ event, expiresAt }: Context, target: Target, { isPreview }: Content) {
-  const { id: eventId, topic, createdAt } = event;
-  return { id: deliveryId(event, target), eventId, topic, createdAt, expiresAt, isPreview };
+  const { id: eventId, topic, createdAt, session, request } = event;
+  const subject = { sessionId: session.sessionId, requestId: request?.requestId ?? null };
+  const id = deliveryId(event, target);
+  return { id, eventId, topic, createdAt, expiresAt, isPreview, ...subject };
 }
 
 /**

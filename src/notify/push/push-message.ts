@@ -36,8 +36,13 @@ export interface PushMessage {
   readonly title: string;
   readonly subtitle?: string | undefined;
   readonly body: string;
-  readonly data: Readonly<Record<keyof NotificationTarget, string | null>>;
-  readonly sound: 'default';
+  readonly data: Readonly<
+    Record<Exclude<keyof NotificationTarget, 'isResolved'>, string | null>
+  > & {
+    readonly resolved?: 'true';
+  };
+  readonly sound: 'default' | null;
+  readonly interruptionLevel?: 'passive';
   /** Seconds. */
   readonly ttl: number;
   readonly priority: 'default' | 'high';

@@ -1,6 +1,7 @@
 import type { Content } from '../content/content.js';
 import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
 import type { WebhookChannel } from '../preferences.js';
+import { collapseIdOf } from '../push/push-message.js';
 import { shortenToFit, utf8Length } from '../content/text.js';
 
 /** What a preset writes into the body: the specification's fields, ready to be encoded. */
@@ -25,7 +26,7 @@ export type WebhookPreset = (typeof WEBHOOK_PRESETS)[number];
 interface PresetRow {
   /** Where it goes, given the channel's url. */
   readonly url: (url: string) => string;
-  readonly body: (facts: WebhookFacts, url: string) => object;
+  readonly body: (facts: WebhookFacts, url: string, collapseId: string) => object;
   /** Bytes of the whole body. */
   readonly budgetBytes: number;
   /** Bytes of the text in it: what the service cuts off or refuses by itself. */
@@ -67,7 +68,9 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
   ntfy: {
     // Publishing as JSON goes to the server itself, with the topic in the body.
     url: (url) => new URL(`.${new URL(url).search}`, withoutEndingSlash(url)).href,
-    body: ({ content, topic }, url) => ({
+    body: ({ content, topic }, url, collapseId) => ({
+      // A later message of one sequence replaces the one before.
+      sequence_id: collapseId,
       topic: withoutEndingSlash(url).split('/').at(-1),
       title: content.title,
       message: content.body,
@@ -104,9 +107,12 @@ export function webhookRequest(
   channel: WebhookChannel,
 ): WebhookRequest {
   const preset = PRESETS[channel.preset];
+  const collapseId = collapseIdOf(event);
   const encode = (text: string, toolDetails: string | null) => {
     const shortened = { ...content, body: text, toolDetails };
-    return JSON.stringify(preset.body(factsOf(event, shortened, channel.id), channel.url));
+    return JSON.stringify(
+      preset.body(factsOf(event, shortened, channel.id), channel.url, collapseId),
+    );
   };
   const fits = (text: string, body: string) =>
     utf8Length(text) <= preset.textBytes && utf8Length(body) <= preset.budgetBytes;
