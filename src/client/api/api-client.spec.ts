@@ -148,6 +148,14 @@ describe(GatehouseClient.name, () => {
     expect(body['create']).toBe(create);
   });
 
+  it.each([undefined, false, true])('finishes a provider login with create %j', async (create) => {
+    const { sent, fetch } = recorder();
+    const client = new GatehouseClient({ serverUrl: 'https://gate.example', fetch });
+    const finish = { pending: 'p', ...(create !== undefined && { create }) };
+    await client.external.finish('okta', finish, await DeviceKey.generate());
+    expect(await sent.at(-1)!.json()).toMatchObject({ pending: 'p', create: create ?? false });
+  });
+
   it.each([
     ['logIn', (client: GatehouseClient, key: DeviceKey) => client.logIn(key)],
     ['signUp', (client: GatehouseClient, key: DeviceKey) => client.signUp(key)],

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { bech32m } from '@scure/base';
 import { DeviceKeyError, formatDeviceKey, parseDeviceKey } from './key-text.js';
 
 interface Golden {
@@ -58,6 +59,8 @@ describe('the text of a device key', () => {
     // Bits that no byte has: the last character stands for four bits only.
     `${'A'.repeat(42)}B`,
     // A valid bech32m text of something else (BIP 350).
+    bech32m.encodeFromBytes('otherkey', new Uint8Array(32)),
+    bech32m.encodeFromBytes('gatekey', new Uint8Array(31)),
     'split1checkupstagehandshakeupstreamerranterredcaperredlc445v',
   ])('is not %j', (text) => {
     expect(reasonFor(text)).toBe('form');
