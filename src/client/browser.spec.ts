@@ -2,23 +2,11 @@ import { builtinModules } from 'node:module';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { bundleClient } from '../../test/helpers/client-bundle.js';
-import { reportKit, type KitVectors } from '../../test/helpers/kit-report.js';
+import { reportKit } from '../../test/helpers/kit-report.js';
+import { KIT_VECTORS } from '../../test/helpers/kit-vectors.js';
 import { importsIn } from '../../test/helpers/source-reader.js';
 
 const FOLDER = new URL('./', import.meta.url);
-
-function vectorsOf(name: string): unknown {
-  const file = new URL(`../../test/vectors/${name}.json`, import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8'));
-}
-
-const VECTORS = {
-  ed25519: vectorsOf('ed25519-rfc8032'),
-  hkdf: vectorsOf('hkdf-rfc5869'),
-  xchacha: vectorsOf('xchacha20-poly1305'),
-  content: vectorsOf('account-content'),
-  device: vectorsOf('device-sealing'),
-} as KitVectors;
 
 /** What browsers and React Native have, and nothing of Node. */
 const PLATFORM = [
@@ -94,12 +82,12 @@ describe('gatehouse/client', () => {
     const context = createContext({});
     runInContext(script, context);
     const bare: unknown = await runInContext(
-      `gatehouse.reportKit(${JSON.stringify(VECTORS)}).then(JSON.stringify)`,
+      `gatehouse.reportKit(${JSON.stringify(KIT_VECTORS)}).then(JSON.stringify)`,
       context,
     );
     const report = JSON.parse(String(bare)) as Record<string, unknown>;
-    expect(report).toEqual(JSON.parse(JSON.stringify(await reportKit(VECTORS))));
-    const { ed25519, hkdf, xchacha, content } = VECTORS;
+    expect(report).toEqual(JSON.parse(JSON.stringify(await reportKit(KIT_VECTORS))));
+    const { ed25519, hkdf, xchacha, content } = KIT_VECTORS;
     expect(report).toMatchObject({
       vectors: {
         ed25519: ed25519.cases.map(({ publicKey, signature }) => ({ publicKey, signature })),

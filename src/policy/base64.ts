@@ -35,6 +35,6 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 function hasStrayBits(urlSafe: string): boolean {
   const unusedBits = { 2: 4, 3: 2 }[urlSafe.length % 4] ?? 0;
-  const last = ALPHABET.indexOf(urlSafe.at(-1) ?? 'A');
+  const last = ALPHABET.indexOf(urlSafe.slice(-1) || 'A');
   return (last & ((1 << unusedBits) - 1)) !== 0;
 }

@@ -171,7 +171,14 @@ function reportAddresses(): object {
       'acme://back?x=1',
       'ff',
     ),
-    choices: kit.authChoices({ capabilities: { auth: { methods: [] } } }).deviceKey,
+    choices: kit.authChoices({
+      capabilities: {
+        auth: {
+          methods: [{ method: 'okta', action: 'provision', mode: 'keyed' }],
+          providers: { okta: { displayName: 'Okta' } },
+        },
+      },
+    }),
   };
 }
 
