@@ -16,6 +16,7 @@ import { addressGroup } from '../common/addresses.js';
 import { AppError } from '../common/errors.js';
 import { trustOf } from '../common/trusted-proxies.js';
 import { httpConfig, rateLimitsConfig, type RateLimitSettings } from '../config/http.config.js';
+import { USER_CODE_LOOKUPS } from '../policy/flow/user-code.js';
 import { clusterRateStore } from '../storage/redis/cluster-rate-store.js';
 import { REDIS, type RedisConnections } from '../storage/redis/redis-connections.js';
 
@@ -26,8 +27,6 @@ type Check = ReturnType<FastifyInstance['createRateLimit']>;
 
 const MINUTE_MS = 60_000;
 const MAX_COUNTED_ADDRESSES = 50_000;
-/** Leaves a guess at a user code less than 2^-32 (RFC 8628, 5.1): there are 20^8 of them. */
-const DEVICE_LOOKUPS = { max: 5, timeWindow: 10 * MINUTE_MS };
 
 /**
  * Counts the requests of accounts and address groups. The counts live in the store of
@@ -136,8 +135,8 @@ function checksOn(
     perAccount: { max: perAccount, timeWindow: MINUTE_MS },
     loginPerIp: { max: loginPerIp, timeWindow: MINUTE_MS },
     handshakePerIp: { max: handshakePerIp, timeWindow: MINUTE_MS },
-    deviceLookupPerAccount: DEVICE_LOOKUPS,
-    deviceLookupPerIp: DEVICE_LOOKUPS,
+    deviceLookupPerAccount: USER_CODE_LOOKUPS,
+    deviceLookupPerIp: USER_CODE_LOOKUPS,
   };
   const active = Object.entries(limits).filter(([, { max }]) => max > 0);
   return new Map(

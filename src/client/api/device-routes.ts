@@ -20,7 +20,7 @@ export class DeviceRoutes {
   }
 
   /**
-   * The device of this user code; refused with `not-found`, and with `rate-limited` after five of
+   * The device of this user code; refused with `not-found`, and with `rate-limited` after three of
    * them in ten minutes. The server can forge its key: use the key of the QR code, or compare the
    * check words.
    */

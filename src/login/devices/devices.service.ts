@@ -4,7 +4,12 @@ import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { normalizeBase64 } from '../../policy/base64.js';
-import { drawUserCode, readUserCode, showUserCode } from '../../policy/flow/user-code.js';
+import {
+  drawUserCode,
+  readUserCode,
+  showUserCode,
+  USER_CODE_LIFETIME_MS,
+} from '../../policy/flow/user-code.js';
 import { Database, type Query } from '../../storage/database.js';
 import {
   DeviceAuthorizationRepository,
@@ -23,7 +28,6 @@ import type {
   WaitingDeviceDto,
 } from './devices.dto.js';
 
-const LIFETIME_MS = 10 * 60_000;
 /** The shortest interval between two requests of a device for its token. */
 const POLL_MS = 3000;
 const MAX_SEALED_BYTES = 1024;
@@ -52,7 +56,7 @@ export class DevicesService {
       address,
     };
     const now = this.clock.now();
-    const expiresAt = now + LIFETIME_MS;
+    const expiresAt = now + USER_CODE_LIFETIME_MS;
     for (let draws = 0; draws < MAX_DRAWS; draws += 1) {
       const code = drawUserCode(randomInt);
       const id = await this.devices.add(code, device, new Date(now), new Date(expiresAt));

@@ -3,6 +3,19 @@ const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const HALF = 4;
 const CODE = new RegExp(`^[${ALPHABET}]{${HALF}}-?[${ALPHABET}]{${HALF}}$`, 'i');
 
+/** The number of different user codes. */
+export const USER_CODES = ALPHABET.length ** (2 * HALF);
+
+/** How long a user code is valid. */
+export const USER_CODE_LIFETIME_MS = 10 * 60_000;
+
+/**
+ * Look-ups of an account and of an address group. A window starts with its first look-up, so five fall
+ * into the lifetime of one code at most: two at the end of a window, three at the start of the next.
+ * Five guesses find a given code with less than 2^-32 (RFC 8628, 5.1).
+ */
+export const USER_CODE_LOOKUPS = { max: 3, timeWindow: USER_CODE_LIFETIME_MS };
+
 /**
  * A new user code, as it is stored: eight letters.
  *
