@@ -47,6 +47,7 @@ const HINTS: Readonly<Record<string, string>> = {
     'Sign up with an identity provider (gatehouse signup --provider <id>), or ask its operator.',
   'provider-required': 'Connect it with a client that can, then try again.',
   'account-disabled': 'Ask the operator of the server.',
+  'fresh-login-required': 'Log in again, then repeat it: gatehouse login',
 };
 
 function refusal(problem: GatehouseProblem): Failure {

@@ -32,6 +32,11 @@ export class Output {
     this.streams.error.write(`${printable(text)}\n`);
   }
 
+  /** A drawing of this program, with its escape sequences; never a server's text. */
+  draw(drawing: string): void {
+    this.streams.error.write(`${drawing}\n`);
+  }
+
   failure(failure: Failure): void {
     if (this.isJson) {
       this.streams.error.write(`${JSON.stringify({ error: failure })}\n`);

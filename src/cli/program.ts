@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { readVersion } from '../common/version.js';
+import { devices } from './account/devices.command.js';
 import { key } from './account/key.command.js';
 import { login, signup } from './account/login.command.js';
 import { logout } from './account/logout.command.js';
@@ -33,6 +34,7 @@ const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   logout,
   whoami,
   watch,
+  devices,
   key,
   tokens,
   notify,

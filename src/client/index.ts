@@ -13,6 +13,7 @@ export {
   type ProviderChoice,
   type ProvisioningChoice,
 } from './api/auth-choices.js';
+export { approveWithKey, OtherAccountKey } from './api/device-approval.js';
 export { DeviceNotAdded, waitForApproval, type ApprovalWait } from './api/device-routes.js';
 export type { ExternalFinish, ExternalStart, KeyedFinish } from './api/login-routes.js';
 export * from './api/oauth-return.js';

@@ -1,4 +1,6 @@
+import { OtherAccountKey } from './api/device-approval.js';
 import { GatehouseProblem, ServerUnreachable } from './api/problem.js';
+import { DeviceSealError } from './crypto/device-sealing.js';
 import { DeviceKeyError } from './crypto/key-text.js';
 import { ChallengeRefused } from './crypto/login-challenge.js';
 
@@ -21,13 +23,16 @@ export function returnErrorMessage(error: string): string {
   return message ?? `This sign-in was refused (${error}).`;
 }
 
+/** Errors of the kit whose message is for people. */
+const OWN_ERRORS = [ChallengeRefused, DeviceKeyError, DeviceSealError, OtherAccountKey];
+
 /** A failed call of the kit, as one or two sentences for the person who made it. */
 export function failureMessage(error: unknown): string {
   if (error instanceof ServerUnreachable) {
     return 'The server does not answer. Check your connection and try again.';
   }
-  if (error instanceof ChallengeRefused || error instanceof DeviceKeyError) {
-    return error.message;
+  if (OWN_ERRORS.some((kind) => error instanceof kind)) {
+    return (error as Error).message;
   }
   if (!(error instanceof GatehouseProblem)) {
     return 'An unexpected error occurred in this page. Reload it and try again.';

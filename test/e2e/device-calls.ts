@@ -1,4 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, type Answer, type Json } from '../helpers/client.js';
 import type { Server } from '../helpers/server.js';
@@ -86,3 +89,46 @@ export class DeviceCalls {
 }
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
+
+/** A server seen through a proxy. */
+export interface Proxied {
+  readonly url: string;
+  /** Sends this key in place of the one of the device that was looked up; null: sends its own. */
+  swapKey(publicKey: string | null): void;
+  stop(): Promise<void>;
+}
+
+/** A proxy that reports another address for each request: look-ups are limited by address. */
+export async function startAddressProxy({ port }: Server): Promise<Proxied> {
+  let swapped: string | null = null;
+  const listener = createServer((incoming, outgoing) => {
+    const headers = { ...incoming.headers, ...from(newAddress()) };
+    const { method, url: path } = incoming;
+    const forwarded = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
+      const bytes: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => bytes.push(chunk));
+      answer.on('end', () => {
+        const body = Buffer.concat(bytes).toString();
+        const given = { ...answer.headers };
+        delete given['content-length'];
+        outgoing.writeHead(answer.statusCode ?? 502, given);
+        outgoing.end(
+          swapped === null ? body : body.replace(/("publicKey":)"[^"]*"/, `$1"${swapped}"`),
+        );
+      });
+    });
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  return {
+    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    swapKey: (publicKey) => (swapped = publicKey),
+    stop: async () => {
+      listener.closeAllConnections();
+      listener.close();
+      await once(listener, 'close');
+    },
+  };
+}

@@ -34,7 +34,7 @@ export const signup = command({
   },
 });
 
-/** Logs in with the device key for the server, an identity provider, or a client certificate. */
+/** Logs in with a device key, an identity provider, a client certificate, or a code to approve. */
 export const login = command({
   name: 'login',
   description: "log in to your account with this user's device key",
@@ -47,18 +47,27 @@ export const login = command({
     ['--certificate-url <url>', 'address that requests client certificates, if not --server'],
     ['--ca <file>', "authority of that address's certificate, if a private one"],
     NO_BROWSER,
+    [
+      '--code',
+      'show a QR code and a short code, and wait until another device approves this one',
+      { conflicts: ['keyless', 'certificate', 'key'] },
+    ],
   ],
   help: `
 A device key without an account is refused: gatehouse signup creates accounts. With --keyless or
 --certificate the first login creates one, where the server allows it.
+--code needs no browser on this machine: approve it with gatehouse devices approve, or at /app/device
+of the server, where every way to sign in is offered. With --provider only an account that is
+connected with this provider is accepted.
 ${WHERE}`,
   examples: [
     'gatehouse login --server https://gate.example.org',
     'gatehouse login --provider okta',
     'gatehouse login --certificate cert.pem --key key.pem',
+    'gatehouse login --server https://gate.example.org --code',
   ],
   async run(context) {
-    const { provider, keyless, certificate, certificateUrl, ca, key } = context.options;
+    const { provider, keyless, certificate, certificateUrl, ca, key, code } = context.options;
     const { requireServer } = await import('./current-session.js');
     const { store, server } = await requireServer(context);
     if (keyless === true && provider === undefined) {
@@ -68,7 +77,10 @@ ${WHERE}`,
       throw usageError('--ca and --certificate-url need --certificate.', SEE_HELP);
     }
     let answer: LoginAnswer;
-    if (certificate !== undefined || key !== undefined) {
+    if (code === true) {
+      const { logInWithCode } = await import('./code-login.js');
+      answer = await logInWithCode(context, { server, store, provider });
+    } else if (certificate !== undefined || key !== undefined) {
       const { logInWithCertificate } = await import('./certificate-login.js');
       answer = await logInWithCertificate(context.options, server);
     } else if (provider !== undefined) {

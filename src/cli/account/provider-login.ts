@@ -64,7 +64,7 @@ async function begin(
       ? refusedError(
           'This server does not let a browser return to a program on the computer.',
           'loopback-return-disabled',
-          'Sign in with a browser or another client of this server.',
+          `Log in with a code instead: gatehouse login --server ${server} --code`,
         )
       : error;
   }
@@ -83,6 +83,7 @@ function invite({ options, output }: Context, url: URL): void {
   if (options.browser !== false && process.stderr.isTTY) {
     openBrowser(url);
   }
+  output.note('No browser on this machine? Cancel, and run: gatehouse login --code');
   output.note('Waiting for the browser to return. Ctrl-C cancels.');
 }
 

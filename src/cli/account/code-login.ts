@@ -1,0 +1,138 @@
+import { hostname } from 'node:os';
+import { GatehouseClient } from '../../client/api/api-client.js';
+import type { ApprovedDevice, LoginAnswer } from '../../client/api/api-client-answers.js';
+import { DeviceNotAdded, waitForApproval } from '../../client/api/device-routes.js';
+import { DeviceKey } from '../../client/crypto/device-key.js';
+import { deviceCheckWords, deviceLink } from '../../client/crypto/device-link.js';
+import {
+  DeviceSealError,
+  makeDeviceSecrets,
+  openSealedSecret,
+  type DeviceSecrets,
+} from '../../client/crypto/device-sealing.js';
+import type { CliContext } from '../command.js';
+import { refusedError } from '../cli-error.js';
+import type { Output } from '../output.js';
+import type { ServerStore } from './server-store.js';
+import { drawQr } from './terminal-qr.js';
+
+const MAX_NAME = 64;
+
+interface CodeLogin {
+  readonly server: string;
+  readonly store: ServerStore;
+  /** The account must be connected with this provider. */
+  readonly provider: string | undefined;
+}
+
+/** Logs in without a browser: another device of the account approves this one by its code. */
+export async function logInWithCode(
+  { output }: CliContext,
+  { server, store, provider }: CodeLogin,
+): Promise<LoginAnswer> {
+  await refuseWithKey(store, server);
+  const client = new GatehouseClient({ serverUrl: server });
+  const secrets = await makeDeviceSecrets();
+  const { publicKey, proof } = secrets;
+  const own = { name: hostname().slice(0, MAX_NAME), platform: process.platform };
+  const request = await client.devices.request({ ...secrets, client: own });
+  const { userCode, expiresAt } = request;
+  const link = deviceLink({ serverUrl: server, userCode, publicKey });
+  invite(output, { server, userCode, link, expiresAt, checkWords: deviceCheckWords(publicKey) });
+  if (provider !== undefined) {
+    output.note(`Use an account that is connected with ${provider}.`);
+  }
+  const approved = await waitForApproval(client.devices, request, proof).catch(explained);
+  const session = client.withToken(approved.token);
+  try {
+    await (provider !== undefined && requireIdentity(session, provider));
+    await keepKey(store, server, secrets, approved);
+  } catch (error) {
+    // Nothing stores the session. A failure to end it is not the failure to report.
+    await session.logOut().catch(() => undefined);
+    throw error;
+  }
+  const { token, accountId } = approved;
+  return { token, accountId, created: false };
+}
+
+/** Before a code is shown: a second key for the server would have no place. */
+async function refuseWithKey(store: ServerStore, server: string): Promise<void> {
+  if ((await store.deviceKey(server)) !== null) {
+    throw refusedError(
+      `This computer has a device key for ${server} already.`,
+      'device-key-exists',
+      `Log in with it: gatehouse login --server ${server}\n  For another account use another configuration: XDG_CONFIG_HOME=…`,
+    );
+  }
+}
+
+interface Invitation {
+  readonly server: string;
+  readonly userCode: string;
+  readonly link: string;
+  readonly expiresAt: number;
+  readonly checkWords: readonly string[];
+}
+
+function invite(output: Output, invitation: Invitation): void {
+  const { server, userCode, link, checkWords } = invitation;
+  if (output.isJson) {
+    output.result(invitation, '');
+    return;
+  }
+  output.draw(drawQr(link, process.stderr.isTTY));
+  output.note(`\nScan this with a device that has the account, or open there:\n\n  ${link}\n`);
+  output.note(`Or type this code at ${server}/app/device:  ${userCode}`);
+  output.note(`In a terminal: gatehouse devices approve ${userCode}`);
+  output.note(`Approve only where the same words are shown:  ${checkWords.join(' ')}\n`);
+  output.note('Waiting for ten minutes. Ctrl-C cancels.');
+}
+
+function explained(error: unknown): never {
+  throw error instanceof DeviceNotAdded
+    ? refusedError(error.message, `device-${error.reason}`, 'Begin again: gatehouse login --code')
+    : error;
+}
+
+async function requireIdentity(session: GatehouseClient, provider: string): Promise<void> {
+  const { identities } = await session.profile();
+  if (!identities.some((identity) => identity.provider === provider)) {
+    throw refusedError(
+      `The account that approved is not connected with ${provider}.`,
+      'provider-not-connected',
+      `Connect it, or log in without --provider: gatehouse login --code`,
+    );
+  }
+}
+
+/** Stores the key of the account, where it has one, before the session: without the key it is lost. */
+async function keepKey(
+  store: ServerStore,
+  server: string,
+  secrets: DeviceSecrets,
+  { sealed }: ApprovedDevice,
+): Promise<void> {
+  if (sealed === null) {
+    return;
+  }
+  const key = await openKey(secrets, sealed);
+  const stored = await store.saveDeviceKey(server, key.toJwk());
+  if (stored.x !== key.publicKey) {
+    await refuseWithKey(store, server);
+  }
+}
+
+async function openKey(secrets: DeviceSecrets, sealed: string): Promise<DeviceKey> {
+  try {
+    return await DeviceKey.fromSecret(await openSealedSecret(secrets, sealed));
+  } catch (error) {
+    throw error instanceof DeviceSealError
+      ? refusedError(
+          'The account was sealed to another key than that of this computer.',
+          'not-for-this-device',
+          'Begin again, and compare the check words before you approve.',
+        )
+      : error;
+  }
+}

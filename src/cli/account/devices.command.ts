@@ -1,0 +1,45 @@
+import { command, type CommandGroup } from '../command.js';
+import { SERVER } from '../options.js';
+
+const CODE = ['<code>', 'the code that the new device shows, or the link of its QR code'] as const;
+
+/** Answers devices that ask to be added: `gatehouse login --code`, or an app. */
+export const devices: CommandGroup = {
+  name: 'devices',
+  description: 'add a new device to your account, or refuse it',
+  commands: [
+    command({
+      name: 'approve',
+      description: 'log a new device in to your account, after you compared the check words',
+      args: [CODE],
+      options: [
+        SERVER,
+        ['--yes', 'do not ask: a script has compared the check words, or has the link'],
+      ],
+      help: `
+Shows the device and its check words, and reads "y" from standard input. The new device gets a
+session of its own and, where the account has one, the device key: it can then do all that you can.
+A code that was typed carries no key: approve it only while both screens show the same words.
+`,
+      examples: [
+        'gatehouse devices approve WDJB-MJHT',
+        "gatehouse devices approve --yes 'https://gate.example.org/app/device#WDJB-MJHT.…'",
+      ],
+      async run(context) {
+        const { approveDevice } = await import('./device-approval.js');
+        await approveDevice(context);
+      },
+    }),
+    command({
+      name: 'refuse',
+      description: 'refuse a device; it has to ask anew',
+      args: [CODE],
+      options: [SERVER],
+      examples: ['gatehouse devices refuse WDJB-MJHT'],
+      async run(context) {
+        const { refuseDevice } = await import('./device-approval.js');
+        await refuseDevice(context);
+      },
+    }),
+  ],
+};
