@@ -24,8 +24,8 @@ interface PageBytes {
 }
 
 /**
- * Serves the account page, at its own addresses and where browsers return to it from a provider
- * (contract, External providers). The names of its parts hold the hash of their content.
+ * Serves the account page, at its own addresses, where browsers return to it from a provider
+ * (contract, External providers), and where a device is added (Adding a device). The names of its parts hold the hash of their content.
  */
 @Injectable()
 export class AccountPage implements OnModuleInit {
@@ -42,7 +42,7 @@ export class AccountPage implements OnModuleInit {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     const page = pageBytes(await readFile(join(BUILT, 'index.html'), 'utf8'), publicUrl);
     const answer = (request: FastifyRequest, reply: FastifyReply) => send(request, reply, page);
-    for (const path of ['', '/', '/oauth/:provider']) {
+    for (const path of ['', '/', '/device', '/oauth/:provider']) {
       server.get(`${ACCOUNT_PAGE_PATH}${path}`, answer);
     }
     // Relative, so that it holds behind a proxy that strips a prefix.

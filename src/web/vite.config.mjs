@@ -33,5 +33,7 @@ export default defineConfig({
   },
   plugins: [packed],
   // `vite src/web` while working on the page, with a server beside it.
-  server: { proxy: { '/v1': { target: 'http://127.0.0.1:3000', ws: true } } },
+  server: {
+    proxy: { '/v1': { target: 'http://127.0.0.1:3000', ws: true }, '/v2': 'http://127.0.0.1:3000' },
+  },
 });

@@ -11,10 +11,11 @@ interface AccountViewProps {
   readonly session: Session;
   readonly endSession: (notice: Notice) => void;
   readonly notify: Notify;
+  readonly addDevice: () => void;
 }
 
 /** What the server stores about the account for its owner, and what the owner can change. */
-export function AccountView({ session, endSession, notify }: AccountViewProps) {
+export function AccountView({ session, endSession, notify, addDevice }: AccountViewProps) {
   const { account, reload, isEnding } = useAccount(session, endSession, notify);
   const actions = { session, endSession, notify, reload };
   if (account === null) {
@@ -26,7 +27,9 @@ export function AccountView({ session, endSession, notify }: AccountViewProps) {
       <Facts account={account} />
       <Identities account={account} {...actions} />
       {account.refusal === null && <Devices devices={account.devices} {...actions} />}
-      {account.refusal === null && <Sessions sessions={account.sessions} {...actions} />}
+      {account.refusal === null && (
+        <Sessions sessions={account.sessions} addDevice={addDevice} {...actions} />
+      )}
       <Endings isEnding={isEnding} {...actions} />
     </>
   );
@@ -104,10 +107,11 @@ function shortened(token: string): string {
 
 interface SessionsProps extends AccountActions {
   readonly sessions: readonly AccountSession[];
+  readonly addDevice: () => void;
 }
 
 /** Where this account is signed in. */
-function Sessions({ sessions, session, endSession, notify, reload }: SessionsProps) {
+function Sessions({ sessions, addDevice, session, endSession, notify, reload }: SessionsProps) {
   const { isBusy, run } = useAction(notify, endSession);
   const end = async ({ id }: AccountSession) => {
     await clientFor(session.token).endSession(id);
@@ -136,6 +140,9 @@ function Sessions({ sessions, session, endSession, notify, reload }: SessionsPro
           </li>
         ))}
       </ul>
+      <button type="button" class="link" onClick={addDevice}>
+        Add a device…
+      </button>
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import type { TargetedSubmitEvent } from 'preact';
+import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { DeviceKey } from '../../client/crypto/device-key.js';
@@ -9,11 +9,18 @@ interface KeyFormProps {
   readonly notify: Notify;
 }
 
+interface ExistingKeyFormProps extends KeyFormProps {
+  /** Of the button. Default: Sign in. */
+  readonly label?: string;
+  /** Fields before the button. */
+  readonly children?: ComponentChildren;
+}
+
 /**
  * Asks for the key of an account, with the field names that password managers fill in. Reports a key
  * that has no account: only {@link NewKeyForm} creates one.
  */
-export function KeyForm({ use, notify }: KeyFormProps) {
+export function KeyForm({ use, notify, label = 'Sign in', children }: ExistingKeyFormProps) {
   const { isBusy, run } = useAction(notify);
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -42,8 +49,9 @@ export function KeyForm({ use, notify }: KeyFormProps) {
         spellcheck={false}
         required
       />
+      {children}
       <button type="submit" class="primary" disabled={isBusy}>
-        Sign in
+        {label}
       </button>
     </form>
   );

@@ -1,20 +1,26 @@
 import { useCallback, useState } from 'preact/hooks';
 import { serverUrl } from '../server.js';
-import { NoticeLine, type Notice } from '../ui/notice.js';
+import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { AccountView } from './account-view.js';
+import { AddDevice } from './add-device.js';
 import { CertificateReturned, ProviderReturned } from './returned.js';
 import { SignIn } from './sign-in.js';
 import {
   removeSession,
+  savedPendingDevice,
   savedSession,
+  savePendingDevice,
   saveSession,
+  UNKNOWN_DEVICE,
   type Arrival,
+  type PendingDevice,
   type Session,
 } from './tab-state.js';
 
 /** The whole page: first the answer of a provider, then the account or the sign-in. */
 export function Page({ arrival }: { arrival: Arrival }) {
-  const { returned, session, notice, notify, startSession, endSession, close } = useTab(arrival);
+  const tab = useTab(arrival);
+  const { returned, session, device, notice, notify, startSession, endSession, close } = tab;
   const finish = { startSession, close };
   return (
     <>
@@ -27,26 +33,47 @@ export function Page({ arrival }: { arrival: Arrival }) {
         {returned?.kind === 'returned' && (
           <ProviderReturned arrival={returned} session={session} notify={notify} {...finish} />
         )}
-        {returned === null && session !== null && (
-          <AccountView session={session} endSession={endSession} notify={notify} />
+        {returned === null && session !== null && device !== null && (
+          <AddDevice {...tab} session={session} device={device} />
+        )}
+        {returned === null && session !== null && device === null && (
+          <AccountView
+            session={session}
+            endSession={endSession}
+            notify={notify}
+            addDevice={() => tab.setDevice(UNKNOWN_DEVICE)}
+          />
         )}
         {returned === null && session === null && (
-          <SignIn
-            isFresh={arrival.kind === 'opened' && notice === null}
-            startSession={startSession}
-            notify={notify}
-          />
+          <>
+            {device !== null && <p>Sign in to the account that the new device is added to.</p>}
+            <SignIn
+              isFresh={arrival.kind === 'opened' && device === null && notice === null}
+              startSession={startSession}
+              notify={notify}
+            />
+          </>
         )}
       </main>
     </>
   );
 }
 
-/** The session of this tab, the answer still to be handled, and the last notice. */
+/** The session of this tab, the answer and the device still to be handled, and the last notice. */
 function useTab(arrival: Arrival) {
-  const [returned, setReturned] = useState(arrival.kind === 'opened' ? null : arrival);
+  const isReturned = arrival.kind === 'returned' || arrival.kind === 'certificate';
+  const [returned, setReturned] = useState(isReturned ? arrival : null);
   const [session, setSession] = useState<Session | null>(savedSession);
-  const [notice, notify] = useState<Notice | null>(null);
+  const [device, showDevice] = useState<PendingDevice | null>(savedPendingDevice);
+  const [notice, notify] = useState<Notice | null>(
+    arrival.kind === 'device' && arrival.isDamaged
+      ? problem('This link is damaged. Type the code that the new device shows.')
+      : null,
+  );
+  const setDevice = useCallback((next: PendingDevice | null) => {
+    savePendingDevice(next);
+    showDevice(next);
+  }, []);
   const close = useCallback((last: Notice | null) => {
     setReturned(null);
     notify(last);
@@ -61,5 +88,15 @@ function useTab(arrival: Arrival) {
     setSession(null);
     notify(last);
   }, []);
-  return { returned, session, notice, notify, startSession, endSession, close };
+  return {
+    returned,
+    session,
+    device,
+    setDevice,
+    notice,
+    notify,
+    startSession,
+    endSession,
+    close,
+  };
 }

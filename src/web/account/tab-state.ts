@@ -1,4 +1,5 @@
 import { readOAuthReturn, type OAuthReturn } from '../../client/api/oauth-return.js';
+import { readDeviceLink } from '../../client/crypto/device-link.js';
 import { isRecord } from '../../client/is-record.js';
 
 /** The session of this tab; closing the tab discards it. */
@@ -14,12 +15,30 @@ export interface PendingFlow {
   readonly proof: string | null;
 }
 
+/** A device that this tab is asked to add to the account. */
+export interface PendingDevice {
+  /** `XXXX-XXXX`; null until it is typed. */
+  readonly userCode: string | null;
+  /** The key of the device's link; null where only the code is known. */
+  readonly publicKey: string | null;
+}
+
+/** Asks for the code. */
+export const UNKNOWN_DEVICE: PendingDevice = { userCode: null, publicKey: null };
+
 /** The provider id of a sign-in with a certificate. */
 export const CERTIFICATE = 'mtls';
 
 /** How this page was opened. */
 export type Arrival =
   | { readonly kind: 'opened' }
+  /** To add a device, by its link or by a code to type. */
+  | {
+      readonly kind: 'device';
+      readonly device: PendingDevice;
+      /** Whether the address has a fragment that is no device link. */
+      readonly isDamaged: boolean;
+    }
   /** From a sign-in with a certificate: with the code to claim, or with an error. */
   | {
       readonly kind: 'certificate';
@@ -38,6 +57,7 @@ export type Arrival =
 
 const SESSION = 'gatehouse.session';
 const PENDING_FLOW = 'gatehouse.begun';
+const DEVICE = 'gatehouse.device';
 
 export function saveSession({ token, accountId }: Session): void {
   sessionStorage.setItem(SESSION, JSON.stringify({ token, accountId }));
@@ -56,12 +76,35 @@ export function savePendingFlow(flow: PendingFlow): void {
   sessionStorage.setItem(PENDING_FLOW, JSON.stringify(flow));
 }
 
+/** Kept while the browser signs in at a provider. @param device null removes it */
+export function savePendingDevice(device: PendingDevice | null): void {
+  sessionStorage.setItem(DEVICE, JSON.stringify(device));
+}
+
+export function savedPendingDevice(): PendingDevice | null {
+  const { userCode, publicKey } = read(DEVICE);
+  const isText = (value: unknown): value is string | null =>
+    value === null || typeof value === 'string';
+  return isText(userCode) && isText(publicKey) ? { userCode, publicKey } : null;
+}
+
 /** Reads the address and removes the answer from it: an answer can be used once. */
 export function takeArrival(): Arrival {
   const address = new URL(location.href);
   history.replaceState(null, '', document.baseURI);
+  if (/\/device\/?$/.test(address.pathname)) {
+    return fromDevice(address);
+  }
   const provider = /\/oauth\/([^/]+)\/?$/.exec(address.pathname)?.[1];
   return provider === undefined ? fromCertificate(address) : fromProvider(provider, address.href);
+}
+
+function fromDevice({ href, hash }: URL): Arrival {
+  const link = readDeviceLink(href);
+  const device =
+    link === null ? UNKNOWN_DEVICE : { userCode: link.userCode, publicKey: link.publicKey };
+  savePendingDevice(device);
+  return { kind: 'device', device, isDamaged: link === null && hash !== '' };
 }
 
 function fromProvider(provider: string, address: string): Arrival {

@@ -1,0 +1,217 @@
+import { readdir, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { deviceCheckWords } from '../../src/client/index.js';
+import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
+import { createCliUser, type CliUser, type RunningCli } from '../helpers/cli.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { BEHIND_PROXY, makeX25519Key, newAddress } from './device-calls.js';
+import { startWorld, type World } from './external-world.js';
+import { OPTIONAL } from './keyless-calls.js';
+
+const MAX_GZIPPED_BYTES = 80_000;
+const ASSETS = join(import.meta.dirname, '../../dist/web/assets');
+
+let browser: Browser;
+let server: Server;
+let visitor: Visitor;
+/** The computer without a browser. */
+let machine: CliUser;
+
+const suite = hasChromium() ? describe : describe.skip;
+
+interface Shown {
+  readonly cli: RunningCli;
+  readonly userCode: string;
+  readonly link: string;
+  readonly checkWords: readonly string[];
+}
+
+/** Begins a login on the machine, and reads what it shows. */
+async function begin(url: string, ...flags: string[]): Promise<Shown> {
+  const cli = machine.start(['login', '--server', url, '--code', '--json', ...flags]);
+  await cli.until(() => cli.stdout().includes('\n'));
+  return { cli, ...(JSON.parse(cli.stdout().split('\n')[0] ?? '') as Omit<Shown, 'cli'>) };
+}
+
+/** The account that the machine was logged in to. */
+async function accountOf({ exited }: RunningCli): Promise<unknown> {
+  const { code, stdout, stderr } = await exited;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+  return (JSON.parse(stdout.trim().split('\n')[1] ?? '') as { accountId: unknown }).accountId;
+}
+
+/** A person with an address of their own: look-ups are limited by address. */
+const open = (url: string): Promise<Visitor> =>
+  visit(browser, url, { extraHTTPHeaders: { 'x-forwarded-for': newAddress() } });
+
+const sees = (words: string | RegExp) => visitor.page.getByText(words).first().waitFor();
+const heading = (name: string) => visitor.page.getByRole('heading', { name }).waitFor();
+const enterKey = (key: string) => visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+const accountId = () => visitor.page.locator('dd').first().innerText();
+
+async function createAccount(): Promise<{ readonly key: string; readonly id: string }> {
+  await visitor.page.getByText('Create an account').click();
+  const key = await visitor.page.getByLabel('Your new device key').inputValue();
+  await visitor.page.getByLabel('I saved the key').check();
+  await visitor.press('Create the account');
+  await sees('Your account is ready.');
+  await heading('Your account');
+  return { key, id: await accountId() };
+}
+
+async function enterCode(code: string): Promise<void> {
+  await visitor.page.getByLabel('Code that the new device shows').fill(code);
+  await visitor.press('Continue');
+}
+
+beforeAll(async () => {
+  browser = await startChromium();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  machine = await createCliUser();
+});
+afterEach(async () => {
+  const { browserErrors } = visitor;
+  await Promise.all([visitor.close(), machine.remove()]);
+  expect(browserErrors).toEqual([]);
+});
+
+suite('/app/device', () => {
+  beforeAll(async () => {
+    server = await startServer({ env: BEHIND_PROXY });
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    visitor = await open(`${server.url}/app`);
+  });
+
+  it('adds the device of a link, with the key, only where its owner agrees', async () => {
+    const { key, id } = await createAccount();
+    const { cli, link, checkWords, userCode } = await begin(server.url);
+    await visitor.page.setViewportSize({ width: 320, height: 700 });
+    await visitor.page.goto(link);
+    await sees(checkWords.join(' '));
+    expect(await visitor.text()).toContain(userCode);
+    expect(visitor.page.url()).toBe(`${server.url}/app/`);
+    const spill = await visitor.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    expect(spill).toBeLessThanOrEqual(0);
+    await enterKey(key);
+    await visitor.press('Add the device');
+    expect(cli.child.exitCode).toBeNull();
+    await visitor.page.getByLabel('I started this myself').check();
+    await visitor.press('Add the device');
+    await sees('The device is added.');
+    expect(await accountOf(cli)).toBe(id);
+    expect((await machine.run(['key', 'show'])).stdout.trim()).toBe(key);
+    await visitor.page.reload();
+    await visitor.page.locator('li', { hasText: hostname() }).waitFor();
+  });
+
+  it('asks for the sign-in first, then for the code, and shows the check words', async () => {
+    const { key, id } = await createAccount();
+    await visitor.press('Sign out');
+    await sees('You are signed out.');
+    const { cli, userCode, checkWords } = await begin(server.url);
+    await visitor.page.goto(`${server.url}/app/device`);
+    await sees('Sign in to the account');
+    await enterKey(key);
+    await visitor.press('Sign in');
+    await enterCode(userCode.toLowerCase().replace('-', ''));
+    await sees(checkWords.join(' '));
+    await enterKey(key);
+    await visitor.page.getByLabel('The new device shows the same words').check();
+    await visitor.press('Add the device');
+    await sees('The device is added.');
+    expect(await accountOf(cli)).toBe(id);
+  });
+
+  it('takes no key of another account, and refuses the device', async () => {
+    const { key } = await createAccount();
+    await visitor.press('Sign out');
+    await createAccount();
+    const { cli, link } = await begin(server.url);
+    await visitor.page.goto(link);
+    await enterKey(key);
+    await visitor.page.getByRole('checkbox').check();
+    await visitor.press('Add the device');
+    await sees('This is not the device key of this account.');
+    await visitor.press('Refuse the device');
+    await sees('The device was refused.');
+    const { code, stderr } = await cli.exited;
+    expect(code).toBe(1);
+    expect(stderr).toContain('"code":"device-refused"');
+    await heading('Your account');
+  });
+
+  it('continues with no key that the server replaced', async () => {
+    await createAccount();
+    const { cli, link, userCode, checkWords } = await begin(server.url);
+    const publicKey = makeX25519Key();
+    await visitor.page.route('**/v2/auth/devices/*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), publicKey } });
+    });
+    await visitor.page.goto(link);
+    await sees('The server returned another key');
+    expect(await visitor.text()).not.toContain('Add the device');
+    await visitor.press('Add a device…');
+    await enterCode(userCode);
+    await sees(deviceCheckWords(publicKey).join(' '));
+    expect(await visitor.text()).not.toContain(checkWords.join(' '));
+    cli.child.kill('SIGINT');
+    await cli.exited;
+  });
+
+  it('reports a damaged link, and a code that is unknown or none', async () => {
+    await createAccount();
+    await visitor.page.goto(`${server.url}/app/device#WDJB-MJHT.short`);
+    await sees('This link is damaged.');
+    await enterCode('ADJB-MJHT');
+    await sees('A code has eight letters');
+    await enterCode('BBBB-BBBB');
+    await sees('No device waits with this code.');
+    await visitor.press('Cancel');
+    await heading('Your account');
+  });
+
+  it('keeps the page within its budget', async () => {
+    const files = (await readdir(ASSETS)).filter((name) => name.endsWith('.gz'));
+    const sizes = await Promise.all(files.map((name) => stat(join(ASSETS, name))));
+    expect(files.length).toBeGreaterThan(1);
+    const total = sizes.reduce((sum, { size }) => sum + size, 0);
+    expect(total).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
+  });
+});
+
+suite('/app/device, for an account of a provider', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    const env = { ...OPTIONAL, ...BEHIND_PROXY, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: '' };
+    world = await startWorld({ env });
+  });
+  afterAll(() => world.stop());
+
+  it('logs a machine without a browser in, with the session alone', async () => {
+    const { cli, link, checkWords } = await begin(world.server.url, '--provider', 'okta');
+    visitor = await open(link);
+    await visitor.press('Continue with The okta provider');
+    await visitor.page.waitForURL(`${world.oidc.issuer}/**`);
+    await visitor.page.locator('input[name=login]').fill('anna');
+    await visitor.page.locator('input[name=password]').fill('any password');
+    await visitor.page.locator('button[type=submit]').click();
+    await visitor.page.locator('button[type=submit]', { hasText: 'Continue' }).click();
+    await visitor.press(/Not encrypted/);
+    await sees(checkWords.join(' '));
+    await visitor.page.getByRole('checkbox').check();
+    await visitor.press('Add the device');
+    await sees('The device is added.');
+    await heading('Your account');
+    expect(await accountOf(cli)).toBe(await accountId());
+    const who = JSON.parse((await machine.run(['whoami', '--json'])).stdout) as object;
+    expect(who).toMatchObject({ keyMode: 'keyless', identities: [{ provider: 'okta' }] });
+  });
+});
