@@ -29,7 +29,7 @@ export class RequestValidationPipe extends ValidationPipe {
   }
 
   /** A missing body has no fields: each required field is reported. `null` is not an object. */
-  protected override toEmptyIfNil<_Value, Result>(value: unknown): Result | object {
+  protected override toEmptyIfNil<Value, Result = Value>(value: unknown): Result | object {
     return value === undefined ? {} : (value as Result);
   }
 }

@@ -60,6 +60,6 @@ async function runStep(
       strategy.success(await steps.exchange(callback, authorization));
     }
   } catch (error) {
-    strategy.error(error as Error);
+    strategy.error(error);
   }
 }
