@@ -15,6 +15,7 @@ const PUBLIC = [
   'GET /v1/auth/external/:provider/params',
   'GET /v1/auth/mtls/complete',
   'GET /v1/auth/mtls/start',
+  'GET /v1/connect/certificate/complete',
   'GET /v1/features',
   'GET /v1/oauth/:provider/callback',
   'POST /v1/auth',
@@ -32,11 +33,14 @@ const PUBLIC = [
 
 /** Any good token: what a person needs to get out of `provider-required` (contract). */
 const ANY_TOKEN = [
+  'DELETE /v1/connect/certificate',
   'DELETE /v1/connect/external/:provider',
   'GET /v1/account/profile',
+  'GET /v1/connect/certificate/start',
   'GET /v1/connect/external/:provider/params',
   'POST /v1/auth/logout',
   'POST /v1/auth/logout-everywhere',
+  'POST /v1/connect/certificate',
   'POST /v1/connect/external/:provider/finalize',
 ];
 

@@ -1,4 +1,4 @@
-import { hasMembershipRules } from '../policy/eligibility/provider-rules.js';
+import { hasMembershipRules, type ProviderRules } from '../policy/eligibility/provider-rules.js';
 import type { Values } from './environment/env.js';
 import { namespaceOf, PROVIDER_LIST, type Variable, variablesOf } from './environment/variable.js';
 
@@ -57,7 +57,8 @@ export const AUTH_VARIABLES = {
     {
       type: 'boolean',
       default: null,
-      defaultDoc: 'true with an organisation allowlist or OpenID Connect allow rules, else false',
+      defaultDoc:
+        'true with an organisation allowlist, OpenID Connect allow rules or client certificates, else false',
     },
     'Re-checks the eligibility of linked identities periodically.',
   ),
@@ -92,13 +93,18 @@ export const authConfig = namespaceOf('auth', ({ values, providers }) => ({
   freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
   accessCacheMs: values.AUTH_ACCESS_CACHE_SECONDS * 1000,
   offboarding: {
-    enabled: values.AUTH_OFFBOARDING_ENABLED ?? providers.some(hasMembershipRules),
+    enabled: values.AUTH_OFFBOARDING_ENABLED ?? hasSomethingToRecheck(values, providers),
     intervalSeconds: values.AUTH_OFFBOARDING_INTERVAL_SECONDS,
     strict: values.AUTH_OFFBOARDING_STRICT,
     concurrency: values.AUTH_OFFBOARDING_CONCURRENCY,
     checksPerSecond: values.AUTH_OFFBOARDING_CHECKS_PER_SECOND,
   },
 }));
+
+/** Memberships end, and certificates expire and are revoked. */
+function hasSomethingToRecheck(values: Values, providers: readonly ProviderRules[]): boolean {
+  return providers.some(hasMembershipRules) || values.SERVICE_FEATURE_AUTH_MTLS__ENABLED;
+}
 
 /** The origins in this server's challenges: of SERVICE_PUBLIC_URL first. Call it on valid values. */
 export function loginOrigins(values: Values): string[] {

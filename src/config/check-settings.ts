@@ -170,6 +170,8 @@ export function checkMtls(
 ): void {
   checkIssuers(texts.get(ISSUERS) ?? '', values, report);
   checkReturnPrefixes(values, report);
+  checkEmailDomains(values, report);
+  checkRequiredCertificate(values, report);
   if (!values.SERVICE_FEATURE_AUTH_MTLS__ENABLED) {
     return;
   }
@@ -177,6 +179,73 @@ export function checkMtls(
     checkDirect(values, report);
   } else {
     checkForwarded(values, report);
+  }
+  checkRevocation(values, report);
+}
+
+/** A list that is set and not applied would leave the operator believing in a restriction. */
+function checkEmailDomains(values: Values, report: ConfigurationReport): void {
+  const name = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS';
+  const source = values.SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE;
+  const hasDomain = source === 'san_email' || source === 'san_upn';
+  if (values[name].length > 0 && !hasDomain && !report.has(name)) {
+    report.problem(
+      name,
+      `has no effect while SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE is ${source}, which has no domain: use san_email or san_upn, or remove it.`,
+    );
+  }
+}
+
+/** Where no certificate can be connected, every account would be refused. */
+function checkRequiredCertificate(values: Values, report: ConfigurationReport): void {
+  const name = 'AUTH_REQUIRED_LOGIN_PROVIDERS';
+  if (!values[name].includes('mtls') || report.has(name)) {
+    return;
+  }
+  if (!values.SERVICE_FEATURE_AUTH_MTLS__ENABLED) {
+    report.problem(
+      name,
+      'must not name mtls without SERVICE_FEATURE_AUTH_MTLS__ENABLED: no certificate could be connected.',
+    );
+  } else if (
+    values.SERVICE_FEATURE_AUTH_MTLS__MODE === 'forwarded' &&
+    (!values.SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS ||
+      values.SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES.length === 0)
+  ) {
+    report.problem(
+      name,
+      'must not name mtls while no proxy may forward a certificate: set SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS and SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES.',
+    );
+  }
+}
+
+const OCSP = 'SERVICE_FEATURE_AUTH_MTLS__OCSP_ENABLED';
+const CRL_URLS = 'SERVICE_FEATURE_AUTH_MTLS__CRL_URLS';
+const CRL_HOSTS = 'SERVICE_FEATURE_AUTH_MTLS__CRL_ALLOWED_HOSTS';
+
+/** Revocation is looked up by the certificate itself, and believed with its authority's signature. */
+function checkRevocation(values: Values, report: ConfigurationReport): void {
+  if (values[OCSP]) {
+    needed(CA_PATH, values, report, 'OCSP answers are signed by an authority');
+    if (values[CRL_HOSTS].length === 0 && !report.has(CRL_HOSTS)) {
+      report.problem(CRL_HOSTS, 'is missing: OCSP responders are asked at these hosts only.');
+    }
+  }
+  if (values[CRL_URLS].some((url) => url.startsWith('http:'))) {
+    needed(CA_PATH, values, report, 'a list fetched over http has to be signed by an authority');
+  }
+  const isPlain =
+    values.SERVICE_FEATURE_AUTH_MTLS__MODE === 'forwarded' &&
+    values.SERVICE_FEATURE_AUTH_MTLS__FORWARDED_PRESET === 'plain';
+  const used = [
+    values[OCSP] ? [OCSP] : [],
+    values[CRL_URLS].length > 0 ? [CRL_URLS] : [],
+    values[CRL_HOSTS].length > 0 ? [CRL_HOSTS] : [],
+  ].flat();
+  for (const name of isPlain ? used : []) {
+    if (!report.has(name)) {
+      report.problem(name, 'needs a preset that forwards the certificate itself.');
+    }
   }
 }
 

@@ -138,6 +138,10 @@ export const MTLS_VARIABLES = {
     { type: 'integer', default: 60, min: 10, max: 600 },
     'Lifetime of the single-use code of the browser flow.',
   ),
+  SERVICE_FEATURE_AUTH_MTLS__TOKEN_TTL_SECONDS: mtls(
+    { type: 'integer', default: 43_200, min: 60, max: 31_536_000 },
+    'Lifetime of the token of a certificate login, at most AUTH_TOKEN_TTL_SECONDS; it ends with the certificate where that is earlier. The default is 12 hours: such a login needs no action of the user.',
+  ),
   SERVICE_FEATURE_AUTH_MTLS__TLS_PORT: mtls(
     { type: 'integer', default: null, min: 0, max: 65_535 },
     'Port on which this server asks for certificates (mode direct).',
@@ -157,6 +161,33 @@ export const MTLS_VARIABLES = {
   SERVICE_FEATURE_AUTH_MTLS__CRL_PATH: mtls(
     { type: 'path', default: null },
     'PEM file with revoked certificates. Empty = no revocation list.',
+  ),
+  SERVICE_FEATURE_AUTH_MTLS__CRL_URLS: mtls(
+    {
+      type: 'csv',
+      default: [],
+      pattern: /^https?:\/\/[^\s#@]+$/,
+      shape: 'an address such as http://pki.example.com/issuing.crl',
+    },
+    'Addresses of revocation lists to fetch, in DER or PEM. A list fetched over http has to be signed by an authority of CA_PATH or by the one that issued the certificate.',
+  ),
+  SERVICE_FEATURE_AUTH_MTLS__CRL_FETCH_SECONDS: mtls(
+    { type: 'integer', default: 300, min: 5, max: 86_400 },
+    'Longest time between two downloads of a revocation list, and lifetime of an OCSP answer in the cache; both are renewed earlier where their nextUpdate is.',
+  ),
+  SERVICE_FEATURE_AUTH_MTLS__CRL_ALLOWED_HOSTS: mtls(
+    {
+      type: 'csv',
+      default: [],
+      lowerCase: true,
+      pattern: /^[^\s/@,]+$/,
+      shape: 'a host such as pki.example.com or pki.example.com:8080',
+    },
+    'Hosts whose revocation lists and OCSP responders, as certificates name them, are asked. Empty = none.',
+  ),
+  SERVICE_FEATURE_AUTH_MTLS__OCSP_ENABLED: mtls(
+    { type: 'boolean', default: false },
+    'Asks the OCSP responder that a certificate names, if CRL_ALLOWED_HOSTS has its host.',
   ),
 } as const satisfies Record<string, Variable>;
 
@@ -190,14 +221,28 @@ export const mtlsConfig = namespaceOf('mtls', ({ values }) => ({
   publicUrl: values.SERVICE_FEATURE_AUTH_MTLS__PUBLIC_URL?.replace(/\/+$/, '') ?? null,
   returnToAllowPrefixes: returnToPrefixes(values),
   claimTtlSeconds: values.SERVICE_FEATURE_AUTH_MTLS__CLAIM_TTL_SECONDS,
+  /** Longest lifetime of the token of a certificate login. */
+  tokenTtlSeconds: values.SERVICE_FEATURE_AUTH_MTLS__TOKEN_TTL_SECONDS,
   tlsPort: values.SERVICE_FEATURE_AUTH_MTLS__TLS_PORT,
   tlsCertPath: values.SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH,
   tlsKeyPath: values.SERVICE_FEATURE_AUTH_MTLS__TLS_KEY_PATH,
   caPath: values.SERVICE_FEATURE_AUTH_MTLS__CA_PATH,
   crlPath: values.SERVICE_FEATURE_AUTH_MTLS__CRL_PATH,
+  ...revocationSources(values),
 }));
 
 export type MtlsSettings = ConfigType<typeof mtlsConfig>;
+
+function revocationSources(values: Values) {
+  return {
+    /** Revocation lists to fetch. Empty = none but those that certificates name. */
+    crlUrls: values.SERVICE_FEATURE_AUTH_MTLS__CRL_URLS,
+    crlFetchSeconds: values.SERVICE_FEATURE_AUTH_MTLS__CRL_FETCH_SECONDS,
+    /** Hosts, with a port where it is not the default, of addresses in certificates. Empty = none. */
+    revocationHosts: values.SERVICE_FEATURE_AUTH_MTLS__CRL_ALLOWED_HOSTS,
+    ocspEnabled: values.SERVICE_FEATURE_AUTH_MTLS__OCSP_ENABLED,
+  };
+}
 
 /** With the account page where this server hosts it: a code that comes there stays here. */
 function returnToPrefixes(values: Values): readonly string[] {

@@ -26,11 +26,11 @@ describe('resolveSettings reads values', () => {
 
   it('lists, with quotes around an item that holds a comma', () => {
     const { settings } = resolveSettings({
-      AUTH_REQUIRED_LOGIN_PROVIDERS: ' Okta, ,mtls,okta ',
+      AUTH_REQUIRED_LOGIN_PROVIDERS: ' Okta, ,acme,okta ',
       SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS: 'Acme CA,"CN=Root, O=Acme"',
       SERVICE_TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1,fd00::/8',
     });
-    expect(settings.auth.requiredLoginProviders).toEqual(['okta', 'mtls']);
+    expect(settings.auth.requiredLoginProviders).toEqual(['okta', 'acme']);
     expect(settings.mtls.allowedIssuers).toEqual(['Acme CA', 'CN=Root, O=Acme']);
     expect(settings.http.trustedProxies).toEqual(['10.0.0.0/8', '127.0.0.1', 'fd00::/8']);
   });
@@ -154,6 +154,7 @@ describe('resolveSettings refuses', () => {
     ['AUTH_SIGNUP_PROVIDERS', 'an okta'],
     ['AUTH_SIGNUP_PROVIDERS', 'mtls'],
     ['AUTH_REQUIRED_LOGIN_PROVIDERS', 'key_challenge'],
+    ['AUTH_REQUIRED_LOGIN_PROVIDERS', 'mtls'],
     ['SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS', 'anonymous'],
     ['SERVICE_WEBAPP_URL', 'http://app.example.com'],
     ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'javascript:alert(1)'],
@@ -164,6 +165,8 @@ describe('resolveSettings refuses', () => {
     ['SERVICE_FEATURE_AUTH_MTLS__FORWARDED_EMAIL_HEADER', 'x email'],
     ['SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES', 'javascript://x'],
     ['SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES', '/login'],
+    ['SERVICE_FEATURE_AUTH_MTLS__CRL_URLS', 'ldap://pki.example.com/list'],
+    ['SERVICE_FEATURE_AUTH_MTLS__CRL_ALLOWED_HOSTS', 'http://pki.example.com'],
     ['SERVICE_PRESET', 'no-such-preset'],
     ['SERVICE_PRESET', '../presets/default'],
     ['AUTH_PROVIDERS_CONFIG_JSON', '{'],
@@ -231,6 +234,50 @@ describe('resolveSettings refuses', () => {
       'SERVICE_FEATURE_AUTH_MTLS__TLS_PORT',
       'SERVICE_FEATURE_AUTH_MTLS__CA_PATH',
     ]);
+  });
+
+  it.each(['subject_cn', 'fingerprint'])('domains for an identity without one: %s', (source) => {
+    const [problem, ...more] = problemsOf({
+      SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
+      SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE: source,
+      SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS: 'corp.example',
+    });
+    expect(problem).toEqual({
+      variable: 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS',
+      message: expect.stringContaining('SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE'),
+    });
+    expect(more).toEqual([]);
+  });
+
+  it('a required certificate that no account could connect', () => {
+    const required = {
+      AUTH_REQUIRED_LOGIN_PROVIDERS: 'mtls',
+      SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
+    };
+    const [problem] = problemsOf(required);
+    expect(problem).toEqual({
+      variable: 'AUTH_REQUIRED_LOGIN_PROVIDERS',
+      message: expect.stringContaining('SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES'),
+    });
+    const { settings } = resolveSettings({
+      ...required,
+      SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS: '1',
+      SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES: '10.0.0.1',
+    });
+    expect(settings.auth.requiredLoginProviders).toEqual(['mtls']);
+  });
+
+  it.each([
+    ['OCSP_ENABLED', '1', ['CA_PATH', 'CRL_ALLOWED_HOSTS', 'OCSP_ENABLED']],
+    ['CRL_URLS', 'http://pki.example.com/a.crl', ['CA_PATH', 'CRL_URLS']],
+    ['CRL_URLS', 'https://pki.example.com/a.crl', ['CRL_URLS']],
+    ['CRL_ALLOWED_HOSTS', 'pki.example.com', ['CRL_ALLOWED_HOSTS']],
+  ])('%s=%s of a proxy that forwards no certificate', (name, text, variables) => {
+    const problems = problemsOf({
+      SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
+      [`SERVICE_FEATURE_AUTH_MTLS__${name}`]: text,
+    });
+    expect(problems.map(({ variable }) => variable.split('__')[1])).toEqual(variables);
   });
 
   it('everything that is wrong at once, with the number of problems in its words', () => {

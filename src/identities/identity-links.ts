@@ -6,6 +6,7 @@ import { AppError, invalidRequest } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import type { AuditEvent } from '../policy/audit-event.js';
 import { judgeEligibility, type EligibilityVerdict } from '../policy/eligibility/eligibility.js';
+import { endOf, type CertificateRecord } from '../policy/certificate/certificate-record.js';
 import { judgeLink, type Authority } from '../policy/eligibility/identity-link.js';
 import { nextCheckAt } from '../policy/eligibility/offboarding.js';
 import type { ProviderProfile } from '../providers/identity-provider.js';
@@ -26,6 +27,8 @@ export interface IdentityProof extends Pick<
   ProvenIdentity,
   'provider' | 'subject' | 'facts' | 'credentials'
 > {
+  /** The certificate that proved it. Default: none. */
+  readonly certificate?: CertificateRecord | null;
   /** When it was proven, Unix milliseconds. */
   readonly checkedAt: number;
 }
@@ -64,12 +67,26 @@ export class IdentityLinks {
     accountId: string,
     proof: IdentityProof,
   ): Promise<IdentityChange | null> {
-    const { provider, subject, facts, checkedAt } = proof;
+    const { provider } = proof;
     const authority = this.authorityOf(provider);
     if (this.judge(provider, proof).status !== 'eligible') {
       throw new AppError('not-eligible', { provider });
     }
-    const proven = this.prove(proof, authority);
+    return this.linkProven(query, accountId, this.prove(proof, authority));
+  }
+
+  /**
+   * As {@link link}, for an identity that the caller has judged.
+   *
+   * @throws AppError `not-eligible`, `provider-already-linked`, `unavailable`
+   */
+  async linkProven(
+    query: Query,
+    accountId: string,
+    proven: ProvenIdentity,
+  ): Promise<IdentityChange | null> {
+    const { provider, subject, facts, authority } = proven;
+    const checkedAt = proven.checkedAt.getTime();
     const request = { accountId, subject, authority, login: facts.login, checkedAt };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const linked = await this.identities.lockAround(query, accountId, proven);
@@ -136,6 +153,19 @@ export class IdentityLinks {
    *   left without a way to log in
    */
   async unlink(accountId: string, provider: string): Promise<void> {
+    const wasLinked = await this.remove(accountId, provider);
+    if (!wasLinked && this.providers.get(provider) === undefined) {
+      throw new AppError('unsupported-provider');
+    }
+  }
+
+  /**
+   * As {@link unlink}, for any kind of identity.
+   *
+   * @returns whether it was linked
+   * @throws AppError `invalid-request`
+   */
+  async remove(accountId: string, provider: string): Promise<boolean> {
     const now = new Date(this.clock.now());
     const change = await this.database.transaction(async (query) => {
       const { keyMode, providers } = await this.identities.lockOf(query, accountId);
@@ -146,9 +176,8 @@ export class IdentityLinks {
     });
     if (change !== null) {
       this.changes.announce(change, 'provider-required', provider);
-    } else if (this.providers.get(provider) === undefined) {
-      throw new AppError('unsupported-provider');
     }
+    return change !== null;
   }
 
   private checkWayIn(left: readonly string[]): void {
@@ -171,18 +200,20 @@ export class IdentityLinks {
   /**
    * What is stored of a proof, with the time of the next re-check.
    *
-   * @param authority null for a certificate, which has no upstream to ask
+   * @param authority null for a certificate, whose issuer names no subjects here
    */
   prove(proof: IdentityProof, authority: Authority | null): ProvenIdentity {
-    const { checkedAt } = proof;
+    const { checkedAt, certificate = null } = proof;
     const { offboarding } = this.auth;
-    const isRechecked = offboarding.enabled && authority !== null;
     const next = nextCheckAt(offboarding, checkedAt, Math.random());
+    // It ends by itself, and then at once.
+    const dueAt = Math.min(next, (endOf(certificate) ?? Infinity) + 1);
     return {
       ...proof,
       authority,
+      certificate,
       checkedAt: new Date(checkedAt),
-      nextCheckAt: isRechecked ? new Date(next) : null,
+      nextCheckAt: offboarding.enabled ? new Date(dueAt) : null,
     };
   }
 }

@@ -6,6 +6,8 @@ import { authConfig } from '../config/auth.config.js';
 import { IdentityChanges } from '../identities/identity-changes.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { AuditEvent } from '../policy/audit-event.js';
+import { CERTIFICATES } from '../policy/admission/admission.js';
+import { endOf } from '../policy/certificate/certificate-record.js';
 import { judgeEligibility } from '../policy/eligibility/eligibility.js';
 import { isOfAuthority } from '../policy/eligibility/identity-link.js';
 import {
@@ -13,8 +15,10 @@ import {
   changeBetween,
   type EligibilityRecord,
   type RecheckVerdict,
+  type ScheduledRecord,
 } from '../policy/eligibility/offboarding.js';
-import type { Recheck } from '../providers/identity-provider.js';
+import { CertificateStatus } from '../providers/certificate/certificate-status.js';
+import type { ProviderProfile, Recheck } from '../providers/identity-provider.js';
 import { ProviderRegistry } from '../providers/provider-registry.js';
 import {
   IdentityDueRepository,
@@ -41,6 +45,7 @@ export interface RecheckOutcome {
 export class AccountRecheck {
   constructor(
     private readonly providers: ProviderRegistry,
+    private readonly certificates: CertificateStatus,
     private readonly identities: IdentityDueRepository,
     private readonly changes: IdentityChanges,
     private readonly metrics: Metrics,
@@ -50,13 +55,15 @@ export class AccountRecheck {
 
   /** @throws AppError `unavailable`: nothing is stored, and the lease runs out */
   async recheck(identity: LeasedIdentity, signal: AbortSignal): Promise<RecheckOutcome> {
-    const answer = await this.ask(identity, signal);
-    const verdict = this.judge(identity, answer);
+    const { verdict, profile } = await this.verdictOn(identity, signal);
     const now = this.clock.now();
     const rules = this.config.offboarding;
-    const record = applyRecheck(identity.record, verdict, rules, now, Math.random());
+    const record = untilExpiry(
+      applyRecheck(identity.record, verdict, rules, now, Math.random()),
+      identity,
+    );
     const event = eventFor(identity, record);
-    const facts = answer.outcome === 'profile' ? answer.profile.facts : null;
+    const facts = profile?.facts ?? null;
     const issuer = facts && (this.providers.authority(identity.provider)?.issuer ?? null);
     const result = { record, facts, issuer, event };
     const stored = await this.identities.store(identity, result, new Date(now));
@@ -79,6 +86,20 @@ export class AccountRecheck {
     if (hasClosed || (isKeyless && closes !== undefined)) {
       this.metrics.revocation.observe(Math.max(this.clock.now() - dueAt, 0) / 1000);
     }
+  }
+
+  private async verdictOn(
+    identity: LeasedIdentity,
+    signal: AbortSignal,
+  ): Promise<{ readonly verdict: RecheckVerdict; readonly profile: ProviderProfile | null }> {
+    const { provider, certificate, subject } = identity;
+    if (provider === CERTIFICATES) {
+      const verdict = await this.certificates.judge(certificate, subject, true);
+      return { verdict, profile: null };
+    }
+    const answer = await this.ask(identity, signal);
+    const profile = answer.outcome === 'profile' ? answer.profile : null;
+    return { verdict: this.judge(identity, answer), profile };
   }
 
   private async ask(identity: LeasedIdentity, signal: AbortSignal): Promise<Recheck> {
@@ -140,6 +161,13 @@ export class AccountRecheck {
       }
     }
   }
+}
+
+/** A certificate that ends before its next check is checked when it ends. */
+function untilExpiry(record: ScheduledRecord, { certificate }: LeasedIdentity): ScheduledRecord {
+  const end = record.status === 'eligible' ? endOf(certificate) : null;
+  // The last moment of its validity is still one of it (RFC 5280, 4.1.2.5).
+  return end === null ? record : { ...record, nextCheckAt: Math.min(record.nextCheckAt, end + 1) };
 }
 
 /** The trace of a change of access; null when there was none. */

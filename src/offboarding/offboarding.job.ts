@@ -11,15 +11,17 @@ import { IdentityEvents } from '../auth/identity-events.js';
 import { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
-import { providersConfig, type ProviderSettings } from '../config/providers.config.js';
+import { mtlsConfig } from '../config/mtls.config.js';
+import { providersConfig } from '../config/providers.config.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ProviderHealth } from '../providers/provider-health.js';
+import { CERTIFICATES } from '../policy/admission/admission.js';
 import {
   IdentityDueRepository,
   type LeasedIdentity,
 } from '../storage/repositories/identity-due.repository.js';
 import { AccountRecheck, type RecheckOutcome } from './account-recheck.js';
-import { leaseMsFor, ProviderQueue } from './provider-queue.js';
+import { leaseMsFor, ProviderQueue, type QueueLimits } from './provider-queue.js';
 
 const TICK_MS = 2000;
 const ADOPT_EVERY_MS = 10_000;
@@ -45,6 +47,7 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     private readonly metrics: Metrics,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
     @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {}
 
   onModuleInit(): void {
@@ -53,7 +56,14 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
       return;
     }
     for (const provider of this.providers) {
-      this.queues.set(provider.id, this.queueOf(provider));
+      const timeoutSeconds = provider.type === 'oidc' ? provider.httpTimeoutSeconds : 0;
+      this.queues.set(provider.id, this.queueOf(provider.id, timeoutSeconds, offboarding));
+    }
+    if (this.mtls.enabled) {
+      // Only responders are asked for each certificate.
+      const checksPerSecond = this.mtls.ocspEnabled ? offboarding.checksPerSecond : 0;
+      const limits = { ...offboarding, checksPerSecond };
+      this.queues.set(CERTIFICATES, this.queueOf(CERTIFICATES, 0, limits));
     }
     this.events.on('identities-due', () => void this.runOnce());
   }
@@ -85,15 +95,15 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  private queueOf(provider: ProviderSettings): ProviderQueue {
-    const leaseMs = leaseMsFor(provider.type === 'oidc' ? provider.httpTimeoutSeconds : 0);
+  private queueOf(provider: string, timeoutSeconds: number, limits: QueueLimits): ProviderQueue {
+    const leaseMs = leaseMsFor(timeoutSeconds);
     return new ProviderQueue(
       {
-        lease: (limit) => this.identities.lease(provider.id, limit, leaseMs),
+        lease: (limit) => this.identities.lease(provider, limit, leaseMs),
         release: (identities) => this.identities.release(identities),
         recheck: (identity, signal) => this.recheck(identity, signal),
       },
-      this.auth.offboarding,
+      limits,
       this.stopping.signal,
     );
   }
@@ -159,6 +169,7 @@ export class OldestCheckGauge implements OnModuleInit {
     private readonly clock: Clock,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
     @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {}
 
   onModuleInit(): void {
@@ -175,6 +186,9 @@ export class OldestCheckGauge implements OnModuleInit {
     const now = this.clock.now();
     if (this.known === null || now - this.known.at > GAUGE_FRESH_MS) {
       const providers = this.providers.map(({ id }) => id);
+      if (this.mtls.enabled) {
+        providers.push(CERTIFICATES);
+      }
       this.known = { at: now, oldest: this.identities.oldestCheck(providers) };
     }
     const oldest = await this.known.oldest;

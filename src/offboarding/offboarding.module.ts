@@ -3,6 +3,7 @@ import { IdentitiesModule } from '../identities/identities.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
 import { AccountRecheck } from './account-recheck.js';
 import { OffboardingJob, OldestCheckGauge, ProviderFailureCounts } from './offboarding.job.js';
+import { RevocationSignals } from './signals/revocation-signals.js';
 import { ProviderSignalsController } from './signals/provider-signals.controller.js';
 import {
   GitHubWebhookService,
@@ -11,8 +12,9 @@ import {
 
 /**
  * Owns the re-checks of linked identities: the queue of each provider, its workers and pauses, the
- * check of one identity, and the signals by which a provider makes one due at once. Does not own the
- * rules (policy) nor what a change of eligibility does to sessions (identities, auth).
+ * check of one identity, and the signals (of providers, and of revocation lists) that make one due at
+ * once. Does not own the rules (policy) nor what a change of eligibility does to sessions (identities,
+ * auth).
  * Routes: POST /v1/auth/backchannel-logout/:provider, POST /v1/auth/providers/github/webhook.
  */
 @Module({
@@ -25,6 +27,7 @@ import {
     OldestCheckGauge,
     ProviderFailureCounts,
     ProviderSignalsService,
+    RevocationSignals,
   ],
 })
 export class OffboardingModule {}

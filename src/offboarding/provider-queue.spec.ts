@@ -14,6 +14,7 @@ function identity(id: number): LeasedIdentity {
     record: { status: 'eligible', reason: null, checkedAt: 0, failures: 0 },
     dueAt: 0,
     credentials: null,
+    certificate: null,
     leaseUntil: new Date(0),
   };
 }

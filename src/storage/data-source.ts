@@ -21,6 +21,7 @@ import { AccountContent1764100000000 } from './migrations/1764100000000-account-
 import { Sessions1764200000000 } from './migrations/1764200000000-sessions.js';
 import { IdentityIssuer1764300000000 } from './migrations/1764300000000-identity-issuer.js';
 import { ProviderSession1764400000000 } from './migrations/1764400000000-provider-session.js';
+import { IdentityCertificate1764410000000 } from './migrations/1764410000000-identity-certificate.js';
 import { PushTokenName1764420000000 } from './migrations/1764420000000-push-token-name.js';
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
@@ -68,6 +69,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       Sessions1764200000000,
       IdentityIssuer1764300000000,
       ProviderSession1764400000000,
+      IdentityCertificate1764410000000,
       PushTokenName1764420000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,

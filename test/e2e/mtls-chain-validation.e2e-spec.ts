@@ -1,9 +1,10 @@
 import {
-  parseRevocationList,
   validateChain,
   VerifiedChains,
-} from '../../src/login/certificate/certificate-chain.js';
-import { parseCertificate } from '../../src/login/certificate/parse-certificate.js';
+  type TrustStore,
+} from '../../src/providers/certificate/certificate-chain.js';
+import { parseCertificate } from '../../src/providers/certificate/parse-certificate.js';
+import { parseRevocationList } from '../../src/providers/certificate/revocation-list.js';
 import type { IssuedCertificate } from '../fakes/certificates.js';
 import { CHAINS } from './chain-rows/all.js';
 import {
@@ -56,11 +57,21 @@ describe(VerifiedChains.name, () => {
     revocations: null,
   });
 
+  const flawIn = (
+    chains: VerifiedChains,
+    chain: typeof sent,
+    store: TrustStore | null,
+    now: number,
+  ): string | null => {
+    const path = chains.pathOf(chain, store, now);
+    return typeof path === 'string' ? path : null;
+  };
+
   it('judges the dates of a chain that it knows again', () => {
     const chains = new VerifiedChains(10);
     const store = storeOf(root);
     const flaws = [0, 29, 31, 0].map((days) =>
-      chains.flawOf(sent, store, Date.now() + days * DAY_MS),
+      flawIn(chains, sent, store, Date.now() + days * DAY_MS),
     );
     expect(flaws).toEqual([null, null, 'expired', null]);
   });
@@ -69,18 +80,18 @@ describe(VerifiedChains.name, () => {
     const chains = new VerifiedChains(10);
     const store = storeOf(root);
     const now = Date.now();
-    expect(chains.flawOf(sent, store, now)).toBeNull();
-    expect(chains.flawOf(sent, storeOf(stranger), now)).toBe('not-trusted');
-    expect(chains.flawOf(sent, null, now)).toBe('not-trusted');
+    expect(flawIn(chains, sent, store, now)).toBeNull();
+    expect(flawIn(chains, sent, storeOf(stranger), now)).toBe('not-trusted');
+    expect(flawIn(chains, sent, null, now)).toBe('not-trusted');
     issuing.revoke(leaf);
     const lists = [root, issuing].map((one) => parseRevocationList(one.revocationList()));
     const revoking = { ...store, revocations: lists };
-    expect(chains.flawOf(sent, revoking, now)).toBe('revoked');
+    expect(flawIn(chains, sent, revoking, now)).toBe('revoked');
     const [other] = parsed([own(issuing)]);
     const kept = [other, ...sent.slice(1)].filter((one) => one !== null && one !== undefined);
     // Passed and remembered; a list ends all the same. Not `now`: the certificate is younger.
     const later = Date.now();
-    expect([0, 0, 2].map((days) => chains.flawOf(kept, revoking, later + days * DAY_MS))).toEqual([
+    expect([0, 0, 2].map((days) => flawIn(chains, kept, revoking, later + days * DAY_MS))).toEqual([
       null,
       null,
       'revoked',

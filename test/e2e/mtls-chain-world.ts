@@ -7,7 +7,7 @@ import {
   type CertificateRequest,
   type IssuedCertificate,
 } from '../fakes/certificates.js';
-import type { ChainFlaw } from '../../src/login/certificate/certificate-chain.js';
+import type { ChainFlaw } from '../../src/providers/certificate/certificate-chain.js';
 
 export interface BuiltChain {
   readonly leaf: IssuedCertificate;

@@ -60,29 +60,50 @@ export interface DirectServer {
   readonly server: Server;
   readonly url: string;
   post(options: RequestOptions, path?: string): Promise<Answer>;
+  /** A page of the browser, on a connection of its own. */
+  get(options: RequestOptions, path: string): Promise<{ readonly location: string | null }>;
   /** On a connection of its own. */
   logIn(own: IssuedCertificate): Promise<Answer>;
 }
 
-export async function startDirect(): Promise<DirectServer> {
-  publish(files, 'v1');
+let versions = 0;
+
+/**
+ * @param changes of the mtls variables, by names without their prefix
+ * @param more further options of the server, with variables by their full names
+ */
+export async function startDirect(
+  changes: Readonly<Record<string, string>> = {},
+  more: Parameters<typeof startServer>[0] = {},
+): Promise<DirectServer> {
+  publish(files, `v${(versions += 1)}`);
   const path = (name: string): string => join(volume, '..data', name);
+  const own = {
+    MODE: 'direct',
+    TLS_PORT: '0',
+    TLS_CERT_PATH: path('tls.crt'),
+    TLS_KEY_PATH: path('tls.key'),
+    CA_PATH: path('ca.crt'),
+    CRL_PATH: path('crl.pem'),
+  };
   const server = await startServer({
-    env: mtlsEnv({
-      MODE: 'direct',
-      TLS_PORT: '0',
-      TLS_CERT_PATH: path('tls.crt'),
-      TLS_KEY_PATH: path('tls.key'),
-      CA_PATH: path('ca.crt'),
-      CRL_PATH: path('crl.pem'),
-    }),
+    ...more,
+    env: { ...mtlsEnv({ ...own, ...changes }), ...more.env },
   });
   const [, url = ''] = await server.logged(/certificates on (https:[^"]+)/);
   const post: DirectServer['post'] = (options, route = '/v1/auth/mtls') => {
     const { hostname, port } = new URL(url);
     return ask({ hostname, port, method: 'POST', path: route, ca: root.cert, ...options });
   };
-  return { server, url, post, logIn: (own) => post({ ...chained(own), agent: false }) };
+  const get: DirectServer['get'] = async (options, path) => {
+    const { hostname, port } = new URL(url);
+    const sent = request({ hostname, port, path, ca: root.cert, agent: false, ...options });
+    sent.end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    return { location: answer.headers.location ?? null };
+  };
+  return { server, url, post, get, logIn: (own) => post({ ...chained(own), agent: false }) };
 }
 
 async function ask(options: RequestOptions): Promise<Answer> {

@@ -170,6 +170,13 @@ export class TestAuthority implements IssuedCertificate {
     return readFileSync(path, 'utf8');
   }
 
+  /** Arguments of `openssl ocsp` for a responder that answers from what this authority issued. */
+  get responderArguments(): string[] {
+    const index = join(this.directory, 'index.txt');
+    const signer = ['-rsigner', this.certPath, '-rkey', this.keyPath, '-CA', this.certPath];
+    return ['ocsp', '-index', index, ...signer, '-rmd', 'sha256', '-ignore_err'];
+  }
+
   get cert(): string {
     return readFileSync(this.certPath, 'utf8');
   }

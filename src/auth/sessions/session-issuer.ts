@@ -24,6 +24,13 @@ export interface Login {
   readonly created: boolean;
 }
 
+/** What ends a session before the common lifetime is over. */
+export interface SessionLimits {
+  readonly ttlSeconds: number;
+  /** Unix milliseconds; null = the lifetime alone. */
+  readonly endsBy: number | null;
+}
+
 /** Sessions that may begin beside this one before a surplus is looked for. */
 const MARGIN = MAX_SESSIONS / 2;
 
@@ -46,15 +53,19 @@ export class SessionIssuer {
    *
    * @param method `key_challenge`, `mtls`, `device` or a provider's id
    * @param providerSession the provider's own session that the login is part of; null = none is known
+   * @param limits absent = the common lifetime
    */
   prepare(
     method: string,
     { client, address }: LoginOrigin,
     providerSession: string | null = null,
+    limits?: SessionLimits,
   ): NewSession {
     // The token says both in whole seconds (RFC 7519, 2), and both end together.
     const createdAt = this.clock.now();
-    const expiresAt = (Math.floor(createdAt / 1000) + this.config.tokenTtlSeconds) * 1000;
+    const ttlSeconds = Math.min(this.config.tokenTtlSeconds, limits?.ttlSeconds ?? Infinity);
+    const endsBy = Math.floor((limits?.endsBy ?? Infinity) / 1000);
+    const expiresAt = Math.min(Math.floor(createdAt / 1000) + ttlSeconds, endsBy) * 1000;
     return {
       id: randomUUID(),
       method,

@@ -1,27 +1,33 @@
 import type { IncomingMessage } from 'node:http';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
-import { AppError, ERRORS, invalidRequest } from '../../common/errors.js';
+import { AppError } from '../../common/errors.js';
 import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import { Admission } from '../../auth/admission.js';
 import { CERTIFICATES, judgeAdmission } from '../../policy/admission/admission.js';
-import { allowedReturnTo } from '../../policy/flow/return-address.js';
-import { judgeClientCertificate } from '../../policy/certificate/client-certificate.js';
+import { endOf } from '../../policy/certificate/certificate-record.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
-import { KeylessLogin, type KeylessIdentity } from '../keyless/keyless-login.service.js';
-import { isProofOf, PROOF_HASH, PROOF_HASH_MESSAGE, randomSecret } from '../login-proof.js';
+import {
+  KeylessLogin,
+  standsOnLastAnswer,
+  type KeylessIdentity,
+} from '../keyless/keyless-login.service.js';
+import { randomSecret } from '../login-proof.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
 import type { Login } from '../../auth/sessions/session-issuer.js';
-import { PresentedCertificates } from './presented-certificate.js';
-
-const PROVIDER = CERTIFICATES;
+import {
+  CertificateIdentities,
+  type NamedCertificate,
+  type ProvenCertificate,
+} from './certificate-identities.js';
+import { checkProof, returnAddress, returnErrorOf, toProofHash } from './certificate-return.js';
 
 /** Contents of a claim code: the proven identity, not a token. */
-interface ClaimContents {
-  readonly subject: string;
-  readonly login: string;
+interface ClaimContents extends Pick<NamedCertificate, 'subject' | 'login'> {
+  /** Codes of earlier versions have none. */
+  readonly record?: NamedCertificate['record'];
   readonly created: boolean;
   /** Lower-case hex; null = the code alone is enough. Codes of earlier versions have none. */
   readonly proofHash?: string | null;
@@ -30,11 +36,10 @@ interface ClaimContents {
 /** Login with a client certificate, directly or through a browser. */
 @Injectable()
 export class CertificateLoginService {
-  private readonly logger = new Logger('ClientCertificates');
   private readonly mtls: MtlsSettings;
 
   constructor(
-    private readonly certificates: PresentedCertificates,
+    private readonly certificates: CertificateIdentities,
     private readonly keyless: KeylessLogin,
     private readonly claims: ExternalFlowRepository,
     private readonly admission: Admission,
@@ -46,12 +51,12 @@ export class CertificateLoginService {
   }
 
   /**
-   * @throws AppError `not-found` (switched off), `mtls-required`, `not-eligible`, and what
-   *   {@link KeylessLogin.logIn} throws
+   * @throws AppError `not-found` (switched off), and what {@link CertificateIdentities.of} and
+   *   {@link KeylessLogin.logIn} throw
    */
   async logIn(request: IncomingMessage, origin: LoginOrigin): Promise<Login> {
-    this.admission.require(PROVIDER, 'login', 'keyless');
-    return this.keyless.logIn(this.identify(request), origin);
+    this.admission.require(CERTIFICATES, 'login', 'keyless');
+    return this.keyless.logIn(this.identity(await this.certificates.of(request)), origin);
   }
 
   /**
@@ -61,7 +66,7 @@ export class CertificateLoginService {
    */
   start(returnTo: unknown, proofHash: unknown): string {
     const refusal = this.refusal();
-    const address = this.returnAddress(returnTo);
+    const address = returnAddress(returnTo, this.mtls);
     const hash = toProofHash(proofHash);
     if (refusal !== null) {
       return this.refusedReturn(address, refusal);
@@ -80,15 +85,17 @@ export class CertificateLoginService {
    */
   async complete(request: IncomingMessage, returnTo: unknown, proofHash: unknown): Promise<string> {
     const refusal = this.refusal();
-    const url = this.returnAddress(returnTo);
+    const url = returnAddress(returnTo, this.mtls);
     const hash = toProofHash(proofHash);
     if (refusal !== null) {
       return this.refusedReturn(url, refusal);
     }
     try {
-      const identity = this.identify(request);
-      const created = await this.keyless.provision(identity);
-      url.searchParams.set('code', await this.issueCode(identity, created, hash));
+      const proven = await this.certificates.of(request);
+      const identity = this.identity(proven);
+      // An old answer creates nothing, and the claim asks again.
+      const created = !standsOnLastAnswer(identity) && (await this.keyless.provision(identity));
+      url.searchParams.set('code', await this.issueCode(proven, created, hash));
       return url.href;
     } catch (error) {
       return this.refusedReturn(url, error);
@@ -102,7 +109,7 @@ export class CertificateLoginService {
    *   {@link KeylessLogin.logIn} throws
    */
   async claim(code: string, proof: string | null, origin: LoginOrigin): Promise<Login> {
-    this.admission.require(PROVIDER, 'login', 'keyless');
+    this.admission.require(CERTIFICATES, 'login', 'keyless');
     const now = new Date(this.clock.now());
     const contents = await this.claims.takeChecked<ClaimContents>(
       'mtls-claim',
@@ -113,41 +120,25 @@ export class CertificateLoginService {
     if (contents === null) {
       throw new AppError('invalid-code');
     }
-    const { subject, login, created } = contents;
-    const answer = await this.keyless.logIn(this.identity(subject, login), origin);
+    const { subject, login, record = null, created } = contents;
+    const proven = await this.certificates.prove({ subject, login, record });
+    const answer = await this.keyless.logIn(this.identity(proven), origin);
     return { ...answer, created: created || answer.created };
   }
 
-  /** @throws AppError `mtls-required` without a trusted certificate, `not-eligible` */
-  private identify(request: IncomingMessage): KeylessIdentity {
-    const presented = this.certificates.of(request);
-    if (presented.kind === 'refused') {
-      this.logRefusal(presented.reason);
-    }
-    if (presented.kind !== 'facts') {
-      throw new AppError('mtls-required');
-    }
-    const verdict = judgeClientCertificate(presented.facts, this.mtls, this.clock.now());
-    if (!verdict.isAllowed) {
-      this.logRefusal(verdict.reason);
-      throw new AppError('not-eligible', { provider: PROVIDER });
-    }
-    return this.identity(verdict.subject, verdict.login);
-  }
-
-  private identity(subject: string, login: string): KeylessIdentity {
-    const known = { provider: PROVIDER, subject, authority: null, login, credentials: null };
-    return { ...known, eligibility: { status: 'eligible' } };
+  private identity({ subject, login, record, eligibility }: ProvenCertificate): KeylessIdentity {
+    const known = { provider: CERTIFICATES, subject, authority: null, credentials: null };
+    const limits = { ttlSeconds: this.mtls.tokenTtlSeconds, endsBy: endOf(record) };
+    return { ...known, login, certificate: record, eligibility, limits };
   }
 
   private async issueCode(
-    identity: KeylessIdentity,
+    { subject, login, record }: ProvenCertificate,
     created: boolean,
     proofHash: string | null,
   ): Promise<string> {
     const code = randomSecret();
-    const { subject, login } = identity;
-    const contents = { subject, login, created, proofHash };
+    const contents: ClaimContents = { subject, login, record, created, proofHash };
     const expiresAt = new Date(this.clock.now() + this.mtls.claimTtlSeconds * 1000);
     await this.claims.add('mtls-claim', code, contents, expiresAt);
     return code;
@@ -155,7 +146,7 @@ export class CertificateLoginService {
 
   /** The refusal for the return address; null = admitted. @throws AppError `not-found` (switched off) */
   private refusal(): AppError | null {
-    const decision = judgeAdmission(this.admission.table, PROVIDER, 'login', 'keyless');
+    const decision = judgeAdmission(this.admission.table, CERTIFICATES, 'login', 'keyless');
     if (decision.isAllowed) {
       return null;
     }
@@ -167,51 +158,12 @@ export class CertificateLoginService {
 
   /** The return address with the refusal; a fault is thrown on. */
   private refusedReturn(url: URL, error: unknown): string {
-    if (!(error instanceof AppError) || ![401, 403, 409].includes(ERRORS[error.code].status)) {
+    const refusal = returnErrorOf(error);
+    if (refusal === null) {
       throw error;
     }
-    this.audit.refuse(PROVIDER, error.code);
-    url.searchParams.set('error', error.code.replaceAll('-', '_'));
+    this.audit.refuse(CERTIFICATES, refusal.replaceAll('_', '-'));
+    url.searchParams.set('error', refusal);
     return url.href;
-  }
-
-  /** The client receives the code only; the reason is for the operator. */
-  private logRefusal(reason: string): void {
-    this.audit.refuse(PROVIDER, reason);
-    this.logger.warn({ msg: 'client certificate refused', reason });
-  }
-
-  private returnAddress(returnTo: unknown): URL {
-    const { returnToAllowPrefixes } = this.mtls;
-    const url =
-      typeof returnTo === 'string' ? allowedReturnTo(returnTo, returnToAllowPrefixes) : null;
-    if (url === null) {
-      throw new AppError('invalid-return-to');
-    }
-    return url;
-  }
-}
-
-/** @throws AppError `invalid-request` */
-function toProofHash(value: unknown): string | null {
-  if (value === undefined) {
-    return null;
-  }
-  if (typeof value !== 'string' || !PROOF_HASH.test(value)) {
-    throw invalidRequest('proofHash', PROOF_HASH_MESSAGE);
-  }
-  return value.toLowerCase();
-}
-
-/**
- * A proof for a code that needs none is refused as well: the `proofHash` was lost on the way, so the
- * code is of another login than the one this client began.
- *
- * @throws AppError `invalid-proof`
- */
-function checkProof(proofHash: string | null, proof: string | null): void {
-  const isRight = proofHash === null ? proof === null : isProofOf(proof ?? '', proofHash);
-  if (!isRight) {
-    throw new AppError('invalid-proof');
   }
 }

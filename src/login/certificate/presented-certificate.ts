@@ -6,17 +6,26 @@ import type { ConfigType } from '@nestjs/config';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/clock.js';
 import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
-import type { CertificateFacts } from '../../policy/certificate/client-certificate.js';
+import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import {
   forwardedText,
   type ForwardedFormat,
   type ForwardedRefusal,
 } from '../../policy/certificate/forwarded-certificate.js';
-import { clientFlaw, MAX_CHAIN, VerifiedChains, type ChainFlaw } from './certificate-chain.js';
-import { CertificateFiles } from './certificate-files.js';
+import {
+  clientFlaw,
+  MAX_CHAIN,
+  VerifiedChains,
+  type ChainFlaw,
+} from '../../providers/certificate/certificate-chain.js';
+import { CertificateFiles } from '../../providers/certificate/certificate-files.js';
+import { recordOfLeaf, recordOfPath } from '../../providers/certificate/certificate-reference.js';
 import { CertificateHeaders, forwardedFormat, readPlain } from './certificate-headers.js';
-import { decodeCertificates } from './decode-certificates.js';
-import { parseCertificate, type ParsedCertificate } from './parse-certificate.js';
+import { decodeCertificates } from '../../providers/certificate/decode-certificates.js';
+import {
+  parseCertificate,
+  type ParsedCertificate,
+} from '../../providers/certificate/parse-certificate.js';
 import { TlsListener } from './tls-listener.js';
 
 export type PresentedCertificate =
@@ -25,7 +34,7 @@ export type PresentedCertificate =
       readonly kind: 'refused';
       readonly reason: ForwardedRefusal | 'undecodable' | 'chain-too-long' | ChainFlaw;
     }
-  | { readonly kind: 'facts'; readonly facts: CertificateFacts };
+  | { readonly kind: 'certificate'; readonly record: CertificateRecord };
 
 /** A client sends its certificate with every login, and parsing takes longest. */
 const KNOWN_CERTIFICATES = 500;
@@ -78,7 +87,10 @@ export class PresentedCertificates {
       return { kind: 'absent' };
     }
     if (this.format === null) {
-      return readPlain(headers, this.mtls.forwardedHeaders);
+      const plain = readPlain(headers, this.mtls.forwardedHeaders);
+      return plain.kind === 'facts'
+        ? { kind: 'certificate', record: { facts: plain.facts, reference: null } }
+        : plain;
     }
     const found = forwardedText(headers, this.format);
     return found.kind === 'certificate' ? this.read(this.format, found.text, found.chain) : found;
@@ -107,10 +119,17 @@ export class PresentedCertificates {
     if (leaf === undefined) {
       return { kind: 'absent' };
     }
-    const flaw = isUnverified
-      ? this.verified.flawOf(chain, this.files.current().trust, this.clock.now())
-      : clientFlaw(leaf);
-    return flaw === null ? { kind: 'facts', facts: leaf.facts } : { kind: 'refused', reason: flaw };
+    const { trust } = this.files.current();
+    if (!isUnverified) {
+      const flaw = clientFlaw(leaf);
+      return flaw === null
+        ? { kind: 'certificate', record: recordOfLeaf(leaf, trust?.anchors ?? []) }
+        : { kind: 'refused', reason: flaw };
+    }
+    const path = this.verified.pathOf(chain, trust, this.clock.now());
+    return typeof path === 'string'
+      ? { kind: 'refused', reason: path }
+      : { kind: 'certificate', record: recordOfPath(path) };
   }
 }
 

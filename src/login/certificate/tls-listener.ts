@@ -18,7 +18,10 @@ import type { FastifyInstance } from 'fastify';
 import { pollUntil } from '../../common/poll-until.js';
 import { httpConfig } from '../../config/http.config.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
-import { CertificateFiles, type LoadedFiles } from './certificate-files.js';
+import {
+  CertificateFiles,
+  type LoadedFiles,
+} from '../../providers/certificate/certificate-files.js';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 10_000;

@@ -23,7 +23,21 @@ import type { LoggedInAccount } from '../../storage/repositories/session.reposit
 import { IdentityChanges } from '../../identities/identity-changes.js';
 import { IdentityLinks } from '../../identities/identity-links.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
-import { SessionIssuer, type Login } from '../../auth/sessions/session-issuer.js';
+import {
+  SessionIssuer,
+  type Login,
+  type SessionLimits,
+} from '../../auth/sessions/session-issuer.js';
+import { IdentityEvents } from '../../auth/identity-events.js';
+import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
+
+/** It could not be found out whether the certificate is revoked. */
+interface UnansweredEligibility {
+  readonly status: 'unknown';
+  readonly reason: string;
+  /** Whether the last answer about this identity stands, if it was a yes. */
+  readonly lastAnswerStands: boolean;
+}
 
 /** An identity just proven by a provider or a certificate, without a device key. */
 export interface KeylessIdentity {
@@ -34,9 +48,13 @@ export interface KeylessIdentity {
   readonly authority: Authority | null;
   readonly login: string | null;
   /** The verdict of the operator's rules. */
-  readonly eligibility: EligibilityVerdict;
+  readonly eligibility: EligibilityVerdict | UnansweredEligibility;
   /** For the re-check; null keeps the stored ones. */
   readonly credentials: string | null;
+  /** The certificate that was shown. Default: none. */
+  readonly certificate?: CertificateRecord | null;
+  /** Limits of the session. Default: the common lifetime. */
+  readonly limits?: SessionLimits;
   /** The facts that were judged. Default: the login only. */
   readonly facts?: EligibilityFacts;
   /** The provider's own session, for logout tokens. Default: none is known. */
@@ -51,6 +69,8 @@ interface AdmittedIdentity {
   readonly provider: string;
   readonly created: boolean;
   readonly change: IdentityChange | null;
+  /** Sessions that ended: their certificate is no longer accepted. */
+  readonly ended: readonly string[];
 }
 
 /** A login decided in a transaction; {@link KeylessLogin.finish} answers it after the commit. */
@@ -73,6 +93,7 @@ export class KeylessLogin {
     private readonly links: IdentityLinks,
     private readonly issuer: SessionIssuer,
     private readonly changes: IdentityChanges,
+    private readonly events: IdentityEvents,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
     private readonly admission: Admission,
@@ -85,12 +106,18 @@ export class KeylessLogin {
    *   `not-eligible`, `restore-required`, `account-disabled`, `unavailable`
    */
   async logIn(identity: KeylessIdentity, origin: LoginOrigin): Promise<Login> {
-    await this.check(identity);
-    const { provider, subject, login, authority, credentials } = identity;
+    const lastAnswerStands = standsOnLastAnswer(identity);
+    if (!lastAnswerStands) {
+      await this.check(identity);
+    }
+    const { provider, subject, login, authority, credentials, certificate, limits } = identity;
     if (authority === null && credentials === null) {
-      const session = this.issuer.prepare(provider, origin);
-      const freshAfter = new Date(this.clock.now() - FRESH_MS);
-      const known = await this.keyless.logIn({ provider, subject, login, freshAfter, session });
+      this.admission.require(provider, 'login', 'keyless');
+      const session = this.issuer.prepare(provider, origin, null, limits);
+      const freshAfter = new Date(lastAnswerStands ? 0 : this.clock.now() - FRESH_MS);
+      const fingerprint = certificate?.facts.fingerprint ?? null;
+      const asked = { provider, subject, login, fingerprint, freshAfter, session };
+      const known = await this.keyless.logIn(asked);
       if (known !== null) {
         return this.issuer.answer(known, session, false);
       }
@@ -123,7 +150,8 @@ export class KeylessLogin {
     origin: LoginOrigin,
   ): Promise<KeylessSession> {
     const admitted = await this.decide(query, identity);
-    const session = this.issuer.prepare(identity.provider, origin, identity.providerSession);
+    const { providerSession, limits } = identity;
+    const session = this.issuer.prepare(identity.provider, origin, providerSession, limits);
     const account = await this.issuer.begin(admitted.accountId, session, query);
     return { ...admitted, account, session };
   }
@@ -156,47 +184,65 @@ export class KeylessLogin {
           throw this.changes.refuseForeign(provider, known.identity.issuer);
         }
         checkOpen(known, provider);
-        const change = await this.refresh(query, known, proven);
-        return { accountId: known.account.id, provider, created: false, change };
+        const refreshed = await this.refresh(query, known, proven);
+        return { accountId: known.account.id, provider, created: false, ...refreshed };
       }
       this.admission.require(provider, 'provision', 'keyless');
       const accountId = await this.keyless.create(query, proven, new Date(this.clock.now()));
       if (accountId !== null) {
-        return { accountId, provider, created: true, change: null };
+        return { accountId, provider, created: true, change: null, ended: [] };
       }
     }
     throw new AppError('unavailable', { provider });
   }
 
-  private announce({ accountId, provider, created, change }: AdmittedIdentity): void {
+  private announce({ accountId, provider, created, change, ended }: AdmittedIdentity): void {
     if (change !== null) {
       this.changes.announce(change);
+    }
+    for (const sessionId of ended) {
+      this.audit.log({ kind: 'token-revoked', actor: 'provider', accountId, provider, sessionId });
+      this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
     }
     if (created) {
       this.audit.log({ kind: 'identity-linked', actor: 'user', accountId, provider });
     }
   }
 
-  private refresh(
+  /** With another certificate after a refusal, what the refused one began ends. */
+  private async refresh(
     query: Query,
-    { account, identity }: IdentityAccount,
+    { account, identity, fingerprint }: IdentityAccount,
     proven: ProvenIdentity,
-  ): Promise<IdentityChange | null> {
+  ): Promise<Pick<AdmittedIdentity, 'change' | 'ended'>> {
     const { provider, subject, authority, facts, checkedAt } = proven;
     const request = { accountId: account.id, subject, authority, login: facts.login };
     const decision = judgeLink({ ...request, checkedAt: checkedAt.getTime() }, [identity]);
     if (decision.kind !== 'refresh') {
       throw new AppError('not-eligible', { provider });
     }
-    return this.links.refresh(query, account.id, proven, decision.change);
+    const isReplaced =
+      decision.change === 'regained' && fingerprint !== proven.certificate?.facts.fingerprint;
+    const ended =
+      proven.certificate !== null && isReplaced
+        ? await this.keyless.endSessions(query, account.id, provider)
+        : [];
+    const change = await this.links.refresh(query, account.id, proven, decision.change);
+    return { change, ended };
   }
 
   private toProven(identity: KeylessIdentity): ProvenIdentity {
-    const { provider, subject, authority, login, credentials } = identity;
+    const { provider, subject, authority, login, credentials, certificate = null } = identity;
     const noFacts = { email: null, emailVerified: false, groups: null, memberships: {} };
     const { facts = { ...noFacts, login }, checkedAt = this.clock.now() } = identity;
-    return this.links.prove({ provider, subject, facts, credentials, checkedAt }, authority);
+    const proof = { provider, subject, facts, credentials, certificate, checkedAt };
+    return this.links.prove(proof, authority);
   }
+}
+
+/** Whether it could not be found out if the identity is still good, and the last answer counts. */
+export function standsOnLastAnswer({ eligibility }: KeylessIdentity): boolean {
+  return 'lastAnswerStands' in eligibility && eligibility.lastAnswerStands;
 }
 
 /** @throws AppError `not-eligible`, or `unavailable` when it is unknown */

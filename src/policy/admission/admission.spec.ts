@@ -230,7 +230,12 @@ describe('the admission table', () => {
         },
         mtls: { enabled: true, mode: 'direct', autoProvision: true },
       },
-      ['key_challenge login keyed', 'key_challenge provision keyed', 'okta connect keyed'],
+      [
+        'key_challenge login keyed',
+        'key_challenge provision keyed',
+        'okta connect keyed',
+        'mtls connect keyed',
+      ],
     ],
   ])('allows %s', (name, change, expected) => {
     const providers = name === 'by default' ? [] : [okta()];

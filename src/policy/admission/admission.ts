@@ -70,6 +70,8 @@ export function admissionTable(policy: AdmissionPolicy): readonly AdmissionEntry
       ]),
     ),
     ...entries(CERTIFICATES, restrictsCertificates(policy.mtls), [
+      ['connect', 'keyed', certificates(policy)],
+      ['connect', 'keyless', certificates(policy) ?? keylessAccounts(policy)],
       ['login', 'keyless', certificateLogin(policy)],
       ['provision', 'keyless', certificateSignup(policy)],
     ]),
@@ -215,17 +217,21 @@ function keylessOAuthSignup(policy: AdmissionPolicy, provider: string): Check {
   );
 }
 
-function certificateLogin(policy: AdmissionPolicy): Check {
-  const { mtls } = policy;
+/** Connecting one needs no more: an account with device keys may have to show it, too. */
+function certificates({ mtls }: AdmissionPolicy): Check {
   return (
     unless(mtls.enabled, 'not-found', 'SERVICE_FEATURE_AUTH_MTLS__ENABLED') ??
-    keylessAccounts(policy) ??
     unless(
       isMtlsReachable(mtls),
       'mtls-required',
       'SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS',
     )
   );
+}
+
+function certificateLogin(policy: AdmissionPolicy): Check {
+  const { enabled } = policy.mtls;
+  return (enabled ? keylessAccounts(policy) : null) ?? certificates(policy);
 }
 
 function certificateSignup(policy: AdmissionPolicy): Check {

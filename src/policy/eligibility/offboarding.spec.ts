@@ -29,12 +29,12 @@ describe(judgeIdentity, () => {
     ['eligible', NOW - 10 * INTERVAL, { ...strict, enabled: false }, true],
   ] as const;
   it.each(cases)('%s, last answer at %s, %j: allowed %s', (status, checkedAt, rules, isAllowed) => {
-    const identity = { provider: 'okta', status, checkedAt, failures: 1 };
+    const identity = { status, checkedAt, failures: 1 };
     expect(judgeIdentity(identity, rules, NOW).isAllowed).toBe(isAllowed);
   });
 
   it('says until when a strict answer holds, to the millisecond', () => {
-    const identity = { provider: 'okta', ...good, failures: 1 };
+    const identity = { ...good, failures: 1 };
     expect(judgeIdentity(identity, strict, NOW)).toEqual({
       isAllowed: true,
       until: NOW + INTERVAL,
@@ -44,21 +44,10 @@ describe(judgeIdentity, () => {
 
   it('leaves the check that is due its time, while none has failed', () => {
     const until = nextCheckAt(strict, NOW, 1) + 2 * MINUTE;
-    const identity = { provider: 'okta', ...good };
-    expect(judgeIdentity(identity, strict, NOW)).toEqual({ isAllowed: true, until });
-    expect(judgeIdentity(identity, strict, until)).toEqual({ isAllowed: false });
+    expect(judgeIdentity(good, strict, NOW)).toEqual({ isAllowed: true, until });
+    expect(judgeIdentity(good, strict, until)).toEqual({ isAllowed: false });
     const short = { ...strict, intervalSeconds: 60 };
-    expect(judgeIdentity(identity, short, NOW + 1.6 * MINUTE)).toEqual({ isAllowed: false });
-  });
-
-  it('does not expect a re-check of a certificate', () => {
-    const identity = {
-      provider: 'mtls',
-      status: 'eligible',
-      checkedAt: null,
-      failures: 0,
-    } as const;
-    expect(judgeIdentity(identity, strict, NOW)).toEqual({ isAllowed: true, until: Infinity });
+    expect(judgeIdentity(good, short, NOW + 1.6 * MINUTE)).toEqual({ isAllowed: false });
   });
 });
 

@@ -46,9 +46,6 @@ const TRIES_PER_INTERVAL = 4;
 /** A retry waits between this share of its delay and all of it. */
 const RETRY_SPREAD = 0.5;
 
-/** A certificate is presented at every login, and no provider can be queried about it. */
-const NEVER_RECHECKED = 'mtls';
-
 /**
  * Whether the cached eligibility of an identity allows access (contract, Required providers
  * and offboarding). Unknown is a no only where strict, once the last good answer is older than the
@@ -56,14 +53,14 @@ const NEVER_RECHECKED = 'mtls';
  * interval, so an answer that no check has failed to renew counts until that one must have ended.
  */
 export function judgeIdentity(
-  identity: Omit<EligibilityRecord, 'reason'> & { readonly provider: string },
+  identity: Omit<EligibilityRecord, 'reason'>,
   rules: OffboardingRules,
   now: number,
 ): IdentityDecision {
   if (identity.status === 'ineligible') {
     return { isAllowed: false };
   }
-  if (!rules.enabled || !rules.strict || identity.provider === NEVER_RECHECKED) {
+  if (!rules.enabled || !rules.strict) {
     return { isAllowed: true, until: Infinity };
   }
   const intervalMs = rules.intervalSeconds * 1000;
@@ -131,7 +128,7 @@ function unanswered(
   random: number,
 ): ScheduledRecord {
   const failures = record.failures + 1;
-  const isKept = judgeIdentity({ ...record, failures, provider: '' }, rules, now).isAllowed;
+  const isKept = judgeIdentity({ ...record, failures }, rules, now).isAllowed;
   const hasAnswer = record.status === 'ineligible';
   return {
     status: isKept || hasAnswer ? record.status : 'unknown',

@@ -79,7 +79,6 @@ describe('findLockouts', () => {
         },
       ],
     ],
-    ['error required-mtls-unavailable', [KEYLESS, { auth: { requiredLoginProviders: ['mtls'] } }]],
     ['error no-login-method', [{ auth: { keyChallengeEnabled: false } }]],
     ['error no-login-method', [KEYLESS, { auth: { keyChallengeEnabled: false }, providers: [] }]],
     ['error keyless-provider-not-configured', [KEYLESS, { providers: [] }]],

@@ -86,10 +86,6 @@ const LOCKOUT_ERRORS: LockoutRules = {
       (id) =>
         `AUTH_REQUIRED_LOGIN_PROVIDERS names ${id}, which is not configured: every account is refused until it is.`,
     ),
-  'required-mtls-unavailable': (policy) =>
-    policy.auth.requiredLoginProviders.includes('mtls') &&
-    !methodsWith(admissionTable(policy), 'login', 'keyless').includes(CERTIFICATES) &&
-    'AUTH_REQUIRED_LOGIN_PROVIDERS names mtls, but no certificate can log in: every account is refused.',
   'no-login-method': (policy) =>
     !allows(policy, 'login') &&
     'No way to log in is left: device keys, keyless providers and certificates are all off or incomplete.',
@@ -113,7 +109,8 @@ const LOCKOUT_ERRORS: LockoutRules = {
   'mtls-without-keyless': (policy) =>
     policy.mtls.enabled &&
     !acceptsKeyless(policy) &&
-    'Login with certificates is on, but it needs keyless accounts and a storage policy other than required_e2ee.',
+    !policy.auth.requiredLoginProviders.includes(CERTIFICATES) &&
+    'Login with certificates is on, but it needs keyless accounts and a storage policy other than required_e2ee. (Where AUTH_REQUIRED_LOGIN_PROVIDERS names mtls, accounts with device keys connect one.)',
   'mtls-unreachable': (policy) =>
     policy.mtls.enabled &&
     !isMtlsReachable(policy.mtls) &&
@@ -170,6 +167,7 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     ),
   'offboarding-without-allowlists': (policy) =>
     policy.auth.offboarding.enabled &&
+    !policy.mtls.enabled &&
     !policy.providers.some(isRestricted) &&
     'Offboarding is on, but no provider has an allowlist: only identities that disappear lose access.',
   'allowlists-without-offboarding': (policy) =>
@@ -185,6 +183,10 @@ const LOCKOUT_WARNINGS: LockoutRules = {
               `${id} has an allowlist and stores no refresh token: a person removed from it keeps access until the next login there. Leave storeRefreshToken out, or set it to true.`,
           )
       : [],
+  'certificates-not-checked-again': (policy) =>
+    policy.mtls.enabled &&
+    !policy.auth.offboarding.enabled &&
+    'Certificates log in, but AUTH_OFFBOARDING_ENABLED is false: one that is revoked keeps access until its tokens end.',
   'keyless-without-offboarding': (policy) => {
     const providers = keylessProviders(policy);
     return (

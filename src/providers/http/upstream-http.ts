@@ -5,6 +5,8 @@ import { tracing } from '../../common/trace.js';
 import { isLoopbackHost } from '../../policy/flow/return-address.js';
 
 export interface UpstreamLimits {
+  /** Also http to any host: for what is signed by itself. Default: https, and http on loopback. */
+  readonly acceptsPlainHttp?: boolean;
   /** For the whole request, from the queue to the last byte of the body. */
   readonly timeoutMs: number;
   /** Bytes of a response body, decompressed. */
@@ -116,7 +118,7 @@ export class UpstreamHttp {
    * do not answer the request
    */
   async fetch(address: string | URL, request: UpstreamRequest = {}): Promise<Response> {
-    const url = secureAddress(address);
+    const url = secureAddress(address, this.limits.acceptsPlainHttp ?? false);
     const timeout = AbortSignal.timeout(this.limits.timeoutMs);
     const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
     const openMs = this.breaker.waitMs(this.clock.now());
@@ -253,10 +255,10 @@ function refuseOutage({ status, headers }: Response): void {
   }
 }
 
-function secureAddress(address: string | URL): URL {
+function secureAddress(address: string | URL, acceptsPlainHttp: boolean): URL {
   const url = new URL(address);
-  const isLoopback = url.protocol === 'http:' && isLoopbackHost(url.hostname);
-  if (url.protocol !== 'https:' && !isLoopback) {
+  const isAccepted = acceptsPlainHttp || isLoopbackHost(url.hostname);
+  if (url.protocol !== 'https:' && (url.protocol !== 'http:' || !isAccepted)) {
     throw new UpstreamError('insecure_address');
   }
   return url;

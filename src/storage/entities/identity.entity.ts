@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import type { EligibilityFacts, EligibilityStatus } from '../../policy/eligibility/eligibility.js';
 import { AccountEntity } from './account.entity.js';
 
@@ -51,6 +52,10 @@ export class IdentityEntity {
   /** What the provider said last: the rules can be tried on it without asking again. */
   @Column('jsonb', { nullable: true })
   facts!: EligibilityFacts | null;
+
+  /** The certificate that was shown last; null = not a certificate, or linked before this was stored. */
+  @Column('jsonb', { nullable: true })
+  certificate!: CertificateRecord | null;
 
   /** Re-checks in a row that came back without an answer. */
   @Column('integer', { name: 'consecutive_failures', default: 0 })

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../policy/audit-event.js';
+import { CERTIFICATES } from '../../policy/admission/admission.js';
+import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import type { EligibilityFacts, EligibilityStatus } from '../../policy/eligibility/eligibility.js';
 import type { EligibilityRecord, ScheduledRecord } from '../../policy/eligibility/offboarding.js';
 import { Database } from '../database.js';
@@ -19,6 +21,8 @@ export interface LeasedIdentity {
   readonly dueAt: number;
   /** Sealed; {@link IdentityDueRepository.openCredentials}. */
   readonly credentials: Buffer | null;
+  /** null = not a certificate, or linked before certificates were stored. */
+  readonly certificate: CertificateRecord | null;
   /** Names this lease: a worker with an older one can store nothing. */
   readonly leaseUntil: Date;
 }
@@ -58,7 +62,8 @@ export class IdentityDueRepository {
        RETURNING "identity"."id", "account_id" AS "accountId", "provider", "subject", "issuer",
          "login", "eligibility_status" AS "status", "eligibility_reason" AS "reason",
          "eligibility_checked_at" AS "checkedAt", "eligibility_next_check_at" AS "dueAt",
-         "consecutive_failures" AS "failures", "credentials", "lease_until" AS "leaseUntil"`,
+         "consecutive_failures" AS "failures", "credentials", "certificate",
+         "lease_until" AS "leaseUntil"`,
       [provider, limit, leaseMs],
     );
     return rows.map(({ status, reason, checkedAt, failures, dueAt, ...row }) => ({
@@ -139,6 +144,34 @@ export class IdentityDueRepository {
       : { ...stored, seq: stored.seq === null ? null : Number(stored.seq) };
   }
 
+  /**
+   * Makes due the identities of certificates that an authority revoked.
+   *
+   * @param issuerName DER of the authority's name, base64
+   * @param serialNumbers lower-case hex without leading zero bytes
+   * @returns how many became due; those that are refused already do not
+   */
+  async makeCertificatesDue(issuerName: string, serialNumbers: readonly string[]): Promise<number> {
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "provider" = $1 AND "eligibility_status" <> 'ineligible'
+         AND "certificate" #>> '{reference,issuerName}' = $2
+         AND "certificate" #>> '{reference,serialNumber}' = ANY($3::text[]) RETURNING 1`,
+      [CERTIFICATES, issuerName, serialNumbers],
+    );
+    return made.length;
+  }
+
+  /** Makes due every identity of a provider. @returns how many became due */
+  async makeAllDue(provider: string): Promise<number> {
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "provider" = $1 RETURNING 1`,
+      [provider],
+    );
+    return made.length;
+  }
+
   /** @returns how many identities became due: 0 when no account has that one */
   async makeDue(provider: string, subject: string): Promise<number> {
     const made = await this.database.query(
@@ -216,5 +249,6 @@ interface LeasedRow {
   readonly dueAt: Date;
   readonly failures: number;
   readonly credentials: Buffer | null;
+  readonly certificate: CertificateRecord | null;
   readonly leaseUntil: Date;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../policy/audit-event.js';
+import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
 import {
   type LinkedIdentity,
@@ -24,6 +25,8 @@ export interface ProvenIdentity {
   readonly facts: EligibilityFacts;
   /** What a later re-check needs; null keeps what is stored. */
   readonly credentials: string | null;
+  /** null = not a certificate. */
+  readonly certificate: CertificateRecord | null;
   readonly checkedAt: Date;
   readonly nextCheckAt: Date | null;
 }
@@ -230,8 +233,10 @@ export class IdentityRepository {
 }
 
 /** What is stored of an identity that its provider has just confirmed. */
-function confirmed({ facts, checkedAt, nextCheckAt, authority }: ProvenIdentity) {
+function confirmed({ facts, checkedAt, nextCheckAt, authority, certificate }: ProvenIdentity) {
   return {
+    // A code of an earlier version has none.
+    ...(certificate !== null && { certificate }),
     login: facts.login,
     facts,
     eligibilityStatus: 'eligible' as const,

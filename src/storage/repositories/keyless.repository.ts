@@ -21,6 +21,8 @@ export interface IdentityAccount {
   readonly account: AccountForLogin;
   readonly keyMode: KeyMode;
   readonly identity: LinkedIdentity;
+  /** Of the certificate that was shown last, hex; null = not known. */
+  readonly fingerprint: string | null;
 }
 
 interface IdentityKey {
@@ -31,20 +33,25 @@ interface IdentityKey {
 /** A login of which nothing new is known: it has no issuer, and brings no credentials. */
 export interface PlainLogin extends IdentityKey {
   readonly login: string | null;
+  /** Of the certificate that was shown, hex; null = not known. */
+  readonly fingerprint: string | null;
   /** An identity that was confirmed before is to be confirmed again. */
   readonly freshAfter: Date;
   readonly session: NewSession;
 }
 
+const FINGERPRINT = `"certificate" #>> '{facts,fingerprint}'`;
+
 const LOG_IN = `
   WITH "found" AS MATERIALIZED (
     SELECT "asked".*, "account"."id", "token_epoch"
-    FROM ${newSessions(1, { provider: 'text', subject: 'text', login: 'text', fresh_after: 'timestamptz' })}
+    FROM ${newSessions(1, { provider: 'text', subject: 'text', login: 'text', fresh_after: 'timestamptz', fingerprint: 'text' })}
     JOIN "identity" USING ("provider", "subject")
     JOIN "account" ON "account"."id" = "identity"."account_id"
     WHERE "key_mode" = 'keyless' AND "disabled_at" IS NULL AND "eligibility_status" = 'eligible'
       AND "identity"."login" IS NOT DISTINCT FROM "asked"."login"
-      AND "eligibility_checked_at" > "asked"."fresh_after"),
+      AND "eligibility_checked_at" > "asked"."fresh_after"
+      AND ${FINGERPRINT} IS NOT DISTINCT FROM "asked"."fingerprint"),
   ${sessionsFrom('"found"')}
   SELECT "session_id" AS "sessionId", "id", false AS "isDisabled", ${SESSION_COUNT} AS "sessions"
   FROM "found"`;
@@ -53,7 +60,7 @@ const FIND = `
   SELECT "provider", "subject", "account_id" AS "accountId", "issuer", "login",
     "eligibility_status" AS "status",
     extract(epoch FROM "eligibility_checked_at")::float8 * 1000 AS "checkedAt",
-    "key_mode" AS "keyMode", "disabled_at" IS NOT NULL AS "isDisabled"
+    ${FINGERPRINT} AS "fingerprint", "key_mode" AS "keyMode", "disabled_at" IS NOT NULL AS "isDisabled"
   FROM "identity" JOIN "account" ON "account"."id" = "identity"."account_id"
   WHERE ("provider", "subject") IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
 
@@ -65,8 +72,8 @@ const CREATE = `
   WITH "linked" AS (
     INSERT INTO "identity" ("provider", "subject", "login", "facts", "credentials",
       "eligibility_status", "eligibility_checked_at", "eligibility_next_check_at",
-      "account_id", "id", "connected_at", "issuer")
-    VALUES ($1, $2, $3, $4, $5, 'eligible', $6, $7, $8, $9, $10, $11)
+      "account_id", "id", "connected_at", "issuer", "certificate")
+    VALUES ($1, $2, $3, $4, $5, 'eligible', $6, $7, $8, $9, $10, $11, $12)
     ON CONFLICT ("provider", "subject") DO NOTHING
     RETURNING "account_id"),
   "created" AS (
@@ -104,6 +111,20 @@ export class KeylessRepository {
     return isStorable ? this.logInTogether(login) : Promise.resolve(null);
   }
 
+  /** Ends the account's sessions of one login method. @returns their ids */
+  async endSessions(query: Query, accountId: string, method: string): Promise<string[]> {
+    const ended = await query<{ id: string }>(
+      `WITH "ended" AS (
+         DELETE FROM "session" WHERE "account_id" = $1 AND "method" = $2 RETURNING "id"),
+       "audited" AS (
+         INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id")
+         SELECT now(), 'token-revoked', 'provider', $1, $2, "id" FROM "ended")
+       SELECT "id" FROM "ended"`,
+      [accountId, method],
+    );
+    return ended.map(({ id }) => id);
+  }
+
   /** Locks the identity until the transaction ends. */
   async lock(query: Query, key: IdentityKey): Promise<IdentityAccount | null> {
     const [account] = await findAll(query, `${FIND} FOR UPDATE OF "identity"`, [key]);
@@ -117,6 +138,7 @@ export class KeylessRepository {
    */
   async create(query: Query, proven: ProvenIdentity, now: Date): Promise<string | null> {
     const { provider, subject, authority, facts, credentials, checkedAt, nextCheckAt } = proven;
+    const { certificate } = proven;
     const accountId = randomUUID();
     const [account] = await query<{ id: string }>(CREATE, [
       provider,
@@ -130,6 +152,7 @@ export class KeylessRepository {
       randomUUID(),
       now,
       authority?.issuer ?? null,
+      certificate === null ? null : JSON.stringify(certificate),
     ]);
     return account?.id ?? null;
   }
@@ -145,6 +168,7 @@ async function logInAll(
     logins.map(({ subject }) => subject),
     logins.map(({ login }) => login),
     logins.map(({ freshAfter }) => freshAfter),
+    logins.map(({ fingerprint }) => fingerprint),
   ]);
   return inOrderOf(logins, rows);
 }
@@ -156,6 +180,7 @@ interface IdentityAccountRow extends IdentityKey {
   readonly status: LinkedIdentity['status'];
   /** Unix milliseconds. */
   readonly checkedAt: number | null;
+  readonly fingerprint: string | null;
   readonly keyMode: KeyMode;
   readonly isDisabled: boolean;
 }
@@ -183,6 +208,7 @@ function toIdentityAccount(row: IdentityAccountRow): IdentityAccount {
   return {
     account: { id: accountId, isDisabled },
     keyMode,
+    fingerprint: row.fingerprint,
     identity: { accountId, subject, issuer, login, status, checkedAt },
   };
 }

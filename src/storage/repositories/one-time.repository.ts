@@ -56,6 +56,8 @@ const TABLES = {
   'external-pending': 'external_pending',
   // A proven identity that waits for its client too; another kind of seal, so neither opens as the other.
   'mtls-claim': 'external_pending',
+  'mtls-connect': 'external_pending',
+  'mtls-connect-start': 'external_flow',
 } as const satisfies Partial<Record<SealPurpose, keyof typeof KEYS>>;
 
 type Kind = keyof typeof TABLES;

@@ -9,7 +9,9 @@ export type SealPurpose =
   | 'external-flow'
   | 'external-pending'
   | 'identity-credentials'
-  | 'mtls-claim';
+  | 'mtls-claim'
+  | 'mtls-connect'
+  | 'mtls-connect-start';
 
 /** The bytes are no seal of that purpose and owner, or the secret they were sealed with is gone. */
 export class BrokenSealError extends Error {

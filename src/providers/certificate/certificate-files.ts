@@ -6,9 +6,10 @@ import { Interval } from '@nestjs/schedule';
 import { LogOnce } from '../../common/log-once.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
-import { parseRevocationList, type TrustStore } from './certificate-chain.js';
+import type { TrustStore } from './certificate-chain.js';
 import { decodePem } from './decode-certificates.js';
 import { parseCertificate } from './parse-certificate.js';
+import { parseRevocationList, type RevocationList } from './revocation-list.js';
 
 const LOOK_EVERY_MS = 2000;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -37,6 +38,8 @@ export interface LoadedFiles {
   readonly tls: TlsFiles;
   /** null when there is no CA bundle. */
   readonly trust: TrustStore | null;
+  /** null when there is no file of revocation lists. */
+  readonly revocations: readonly RevocationList[] | null;
 }
 
 /**
@@ -47,9 +50,9 @@ export interface LoadedFiles {
 @Injectable()
 export class CertificateFiles implements OnModuleInit {
   private readonly logger = new Logger('ClientCertificates');
-  private readonly listeners: ((loaded: LoadedFiles) => void)[] = [];
+  private readonly listeners: ((loaded: LoadedFiles, before: LoadedFiles) => void)[] = [];
   private readonly mtls: MtlsSettings;
-  private loaded: LoadedFiles = { tls: NO_FILES, trust: null };
+  private loaded: LoadedFiles = { tls: NO_FILES, trust: null, revocations: null };
   private lastLooked = '';
   private readonly unused = new LogOnce((message) =>
     this.logger.error(`Changed certificate files are not used: ${message}`),
@@ -71,7 +74,7 @@ export class CertificateFiles implements OnModuleInit {
   }
 
   /** Calls back after every valid change. */
-  onChange(listener: (loaded: LoadedFiles) => void): void {
+  onChange(listener: (loaded: LoadedFiles, before: LoadedFiles) => void): void {
     this.listeners.push(listener);
   }
 
@@ -80,10 +83,11 @@ export class CertificateFiles implements OnModuleInit {
     if (!this.mtls.enabled) {
       return;
     }
+    const before = this.loaded;
     try {
       if (await this.load()) {
         this.unused.clear();
-        this.listeners.forEach((listener) => listener(this.loaded));
+        this.listeners.forEach((listener) => listener(this.loaded, before));
         this.logger.log('The certificate files have changed and are in use.');
       }
     } catch (error) {
@@ -107,7 +111,8 @@ export class CertificateFiles implements OnModuleInit {
       return false;
     }
     this.lastLooked = text;
-    this.loaded = { tls, trust: trustStoreOf(tls) };
+    const revocations = revocationsOf(tls);
+    this.loaded = { tls, trust: trustStoreOf(tls, revocations), revocations };
     return true;
   }
 
@@ -128,7 +133,10 @@ export class CertificateFiles implements OnModuleInit {
 const NO_FILES: TlsFiles = { cert: undefined, key: undefined, ca: undefined, crl: undefined };
 
 /** @throws ConfigurationError naming the invalid file */
-function trustStoreOf(tls: TlsFiles): TrustStore | null {
+function trustStoreOf(
+  tls: TlsFiles,
+  revocations: readonly RevocationList[] | null,
+): TrustStore | null {
   try {
     createSecureContext({ ...tls });
   } catch (error) {
@@ -144,8 +152,13 @@ function trustStoreOf(tls: TlsFiles): TrustStore | null {
   if (known.length === 0 || known.length < anchors.length) {
     throw problem('caPath', new Error('It has to hold certificates in PEM, all of them readable.'));
   }
+  return { anchors: known, revocations };
+}
+
+/** @throws ConfigurationError naming the invalid file */
+function revocationsOf({ crl }: TlsFiles): readonly RevocationList[] | null {
   try {
-    return { anchors: known, revocations: tls.crl?.map(parseRevocationList) ?? null };
+    return crl?.map(parseRevocationList) ?? null;
   } catch (error) {
     throw problem('crlPath', error);
   }

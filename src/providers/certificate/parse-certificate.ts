@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { AsnConvert, AsnProp, AsnPropTypes, BitString, OctetString } from '@peculiar/asn1-schema';
 import {
   AlgorithmIdentifier,
+  AuthorityInfoAccessSyntax,
   AuthorityKeyIdentifier,
   BasicConstraints,
   Certificate,
@@ -20,9 +21,11 @@ import {
   id_ce_policyMappings,
   id_ce_subjectAltName,
   id_ce_subjectKeyIdentifier,
+  id_pe_authorityInfoAccess,
   KeyUsage,
   SubjectAlternativeName,
   Version,
+  type AccessDescription,
   type GeneralName,
   type KeyUsageFlags,
   type Name,
@@ -44,9 +47,21 @@ export interface ParsedCertificate {
   readonly issuerDer: Buffer;
   readonly subjectDer: Buffer;
   readonly profile: CertificateProfile;
+  /** Where its revocation can be looked up, http and https only. */
+  readonly sources: RevocationSources;
+}
+
+export interface RevocationSources {
+  /** Addresses of complete revocation lists of its issuer (RFC 5280, 4.2.1.13). */
+  readonly crlUrls: readonly string[];
+  /** Addresses of OCSP responders (RFC 5280, 4.2.2.1). */
+  readonly ocspUrls: readonly string[];
 }
 
 const UPN = '1.3.6.1.4.1.311.20.2.3';
+const OCSP = '1.3.6.1.5.5.7.48.1';
+/** Stored with the identity. */
+const MAX_ADDRESS = 512;
 
 /**
  * Reads one DER certificate by its grammar; printed names can be crafted.
@@ -95,7 +110,34 @@ function fromDer(x509: X509Certificate): ParsedCertificate | null {
     issuerDer: Buffer.from(AsnConvert.serialize(tbs.issuer)),
     subjectDer: Buffer.from(AsnConvert.serialize(tbs.subject)),
     profile: readProfile(certificate, extensions),
+    sources: readSources(extensions),
   };
+}
+
+/** Points for some reasons only, or of another issuer's list, are left out. */
+function readSources(extensions: Extensions): RevocationSources {
+  const points =
+    readExtension(extensions, id_ce_cRLDistributionPoints, CRLDistributionPoints) ?? [];
+  const lists = points
+    .filter(({ reasons, cRLIssuer }) => reasons === undefined && cRLIssuer === undefined)
+    .flatMap(({ distributionPoint }) => distributionPoint?.fullName ?? []);
+  const access = readAccess(extensions).filter(({ accessMethod }) => accessMethod === OCSP);
+  const responders = access.map(({ accessLocation }) => accessLocation);
+  return { crlUrls: lists.flatMap(addressOf), ocspUrls: responders.flatMap(addressOf) };
+}
+
+/** Path validation does not need the extension, so an unreadable one is as good as none. */
+function readAccess(extensions: Extensions): readonly AccessDescription[] {
+  try {
+    return readExtension(extensions, id_pe_authorityInfoAccess, AuthorityInfoAccessSyntax) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function addressOf({ uniformResourceIdentifier: address }: GeneralName): string[] {
+  const isWeb = address !== undefined && /^https?:\/\//i.test(address) && URL.canParse(address);
+  return isWeb && address.length <= MAX_ADDRESS ? [address] : [];
 }
 
 /** With seconds, in UTC, without fractions: other forms are read in different ways (4.1.2.5). */
@@ -181,8 +223,6 @@ function readProfile(
 ) {
   const netscape = readExtension(extensions, NETSCAPE_CERT_TYPE, BitString)?.toNumber() ?? null;
   const isVersion3 = tbs.version === Version.v3;
-  // Distribution points are not followed, but have to be readable.
-  readExtension(extensions, id_ce_cRLDistributionPoints, CRLDistributionPoints);
   return {
     hasUnknownCritical: [...extensions].some(([id, one]) => one.isCritical && !HANDLED.has(id)),
     /** Whether it has an extension that changes who may use it, in ways not implemented here. */
@@ -253,7 +293,8 @@ export function allowsKeyUse({ keyUsage }: CertificateProfile, flags: KeyUsageFl
   return keyUsage === null || (keyUsage & flags) !== 0;
 }
 
-function signatureName({ algorithm, parameters }: AlgorithmIdentifier): string {
+/** The object identifier of a signature algorithm; for RSASSA-PSS that of its hash. */
+export function signatureName({ algorithm, parameters }: AlgorithmIdentifier): string {
   if (algorithm !== RSASSA_PSS) {
     return algorithm;
   }
@@ -266,8 +307,8 @@ function hexOf(bytes: ArrayBuffer | undefined): string | null {
 }
 
 /** Serial numbers may have leading zero bytes; two that differ only there are the same number. */
-export function serialOf(bytes: ArrayBuffer): string {
-  return Buffer.from(bytes)
+export function serialOf(bytes: ArrayBuffer | Buffer): string {
+  return Buffer.from(new Uint8Array(bytes))
     .toString('hex')
     .replace(/^(?:00)+/, '');
 }

@@ -1,13 +1,12 @@
-import { AsnConvert } from '@peculiar/asn1-schema';
-import { CertificateList, KeyUsageFlags } from '@peculiar/asn1-x509';
+import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { LRUCache } from 'lru-cache';
 import { CLIENT_AUTHENTICATION } from '../../policy/certificate/client-certificate.js';
 import {
   allowsKeyUse,
-  serialOf,
   type CertificateProfile,
   type ParsedCertificate,
 } from './parse-certificate.js';
+import { searchLists, type ListedCertificate, type RevocationList } from './revocation-list.js';
 
 /** The authorities of this server. */
 export interface TrustStore {
@@ -58,14 +57,24 @@ export function validateChain(
 function pathFlaw(path: CertificatePath, store: TrustStore, now: number): ChainFlaw | null {
   for (const [index, certificate] of path.entries()) {
     const isAnchor = index > 0 && index === path.length - 1;
+    // Without a current list of the issuer: no.
     const isKept =
-      isAnchor || store.revocations === null || isUnrevoked(certificate, store.revocations, now);
+      isAnchor ||
+      store.revocations === null ||
+      searchLists(listed(certificate), store.revocations, now) === 'good';
     const flaw = timeFlaw(certificate, now) ?? (isKept ? null : 'revoked');
     if (flaw !== null) {
       return index === 0 ? flaw : `issuer-${flaw}`;
     }
   }
   return null;
+}
+
+/** What revocation lists are searched for. */
+export function listed(certificate: ParsedCertificate): ListedCertificate {
+  const { issuerDer, serialNumber, profile, sources } = certificate;
+  const isAuthority = profile.constraints?.isAuthority === true;
+  return { issuerDer, serialNumber, crlUrls: sources.crlUrls, isAuthority };
 }
 
 /** One path, without backtracking: at each step an anchor that fits, else a certificate sent along. */
@@ -171,67 +180,27 @@ export class VerifiedChains {
    *
    * @param chain the client's own certificate first
    * @param now Unix milliseconds
-   * @returns null when it leads to an authority
+   * @returns the path to an authority, or why there is none
    */
-  flawOf(
+  pathOf(
     chain: readonly ParsedCertificate[],
     store: TrustStore | null,
     now: number,
-  ): ChainFlaw | null {
+  ): CertificatePath | ChainFlaw {
     if (store === null) {
       return 'not-trusted';
     }
     const key = chain.map(({ facts }) => facts.fingerprint).join();
     const known = this.known.get(key);
     if (known?.store === store) {
-      return pathFlaw(known.path, store, now);
+      return pathFlaw(known.path, store, now) ?? known.path;
     }
     const path = validateChain(chain, store, now);
-    if (typeof path === 'string') {
-      return path;
+    if (typeof path !== 'string') {
+      this.known.set(key, { store, path });
     }
-    this.known.set(key, { store, path });
-    return null;
+    return path;
   }
-}
-
-/** A CRL. The file is the operator's, so its signature is not verified. */
-interface RevocationList {
-  readonly issuerDer: Buffer;
-  /** Unix milliseconds; null = without one. */
-  readonly nextUpdate: number | null;
-  readonly serialNumbers: ReadonlySet<string>;
-}
-
-/** @throws Error when the PEM text is no revocation list */
-export function parseRevocationList(pem: string): RevocationList {
-  const der = Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64');
-  const {
-    issuer,
-    nextUpdate,
-    revokedCertificates = [],
-  } = AsnConvert.parse(der, CertificateList).tbsCertList;
-  return {
-    issuerDer: Buffer.from(AsnConvert.serialize(issuer)),
-    nextUpdate: nextUpdate?.getTime().getTime() ?? null,
-    serialNumbers: new Set(revokedCertificates.map((one) => serialOf(one.userCertificate))),
-  };
-}
-
-/** Whether a current list of the issuer does not contain the certificate. Without such a list: no. */
-function isUnrevoked(
-  certificate: ParsedCertificate,
-  lists: readonly RevocationList[],
-  now: number,
-): boolean {
-  const responsible = lists.filter(
-    ({ issuerDer, nextUpdate }) =>
-      issuerDer.equals(certificate.issuerDer) && (nextUpdate === null || now <= nextUpdate),
-  );
-  return (
-    responsible.length > 0 &&
-    responsible.every(({ serialNumbers }) => !serialNumbers.has(certificate.serialNumber))
-  );
 }
 
 /** Why one certificate of a path is refused, at any time. */

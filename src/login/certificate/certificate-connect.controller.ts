@@ -1,0 +1,140 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Post,
+  Query,
+  Redirect,
+  Req,
+  UseGuards,
+} from '@nestjs/common';
+import {
+  ApiBody,
+  ApiOperation,
+  ApiProperty,
+  ApiQuery,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
+import type { Access } from '../../auth/auth.service.js';
+import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { Caller, OpenToAnyToken, Public } from '../../auth/route-access.js';
+import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
+import { ChangesState } from '../../common/request-rules.js';
+import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
+import { CertificateConnectService } from './certificate-connect.service.js';
+
+export class ConnectCertificateDto {
+  @ApiProperty({
+    required: false,
+    description: 'The `code` of the return address. Default: the certificate of this connection.',
+  })
+  @IsOptional()
+  @IsString()
+  @MaxLength(128)
+  code?: string;
+
+  @ApiProperty({ required: false, description: 'The secret whose hash the connection began with.' })
+  @IsOptional()
+  @MaxLength(1024)
+  @IsString()
+  proof?: string;
+}
+
+export class ConnectStartDto {
+  @ApiProperty({
+    description:
+      'To open in the browser, within 10 minutes: absolute, or relative to this address.',
+  })
+  url!: string;
+}
+
+@ApiTags('client certificates')
+@Controller('v1/connect/certificate')
+@OpenToAnyToken()
+export class CertificateConnectController {
+  constructor(private readonly connections: CertificateConnectService) {}
+
+  @ApiOperation({
+    summary: 'Begins connecting a certificate in a browser: the address that requests it.',
+  })
+  @Get('start')
+  @NeedsFreshLogin()
+  @ChangesState()
+  @ApiQuery({
+    name: 'returnTo',
+    description: 'The return address; the operator lists the allowed ones.',
+  })
+  @ApiQuery({
+    name: 'proofHash',
+    required: false,
+    description:
+      'SHA-256 of a secret `proof` in hex; the code is then connected with `proof` alone.',
+  })
+  @Answers(ConnectStartDto)
+  @Refuses('invalid-request', 'invalid-return-to', 'not-found', 'mtls-required')
+  async start(
+    @Caller() { accountId }: Access,
+    @Query('returnTo') returnTo: unknown,
+    @Query('proofHash') proofHash: unknown,
+  ): Promise<ConnectStartDto> {
+    return { url: await this.connections.start(accountId, returnTo, proofHash) };
+  }
+
+  @ApiOperation({ summary: 'Reads the certificate of a browser: redirects to the return address.' })
+  @Get('complete')
+  @Public()
+  @UseGuards(LoginRateGuard)
+  @ChangesState()
+  @Redirect()
+  @ApiQuery({ name: 'state', description: 'Of the address that `start` returned; used once.' })
+  @ApiResponse({ status: 302, description: 'To `returnTo`, with `code` or `error`.' })
+  @Refuses('invalid-pending', 'invalid-return-to', 'not-found', 'mtls-required', 'unavailable')
+  async complete(
+    @Req() { raw }: FastifyRequest,
+    @Query('state') state: unknown,
+  ): Promise<{ readonly url: string; readonly statusCode: 302 }> {
+    return { url: await this.connections.complete(raw, state), statusCode: 302 };
+  }
+
+  @ApiOperation({ summary: 'Connects the certificate of this connection, or of a `code`.' })
+  @Post()
+  @NeedsFreshLogin()
+  @Answers(SuccessDto)
+  @ApiBody({ type: ConnectCertificateDto, required: false })
+  @Refuses(
+    'invalid-code',
+    'invalid-proof',
+    'mtls-required',
+    'not-eligible',
+    'not-found',
+    'provider-already-linked',
+    'unavailable',
+  )
+  async connect(
+    @Caller() { accountId }: Access,
+    @Body() { code, proof }: ConnectCertificateDto,
+    @Req() { raw }: FastifyRequest,
+  ): Promise<SuccessDto> {
+    await (code === undefined
+      ? this.connections.connect(accountId, raw)
+      : this.connections.claim(accountId, code, proof ?? null));
+    return { success: true };
+  }
+
+  @ApiOperation({
+    summary: 'Unlinks the certificate, linked or not.',
+    description: 'Where a certificate is required, access ends at once, everywhere.',
+  })
+  @Delete()
+  @NeedsFreshLogin()
+  @Answers(SuccessDto)
+  @Refuses('invalid-request')
+  async disconnect(@Caller() { accountId }: Access): Promise<SuccessDto> {
+    await this.connections.disconnect(accountId);
+    return { success: true };
+  }
+}

@@ -1,0 +1,335 @@
+import { spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect as connectTcp, type AddressInfo } from 'node:net';
+import { Pool } from 'pg';
+import {
+  TestAuthority,
+  type CertificateRequest,
+  type IssuedCertificate,
+} from '../fakes/certificates.js';
+import { call } from '../helpers/client.js';
+import { connect, type LiveClient } from '../helpers/client-live.js';
+import { IS_POSTGRES } from '../helpers/server.js';
+import { createStore, type Store } from '../helpers/server-store.js';
+import { freePort } from '../helpers/service-process.js';
+import { waitFor } from '../helpers/wait.js';
+import {
+  directory,
+  files,
+  issuing,
+  publish,
+  revocationLists,
+  startDirect,
+  type DirectServer,
+} from './mtls-direct-world.js';
+
+/** So long that only what a test does can be the cause of a re-check. */
+const NEVER = { AUTH_OFFBOARDING_INTERVAL_SECONDS: '86400' };
+
+interface Person {
+  readonly own: IssuedCertificate;
+  readonly token: string;
+  readonly live: LiveClient;
+}
+
+let people = 0;
+const certificate = (): IssuedCertificate =>
+  issuing.issue({ names: [`email:person${(people += 1)}@corp.example`] });
+
+/** Logged in, with an open connection. */
+async function person(direct: DirectServer, own = certificate()): Promise<Person> {
+  const { status, body } = await direct.logIn(own);
+  expect(status).toBe(200);
+  const token = String(body['token']);
+  const live = await connect(direct.server, { token });
+  await live.next('hello');
+  return { own, token, live };
+}
+
+async function expectOut({ server }: DirectServer, { token, live }: Person, reason: string) {
+  expect(await live.next('closing')).toMatchObject({ code: 'not-eligible', provider: 'mtls' });
+  expect(await live.disconnected).toBe('io server disconnect');
+  const answer = await call(server, 'GET', '/v1/push-tokens', { token });
+  expect(answer).toMatchObject({ status: 403, body: { code: 'not-eligible', provider: 'mtls' } });
+  expect(await eligibilityOf({ server }, { token })).toMatchObject({
+    status: 'ineligible',
+    reason,
+  });
+}
+
+async function eligibilityOf(
+  { server }: Pick<DirectServer, 'server'>,
+  { token }: Pick<Person, 'token'>,
+): Promise<unknown> {
+  const { body } = await call(server, 'GET', '/v1/account/profile', { token });
+  const [identity] = body['identities'] as { eligibility: unknown }[];
+  return identity?.eligibility;
+}
+
+const claimsOf = (token: string): Record<string, number> =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
+    string,
+    number
+  >;
+
+afterAll(() => directory.remove());
+
+describe('revocation lists in a file', () => {
+  let direct: DirectServer;
+  beforeAll(async () => {
+    direct = await startDirect({}, { env: NEVER });
+  });
+  afterAll(() => direct.server.stop());
+
+  it('end access when the file names the certificate, and of no other', async () => {
+    const [leaver, other] = [await person(direct), await person(direct)];
+    issuing.revoke(leaver.own);
+    publish({ ...files, 'crl.pem': revocationLists() }, 'revoked');
+    await expectOut(direct, leaver, 'revoked');
+    await expect(direct.logIn(leaver.own)).rejects.toThrow(/alert|ECONNRESET|socket hang up|EPIPE/);
+    expect(other.live.socket.connected).toBe(true);
+    expect(await eligibilityOf(direct, other)).toMatchObject({ status: 'eligible' });
+    other.live.close();
+  });
+
+  it('end what a revoked certificate began when the person returns with another', async () => {
+    const names = ['email:returning@corp.example'];
+    const leaver = await person(direct, issuing.issue({ names }));
+    issuing.revoke(leaver.own);
+    publish({ ...files, 'crl.pem': revocationLists() }, 'lost');
+    await expectOut(direct, leaver, 'revoked');
+    const back = await person(direct, issuing.issue({ names }));
+    expect(await eligibilityOf(direct, back)).toMatchObject({ status: 'eligible' });
+    const old = await call(direct.server, 'GET', '/v1/account/profile', leaver);
+    expect(old).toMatchObject({ status: 401, body: { code: 'token-revoked' } });
+    back.live.close();
+  });
+
+  it('end access with the authority, when its file does', async () => {
+    const someone = await person(direct);
+    const other = TestAuthority.root(directory.path, 'Other Root');
+    publish({ ...files, 'ca.crt': other.cert, 'crl.pem': other.revocationList() }, 'other');
+    await expectOut(direct, someone, 'not_trusted');
+  });
+});
+
+describe('a revocation list at an address', () => {
+  let direct: DirectServer;
+  let list = issuing.revocationList();
+  let isAway = false;
+  const source = createServer((_request, response) => {
+    response.statusCode = isAway ? 503 : 200;
+    response.end(isAway ? '' : list);
+  });
+
+  beforeAll(async () => {
+    source.listen(0, '127.0.0.1');
+    await once(source, 'listening');
+    const { port } = source.address() as AddressInfo;
+    const fetched = {
+      CRL_PATH: '',
+      CRL_URLS: `http://127.0.0.1:${port}/a`,
+      CRL_FETCH_SECONDS: '5',
+    };
+    direct = await startDirect(fetched, { env: NEVER });
+  });
+  afterAll(async () => {
+    await direct.server.stop();
+    source.close();
+  });
+
+  it('ends access once it names the certificate, and refuses its login', async () => {
+    const leaver = await person(direct);
+    issuing.revoke(leaver.own);
+    list = issuing.revocationList();
+    await expectOut(direct, leaver, 'revoked');
+    expect(await direct.logIn(leaver.own)).toMatchObject({
+      status: 403,
+      body: { code: 'not-eligible' },
+    });
+    // An older list, sent again, takes nothing back; nor does a source that is away.
+    isAway = true;
+    await direct.server.logged(/revocation list not fetched/);
+    expect((await direct.logIn(leaver.own)).status).toBe(403);
+    const other = await person(direct);
+    expect(await eligibilityOf(direct, other)).toMatchObject({ status: 'eligible' });
+    other.live.close();
+    isAway = false;
+  });
+});
+
+const withPostgres = IS_POSTGRES ? describe : describe.skip;
+withPostgres('a certificate that is not shown again (needs PostgreSQL)', () => {
+  let store: Store;
+  let sql: Pool;
+  let direct: DirectServer;
+  let responder: ReturnType<typeof spawn>;
+  let port: number;
+  let extensions: string[];
+  const options = { AUTH_OFFBOARDING_INTERVAL_SECONDS: '3600' };
+  let mtls: Record<string, string>;
+
+  beforeAll(async () => {
+    store = await createStore();
+    sql = new Pool({ connectionString: store.databaseUrl ?? '', max: 1 });
+    sql.on('error', () => undefined);
+    port = await freePort();
+    extensions = [`authorityInfoAccess=OCSP;URI:http://127.0.0.1:${port}/`];
+    mtls = { CRL_PATH: '', OCSP_ENABLED: '1', CRL_ALLOWED_HOSTS: `127.0.0.1:${port}` };
+    responder = spawn('openssl', [...issuing.responderArguments, '-port', String(port)]);
+    let printed = '';
+    for (const stream of [responder.stdout, responder.stderr]) {
+      stream?.on('data', (chunk) => (printed += String(chunk)));
+    }
+    await waitFor(
+      () => `the responder: ${printed}`,
+      () => /ACCEPT|waiting for OCSP/i.test(printed),
+    );
+    direct = await startDirect(mtls, { store, env: options });
+  });
+  afterAll(async () => {
+    responder.kill('SIGKILL');
+    await direct.server.stop();
+    await sql.end();
+    await store.drop();
+  });
+
+  /** The program reads its index again before it waits for a request, so it needs one in between. */
+  const reread = async (): Promise<void> => {
+    const socket = connectTcp(port, '127.0.0.1');
+    socket.end('GET / HTTP/1.0\r\n\r\n');
+    socket.resume();
+    await once(socket, 'close');
+  };
+  const known = async (more: CertificateRequest = {}): Promise<IssuedCertificate> => {
+    const names = [`email:person${(people += 1)}@corp.example`];
+    const own = issuing.issue({ names, extensions, ...more });
+    await reread();
+    return own;
+  };
+
+  /** Time passes: the last good answer is that old, and the identities are due. */
+  const pass = (seconds: number) =>
+    sql.query(
+      `UPDATE identity SET eligibility_next_check_at = now(),
+         eligibility_checked_at = eligibility_checked_at - $1 * interval '1 second'`,
+      [seconds],
+    );
+
+  it('keeps what identifies it, and gives a token of twelve hours', async () => {
+    const { own, token, live } = await person(direct, await known());
+    live.close();
+    const { exp = 0, iat = 0 } = claimsOf(token);
+    expect(exp - iat).toBe(43_200);
+    const { rows } = await sql.query<{ certificate: Record<string, Record<string, unknown>> }>(
+      `SELECT certificate FROM identity WHERE subject = $1`,
+      [`san_email:person${people}@corp.example`],
+    );
+    const { facts, reference } = rows[0]?.certificate ?? {};
+    const x509 = new X509Certificate(own.cert);
+    expect(reference).toMatchObject({
+      serialNumber: x509.serialNumber.toLowerCase().replace(/^(00)+/, ''),
+      authorityKeyId: expect.stringMatching(/^[0-9a-f]{40}$/),
+      subjectKeyId: expect.stringMatching(/^[0-9a-f]{40}$/),
+      ocspUrls: [expect.stringContaining('http://127.0.0.1:')],
+    });
+    expect(facts?.['validity']).toMatchObject({ notAfter: Date.parse(x509.validTo) });
+  });
+
+  it('gives no token that is valid longer than it', async () => {
+    const until = new Date(Date.now() + 3_600_000).toISOString().replace(/\D/g, '').slice(0, 14);
+    const own = await known({ until: `${until}Z` });
+    const { body } = await direct.logIn(own);
+    const { validTo } = new X509Certificate(own.cert);
+    expect((claimsOf(String(body['token'])).exp ?? 0) * 1000).toBe(Date.parse(validTo));
+  });
+
+  it('ends access when it expires', async () => {
+    const someone = await person(direct, await known());
+    await sql.query(
+      `UPDATE identity SET eligibility_next_check_at = now(), certificate =
+         jsonb_set(certificate, '{facts,validity,notAfter}', to_jsonb($1::bigint))
+       WHERE subject = $2`,
+      [Date.now() - 1000, `san_email:person${people}@corp.example`],
+    );
+    await expectOut(direct, someone, 'expired');
+  });
+
+  it('ends access when the responder says that it is revoked', async () => {
+    const [leaver, other] = [
+      await person(direct, await known()),
+      await person(direct, await known()),
+    ];
+    issuing.revoke(leaver.own);
+    await reread();
+    await pass(3600);
+    await expectOut(direct, leaver, 'revoked');
+    expect((await direct.logIn(leaver.own)).status).toBe(403);
+    await waitFor('the other one is checked', async () => {
+      const found = await eligibilityOf(direct, other);
+      const { status, checkedAt } = found as { status: string; checkedAt: number };
+      return status === 'eligible' && Date.now() - checkedAt < 1_800_000;
+    });
+    other.live.close();
+  });
+
+  it('while the responder is away keeps the last answer, unless strict', async () => {
+    const someone = await person(direct, await known());
+    responder.kill('SIGKILL');
+    await once(responder, 'exit');
+    await pass(3601);
+    await waitFor('a check without an answer', async () => {
+      const { rowCount } = await sql.query(
+        `SELECT 1 FROM identity WHERE subject = $1 AND eligibility_status = 'eligible'
+           AND eligibility_reason = 'ocsp_unavailable'`,
+        [`san_email:person${people}@corp.example`],
+      );
+      return rowCount === 1;
+    });
+    expect(someone.live.socket.connected).toBe(true);
+    someone.live.close();
+
+    const strict = await startDirect(mtls, {
+      store,
+      env: { ...options, AUTH_OFFBOARDING_STRICT: '1' },
+    });
+    const refused = await call(strict.server, 'GET', '/v1/push-tokens', someone);
+    expect(refused).toMatchObject({ status: 403, body: { code: 'not-eligible' } });
+    expect((await strict.logIn(someone.own)).status).toBe(503);
+    await strict.server.stop();
+
+    // A known person logs in on the last answer; one of whom there is none does not.
+    const later = await startDirect(mtls, { store, env: options });
+    expect((await later.logIn(someone.own)).status).toBe(200);
+    const stranger = issuing.issue({ names: ['email:new@corp.example'], extensions });
+    expect(await later.logIn(stranger)).toMatchObject({
+      status: 503,
+      body: { code: 'unavailable' },
+    });
+    await later.server.stop();
+  });
+});
+
+withPostgres('a rule that changed (needs PostgreSQL)', () => {
+  it('ends access at the next check, without a login', async () => {
+    const store = await createStore();
+    const sql = new Pool({ connectionString: store.databaseUrl ?? '', max: 1 });
+    const before = await startDirect({}, { store, env: NEVER });
+    const someone = await person(before);
+    someone.live.close();
+    await before.server.stop();
+
+    const changed = await startDirect({ ALLOWED_ISSUERS: 'Another CA' }, { store, env: NEVER });
+    try {
+      const live = await connect(changed.server, { token: someone.token });
+      await sql.query('UPDATE identity SET eligibility_next_check_at = now()');
+      await expectOut(changed, { ...someone, live }, 'issuer_not_allowed');
+    } finally {
+      await sql.end();
+      await changed.server.stop();
+      await store.drop();
+    }
+  });
+});
