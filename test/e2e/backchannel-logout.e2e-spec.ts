@@ -15,7 +15,7 @@ withServices('back-channel logout (needs PostgreSQL and Redis)', () => {
 
   beforeAll(async () => {
     world = await OffboardingWorld.open();
-    const env = { ...KEYLESS, AUTH_SIGNUP_PROVIDERS: 'people', AUTH_ACCESS_CACHE_SECONDS: '60' };
+    const env = { ...KEYLESS, AUTH_SIGNUP_PROVIDERS: 'people', AUTH_ACCESS_CACHE_SECONDS: '15' };
     one = await world.start(env);
     other = await world.start(env);
   });

@@ -13,7 +13,7 @@ withServices('leaving the provider that alone opens an account, where none is re
   beforeAll(async () => {
     world = await OffboardingWorld.open();
     // The announcement ends a connection long before its next regular turn.
-    const env = { ...KEYLESS, AUTH_ACCESS_CACHE_SECONDS: '60' };
+    const env = { ...KEYLESS, AUTH_ACCESS_CACHE_SECONDS: '15' };
     one = await world.start(env);
     other = await world.start(env);
   });
