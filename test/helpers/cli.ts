@@ -39,11 +39,13 @@ export interface CliUser {
   remove(): Promise<void>;
 }
 
-export async function createCliUser(): Promise<CliUser> {
+/** @param through a program and its arguments that start the command, for example in a network namespace */
+export async function createCliUser(through: readonly string[] = []): Promise<CliUser> {
   const home = await mkdtemp(join(tmpdir(), 'gatehouse-home-'));
   const config = join(home, 'config');
   const own = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: config };
-  const start: CliUser['start'] = (args, env = {}) => startCli(args, { ...own, ...env });
+  const start: CliUser['start'] = (args, env = {}) =>
+    startCli([...through, process.execPath, CLI, ...args], { ...own, ...env });
   return {
     home,
     configDirectory: join(config, 'gatehouse'),
@@ -58,8 +60,11 @@ export async function createCliUser(): Promise<CliUser> {
   };
 }
 
-function startCli(args: readonly string[], env: Readonly<Record<string, string>>): RunningCli {
-  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: 'pipe' });
+function startCli(
+  [program = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): RunningCli {
+  const child = spawn(program, args, { env, stdio: 'pipe' });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].on('data', (chunk: Buffer) => (text[name] += chunk.toString()));
