@@ -119,18 +119,24 @@ describe('a revocation list at an address', () => {
   let direct: DirectServer;
   let list = issuing.revocationList();
   let isAway = false;
-  const source = createServer((_request, response) => {
+  const lists = new Map<string, string>();
+  const asked = new Set<string>();
+  let host: string;
+  const source = createServer((request, response) => {
+    asked.add(request.url ?? '');
     response.statusCode = isAway ? 503 : 200;
-    response.end(isAway ? '' : list);
+    response.end(isAway ? '' : (lists.get(request.url ?? '') ?? list));
   });
 
   beforeAll(async () => {
     source.listen(0, '127.0.0.1');
     await once(source, 'listening');
     const { port } = source.address() as AddressInfo;
+    host = `127.0.0.1:${port}`;
     const fetched = {
       CRL_PATH: '',
-      CRL_URLS: `http://127.0.0.1:${port}/a`,
+      CRL_URLS: `http://${host}/a`,
+      CRL_ALLOWED_HOSTS: host,
       CRL_FETCH_SECONDS: '5',
     };
     direct = await startDirect(fetched, { env: NEVER });
@@ -158,6 +164,25 @@ describe('a revocation list at an address', () => {
     other.live.close();
     isAway = false;
   });
+
+  it('is asked for where the certificate says so, on allowed hosts', async () => {
+    const at = (address: string): IssuedCertificate =>
+      issuing.issue({
+        names: [`email:person${(people += 1)}@corp.example`],
+        extensions: [`crlDistributionPoints=URI:${address}`],
+      });
+    list = issuing.revocationList();
+    lists.set('/own', list);
+    const leaver = await person(direct, at(`http://${host}/own`));
+    const elsewhere = await person(direct, at(`http://localhost:${host.split(':')[1]}/elsewhere`));
+    elsewhere.live.close();
+    issuing.revoke(leaver.own);
+    // The configured address goes on to serve the list of before.
+    lists.set('/a', list);
+    lists.set('/own', issuing.revocationList());
+    await expectOut(direct, leaver, 'revoked');
+    expect([...asked].sort()).toEqual(['/a', '/own']);
+  });
 });
 
 const withPostgres = IS_POSTGRES ? describe : describe.skip;
@@ -178,7 +203,7 @@ withPostgres('a certificate that is not shown again (needs PostgreSQL)', () => {
     port = await freePort();
     extensions = [`authorityInfoAccess=OCSP;URI:http://127.0.0.1:${port}/`];
     mtls = { CRL_PATH: '', OCSP_ENABLED: '1', CRL_ALLOWED_HOSTS: `127.0.0.1:${port}` };
-    responder = spawn('openssl', [...issuing.responderArguments, '-port', String(port)]);
+    responder = spawn('openssl', [...issuing.respondsAs(), '-port', String(port)]);
     let printed = '';
     for (const stream of [responder.stdout, responder.stderr]) {
       stream?.on('data', (chunk) => (printed += String(chunk)));

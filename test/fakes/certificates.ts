@@ -171,10 +171,10 @@ export class TestAuthority implements IssuedCertificate {
   }
 
   /** Arguments of `openssl ocsp` for a responder that answers from what this authority issued. */
-  get responderArguments(): string[] {
+  respondsAs(signer: Pick<IssuedCertificate, 'certPath' | 'keyPath'> = this): string[] {
     const index = join(this.directory, 'index.txt');
-    const signer = ['-rsigner', this.certPath, '-rkey', this.keyPath, '-CA', this.certPath];
-    return ['ocsp', '-index', index, ...signer, '-rmd', 'sha256', '-ignore_err'];
+    const files = ['-rsigner', signer.certPath, '-rkey', signer.keyPath, '-CA', this.certPath];
+    return ['ocsp', '-index', index, ...files, '-rmd', 'sha256', '-ignore_err'];
   }
 
   get cert(): string {
