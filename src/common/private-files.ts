@@ -102,6 +102,16 @@ export function changedAt(path: string): Promise<number> {
   return ifExists(async () => (await stat(path)).mtimeMs, Infinity);
 }
 
+const UNUSABLE = [
+  ...['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'],
+  ...['ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EIO', 'EMFILE', 'ENFILE'],
+];
+
+/** Whether a directory or a disk cannot be used: full, read-only, or of another user. */
+export function isUnusable(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && UNUSABLE.includes(String((error as { code?: unknown }).code));
+}
+
 /** The result of `work`, or `otherwise` when the file is not there. */
 export function ifExists<Value>(work: () => Promise<Value>, otherwise: Value): Promise<Value> {
   return unless('ENOENT', work, otherwise);

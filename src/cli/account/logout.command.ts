@@ -9,6 +9,8 @@ export const logout = command({
   examples: ['gatehouse logout', 'gatehouse logout --everywhere'],
   async run(context) {
     const { requireSession } = await import('./current-session.js');
+    const { rm } = await import('node:fs/promises');
+    const { snapshotFile } = await import('../notify/spool-accounts.js');
     const { GatehouseProblem } = await import('../../client/api/problem.js');
     const { client, session, store } = await requireSession(context);
     const { server, accountId } = session;
@@ -24,6 +26,7 @@ export const logout = command({
       });
     }
     await store.removeSession(server);
+    await rm(snapshotFile(context, session), { force: true });
     context.output.result(
       { server, accountId, everywhere },
       `Logged out of ${server}${everywhere ? ', on all devices' : ''}.`,

@@ -1,7 +1,13 @@
 import { spawn } from 'node:child_process';
 import { open, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { changedAt, makePrivateDirectory, namesIn } from '../../common/private-files.js';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  changedAt,
+  isUnusable,
+  makePrivateDirectory,
+  namesIn,
+} from '../../common/private-files.js';
 import { RECEIPT_LANE, type ReceiptEntry } from '../../notify/delivery/spool-entry.js';
 import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
 import { collectReceipts } from '../../notify/delivery/spool-receipts.js';
@@ -19,8 +25,12 @@ export async function flush(
 ): Promise<number> {
   return withSenderSession(context, async (sender) => {
     if (context.options.wait === true) {
-      await asFlusher(context, () => sender.drain());
+      do {
+        await asFlusher(context, () => drainAll(sender));
+        // Added while this process counted as the one that sends them, and was about to end.
+      } while ((await sender.events.free()).length > 0);
     } else {
+      await sender.admitEvents();
       await sender.engine.round();
     }
     await readReceipts(sender);
@@ -30,6 +40,23 @@ export async function flush(
     context.output.result({ tried, waiting }, text.join('\n'));
     return exitCodeOf(tried);
   });
+}
+
+/** Until nothing waits any more, events included of which the server is away. */
+async function drainAll(sender: SenderSession): Promise<void> {
+  let delayMs = FIRST_DELAY_MS;
+  let nextAt = 0;
+  const admit = async (): Promise<void> => {
+    if (Date.now() >= nextAt) {
+      const isLeft = await sender.admitEvents();
+      nextAt = isLeft ? Date.now() + delayMs : 0;
+      delayMs = isLeft ? Math.min(delayMs * 2, LONGEST_DELAY_MS) : FIRST_DELAY_MS;
+    }
+  };
+  do {
+    await wait(Math.max(0, nextAt - Date.now()));
+    await sender.drain(undefined, admit);
+  } while ((await sender.events.free()).length > 0);
 }
 
 /** Reads the receipts of the pushes that were accepted at least 15 minutes ago. */
@@ -102,6 +129,9 @@ function describeReceipt({ deliveryId, token, state, detail, generic }: ReceiptL
   return `push ${token}  ${results[state]} (${deliveryId})`;
 }
 
+/** Between two questions to a server that is away. */
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 30_000;
 const MARK = /^flusher\.(?<owner>[\da-z-]{1,80})$/;
 const RENEWED_EVERY_MS = 10_000;
 /** An older mark is stale: after a restart another program may have the process id in it. */
@@ -111,12 +141,20 @@ const COUNTS_FOR_MS = 60_000;
  * Starts a process that retries what waits, unless one runs: a session that waits for a permission
  * sends no further events that could retry this one.
  */
-export async function retryInBackground(
-  context: CliContext,
-  { spool }: SenderSession,
-): Promise<void> {
-  // Deliveries that wait, or receipts that are due.
-  if ((await spool.nextRoundAt()) === null && (await spool.due()).length === 0) {
+export async function retryInBackground(context: CliContext, sender: SenderSession): Promise<void> {
+  try {
+    await startFlusher(context, sender);
+  } catch (error) {
+    if (!isUnusable(error)) {
+      throw error;
+    }
+  }
+}
+
+async function startFlusher(context: CliContext, { spool, events }: SenderSession): Promise<void> {
+  // Deliveries that wait, receipts that are due, or events without targets yet.
+  const isWaiting = (await spool.nextRoundAt()) !== null || (await spool.due()).length > 0;
+  if (!isWaiting && (await events.free()).length === 0) {
     return;
   }
   const program = process.argv[1];

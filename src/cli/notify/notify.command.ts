@@ -16,8 +16,8 @@ Exit codes:
   1  some target failed; what can be retried waits in the spool
   2  the command or the event was invalid
   3  not logged in
-  4  the server is unreachable, so the targets are unknown
-  78 files of this computer cannot be used, so nothing was sent
+  4  the server is unreachable, and nothing of it is known from the last 24 hours: the
+     event is kept, and sent once the server answers
 `;
 
 const EVENT_OPTIONS = [
@@ -27,6 +27,7 @@ const EVENT_OPTIONS = [
   ['--metadata <name=value>', 'sent to webhooks as it is; may be repeated', { parse: repeated }],
   ['--event-file <file>', 'read it as JSON; - is standard input'],
   ['--no-mask', 'show passwords, tokens and keys in previews as they are'],
+  ['--detach', 'return once the event is in the spool; a background process sends it'],
   ['--wait', 'wait until every target was reached or given up'],
   ['--no-background', 'start no background process that retries what failed'],
   DENY_PRIVATE,

@@ -68,7 +68,7 @@ export function describeLine({ target, state, ...line }: ReportLine): string {
     case 'sent':
       return `${name}  sent`;
     case 'known':
-      return `${name}  already sent, or being sent (${line.deliveryId})`;
+      return `${name}  ${line.code === undefined ? 'already sent' : 'being sent by another process'} (${line.deliveryId})`;
     case 'suppressed':
       return `${name}  not sent: ${REASONS[line.reason ?? ''] ?? line.reason}`;
     case 'no-target':

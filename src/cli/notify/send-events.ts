@@ -1,4 +1,5 @@
 import { fetch as fetchAsSenders } from 'undici';
+import { isUnusable } from '../../common/private-files.js';
 import { buildPreviews } from '../../client/notifications/notification-display.js';
 import type {
   NotificationEvent,
@@ -6,16 +7,13 @@ import type {
 } from '../../notify/content/notification-event.js';
 import type { SavedPushToken } from '../../client/api/api-client-answers.js';
 import type { Delivery } from '../../notify/delivery/delivery.js';
-import {
-  outcomesWithoutSettings,
-  planNotification,
-  type Plan,
-} from '../../notify/delivery/plan.js';
+import { outcomesWithoutSettings } from '../../notify/delivery/plan.js';
 import { readPreferences, type Preferences } from '../../notify/preferences.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import type { Output } from '../output.js';
+import { planEvents, type PendingEvents, type PlannedEvent } from './event-inbox.js';
 import { readEventInput, type EventInput } from './event-input.js';
 import { retryInBackground } from './flush.js';
 import type { EventOptions } from './notify.command.js';
@@ -27,13 +25,10 @@ import {
   type ReportLine,
 } from './report.js';
 import { withSenderSession, type SenderSession } from './sender-session.js';
-import { isUnreadable, readSettings } from './settings-document.js';
+import { isUnreadable } from './settings-document.js';
+import { isAway, type KnownAccount } from './spool-accounts.js';
 
 type Context = CliContext<EventOptions>;
-
-interface PlannedEvent extends Plan {
-  readonly event: NotificationEvent;
-}
 
 /** Above this, deliveries are claimed as they are tried, so that no lease expires before. */
 const MAX_CLAIMED_AT_ONCE = 50;
@@ -51,42 +46,91 @@ export async function sendEvents(
   const current = await requireSession(context, fetchAsSenders as unknown as typeof fetch);
   const input = await readEventInput(context, topic, current.session.server);
   reportInvalid(context, input);
-  const [document, tokens] = await Promise.all([
-    readSettings(context, current).catch(unreadableSettings),
-    current.client.pushTokens(),
-  ]);
-  if (document instanceof CliError) {
-    return reportUnreadable(context, input, tokens, document);
-  }
-  const preferences = readPreferences(document.fields);
-  reportSettings(context, preferences);
-  const { isBuiltIn: requestPreviews } = buildPreviews(context.environment);
-  const maskSecrets = context.options.mask !== false;
-  const options = { now: Date.now(), requestPreviews, maskSecrets };
-  const planned = input.events.map((event) => ({
-    event,
-    ...planNotification(event, preferences, tokens, options),
-  }));
   return withSenderSession(context, async (sender) => {
     try {
-      sender.accounts.remember(current, document, tokens);
-      const known = await deliverAll(context, sender, current, planned);
-      const lines = planned.flatMap((one) => report(context, one, sender, known));
-      const exitCode = exitCodeOf(lines);
-      return exitCode === EXIT.ok && input.invalid.length > 0 ? EXIT.usage : exitCode;
+      const work = { context, sender, current, input };
+      return await sendPending(work, pendingOf(work));
     } finally {
-      if (context.options.background !== false) {
+      if (context.options.background !== false || context.options.detach === true) {
         await retryInBackground(context, sender);
       }
     }
   });
 }
 
-function unreadableSettings(error: unknown): CliError {
+interface Work {
+  readonly context: Context;
+  readonly sender: SenderSession;
+  readonly current: CurrentSession;
+  readonly input: EventInput;
+}
+
+function pendingOf({ context, sender, current, input }: Work): PendingEvents {
+  const { mask, denyPrivate } = context.options;
+  return {
+    v: 1,
+    account: sender.accounts.nameOf(current),
+    events: input.events,
+    requestPreviews: buildPreviews(context.environment).isBuiltIn,
+    maskSecrets: mask !== false,
+    denyPrivate: denyPrivate === true,
+  };
+}
+
+/** The events are on the disk before the server is asked: neither a kill nor an outage loses them. */
+async function sendPending(work: Work, pending: PendingEvents): Promise<number> {
+  const { context, sender, current, input } = work;
+  const isDetached = context.options.detach === true;
+  const kept = await sender.events.add(pending, isDetached).catch(withoutSpool(context));
+  if (isDetached && kept !== null) {
+    const ids = input.events.map(({ id }) => id);
+    context.output.result({ spooled: ids }, `In the spool: ${ids.join(', ')}`);
+    return input.invalid.length > 0 ? EXIT.usage : EXIT.ok;
+  }
+  let account: KnownAccount;
+  try {
+    account = await sender.accounts.get(pending.account, current);
+  } catch (error) {
+    return await endWithoutSettings(work, kept, error);
+  }
+  reportSettings(context, readPreferences(account.document.fields));
+  const planned = planEvents(pending, account);
+  const known = await deliverAll(work, pending, planned, kept);
+  const lines = planned.flatMap((one) => report(context, one, sender, known));
+  const exitCode = exitCodeOf(lines);
+  return exitCode === EXIT.ok && input.invalid.length > 0 ? EXIT.usage : exitCode;
+}
+
+/** A server that is away may return before the events expire; everything else ends here. */
+async function endWithoutSettings(
+  { context, sender, current, input }: Work,
+  kept: string | null,
+  error: unknown,
+): Promise<number> {
+  if (kept !== null && isAway(error)) {
+    await sender.events.release(kept);
+    context.output.note('The events are kept, and sent once the server answers.');
+  } else if (kept !== null) {
+    await sender.events.remove(kept);
+  }
   if (isUnreadable(error)) {
-    return error;
+    const tokens = await current.client.pushTokens().catch(() => []);
+    return reportUnreadable(context, input, tokens, error);
   }
   throw error;
+}
+
+/** Continues where files cannot be written: what cannot be stored is still sent. */
+function withoutSpool({ output }: Context): (error: unknown) => null {
+  return (error) => {
+    if (!isUnusable(error)) {
+      throw error;
+    }
+    output.note(
+      `The spool cannot be written (${error.code}): each target is tried once, and nothing is kept.`,
+    );
+    return null;
+  };
 }
 
 /** Nothing is sent: the defaults could show what the person chose to hide. */
@@ -106,24 +150,33 @@ function reportUnreadable(
 
 /** @returns ids of deliveries that the spool had already */
 async function deliverAll(
-  context: Context,
-  sender: SenderSession,
-  current: CurrentSession,
+  { context, sender }: Work,
+  pending: PendingEvents,
   planned: readonly PlannedEvent[],
+  kept: string | null,
 ): Promise<ReadonlySet<string>> {
   const deliveries = planned.flatMap((plan) => plan.deliveries);
-  if (deliveries.length === 0) {
+  const isLarge = deliveries.length > MAX_CLAIMED_AT_ONCE;
+  const entries = sender.entriesOf(deliveries, pending);
+  const added =
+    kept === null || deliveries.length === 0
+      ? null
+      : await sender.spool
+          .add(entries, isLarge ? Date.now() : undefined)
+          .catch(withoutSpool(context));
+  if (kept !== null) {
+    await sender.events.remove(kept);
+  }
+  if (added === null) {
+    await sender.sendUnspooled(deliveries);
     return new Set();
   }
-  const entries = sender.entriesOf(deliveries, current);
-  const isLarge = deliveries.length > MAX_CLAIMED_AT_ONCE;
-  const added = await sender.spool.add(entries, isLarge ? Date.now() : undefined);
   if (added.displaced.length > 0) {
     const count = added.displaced.length;
     context.output.note(`The spool is full: ${count} waiting deliveries were dropped.`);
   }
   const known = new Set(added.known);
-  await sender.learnKnown(known);
+  await sender.learnKnown(known, deliveries);
   await (isLarge ? sender.engine.round() : sender.engine.tryNow(added.claims, deliveries));
   if (context.options.wait === true) {
     const ids = deliveries.map(({ id }) => id);
@@ -158,7 +211,7 @@ function reportEvent(
   output.result({ event: id, topic, outcomes: lines }, text.join('\n'));
 }
 
-/** Sent before, not tried in this round, or being sent by another process. */
+/** Sent before, or not tried in this round. */
 function untried(delivery: Delivery, isKnown: boolean): ReportLine {
   return lineOfDelivery(
     delivery,

@@ -1,5 +1,4 @@
-import { join, resolve } from 'node:path';
-import type { SavedPushToken } from '../../client/api/api-client-answers.js';
+import { join } from 'node:path';
 import { ServerUnreachable } from '../../client/api/problem.js';
 import type { Delivery, FailedAttempt, Outcome } from '../../notify/delivery/delivery.js';
 import {
@@ -19,26 +18,19 @@ import {
   type DeliveryEntry,
   type SpoolAccount,
 } from '../../notify/delivery/spool-entry.js';
-import type { SpoolName } from '../../notify/delivery/spool-name.js';
+import { keyOf, type SpoolName } from '../../notify/delivery/spool-name.js';
 import { ResolvedRequests } from '../../notify/delivery/resolved-requests.js';
 import { Spool, spoolDirectory, type SpooledDelivery } from '../../notify/delivery/spool.js';
 import type { WebPushSender } from '../../notify/push/web-push.sender.js';
 import type { WebhookSender } from '../../notify/webhook/webhook.sender.js';
-import { requireSession, type CurrentSession } from '../account/current-session.js';
-import type { CliContext, OptionsOf } from '../command.js';
-import { CliError, EXIT } from '../cli-error.js';
-import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
-import { lineOfDelivery, type ReportLine } from './report.js';
-import {
-  changeChannel,
-  changeSettings,
-  readSettings,
-  type SettingsDocument,
-} from './settings-document.js';
+import type { CliContext } from '../command.js';
+import { CliError } from '../cli-error.js';
+import { EventInbox, planEvents, type PendingEvents } from './event-inbox.js';
+import { lineOfDelivery, lineOfOutcome, type ReportLine } from './report.js';
+import { changeChannel, changeSettings } from './settings-document.js';
+import { SpoolAccounts, type SenderOptions } from './spool-accounts.js';
 
-export type SenderOptions = OptionsOf<
-  readonly [typeof SERVER, typeof SETTINGS_FILE, typeof DENY_PRIVATE]
->;
+export type { SenderOptions };
 
 /** Runs `work` with a {@link SenderSession}, and closes its connections. */
 export async function withSenderSession<Result>(
@@ -57,6 +49,7 @@ export async function withSenderSession<Result>(
 export class SenderSession {
   readonly spool: Spool;
   readonly resolved: ResolvedRequests;
+  readonly events: EventInbox;
   readonly engine: DeliveryEngine<SpooledDelivery, SpoolName>;
   readonly senders: LazySenders;
   readonly accounts: SpoolAccounts;
@@ -67,6 +60,7 @@ export class SenderSession {
     const directory = spoolDirectory(context.environment);
     this.spool = new Spool({ directory, now: Date.now });
     this.resolved = new ResolvedRequests(join(directory, 'resolved'));
+    this.events = new EventInbox(join(directory, 'events'));
     this.senders = new LazySenders(context.environment);
     this.accounts = new SpoolAccounts(context);
     this.engine = new DeliveryEngine<SpooledDelivery, SpoolName>(this.spool, {
@@ -79,26 +73,62 @@ export class SenderSession {
     });
   }
 
-  /** The spool entries of deliveries to this account's devices and channels. */
-  entriesOf(deliveries: readonly Delivery[], current: CurrentSession): DeliveryEntry[] {
-    const account = this.accounts.nameOf(current);
-    return deliveries.map((delivery) => entryFor(delivery, account, this.denyPrivate));
+  /** The spool entries of deliveries to an account's devices and channels. */
+  entriesOf(
+    deliveries: readonly Delivery[],
+    { account, denyPrivate }: Pick<PendingEvents, 'account' | 'denyPrivate'>,
+  ): DeliveryEntry[] {
+    return deliveries.map((delivery) => entryFor(delivery, account, denyPrivate));
   }
 
-  /** Reads the state of deliveries that the spool had already: some failed, or wait for a retry. */
-  async learnKnown(ids: ReadonlySet<string>): Promise<void> {
+  /**
+   * Puts the deliveries of events that wait for their server into the spool.
+   *
+   * @returns whether events are left: their server is away, and nothing is known of the account
+   */
+  async admitEvents(): Promise<boolean> {
+    let isLeft = false;
+    this.accounts.forget();
+    for (const { path, pending } of await this.events.free()) {
+      try {
+        const planned = planEvents(pending, await this.accounts.get(pending.account));
+        const deliveries = planned.flatMap((plan) => plan.deliveries);
+        await this.spool.add(this.entriesOf(deliveries, pending), Date.now());
+        await this.events.remove(path);
+      } catch (error) {
+        // Settings may become readable, and a login may return, before the event expires.
+        isLeft = true;
+        this.context.output.note(error instanceof Error ? error.message : String(error));
+      }
+    }
+    return isLeft;
+  }
+
+  /**
+   * Reads the state of deliveries that the spool had already, and tries those that are due: a process
+   * that was killed may have left them.
+   */
+  async learnKnown(ids: ReadonlySet<string>, deliveries: readonly Delivery[]): Promise<void> {
     if (ids.size === 0) {
       return;
     }
     await this.learn([...ids], ({ state }) => state !== 'sent');
     for (const { entry, name } of await this.spool.entries()) {
-      if (entry.kind === 'delivery' && ids.has(entry.id) && name.claim === null) {
+      if (entry.kind === 'delivery' && ids.has(entry.id)) {
         const { code = 'not-tried', detail = '' } = entry.lastError ?? {};
         const { attempts, delivery } = entry;
-        const facts = { state: 'waiting', attempts, code, detail, nextAt: name.dueAt } as const;
+        const waiting = { state: 'waiting', attempts, code, detail, nextAt: name.dueAt } as const;
+        const facts = name.claim === null ? waiting : BEING_SENT;
         this.lines.set(entry.id, lineOfDelivery(delivery, facts));
       }
     }
+    const keys = new Set([...ids].map(keyOf));
+    const due = (await this.spool.due()).filter(({ key }) => keys.has(key));
+    const claims = await Promise.all(due.map((name) => this.spool.claimDelivery(name)));
+    await this.engine.tryNow(
+      claims.filter((claim) => claim !== null),
+      deliveries,
+    );
   }
 
   /** Reads the results of those that another process ended. */
@@ -111,10 +141,14 @@ export class SenderSession {
    * Tries what is due, here or in another process, until nothing waits any more.
    *
    * @param ids of the deliveries to wait for; without them, for all
+   * @param admit called before every round
    */
-  async drain(ids?: ReadonlySet<string>): Promise<void> {
-    const beforeRound = (): void => this.accounts.forget();
-    beforeRound();
+  async drain(ids?: ReadonlySet<string>, admit?: () => Promise<void>): Promise<void> {
+    const beforeRound = async (): Promise<void> => {
+      await admit?.();
+      this.accounts.forget();
+    };
+    await beforeRound();
     await this.engine.round();
     await this.engine.drain({ ids, beforeRound });
   }
@@ -123,6 +157,13 @@ export class SenderSession {
   attemptOnce(deliveries: readonly Delivery[]): Promise<Outcome[]> {
     const schedule = { delaysMs: [], random: Math.random };
     return deliver(deliveries, this.senders.of(this.denyPrivate), { schedule });
+  }
+
+  /** The same for a command that cannot write its spool, with the results in {@link lines}. */
+  async sendUnspooled(deliveries: readonly Delivery[]): Promise<void> {
+    for (const outcome of await this.attemptOnce(deliveries)) {
+      this.lines.set(outcome.deliveryId ?? '', lineOfOutcome(outcome));
+    }
   }
 
   /** Removes a token that the push service reports as unregistered. */
@@ -211,8 +252,7 @@ export class SenderSession {
   /** Applies the current settings: an address may have changed, or a topic been switched off. */
   private async complete({ delivery, account }: DeliveryEntry): Promise<Delivery | FailedAttempt> {
     try {
-      const { document } = await this.accounts.get(account);
-      const tokens = delivery.kind === 'webhook' ? [] : await this.accounts.tokensOf(account);
+      const { document, tokens } = await this.accounts.get(account);
       return renewDelivery(delivery, { preferences: readPreferences(document.fields), tokens });
     } catch (error) {
       return unreadable(error);
@@ -220,85 +260,14 @@ export class SenderSession {
   }
 }
 
+const BEING_SENT = { state: 'known', code: 'in-progress' } as const;
+
 /** Temporary: the settings may become readable before the event expires. */
 function unreadable(error: unknown): FailedAttempt {
   const detail = error instanceof Error ? error.message : String(error);
   const named = error instanceof CliError ? error.facts.code : 'settings-unreadable';
   const code = error instanceof ServerUnreachable ? 'server-unreachable' : named;
   return { state: 'failed', code, detail, isTemporary: true };
-}
-
-interface KnownAccount {
-  /** The command's context, for this account. */
-  readonly context: CliContext<SenderOptions>;
-  readonly current: CurrentSession;
-  readonly document: SettingsDocument;
-}
-
-/** Settings and tokens of the accounts in the spool; each is read once until {@link forget}. */
-class SpoolAccounts {
-  private readonly accounts = new Map<string, Promise<KnownAccount>>();
-  private readonly tokens = new Map<string, Promise<readonly SavedPushToken[]>>();
-
-  constructor(private readonly context: CliContext<SenderOptions>) {}
-
-  /** The account as the spool stores it. */
-  nameOf({ session }: CurrentSession): SpoolAccount {
-    const { settingsFile } = this.context.options;
-    const { server, accountId } = session;
-    return {
-      server,
-      accountId,
-      settingsFile: settingsFile === undefined ? null : resolve(settingsFile),
-    };
-  }
-
-  /** Stores what the command has read already. */
-  remember(
-    current: CurrentSession,
-    document: SettingsDocument,
-    tokens: readonly SavedPushToken[],
-  ): void {
-    const name = this.nameOf(current);
-    const context = this.contextOf(name);
-    this.accounts.set(keyOf(name), Promise.resolve({ context, current, document }));
-    this.tokens.set(keyOf(name), Promise.resolve(tokens));
-  }
-
-  /** Everything is read again from now on. */
-  forget(): void {
-    this.accounts.clear();
-    this.tokens.clear();
-  }
-
-  /** @throws CliError, ServerUnreachable, GatehouseProblem */
-  get(name: SpoolAccount): Promise<KnownAccount> {
-    return readOnce(this.accounts, keyOf(name), () => this.read(name));
-  }
-
-  /** @throws like {@link get} */
-  tokensOf(name: SpoolAccount): Promise<readonly SavedPushToken[]> {
-    return readOnce(this.tokens, keyOf(name), async () =>
-      (await this.get(name)).current.client.pushTokens(),
-    );
-  }
-
-  private async read(name: SpoolAccount): Promise<KnownAccount> {
-    const context = this.contextOf(name);
-    const current = await requireSession(context);
-    if (current.session.accountId !== name.accountId) {
-      throw new CliError(`Logged in to ${name.server} with another account.`, {
-        exitCode: EXIT.notLoggedIn,
-        code: 'not-logged-in',
-      });
-    }
-    return { context, current, document: await readSettings(context, current) };
-  }
-
-  private contextOf({ server, settingsFile }: SpoolAccount): CliContext<SenderOptions> {
-    const account = { server, settingsFile: settingsFile ?? undefined };
-    return { ...this.context, options: { ...this.context.options, ...account } };
-  }
 }
 
 function readOnce<Key, Value>(
@@ -309,10 +278,6 @@ function readOnce<Key, Value>(
   const value = known.get(key) ?? read();
   known.set(key, value);
   return value;
-}
-
-function keyOf({ server, accountId, settingsFile }: SpoolAccount): string {
-  return JSON.stringify([server, accountId, settingsFile]);
 }
 
 /** The senders of one command; each is loaded for its first delivery. */

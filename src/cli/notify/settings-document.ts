@@ -30,6 +30,14 @@ export interface SettingsDocument {
   readonly isEncrypted: boolean | null;
   /** False where nothing was saved. */
   readonly isSaved: boolean;
+  /** What the server returned, as it returned it; null where it was not asked. */
+  readonly stored: StoredSettings | null;
+}
+
+/** The answer of a server to the question for an account's settings. */
+export interface StoredSettings {
+  readonly content: SettingsContent;
+  readonly version: number;
 }
 
 const MAX_WRITES = 5;
@@ -40,12 +48,14 @@ const UNREADABLE = 'settings-unreadable';
  * device key opens where it is encrypted, else what an earlier version kept in a file of this user.
  *
  * @param mayBeMissing whether a missing --settings-file counts as one without settings
+ * @param known what the server returned before, where it is away now
  * @throws CliError `settings-unreadable`
  */
 export async function readSettings(
   { options: { settingsFile } }: SettingsContext,
   current: CurrentSession,
   mayBeMissing = false,
+  known?: StoredSettings,
 ): Promise<SettingsDocument> {
   const { session, store, client } = current;
   if (settingsFile !== undefined) {
@@ -54,19 +64,20 @@ export async function readSettings(
     const fields = isSaved
       ? await fieldsIn((await readInputFile(file)).toString('utf8'), file)
       : {};
-    return { fields, file, version: 0, isEncrypted: false, isSaved };
+    return { fields, file, version: 0, isEncrypted: false, isSaved, stored: null };
   }
-  const { content, version } = await client.settings.read().catch(emptyForOlderServers);
+  const stored = known ?? (await client.settings.read().catch(emptyForOlderServers));
+  const { content, version } = stored;
   if (content !== null) {
     const isEncrypted = content.t === 'encrypted';
     const account = isEncrypted ? await accountContent(current) : null;
     const fields = await open(content, account ?? undefined, session.server);
-    return { fields, file: null, version, isEncrypted, isSaved: true };
+    return { fields, file: null, version, isEncrypted, isSaved: true, stored };
   }
   const file = store.notificationsFile(session.server);
   const local = await readIfExists(file);
   const fields = local === null ? {} : await fieldsIn(local, file);
-  return { fields, file: null, version, isEncrypted: null, isSaved: local !== null };
+  return { fields, file: null, version, isEncrypted: null, isSaved: local !== null, stored };
 }
 
 /** Changes the document where it is stored; again after a concurrent change. */

@@ -125,7 +125,7 @@ export interface DrainOptions {
   readonly ids?: ReadonlySet<string> | undefined;
   /** Ends the waits between tries; a try under way is finished. */
   readonly signal?: AbortSignal | undefined;
-  readonly beforeRound?: () => void;
+  readonly beforeRound?: () => void | Promise<void>;
 }
 
 /** For a sender that stays: seven tries within about 40 minutes, which outlives every ttl but one. */
@@ -171,7 +171,7 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
       if (at === null || !(await passed(at - this.options.now(), signal))) {
         return;
       }
-      beforeRound?.();
+      await beforeRound?.();
       await this.round();
     }
   }

@@ -2,6 +2,7 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   changedAt,
+  isUnusable,
   makePrivateDirectory,
   namesIn,
   readJsonIfExists,
@@ -137,7 +138,8 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
 
   /** Keeps the question for a receipt until the push service can answer it. */
   async expectReceipt(entry: DeliveryEntry, ticket: SentTicket): Promise<void> {
-    await this.write(receiptEntryFor(entry, ticket), ticket.sentAt + RECEIPT_AFTER_MS, false);
+    const receipt = receiptEntryFor(entry, ticket);
+    await this.write(receipt, ticket.sentAt + RECEIPT_AFTER_MS, false).catch(unlessUnusable);
   }
 
   /** Makes the directories where they are missing, and removes what is too old to be of use. */
@@ -216,7 +218,8 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
   /** The entry needs no further try. */
   async end(claim: Claim, ending: Ending, attempts = claim.entry.attempts): Promise<void> {
     if (await this.isStillOurs(claim)) {
-      await this.history.keep({ ...claim.entry, attempts }, ending);
+      // On a full disk: what has ended must not be sent again because it cannot be looked up.
+      await this.history.keep({ ...claim.entry, attempts }, ending).catch(unlessUnusable);
       await rm(this.path(claim.name), { force: true });
     }
   }
@@ -228,8 +231,13 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
       return;
     }
     const attempts = claim.entry.attempts + (lastError === null ? 0 : 1);
-    await this.write({ ...claim.entry, attempts, lastError }, dueAt, false);
-    await rm(this.path(claim.name), { force: true });
+    try {
+      await this.write({ ...claim.entry, attempts, lastError }, dueAt, false);
+      await rm(this.path(claim.name), { force: true });
+    } catch (error) {
+      // On a full disk the claim stays: once it counts for nothing, the entry is tried again.
+      unlessUnusable(error);
+    }
   }
 
   /** Everything that waits, read from disk. */
@@ -315,6 +323,12 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
 
   private path(file: string): string {
     return join(this.queue, file);
+  }
+}
+
+function unlessUnusable(error: unknown): void {
+  if (!isUnusable(error)) {
+    throw error;
   }
 }
 

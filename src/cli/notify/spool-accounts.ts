@@ -1,0 +1,176 @@
+import { join, resolve } from 'node:path';
+import type { SavedPushToken } from '../../client/api/api-client-answers.js';
+import { GatehouseProblem, ServerUnreachable } from '../../client/api/problem.js';
+import { isRecord } from '../../client/is-record.js';
+import {
+  isUnusable,
+  makePrivateDirectory,
+  readJsonIfExists,
+  userDirectory,
+  writePrivateFile,
+} from '../../common/private-files.js';
+import type { SpoolAccount } from '../../notify/delivery/spool-entry.js';
+import { keyOf } from '../../notify/delivery/spool-name.js';
+import { requireSession, type CurrentSession } from '../account/current-session.js';
+import type { CliContext, OptionsOf } from '../command.js';
+import { CliError, EXIT } from '../cli-error.js';
+import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
+import { formatTime } from '../output.js';
+import { readSettings, type SettingsDocument, type StoredSettings } from './settings-document.js';
+
+export type SenderOptions = OptionsOf<
+  readonly [typeof SERVER, typeof SETTINGS_FILE, typeof DENY_PRIVATE]
+>;
+
+export interface KnownAccount {
+  /** The command's context, for this account. */
+  readonly context: CliContext<SenderOptions>;
+  readonly current: CurrentSession;
+  readonly document: SettingsDocument;
+  readonly tokens: readonly SavedPushToken[];
+}
+
+/** What the server returned last, as it returned it: encrypted settings stay encrypted. */
+interface Snapshot {
+  readonly v: 1;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly settings: StoredSettings;
+  readonly tokens: readonly SavedPushToken[];
+}
+
+const SNAPSHOT_COUNTS_FOR_MS = 24 * 3_600_000;
+
+/**
+ * Settings and tokens of the accounts in the spool; each is read once until {@link forget}. While a
+ * server is away, what it returned within the last 24 hours counts.
+ */
+export class SpoolAccounts {
+  private readonly accounts = new Map<string, Promise<KnownAccount>>();
+  private hasReported = false;
+
+  constructor(private readonly context: CliContext<SenderOptions>) {}
+
+  /** The account as the spool stores it. */
+  nameOf({ session }: CurrentSession): SpoolAccount {
+    const { settingsFile } = this.context.options;
+    const { server, accountId } = session;
+    return {
+      server,
+      accountId,
+      settingsFile: settingsFile === undefined ? null : resolve(settingsFile),
+    };
+  }
+
+  /** Everything is read again from now on. */
+  forget(): void {
+    this.accounts.clear();
+  }
+
+  /**
+   * @param current the session, where the command has opened it already
+   * @throws CliError, ServerUnreachable, GatehouseProblem
+   */
+  get(name: SpoolAccount, current?: CurrentSession): Promise<KnownAccount> {
+    const key = JSON.stringify([name.server, name.accountId, name.settingsFile]);
+    const account = this.accounts.get(key) ?? this.read(name, current);
+    this.accounts.set(key, account);
+    return account;
+  }
+
+  private async read(name: SpoolAccount, opened?: CurrentSession): Promise<KnownAccount> {
+    const context = this.contextOf(name);
+    const current = opened ?? (await requireSession(context));
+    if (current.session.accountId !== name.accountId) {
+      throw new CliError(`Logged in to ${name.server} with another account.`, {
+        exitCode: EXIT.notLoggedIn,
+        code: 'not-logged-in',
+      });
+    }
+    try {
+      const [document, tokens] = await Promise.all([
+        readSettings(context, current),
+        current.client.pushTokens(),
+      ]);
+      await this.save(name, document, tokens);
+      return { context, current, document, tokens };
+    } catch (error) {
+      const snapshot = isAway(error) ? await this.load(name) : null;
+      if (snapshot === null) {
+        throw error;
+      }
+      this.report(error, snapshot);
+      const { settings, tokens } = snapshot;
+      return {
+        context,
+        current,
+        document: await readSettings(context, current, false, settings),
+        tokens,
+      };
+    }
+  }
+
+  private report(error: unknown, { at }: Snapshot): void {
+    if (!this.hasReported) {
+      const why = error instanceof Error ? error.message : '';
+      this.context.output.note(`${why} The settings and tokens of ${formatTime(at)} are used.`);
+    }
+    this.hasReported = true;
+  }
+
+  private async save(
+    name: SpoolAccount,
+    { stored }: SettingsDocument,
+    tokens: readonly SavedPushToken[],
+  ): Promise<void> {
+    const before = stored === null ? await this.load(name) : null;
+    const settings = stored ?? before?.settings ?? { content: null, version: 0 };
+    const snapshot: Snapshot = { v: 1, at: Date.now(), settings, tokens };
+    try {
+      await makePrivateDirectory(snapshotDirectory(this.context));
+      await writePrivateFile(snapshotFile(this.context, name), JSON.stringify(snapshot), false);
+    } catch (error) {
+      if (!isUnusable(error)) {
+        throw error;
+      }
+    }
+  }
+
+  private async load(name: SpoolAccount): Promise<Snapshot | null> {
+    const value = await readJsonIfExists(snapshotFile(this.context, name));
+    const isOne =
+      isRecord(value) &&
+      value['v'] === 1 &&
+      isRecord(value['settings']) &&
+      Array.isArray(value['tokens']) &&
+      Number(value['at']) > Date.now() - SNAPSHOT_COUNTS_FOR_MS;
+    return isOne ? (value as unknown as Snapshot) : null;
+  }
+
+  private contextOf({ server, settingsFile }: SpoolAccount): CliContext<SenderOptions> {
+    const account = { server, settingsFile: settingsFile ?? undefined };
+    return { ...this.context, options: { ...this.context.options, ...account } };
+  }
+}
+
+/** Whether the server may answer later: nothing about the account has changed. */
+export function isAway(error: unknown): boolean {
+  return (
+    error instanceof ServerUnreachable ||
+    (error instanceof GatehouseProblem && (error.isTemporary || error.code === 'unexpected-answer'))
+  );
+}
+
+type Environment = Pick<CliContext, 'environment'>;
+
+function snapshotDirectory({ environment }: Environment): string {
+  return join(userDirectory('state', environment), 'accounts');
+}
+
+/** Of one account, for `logout` to remove. */
+export function snapshotFile(
+  context: Environment,
+  { server, accountId }: Pick<SpoolAccount, 'server' | 'accountId'>,
+): string {
+  return join(snapshotDirectory(context), `${keyOf(JSON.stringify([server, accountId]))}.json`);
+}
