@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
+  approveWithKey,
   deviceCheckWords,
+  DeviceKey,
   deviceLink,
   GatehouseClient,
   makeDeviceSecrets,
@@ -64,5 +66,36 @@ describe('adding a device with the client kit', () => {
       name: 'DeviceNotAdded',
       reason: 'refused',
     });
+  });
+});
+
+describe('approving with the key of an account', () => {
+  it('continues with a new session, and ends it where the key is of another account', async () => {
+    const server = await startServer();
+    try {
+      const visitor = new GatehouseClient({ serverUrl: server.url });
+      const [key, otherKey] = await Promise.all([DeviceKey.generate(), DeviceKey.generate()]);
+      const { token, accountId } = await visitor.signUp(key);
+      const other = await visitor.signUp(otherKey);
+      const secrets = await makeDeviceSecrets();
+      const request = await visitor.devices.request(secrets);
+      const device = { ...request, ...secrets };
+      const owner = visitor.withToken(token);
+      for (const wrong of [otherKey, await DeviceKey.generate()]) {
+        await expect(
+          approveWithKey(owner, device, { accountId, key: wrong }),
+        ).rejects.toMatchObject({
+          name: 'OtherAccountKey',
+        });
+      }
+      expect(await visitor.withToken(other.token).sessions()).toHaveLength(1);
+      const login = await approveWithKey(owner, device, { accountId, key });
+      expect(login).toMatchObject({ accountId, created: false });
+      expect(login.token).not.toBe(token);
+      const added = await waitForApproval(visitor.devices, request, secrets.proof);
+      expect(await openSealedSecret(secrets, added.sealed ?? '')).toEqual(key.bytes);
+    } finally {
+      await server.stop();
+    }
   });
 });

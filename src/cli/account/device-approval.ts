@@ -37,7 +37,7 @@ export async function approveDevice(context: Context): Promise<void> {
     const { accountId } = session;
     const login = await approveWithKey(client, device, { accountId, key }).catch(explained);
     // The device gets its token only while the session that approved it exists.
-    await (login !== null && store.saveSession({ ...session, token: login.token }));
+    await store.saveSession({ ...session, token: login.token });
   }
   context.output.result(
     { id: device.id, userCode, checkWords, approved: true },

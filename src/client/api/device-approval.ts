@@ -20,43 +20,31 @@ export class OtherAccountKey extends Error {
  *
  * @param client has a token of the account
  * @param device `publicKey` of the QR code, or one whose check words were compared
- * @returns the login; null where the server has no login with a device key, so that the token of
- *   `client` approved
  * @throws OtherAccountKey, DeviceSealError, and what `logIn` and `devices.approve` reject with
  */
 export async function approveWithKey(
   client: GatehouseClient,
   device: Pick<WaitingDevice, 'id' | 'publicKey'>,
   { accountId, key }: { readonly accountId: string; readonly key: DeviceKey },
-): Promise<LoginAnswer | null> {
+): Promise<LoginAnswer> {
   const sealed = await sealForDevice(device.publicKey, key.bytes);
-  const login = await logInIfOffered(client, key);
-  const own = login === null ? client : client.withToken(login.token);
+  const login = await client.logIn(key).catch(explained);
+  const own = client.withToken(login.token);
   try {
-    if (login !== null && login.accountId !== accountId) {
+    if (login.accountId !== accountId) {
       throw new OtherAccountKey();
     }
     await own.devices.approve(device.id, sealed);
     return login;
   } catch (error) {
     // The session has no further use; a failure to end it is not the failure to report.
-    await (login !== null && own.logOut().catch(() => undefined));
+    await own.logOut().catch(() => undefined);
     throw error;
   }
 }
 
-async function logInIfOffered(
-  client: GatehouseClient,
-  key: DeviceKey,
-): Promise<LoginAnswer | null> {
-  try {
-    return await client.logIn(key);
-  } catch (error) {
-    const code = error instanceof GatehouseProblem ? error.code : '';
-    if (code === 'key-challenge-disabled') {
-      return null;
-    }
-    // A key without an account.
-    throw code === 'not-found' ? new OtherAccountKey() : error;
-  }
+/** A key that has no account is not that of this one. */
+function explained(error: unknown): never {
+  const hasNoAccount = error instanceof GatehouseProblem && error.code === 'not-found';
+  throw hasNoAccount ? new OtherAccountKey() : error;
 }

@@ -157,16 +157,11 @@ const ADDED = done('The device is added. It signs in within a few seconds.');
 async function approveAndRenew(
   waiting: WaitingDevice,
   key: DeviceKey,
-  { session, startSession, notify }: AddDeviceProps,
+  { session, startSession }: AddDeviceProps,
 ): Promise<void> {
   const { token, accountId } = session;
   const client = clientFor(token);
-  const login = await approveWithKey(client, waiting, { accountId, key });
-  if (login === null) {
-    notify(ADDED);
-    return;
-  }
-  startSession(login, ADDED);
+  startSession(await approveWithKey(client, waiting, { accountId, key }), ADDED);
   // The replaced session: it would expire by itself.
   await client.logOut().catch(() => undefined);
 }
