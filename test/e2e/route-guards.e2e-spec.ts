@@ -11,7 +11,7 @@ interface Operation {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** Open to a good token whatever the provider policy says (contract). */
-const OPEN = /^\/v1\/(?:connect\/external\/|account\/profile$|auth\/logout)/;
+const OPEN = /^\/v1\/(?:connect\/(?:external\/|certificate)|account\/profile$|auth\/logout)/;
 
 /** Every route of the document, with something in place of its parameters. */
 const operations: Operation[] = Object.entries(

@@ -29,19 +29,24 @@ import { CertificateConnectService } from './certificate-connect.service.js';
 
 export class ConnectCertificateDto {
   @ApiProperty({
+    type: String,
     required: false,
     description: 'The `code` of the return address. Default: the certificate of this connection.',
   })
   @IsOptional()
   @IsString()
   @MaxLength(128)
-  code?: string;
+  code?: string | null;
 
-  @ApiProperty({ required: false, description: 'The secret whose hash the connection began with.' })
+  @ApiProperty({
+    type: String,
+    required: false,
+    description: 'The secret whose hash the connection began with.',
+  })
   @IsOptional()
   @MaxLength(1024)
   @IsString()
-  proof?: string;
+  proof?: string | null;
 }
 
 export class ConnectStartDto {
@@ -119,9 +124,10 @@ export class CertificateConnectController {
     @Body() { code, proof }: ConnectCertificateDto,
     @Req() { raw }: FastifyRequest,
   ): Promise<SuccessDto> {
-    await (code === undefined
-      ? this.connections.connect(accountId, raw)
-      : this.connections.claim(accountId, code, proof ?? null));
+    // null is as good as absent to class-validator.
+    await (typeof code === 'string'
+      ? this.connections.claim(accountId, code, proof ?? null)
+      : this.connections.connect(accountId, raw));
     return { success: true };
   }
 
