@@ -153,6 +153,8 @@ describe(readEvent.name, () => {
     [{ ...good, topic: 'permission_request' }, ['request.requestId']],
     [{ ...good, id: '' }, ['id']],
     [{ ...good, createdAt: -1 }, ['createdAt']],
+    // Seconds: they would be an event of 1970.
+    [{ ...good, createdAt: 1_760_000_000 }, ['createdAt']],
     [{ ...good, createdAt: '2026-01-01' }, ['createdAt']],
     [{ ...good, metadata: { deep: {} } }, ['metadata']],
     [{ ...good, metadata: { long: 'x'.repeat(2048) } }, ['metadata']],

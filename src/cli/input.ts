@@ -22,6 +22,11 @@ export async function readInputFile(path: string): Promise<Buffer> {
   throw usageError(`${path} is larger than 16 MiB.`);
 }
 
+/** Its text, without the byte order mark that editors on Windows put in front. */
+export function textOf(bytes: Buffer): string {
+  return bytes.toString('utf8').replace(/^\ufeff/, '');
+}
+
 /** @throws CliError (usage) where standard input holds more than 16 MiB */
 export function readStandardInput(): Promise<Buffer> {
   const tooLarge = usageError('Standard input holds more than 16 MiB.');
@@ -55,8 +60,7 @@ export async function signingSecret(
   { secret, secretFile }: { readonly secret?: string; readonly secretFile?: string },
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<string | null> {
-  const given =
-    secretFile === undefined ? secret : (await readInputFile(secretFile)).toString('utf8').trim();
+  const given = secretFile === undefined ? secret : textOf(await readInputFile(secretFile)).trim();
   if (given === '') {
     throw usageError('The signing secret is empty.');
   }

@@ -179,6 +179,9 @@ function channelIn(
     return issues[0].message;
   }
   const { id, url, preset, signingSecret, previousSigningSecret: previous } = output;
+  if (preset === 'ntfy' && /^\/*$/.test(new URL(url).pathname)) {
+    return 'needs a url with the topic of ntfy, like https://ntfy.sh/my-topic';
+  }
   if (signingSecret === '' && previous !== '') {
     const message = 'signs nothing without a signingSecret: deliveries are unsigned';
     problems.push({ path: `${path}.previousSigningSecret`, message });

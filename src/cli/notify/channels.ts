@@ -20,6 +20,11 @@ import { deliverTest } from './test-delivery.js';
 type Context = CliContext<SenderOptions>;
 
 const TOPICS = ['ready', 'permissionRequest', 'userActionRequest'] as const;
+/** The names of the same topics in events and deliveries. */
+const TOPICS_OF_EVENTS: Readonly<Record<string, string>> = {
+  permission_request: 'permissionRequest',
+  user_action_request: 'userActionRequest',
+};
 
 /** Adds a webhook: all topics on, ready events without message text, request previews on. */
 export async function add(context: CliContext<AddOptions>): Promise<void> {
@@ -177,7 +182,10 @@ async function change(
 }
 
 function topicsOf(list: string | undefined): Record<string, boolean> {
-  const named = list?.split(',').map((topic) => topic.trim());
+  const named = list?.split(',').map((topic) => {
+    const name = topic.trim();
+    return TOPICS_OF_EVENTS[name] ?? name;
+  });
   const unknown = named?.find((topic) => !TOPICS.some((known) => known === topic));
   if (unknown !== undefined) {
     throw usageError(`"${unknown}" is no topic: ${TOPICS.join(', ')}.`);

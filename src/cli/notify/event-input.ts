@@ -7,7 +7,7 @@ import type {
 } from '../../notify/content/notification-event.js';
 import type { CliContext } from '../command.js';
 import { usageError } from '../cli-error.js';
-import { readInputFile, readStandardInput } from '../input.js';
+import { readInputFile, readStandardInput, textOf } from '../input.js';
 import type { EventOptions } from './notify.command.js';
 
 export interface EventInput {
@@ -17,17 +17,20 @@ export interface EventInput {
 }
 
 /**
- * The events of the options, or of --event-file as JSON, one object or one a line. Options override
- * the file.
+ * The events of the options, or of --event-file as JSON: an object, an array, or one object a line.
+ * Options override the file.
  *
  * @param topic null = the file names it
+ * @param hooked in place of a file: what a hook reports
  */
 export async function readEventInput(
   { options }: CliContext<EventOptions>,
   topic: NotificationTopic | null,
   serverUrl: string,
+  hooked?: readonly unknown[],
 ): Promise<EventInput> {
-  const given = options.eventFile === undefined ? [{}] : await eventsIn(options.eventFile);
+  const ofFile = options.eventFile === undefined ? [{}] : await eventsIn(options.eventFile);
+  const given = hooked ?? ofFile;
   const events: NotificationEvent[] = [];
   const invalid: string[] = [];
   for (const [index, one] of given.entries()) {
@@ -104,10 +107,10 @@ function present(fields: Readonly<Record<string, unknown>>): Record<string, unkn
 
 async function eventsIn(path: string): Promise<readonly unknown[]> {
   const given = path === '-' ? await readStandardInput() : await readInputFile(path);
-  const text = given.toString('utf8');
+  const text = textOf(given);
   const whole = parseJson(text);
   if (whole !== undefined) {
-    return [whole];
+    return Array.isArray(whole) ? (whole as unknown[]) : [whole];
   }
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   // An unparsable line becomes undefined, which is reported as invalid with its number.

@@ -74,7 +74,7 @@ export function describeLine({ target, state, ...line }: ReportLine): string {
     case 'no-target':
       return `${name}  no target: ${NO_TARGET[target.kind]}`;
     case 'waiting':
-      return `${name}  not yet: ${why} Next try at ${formatTime(line.nextAt ?? 0)} (${line.deliveryId})`;
+      return `${name}  not yet: ${why}${nextTry(line.nextAt)} (${line.deliveryId})`;
     case 'dropped':
       return `${name}  given up: ${GIVEN_UP[why] ?? why} (${line.deliveryId})`;
     case 'failed':
@@ -98,6 +98,10 @@ export function exitCodeOf(lines: readonly ReportLine[]): number {
     ({ state, code }) => ['failed', 'waiting', 'dropped'].includes(state) && code !== 'resolved',
   );
   return isFailed ? EXIT.refused : EXIT.ok;
+}
+
+function nextTry(at: number | undefined): string {
+  return at === undefined ? '' : ` Next try at ${formatTime(at)}`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -37,14 +37,16 @@ const MAX_CLAIMED_AT_ONCE = 50;
  * Sends the events of the options, or of --event-file.
  *
  * @param topic null = each event names its own
+ * @param hooked in place of both: the events that a hook reports
  */
 export async function sendEvents(
   context: Context,
   topic: NotificationTopic | null,
+  hooked?: readonly unknown[],
 ): Promise<number> {
   // The senders need undici anyway, and loading Node's own copy as well takes as long again.
   const current = await requireSession(context, fetchAsSenders as unknown as typeof fetch);
-  const input = await readEventInput(context, topic, current.session.server);
+  const input = await readEventInput(context, topic, current.session.server, hooked);
   reportInvalid(context, input);
   return withSenderSession(context, async (sender) => {
     try {
@@ -217,7 +219,7 @@ function untried(delivery: Delivery, isKnown: boolean): ReportLine {
     delivery,
     isKnown
       ? { state: 'known' }
-      : { state: 'waiting', code: 'not-tried', detail: 'Others to it failed.', nextAt: 0 },
+      : { state: 'waiting', code: 'not-tried', detail: 'Others to it failed.' },
   );
 }
 

@@ -1,5 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import type { AccountContent } from '../../client/crypto/account-content.js';
 import { isRecord } from '../../client/is-record.js';
@@ -8,8 +9,11 @@ import { openSettings, SettingsUnreadable, type SettingsContent } from '../../no
 import type { CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { CliError, refusedError, usageError } from '../cli-error.js';
-import { readInputFile } from '../input.js';
+import { readInputFile, textOf } from '../input.js';
+import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
 import {
+  changedAt,
+  createPrivateFile,
   makePrivateDirectory,
   readIfExists,
   writePrivateFile,
@@ -41,6 +45,9 @@ export interface StoredSettings {
 }
 
 const MAX_WRITES = 5;
+/** Far longer than a change takes; a lock of another machine's process that ended. */
+const LOCKED_MS = 30_000;
+const LOCK_TRIED_EVERY_MS = 20;
 const UNREADABLE = 'settings-unreadable';
 
 /**
@@ -61,9 +68,7 @@ export async function readSettings(
   if (settingsFile !== undefined) {
     const file = resolve(settingsFile);
     const isSaved = !mayBeMissing || (await isThere(file));
-    const fields = isSaved
-      ? await fieldsIn((await readInputFile(file)).toString('utf8'), file)
-      : {};
+    const fields = isSaved ? await fieldsIn(textOf(await readInputFile(file)), file) : {};
     return { fields, file, version: 0, isEncrypted: false, isSaved, stored: null };
   }
   const stored = known ?? (await client.settings.read().catch(emptyForOlderServers));
@@ -86,6 +91,17 @@ export async function changeSettings(
   current: CurrentSession,
   change: (fields: SettingsFields) => SettingsFields,
 ): Promise<SettingsDocument> {
+  const { settingsFile } = context.options;
+  return settingsFile === undefined
+    ? changeOnce(context, current, change)
+    : withLock(resolve(settingsFile), () => changeOnce(context, current, change));
+}
+
+async function changeOnce(
+  context: SettingsContext,
+  current: CurrentSession,
+  change: (fields: SettingsFields) => SettingsFields,
+): Promise<SettingsDocument> {
   for (let tries = 0; tries < MAX_WRITES; tries += 1) {
     const document = await readSettings(context, current, true);
     const isEncrypted = document.isEncrypted ?? (await isEndToEndEncrypted(current));
@@ -99,6 +115,25 @@ export async function changeSettings(
     'version-mismatch',
     'Try again in a moment.',
   );
+}
+
+/** One process at a time changes a file: of two that read it at once, one change would be lost. */
+async function withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  const lock = `${file}.lock`;
+  await makeDirectoryOf(file);
+  while (!(await createPrivateFile(lock, ownerOfThisProcess()))) {
+    const owner = await readIfExists(lock);
+    if (owner !== null && (hasEnded(owner) || (await changedAt(lock)) < Date.now() - LOCKED_MS)) {
+      await rm(lock, { force: true });
+    } else {
+      await wait(LOCK_TRIED_EVERY_MS);
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true });
+  }
 }
 
 /** Before the first write the account's mode decides. */

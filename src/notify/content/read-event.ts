@@ -35,7 +35,9 @@ const ID_RULE = 'must be 1 to 128 printable ASCII characters without spaces';
 /** Ids and the server's address travel whole in a push of 4096 bytes: they must leave room. */
 const ID = v.pipe(v.string(ID_RULE), v.regex(/^[\x21-\x7e]{1,128}$/, ID_RULE));
 const TEXT = v.nullish(v.string('must be text'), '');
-const TIME_RULE = 'must be a time in Unix milliseconds';
+/** September 2001: what is below it was given in seconds, and would be an event of 1970. */
+const EARLIEST_TIME = 1_000_000_000_000;
+const TIME_RULE = 'must be a time in Unix milliseconds (13 digits), not in seconds';
 const URL_RULE = `must be the web address of the server, up to ${MAX_URL_CHARACTERS} characters`;
 const METADATA_RULE = `must be an object of texts, numbers and booleans, up to ${MAX_METADATA_BYTES} bytes`;
 
@@ -49,7 +51,7 @@ const COMMON = {
   id: v.optional(ID, () => randomUUID()),
   topic: required(v.picklist(TOPICS, `must be one of ${TOPICS.join(', ')}`)),
   createdAt: v.nullish(
-    v.pipe(v.number(TIME_RULE), v.safeInteger(TIME_RULE), v.minValue(0, TIME_RULE)),
+    v.pipe(v.number(TIME_RULE), v.safeInteger(TIME_RULE), v.minValue(EARLIEST_TIME, TIME_RULE)),
   ),
   serverUrl: required(
     v.pipe(
