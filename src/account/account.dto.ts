@@ -59,11 +59,8 @@ const IsVersion = (): PropertyDecorator =>
   applyDecorators(ApiProperty({ minimum: 0 }), IsInt(), Min(0), Max(MAX_VERSION));
 
 class EligibilityDto {
-  @ApiProperty({ enum: ['unknown', 'eligible', 'ineligible'] })
-  status!: EligibilityStatus;
-
-  @ApiProperty({ nullable: true, type: String })
-  reason!: string | null;
+  @ApiProperty({ enum: ['unknown', 'eligible', 'ineligible'] }) status!: EligibilityStatus;
+  @ApiProperty({ nullable: true, type: String }) reason!: string | null;
 
   @ApiProperty({ nullable: true, type: Number, description: 'Unix milliseconds.' })
   checkedAt!: number | null;
@@ -73,42 +70,25 @@ class EligibilityDto {
 }
 
 class IdentityDto {
-  @ApiProperty()
-  provider!: string;
-
-  @ApiProperty({ nullable: true, type: String })
-  login!: string | null;
-
-  @ApiProperty()
-  eligibility!: EligibilityDto;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  connectedAt!: number;
+  @ApiProperty() provider!: string;
+  @ApiProperty({ nullable: true, type: String }) login!: string | null;
+  @ApiProperty() eligibility!: EligibilityDto;
+  @ApiProperty({ description: 'Unix milliseconds.' }) connectedAt!: number;
 }
 
 export class AccountProfileDto {
-  @ApiProperty()
-  id!: string;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  createdAt!: number;
-
-  @ApiProperty({ enum: ['keyed', 'keyless'] })
-  keyMode!: KeyMode;
-
-  @ApiProperty({ enum: MODES })
-  encryptionMode!: AccountMode;
-
-  @ApiProperty({ type: [IdentityDto] })
-  identities!: readonly IdentityDto[];
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
+  @ApiProperty({ enum: ['keyed', 'keyless'] }) keyMode!: KeyMode;
+  @ApiProperty({ enum: MODES }) encryptionMode!: AccountMode;
+  @ApiProperty({ type: [IdentityDto] }) identities!: readonly IdentityDto[];
 }
 
 export class SettingsDto {
   @ApiProperty({ nullable: true, type: String, description: 'Encrypted by the client.' })
   settings!: string | null;
 
-  @ApiProperty({ description: '0 = never written.' })
-  settingsVersion!: number;
+  @ApiProperty({ description: '0 = never written.' }) settingsVersion!: number;
 }
 
 export class WriteSettingsDto {
@@ -122,36 +102,24 @@ export class WriteSettingsDto {
   })
   settings!: string | null;
 
-  @IsVersion()
-  expectedVersion!: number;
+  @IsVersion() expectedVersion!: number;
 }
 
 /** `version` when it was written; the other fields when the version was not the expected one. */
 class WrittenDto {
-  @ApiProperty()
-  success!: boolean;
-
-  @ApiProperty({ required: false })
-  version?: number;
-
-  @ApiProperty({ required: false, enum: ['version-mismatch'] })
-  error?: 'version-mismatch';
-
-  @ApiProperty({ required: false })
-  currentVersion?: number;
+  @ApiProperty() success!: boolean;
+  @ApiProperty({ required: false }) version?: number;
+  @ApiProperty({ required: false, enum: ['version-mismatch'] }) error?: 'version-mismatch';
+  @ApiProperty({ required: false }) currentVersion?: number;
 }
 
 export class SettingsWrittenDto extends WrittenDto {
-  @ApiProperty({ required: false, nullable: true, type: String })
-  currentSettings?: string | null;
+  @ApiProperty({ required: false, nullable: true, type: String }) currentSettings?: string | null;
 }
 
 export class SettingsV2Dto {
-  @ApiContentOrNull()
-  content!: Content | null;
-
-  @ApiProperty({ description: '0 = never written.' })
-  version!: number;
+  @ApiContentOrNull() content!: Content | null;
+  @ApiProperty({ description: '0 = never written.' }) version!: number;
 }
 
 export class WriteSettingsV2Dto {
@@ -159,24 +127,17 @@ export class WriteSettingsV2Dto {
   @IsContent({ orNull: true })
   content!: Content | null;
 
-  @IsVersion()
-  expectedVersion!: number;
+  @IsVersion() expectedVersion!: number;
 }
 
 export class SettingsV2WrittenDto extends WrittenDto {
-  @ApiContentOrNull()
-  currentContent?: Content | null;
+  @ApiContentOrNull() currentContent?: Content | null;
 }
 
 export class CredentialDto {
-  @ApiProperty()
-  service!: string;
-
-  @ApiContent()
-  content!: Content;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  updatedAt!: number;
+  @ApiProperty() service!: string;
+  @ApiContent() content!: Content;
+  @ApiProperty({ description: 'Unix milliseconds.' }) updatedAt!: number;
 }
 
 export class CredentialListDto {
@@ -191,11 +152,8 @@ export class PutCredentialDto {
 }
 
 export class EncryptionDto {
-  @ApiProperty({ enum: MODES })
-  mode!: AccountMode;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  updatedAt!: number;
+  @ApiProperty({ enum: MODES }) mode!: AccountMode;
+  @ApiProperty({ description: 'Unix milliseconds.' }) updatedAt!: number;
 }
 
 export class ChangeEncryptionDto {
@@ -205,11 +163,8 @@ export class ChangeEncryptionDto {
 }
 
 export class MigratedCredentialDto {
-  @ApiProperty()
-  service!: string;
-
-  @ApiContent()
-  content!: Content;
+  @ApiProperty() service!: string;
+  @ApiContent() content!: Content;
 }
 
 export class MigrateEncryptionDto {
@@ -217,8 +172,7 @@ export class MigrateEncryptionDto {
   @IsIn(MODES)
   toMode!: AccountMode;
 
-  @IsVersion()
-  expectedSettingsVersion!: number;
+  @IsVersion() expectedSettingsVersion!: number;
 
   @ApiContentOrNull()
   @IsContent({ orNull: true })
@@ -240,26 +194,13 @@ export class MigrateEncryptionDto {
 
 /** `mode`, `settingsVersion` and `updatedAt` on success; the others on a version mismatch. */
 export class MigratedDto {
-  @ApiProperty()
-  success!: boolean;
-
-  @ApiProperty({ required: false, enum: MODES })
-  mode?: AccountMode;
-
-  @ApiProperty({ required: false })
-  settingsVersion?: number;
-
-  @ApiProperty({ required: false, description: 'Unix milliseconds.' })
-  updatedAt?: number;
-
-  @ApiProperty({ required: false, enum: ['version-mismatch'] })
-  error?: 'version-mismatch';
-
-  @ApiProperty({ required: false })
-  currentVersion?: number;
-
-  @ApiContentOrNull()
-  currentContent?: Content | null;
+  @ApiProperty() success!: boolean;
+  @ApiProperty({ required: false, enum: MODES }) mode?: AccountMode;
+  @ApiProperty({ required: false }) settingsVersion?: number;
+  @ApiProperty({ required: false, description: 'Unix milliseconds.' }) updatedAt?: number;
+  @ApiProperty({ required: false, enum: ['version-mismatch'] }) error?: 'version-mismatch';
+  @ApiProperty({ required: false }) currentVersion?: number;
+  @ApiContentOrNull() currentContent?: Content | null;
 }
 
 function isCredentialList(value: unknown): value is readonly MigratedCredentialDto[] {

@@ -3,41 +3,27 @@ import { ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from './errors.js';
 
 class ErrorDetailDto {
-  @ApiProperty({ description: 'The field the message is about.' })
-  path!: string;
-
-  @ApiProperty()
-  message!: string;
+  @ApiProperty({ description: 'The field the message is about.' }) path!: string;
+  @ApiProperty() message!: string;
 }
 
 /** The shape of every refusal. */
 export class ErrorDto {
-  @ApiProperty()
-  statusCode!: number;
-
-  @ApiProperty({ description: 'For programs.' })
-  code!: string;
-
-  @ApiProperty({ description: 'Repeats `code` for older clients.' })
-  error!: string;
-
-  @ApiProperty({ description: 'For a person.' })
-  message!: string;
+  @ApiProperty() statusCode!: number;
+  @ApiProperty({ description: 'For programs.' }) code!: string;
+  @ApiProperty({ description: 'Repeats `code` for older clients.' }) error!: string;
+  @ApiProperty({ description: 'For a person.' }) message!: string;
 
   @ApiProperty({ required: false, description: 'The provider the refusal is about.' })
   provider?: string;
 
-  @ApiProperty({ required: false, type: [ErrorDetailDto] })
-  details?: ErrorDetailDto[];
-
-  @ApiProperty({ required: false })
-  requestId?: string;
+  @ApiProperty({ required: false, type: [ErrorDetailDto] }) details?: ErrorDetailDto[];
+  @ApiProperty({ required: false }) requestId?: string;
 }
 
 /** `{success: true}`. */
 export class SuccessDto {
-  @ApiProperty({ enum: [true] })
-  success!: true;
+  @ApiProperty({ enum: [true] }) success!: true;
 }
 
 /** The shape of a route's 200 answer. */

@@ -7,13 +7,11 @@ import { Answers, Refuses } from '../common/route-docs.js';
 import { HealthService } from './health.service.js';
 
 class LivenessDto {
-  @ApiProperty({ enum: ['alive'] })
-  status!: 'alive';
+  @ApiProperty({ enum: ['alive'] }) status!: 'alive';
 }
 
 class ReadinessDto {
-  @ApiProperty({ enum: ['ready'] })
-  status!: 'ready';
+  @ApiProperty({ enum: ['ready'] }) status!: 'ready';
 
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
   dependencies!: Readonly<Record<string, DependencyState>>;

@@ -49,31 +49,17 @@ class SavePushTokenDto {
 }
 
 class PushTokenDto {
-  @ApiProperty()
-  id!: string;
-
-  @ApiProperty()
-  token!: string;
-
-  @ApiProperty({ nullable: true, type: String })
-  clientServerUrl!: string | null;
-
-  @ApiProperty({ nullable: true, type: String })
-  name!: string | null;
-
-  @ApiProperty({ nullable: true, type: String })
-  platform!: string | null;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  createdAt!: number;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  updatedAt!: number;
+  @ApiProperty() id!: string;
+  @ApiProperty() token!: string;
+  @ApiProperty({ nullable: true, type: String }) clientServerUrl!: string | null;
+  @ApiProperty({ nullable: true, type: String }) name!: string | null;
+  @ApiProperty({ nullable: true, type: String }) platform!: string | null;
+  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
+  @ApiProperty({ description: 'Unix milliseconds.' }) updatedAt!: number;
 }
 
 class PushTokenListDto {
-  @ApiProperty({ type: [PushTokenDto], description: 'Newest first.' })
-  tokens!: PushTokenDto[];
+  @ApiProperty({ type: [PushTokenDto], description: 'Newest first.' }) tokens!: PushTokenDto[];
 }
 
 @ApiTags('push tokens')

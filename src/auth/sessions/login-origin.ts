@@ -12,8 +12,7 @@ export class ClientDto {
   @ApiProperty({ required: false, maxLength: MAX_NAME, description: 'For a person.' })
   name?: string;
 
-  @ApiProperty({ required: false, maxLength: MAX_PLATFORM })
-  platform?: string;
+  @ApiProperty({ required: false, maxLength: MAX_PLATFORM }) platform?: string;
 }
 
 /** Where a login came from. */

@@ -1,25 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 export class SessionClientDto {
-  @ApiProperty({ nullable: true, type: String })
-  name!: string | null;
-
-  @ApiProperty({ nullable: true, type: String })
-  platform!: string | null;
+  @ApiProperty({ nullable: true, type: String }) name!: string | null;
+  @ApiProperty({ nullable: true, type: String }) platform!: string | null;
 }
 
 export class SessionDto {
-  @ApiProperty()
-  id!: string;
-
-  @ApiProperty({ description: 'When it logged in, Unix milliseconds.' })
-  createdAt!: number;
-
-  @ApiProperty({ description: 'Unix milliseconds, right to five minutes.' })
-  lastSeenAt!: number;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  expiresAt!: number;
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'When it logged in, Unix milliseconds.' }) createdAt!: number;
+  @ApiProperty({ description: 'Unix milliseconds, right to five minutes.' }) lastSeenAt!: number;
+  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
 
   @ApiProperty({ description: "`key_challenge`, `mtls`, `device` or a provider's id." })
   method!: string;
@@ -30,8 +20,7 @@ export class SessionDto {
   @ApiProperty({ nullable: true, type: String, description: 'Where the login came from.' })
   address!: string | null;
 
-  @ApiProperty({ description: 'Whether it is the session of this request.' })
-  current!: boolean;
+  @ApiProperty({ description: 'Whether it is the session of this request.' }) current!: boolean;
 }
 
 export class SessionListDto {

@@ -34,23 +34,13 @@ export class DeviceKeyLoginDto extends SignedChallengeDto {
 }
 
 export class LoginAnswerDto {
-  @ApiProperty({ enum: [true] })
-  success!: true;
-
-  @ApiProperty({ description: 'Bearer token.' })
-  token!: string;
-
-  @ApiProperty()
-  accountId!: string;
-
-  @ApiProperty({ description: 'Whether this login made the account.' })
-  created!: boolean;
+  @ApiProperty({ enum: [true] }) success!: true;
+  @ApiProperty({ description: 'Bearer token.' }) token!: string;
+  @ApiProperty() accountId!: string;
+  @ApiProperty({ description: 'Whether this login made the account.' }) created!: boolean;
 }
 
 export class ChallengeDto {
-  @ApiProperty({ description: 'Sign its bytes. base64.' })
-  challenge!: string;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  expiresAt!: number;
+  @ApiProperty({ description: 'Sign its bytes. base64.' }) challenge!: string;
+  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
 }

@@ -22,34 +22,23 @@ export class RequestDeviceDto extends LoginClientDto {
 }
 
 export class DeviceRequestDto {
-  @ApiProperty()
-  id!: string;
+  @ApiProperty() id!: string;
 
   @ApiProperty({ description: 'For the user to type on another device: `XXXX-XXXX`.' })
   userCode!: string;
 
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  expiresAt!: number;
+  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
 
   @ApiProperty({ description: 'The interval between two requests for the token.' })
   intervalSeconds!: number;
 }
 
 export class WaitingDeviceDto {
-  @ApiProperty()
-  id!: string;
-
-  @ApiProperty({ description: 'Raw 32-byte X25519 key, unpadded base64url.' })
-  publicKey!: string;
-
-  @ApiProperty({ description: 'Sent by the device, not verified.' })
-  client!: SessionClientDto;
-
-  @ApiProperty({ description: 'The address of the device.' })
-  address!: string;
-
-  @ApiProperty({ description: 'Unix milliseconds.' })
-  createdAt!: number;
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'Raw 32-byte X25519 key, unpadded base64url.' }) publicKey!: string;
+  @ApiProperty({ description: 'Sent by the device, not verified.' }) client!: SessionClientDto;
+  @ApiProperty({ description: 'The address of the device.' }) address!: string;
+  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
 }
 
 export class ApproveDeviceDto {
@@ -79,8 +68,7 @@ export class DeviceTokenDto {
   @ApiProperty({ required: false, description: 'Bearer token. With `approved`, once.' })
   token?: string;
 
-  @ApiProperty({ required: false, description: 'With `approved`.' })
-  accountId?: string;
+  @ApiProperty({ required: false, description: 'With `approved`.' }) accountId?: string;
 
   @ApiProperty({
     required: false,

@@ -52,8 +52,7 @@ export class StartLoginDto extends StartDto {
 }
 
 export class StartAnswerDto {
-  @ApiProperty({ description: 'To open in the browser.' })
-  url!: string;
+  @ApiProperty({ description: 'To open in the browser.' }) url!: string;
 }
 
 export class ConnectFinalizeDto {

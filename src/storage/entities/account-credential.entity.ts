@@ -15,15 +15,8 @@ export class AccountCredentialEntity {
   })
   accountId!: string;
 
-  @PrimaryColumn('text', { primaryKeyConstraintName: 'account_credential_pkey' })
-  service!: string;
-
-  @Column('text')
-  form!: ContentForm;
-
-  @Column('bytea')
-  content!: Buffer;
-
-  @Column('timestamptz', { name: 'updated_at' })
-  updatedAt!: Date;
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'account_credential_pkey' }) service!: string;
+  @Column('text') form!: ContentForm;
+  @Column('bytea') content!: Buffer;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }

@@ -12,34 +12,21 @@ export class AuditEventEntity {
   })
   id!: string;
 
-  @Column('timestamptz')
-  at!: Date;
-
-  @Column('text')
-  kind!: AuditKind;
-
-  @Column('text')
-  actor!: AuditEvent['actor'];
+  @Column('timestamptz') at!: Date;
+  @Column('text') kind!: AuditKind;
+  @Column('text') actor!: AuditEvent['actor'];
 
   /** No foreign key: what happened outlives the account. */
-  @Column('uuid', { name: 'account_id', nullable: true })
-  accountId!: string | null;
-
-  @Column('text', { nullable: true })
-  provider!: string | null;
-
-  @Column('text', { nullable: true })
-  reason!: string | null;
+  @Column('uuid', { name: 'account_id', nullable: true }) accountId!: string | null;
+  @Column('text', { nullable: true }) provider!: string | null;
+  @Column('text', { nullable: true }) reason!: string | null;
 
   /** The session that a login began. */
-  @Column('uuid', { name: 'session_id', nullable: true })
-  sessionId!: string | null;
+  @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
 
   /** Where a login came from. */
-  @Column('text', { nullable: true })
-  address!: string | null;
+  @Column('text', { nullable: true }) address!: string | null;
 
   /** How many equal events this row counts. */
-  @Column('integer', { default: 1 })
-  count!: number;
+  @Column('integer', { default: 1 }) count!: number;
 }

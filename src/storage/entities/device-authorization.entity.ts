@@ -6,40 +6,21 @@ import { AccountEntity } from './account.entity.js';
 @Unique('device_authorization_user_code_key', ['userCode'])
 @Index('device_authorization_expires_idx', ['expiresAt'])
 export class DeviceAuthorizationEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'device_authorization_pkey' })
-  id!: string;
-
-  @Column('text', { name: 'user_code' })
-  userCode!: string;
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'device_authorization_pkey' }) id!: string;
+  @Column('text', { name: 'user_code' }) userCode!: string;
 
   /** The new device's X25519 key. */
-  @Column('bytea', { name: 'public_key' })
-  publicKey!: Buffer;
+  @Column('bytea', { name: 'public_key' }) publicKey!: Buffer;
 
   /** SHA-256 of the secret that takes the token. */
-  @Column('bytea', { name: 'proof_hash' })
-  proofHash!: Buffer;
-
-  @Column('text', { name: 'client_name', nullable: true })
-  clientName!: string | null;
-
-  @Column('text', { name: 'client_platform', nullable: true })
-  clientPlatform!: string | null;
-
-  @Column('text', { nullable: true })
-  address!: string;
-
-  @Column('timestamptz', { name: 'created_at' })
-  createdAt!: Date;
-
-  @Column('timestamptz', { name: 'expires_at' })
-  expiresAt!: Date;
-
-  @Column('timestamptz', { name: 'polled_at', nullable: true })
-  polledAt!: Date | null;
-
-  @Column('text', { default: 'pending' })
-  state!: 'pending' | 'approved' | 'refused';
+  @Column('bytea', { name: 'proof_hash' }) proofHash!: Buffer;
+  @Column('text', { name: 'client_name', nullable: true }) clientName!: string | null;
+  @Column('text', { name: 'client_platform', nullable: true }) clientPlatform!: string | null;
+  @Column('text', { nullable: true }) address!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('timestamptz', { name: 'polled_at', nullable: true }) polledAt!: Date | null;
+  @Column('text', { default: 'pending' }) state!: 'pending' | 'approved' | 'refused';
 
   @Column('uuid', { name: 'account_id', nullable: true })
   @ForeignKey(() => AccountEntity, {
@@ -49,10 +30,8 @@ export class DeviceAuthorizationEntity {
   accountId!: string | null;
 
   /** The session that approved: the approval counts only while it lives. */
-  @Column('uuid', { name: 'approved_by', nullable: true })
-  approvedBy!: string | null;
+  @Column('uuid', { name: 'approved_by', nullable: true }) approvedBy!: string | null;
 
   /** The account's secret, sealed to the new device's key: opaque to the server. */
-  @Column('text', { nullable: true })
-  sealed!: string | null;
+  @Column('text', { nullable: true }) sealed!: string | null;
 }

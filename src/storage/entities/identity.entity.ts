@@ -9,35 +9,26 @@ import { AccountEntity } from './account.entity.js';
 @Unique('identity_provider_subject_key', ['provider', 'subject'])
 @Index('identity_next_check_idx', ['provider', 'eligibilityNextCheckAt'])
 export class IdentityEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'identity_pkey' })
-  id!: string;
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'identity_pkey' }) id!: string;
 
   @Column('uuid', { name: 'account_id' })
   @ForeignKey(() => AccountEntity, { name: 'identity_account_fkey', onDelete: 'CASCADE' })
   accountId!: string;
 
-  @Column('text')
-  provider!: string;
+  @Column('text') provider!: string;
 
   /** What the provider never changes: GitHub's numeric id, OIDC's `sub`. */
-  @Column('text')
-  subject!: string;
+  @Column('text') subject!: string;
 
   /** Who named the subject; null = linked before this was stored, or a certificate. */
-  @Column('text', { nullable: true })
-  issuer!: string | null;
-
-  @Column('text', { nullable: true })
-  login!: string | null;
-
-  @Column('timestamptz', { name: 'connected_at' })
-  connectedAt!: Date;
+  @Column('text', { nullable: true }) issuer!: string | null;
+  @Column('text', { nullable: true }) login!: string | null;
+  @Column('timestamptz', { name: 'connected_at' }) connectedAt!: Date;
 
   @Column('text', { name: 'eligibility_status', default: 'unknown' })
   eligibilityStatus!: EligibilityStatus;
 
-  @Column('text', { name: 'eligibility_reason', nullable: true })
-  eligibilityReason!: string | null;
+  @Column('text', { name: 'eligibility_reason', nullable: true }) eligibilityReason!: string | null;
 
   @Column('timestamptz', { name: 'eligibility_checked_at', nullable: true })
   eligibilityCheckedAt!: Date | null;
@@ -46,22 +37,18 @@ export class IdentityEntity {
   eligibilityNextCheckAt!: Date | null;
 
   /** What a re-check needs (a refresh token, say), sealed for this account and provider. */
-  @Column('bytea', { nullable: true })
-  credentials!: Buffer | null;
+  @Column('bytea', { nullable: true }) credentials!: Buffer | null;
 
   /** What the provider said last: the rules can be tried on it without asking again. */
-  @Column('jsonb', { nullable: true })
-  facts!: EligibilityFacts | null;
+  @Column('jsonb', { nullable: true }) facts!: EligibilityFacts | null;
 
   /** The certificate that was shown last; null = not a certificate, or linked before this was stored. */
   @Column('jsonb', { nullable: true })
   certificate!: CertificateRecord | null;
 
   /** Re-checks in a row that came back without an answer. */
-  @Column('integer', { name: 'consecutive_failures', default: 0 })
-  consecutiveFailures!: number;
+  @Column('integer', { name: 'consecutive_failures', default: 0 }) consecutiveFailures!: number;
 
   /** Until then one replica is re-checking it and the others leave it alone. */
-  @Column('timestamptz', { name: 'lease_until', nullable: true })
-  leaseUntil!: Date | null;
+  @Column('timestamptz', { name: 'lease_until', nullable: true }) leaseUntil!: Date | null;
 }

@@ -4,11 +4,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('login_challenge')
 @Index('login_challenge_expires_idx', ['expiresAt'])
 export class LoginChallengeEntity {
-  @PrimaryColumn('bytea', { primaryKeyConstraintName: 'login_challenge_pkey' })
-  challenge!: Buffer;
-
-  @Column('timestamptz', { name: 'expires_at' })
-  expiresAt!: Date;
+  @PrimaryColumn('bytea', { primaryKeyConstraintName: 'login_challenge_pkey' }) challenge!: Buffer;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }
 
 /** An authorization under way in the browser: from the redirect to the callback. */
@@ -20,11 +17,8 @@ export class ExternalFlowEntity {
   stateHash!: Buffer;
 
   /** Sealed for the hash. */
-  @Column('bytea')
-  contents!: Buffer;
-
-  @Column('timestamptz', { name: 'expires_at' })
-  expiresAt!: Date;
+  @Column('bytea') contents!: Buffer;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }
 
 /** A proven identity that its client has not fetched: from the callback to the finalize call. */
@@ -39,11 +33,8 @@ export class ExternalPendingEntity {
   pendingHash!: Buffer;
 
   /** Sealed for the hash. */
-  @Column('bytea')
-  contents!: Buffer;
-
-  @Column('timestamptz', { name: 'expires_at' })
-  expiresAt!: Date;
+  @Column('bytea') contents!: Buffer;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }
 
 /** A logout token that was used: each is accepted once. */
@@ -54,6 +45,5 @@ export class LogoutTokenEntity {
   @PrimaryColumn('bytea', { name: 'token_hash', primaryKeyConstraintName: 'logout_token_pkey' })
   tokenHash!: Buffer;
 
-  @Column('timestamptz', { name: 'expires_at' })
-  expiresAt!: Date;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }

@@ -5,34 +5,23 @@ import { AccountEntity } from './account.entity.js';
 @Unique('push_token_account_token_key', ['accountId', 'tokenHash'])
 @Index('push_token_account_updated_idx', ['accountId', 'updatedAt'])
 export class PushTokenEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'push_token_pkey' })
-  id!: string;
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'push_token_pkey' }) id!: string;
 
   @Column('uuid', { name: 'account_id' })
   @ForeignKey(() => AccountEntity, { name: 'push_token_account_fkey', onDelete: 'CASCADE' })
   accountId!: string;
 
-  @Column('text')
-  token!: string;
+  @Column('text') token!: string;
 
   /** SHA-256 of the token: a long one does not fit an index. */
-  @Column('bytea', { name: 'token_hash' })
-  tokenHash!: Buffer;
+  @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
 
   /** The server address the app used when it saved the token. */
-  @Column('text', { name: 'client_server_url', nullable: true })
-  clientServerUrl!: string | null;
+  @Column('text', { name: 'client_server_url', nullable: true }) clientServerUrl!: string | null;
 
   /** For a person, who tells two devices apart by it. */
-  @Column('text', { nullable: true })
-  name!: string | null;
-
-  @Column('text', { nullable: true })
-  platform!: string | null;
-
-  @Column('timestamptz', { name: 'created_at' })
-  createdAt!: Date;
-
-  @Column('timestamptz', { name: 'updated_at' })
-  updatedAt!: Date;
+  @Column('text', { nullable: true }) name!: string | null;
+  @Column('text', { nullable: true }) platform!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }

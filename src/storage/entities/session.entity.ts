@@ -10,41 +10,26 @@ import { AccountEntity } from './account.entity.js';
 })
 export class SessionEntity {
   /** The `jti` of the token. */
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'session_pkey' })
-  id!: string;
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'session_pkey' }) id!: string;
 
   @Column('uuid', { name: 'account_id' })
   @ForeignKey(() => AccountEntity, { name: 'session_account_fkey', onDelete: 'CASCADE' })
   accountId!: string;
 
   /** The account's epoch at the login: a login that ran beside a revocation of all has an older one. */
-  @Column('integer', { name: 'token_epoch' })
-  tokenEpoch!: number;
-
-  @Column('timestamptz', { name: 'created_at' })
-  createdAt!: Date;
+  @Column('integer', { name: 'token_epoch' }) tokenEpoch!: number;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 
   /** Written every few minutes. Not indexed, so that writing it touches no index. */
-  @Column('timestamptz', { name: 'last_seen_at' })
-  lastSeenAt!: Date;
-
-  @Column('timestamptz', { name: 'expires_at' })
-  expiresAt!: Date;
+  @Column('timestamptz', { name: 'last_seen_at' }) lastSeenAt!: Date;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 
   /** `key_challenge`, `mtls`, `device` or a provider's id. */
-  @Column('text')
-  method!: string;
-
-  @Column('text', { name: 'client_name', nullable: true })
-  clientName!: string | null;
-
-  @Column('text', { name: 'client_platform', nullable: true })
-  clientPlatform!: string | null;
-
-  @Column('text', { nullable: true })
-  address!: string | null;
+  @Column('text') method!: string;
+  @Column('text', { name: 'client_name', nullable: true }) clientName!: string | null;
+  @Column('text', { name: 'client_platform', nullable: true }) clientPlatform!: string | null;
+  @Column('text', { nullable: true }) address!: string | null;
 
   /** Hash of the provider's session that the login was part of; null where it named none. */
-  @Column('bytea', { name: 'provider_session', nullable: true })
-  providerSession!: Buffer | null;
+  @Column('bytea', { name: 'provider_session', nullable: true }) providerSession!: Buffer | null;
 }
