@@ -5,7 +5,7 @@ import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { normalizeBase64 } from '../../policy/base64.js';
 import { MasterKeys } from '../../storage/sealing/master-keys.js';
-import type { NewSession } from '../../storage/repositories/session-sql.js';
+import type { NewSession } from '../../storage/repositories/session.repository.js';
 
 /** What a genuine token says. Whether its session goes on is another question. */
 export interface TokenClaims {

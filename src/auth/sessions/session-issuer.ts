@@ -6,10 +6,11 @@ import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
 import { MAX_SESSIONS } from '../../policy/admission/access.js';
-import { hashOfProviderSession, type NewSession } from '../../storage/repositories/session-sql.js';
 import {
+  hashOfProviderSession,
   SessionRepository,
   type LoggedInAccount,
+  type NewSession,
 } from '../../storage/repositories/session.repository.js';
 import type { Query } from '../../storage/database.js';
 import { IdentityEvents } from '../identity-events.js';

@@ -9,7 +9,7 @@ import { newKeyedAccountMode } from '../../policy/admission/encryption.js';
 import { Admission } from '../../auth/admission.js';
 import { AccountRepository } from '../../storage/repositories/account.repository.js';
 import type { Query } from '../../storage/database.js';
-import type { NewSession } from '../../storage/repositories/session-sql.js';
+import type { NewSession } from '../../storage/repositories/session.repository.js';
 import {
   SessionRepository,
   type LoggedInAccount,

@@ -18,7 +18,7 @@ import {
   KeylessRepository,
   type IdentityAccount,
 } from '../../storage/repositories/keyless.repository.js';
-import type { NewSession } from '../../storage/repositories/session-sql.js';
+import type { NewSession } from '../../storage/repositories/session.repository.js';
 import type { LoggedInAccount } from '../../storage/repositories/session.repository.js';
 import { IdentityChanges } from '../../identities/identity-changes.js';
 import { IdentityLinks } from '../../identities/identity-links.js';

@@ -1,20 +1,18 @@
+import { protocol } from '@electric-sql/pglite';
+
 /** Frontend messages of the PostgreSQL protocol 3 (documentation, chapter "Message Formats"). */
 
-const STARTUP = 196608;
-const SSL_REQUEST = 80877103;
-const GSS_REQUEST = 80877104;
-const CANCEL_REQUEST = 80877102;
+/** Codes of the untyped message that a connection begins with. */
+export const STARTUP = 196608;
+export const SSL_REQUEST = 80877103;
+export const GSS_REQUEST = 80877104;
+export const CANCEL_REQUEST = 80877102;
 
 /** Larger ones are refused, so that a broken length cannot make the process buffer for ever. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 const MAX_OPENING_BYTES = 64 * 1024;
 
-export type Opening =
-  | { readonly kind: 'startup'; readonly bytes: Buffer }
-  | { readonly kind: 'encryption' }
-  | { readonly kind: 'cancel' };
-
-/** Cuts a byte stream into messages. Throws on a length or an opening that cannot be one. */
+/** Cuts a byte stream into messages. Throws on a length that cannot be one. */
 export class FrameReader {
   private chunks: Buffer[] = [];
   private size = 0;
@@ -25,7 +23,7 @@ export class FrameReader {
   }
 
   /** The untyped message a connection begins with, or null until it is complete. */
-  takeOpening(): Opening | null {
+  takeOpening(): { readonly code: number; readonly bytes: Buffer } | null {
     const head = this.peek(8);
     if (!head) {
       return null;
@@ -35,7 +33,7 @@ export class FrameReader {
       throw new Error(`A connection began with a message of ${length} bytes`);
     }
     const bytes = this.take(length);
-    return bytes && openingOf(head.readInt32BE(4), bytes);
+    return bytes && { code: head.readInt32BE(4), bytes };
   }
 
   /** The next typed message, or null until it is complete. */
@@ -77,20 +75,6 @@ export class FrameReader {
     const all = Buffer.concat(this.chunks);
     this.chunks = [all];
     return all;
-  }
-}
-
-function openingOf(code: number, bytes: Buffer): Opening {
-  switch (code) {
-    case STARTUP:
-      return { kind: 'startup', bytes };
-    case SSL_REQUEST:
-    case GSS_REQUEST:
-      return { kind: 'encryption' };
-    case CANCEL_REQUEST:
-      return { kind: 'cancel' };
-    default:
-      throw new Error(`A connection asked for the unknown protocol ${code}`);
   }
 }
 
@@ -164,13 +148,6 @@ function sqlOffset(frame: Buffer): number | null {
 
 /** Close (statement `name`) for each name, then Sync. */
 export function closeStatements(names: Iterable<string>): Buffer {
-  const closes = [...names].map((name) => {
-    const frame = Buffer.alloc(7 + Buffer.byteLength(name));
-    frame.write('C', 0);
-    frame.writeInt32BE(frame.length - 1, 1);
-    frame.write('S', 5);
-    frame.write(name, 6);
-    return frame;
-  });
-  return Buffer.concat([...closes, Buffer.from([0x53, 0, 0, 0, 4])]);
+  const closes = [...names].map((name) => protocol.serialize.close({ type: 'S', name }));
+  return Buffer.concat([...closes, protocol.serialize.sync()]);
 }

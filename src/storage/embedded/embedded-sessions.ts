@@ -1,7 +1,12 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import {
+  CANCEL_REQUEST,
   closeStatements,
   FrameReader,
+  GSS_REQUEST,
+  SSL_REQUEST,
+  STARTUP,
   withoutCopyIn,
   withOwnStatementName,
 } from './embedded-frames.js';
@@ -129,10 +134,6 @@ export class Session {
     }
   }
 
-  begin(startup: Buffer): void {
-    this.submit(startup);
-  }
-
   receive(message: Buffer): void {
     const { frame, prepared } = withOwnStatementName(withoutCopyIn(message), this.prefix);
     if (prepared !== undefined) {
@@ -157,7 +158,8 @@ export class Session {
     }
   }
 
-  private submit(unit: Buffer): void {
+  /** Runs messages without another session in between. */
+  submit(unit: Buffer): void {
     this.units.push(unit);
     this.queue.join(this);
   }
@@ -169,7 +171,7 @@ function endsUnit(type = 0): boolean {
 }
 
 /** Serves the PostgreSQL protocol on the Unix socket `path`, one session per connection. */
-export async function listenForSessions(path: string, queue: BackendQueue): Promise<SessionServer> {
+export async function listenForSessions(path: string, queue: BackendQueue) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -180,20 +182,14 @@ export async function listenForSessions(path: string, queue: BackendQueue): Prom
     server.once('error', fail);
     server.listen(path, done);
   });
-  return { close: () => close(server, sockets) };
-}
-
-export interface SessionServer {
-  /** Cuts every connection and rolls back what was open. */
-  close(): Promise<void>;
-}
-
-async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
-  const closed = new Promise<void>((done) => server.close(() => done()));
-  for (const socket of sockets) {
-    socket.destroy();
-  }
-  await closed;
+  return {
+    /** Cuts every connection and rolls back what was open. */
+    async close(): Promise<void> {
+      server.close();
+      sockets.forEach((socket) => socket.destroy());
+      await once(server, 'close');
+    },
+  };
 }
 
 function attach(socket: Socket, queue: BackendQueue): void {
@@ -223,17 +219,20 @@ function attach(socket: Socket, queue: BackendQueue): void {
 /** @returns whether the connection got as far as its startup message */
 function open(socket: Socket, session: Session, reader: FrameReader): boolean {
   for (let opening = reader.takeOpening(); opening; opening = reader.takeOpening()) {
-    switch (opening.kind) {
-      case 'encryption':
+    switch (opening.code) {
+      case SSL_REQUEST:
+      case GSS_REQUEST:
         socket.write('N');
         break;
-      case 'cancel':
+      case CANCEL_REQUEST:
         // A statement blocks the thread until it ends, so there is never one to cancel.
         socket.end();
         return false;
-      case 'startup':
-        session.begin(opening.bytes);
+      case STARTUP:
+        session.submit(opening.bytes);
         return true;
+      default:
+        throw new Error(`A connection asked for the unknown protocol ${opening.code}`);
     }
   }
   return false;

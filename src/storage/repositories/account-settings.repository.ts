@@ -94,11 +94,7 @@ export class AccountSettingsRepository {
   }
 
   /** Replaces the settings of an account that is locked, whatever mode it is in. */
-  async replace(
-    query: Query,
-    accountId: string,
-    content: Content | null,
-  ): Promise<SettingsWritten> {
+  async replace(query: Query, accountId: string, content: Content | null) {
     return accountRow(await this.writeWhere(query, accountId, content, null, null));
   }
 

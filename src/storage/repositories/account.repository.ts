@@ -10,7 +10,12 @@ import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { accountRow } from './account-row.js';
 import { insertAuditEvents } from './audit.repository.js';
-import { newSessions, sessionParameters, sessionsFrom, type NewSession } from './session-sql.js';
+import {
+  newSessions,
+  sessionParameters,
+  sessionsFrom,
+  type NewSession,
+} from './session.repository.js';
 
 /** What a login needs to know of an account before it stores anything. */
 export interface AccountForLogin {

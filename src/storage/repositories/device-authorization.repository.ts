@@ -8,30 +8,16 @@ import { DeviceAuthorizationEntity } from '../entities/device-authorization.enti
 import { accountRow } from './account-row.js';
 
 /** What a new device sends. */
-export interface NewDevice {
-  /** Raw X25519 key. */
-  readonly publicKey: Buffer;
-  /** SHA-256 of the secret that takes the token. */
-  readonly proofHash: Buffer;
-  readonly clientName: string | null;
-  readonly clientPlatform: string | null;
-  readonly address: string;
-}
+export type NewDevice = Pick<
+  DeviceAuthorizationEntity,
+  'publicKey' | 'proofHash' | 'clientName' | 'clientPlatform' | 'address'
+>;
 
 /** A device that waits for an answer. */
-export interface WaitingDevice extends Omit<NewDevice, 'proofHash'> {
-  readonly id: string;
-  readonly createdAt: Date;
-}
-
-export type DeviceState = 'pending' | 'approved' | 'refused';
+export type WaitingDevice = Pick<DeviceAuthorizationEntity, keyof typeof WAITING>;
 
 /** A request as shown to its own device. */
-export interface DeviceProgress {
-  readonly state: DeviceState;
-  readonly proofHash: Buffer;
-  readonly polledAt: Date | null;
-}
+export type DeviceProgress = Pick<DeviceAuthorizationEntity, 'state' | 'proofHash' | 'polledAt'>;
 
 /** An answer to a request, and where it came from. */
 export interface DeviceAnswer {
@@ -45,18 +31,19 @@ export interface AnswerOutcome {
   readonly keyMode: KeyMode;
   readonly isAnswered: boolean;
   /** Before this answer; null when there is no live request. */
-  readonly state: DeviceState | null;
+  readonly state: DeviceProgress['state'] | null;
 }
 
+type ApprovalRow = Pick<
+  DeviceAuthorizationEntity,
+  'approvedBy' | 'sealed' | 'clientName' | 'clientPlatform' | 'address'
+>;
+
 /** An approval that one caller has taken. */
-export interface TakenApproval {
+export interface TakenApproval extends Omit<ApprovalRow, 'approvedBy'> {
   readonly accountId: string;
   /** Whether the session that approved is live, and its account is enabled. */
   readonly isGood: boolean;
-  readonly sealed: string | null;
-  readonly clientName: string | null;
-  readonly clientPlatform: string | null;
-  readonly address: string;
 }
 
 /** Stores an answer to a pending request and its audit event. `$6` is the approval's sealed secret. */
@@ -206,8 +193,4 @@ export class DeviceAuthorizationRepository {
     const [outcome] = await this.database.query<AnswerOutcome>(statement, parameters);
     return accountRow(outcome);
   }
-}
-
-interface ApprovalRow extends Omit<TakenApproval, 'accountId' | 'isGood'> {
-  readonly approvedBy: string;
 }

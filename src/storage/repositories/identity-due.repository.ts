@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
-import type { EligibilityFacts, EligibilityStatus } from '../../policy/eligibility/eligibility.js';
+import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
 import type { EligibilityRecord, ScheduledRecord } from '../../policy/eligibility/offboarding.js';
 import { Database } from '../database.js';
 import { IdentityCredentials } from '../sealing/content-at-rest.js';
@@ -236,19 +236,5 @@ interface Stored {
   readonly isKeyless: boolean;
 }
 
-interface LeasedRow {
-  readonly id: string;
-  readonly accountId: string;
-  readonly provider: string;
-  readonly subject: string;
-  readonly issuer: string | null;
-  readonly login: string | null;
-  readonly status: EligibilityStatus;
-  readonly reason: string | null;
-  readonly checkedAt: Date | null;
-  readonly dueAt: Date;
-  readonly failures: number;
-  readonly credentials: Buffer | null;
-  readonly certificate: CertificateRecord | null;
-  readonly leaseUntil: Date;
-}
+type LeasedRow = Omit<LeasedIdentity, 'record' | 'dueAt'> &
+  Omit<EligibilityRecord, 'checkedAt'> & { readonly checkedAt: Date | null; readonly dueAt: Date };

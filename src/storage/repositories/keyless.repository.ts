@@ -8,13 +8,15 @@ import { Database, type Query } from '../database.js';
 import { IdentityCredentials } from '../sealing/content-at-rest.js';
 import type { ProvenIdentity } from './identity.repository.js';
 import {
+  inOrderOf,
   newSessions,
   SESSION_COUNT,
   sessionParameters,
   sessionsFrom,
+  type LoggedInAccount,
+  type LoggedInRow,
   type NewSession,
-} from './session-sql.js';
-import { inOrderOf, type LoggedInAccount, type LoggedInRow } from './session.repository.js';
+} from './session.repository.js';
 
 /** An identity with the account that it logs in to. */
 export interface IdentityAccount {
@@ -56,13 +58,14 @@ const LOG_IN = `
   SELECT "session_id" AS "sessionId", "id", false AS "isDisabled", ${SESSION_COUNT} AS "sessions"
   FROM "found"`;
 
-const FIND = `
-  SELECT "provider", "subject", "account_id" AS "accountId", "issuer", "login",
+const LOCK = `
+  SELECT "subject", "account_id" AS "accountId", "issuer", "login",
     "eligibility_status" AS "status",
     extract(epoch FROM "eligibility_checked_at")::float8 * 1000 AS "checkedAt",
     ${FINGERPRINT} AS "fingerprint", "key_mode" AS "keyMode", "disabled_at" IS NOT NULL AS "isDisabled"
   FROM "identity" JOIN "account" ON "account"."id" = "identity"."account_id"
-  WHERE ("provider", "subject") IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
+  WHERE "provider" = $1 AND "subject" = $2
+  FOR UPDATE OF "identity"`;
 
 /**
  * The identity decides who makes the account: of any number of first logins one inserts it, and the
@@ -127,8 +130,12 @@ export class KeylessRepository {
 
   /** Locks the identity until the transaction ends. */
   async lock(query: Query, key: IdentityKey): Promise<IdentityAccount | null> {
-    const [account] = await findAll(query, `${FIND} FOR UPDATE OF "identity"`, [key]);
-    return account ?? null;
+    const [row] = await query<IdentityAccountRow>(LOCK, [key.provider, key.subject]);
+    if (row === undefined) {
+      return null;
+    }
+    const { keyMode, isDisabled, fingerprint, ...identity } = row;
+    return { account: { id: row.accountId, isDisabled }, keyMode, fingerprint, identity };
   }
 
   /**
@@ -173,42 +180,8 @@ async function logInAll(
   return inOrderOf(logins, rows);
 }
 
-interface IdentityAccountRow extends IdentityKey {
-  readonly accountId: string;
-  readonly issuer: string | null;
-  readonly login: string | null;
-  readonly status: LinkedIdentity['status'];
-  /** Unix milliseconds. */
-  readonly checkedAt: number | null;
+interface IdentityAccountRow extends LinkedIdentity {
   readonly fingerprint: string | null;
   readonly keyMode: KeyMode;
   readonly isDisabled: boolean;
-}
-
-async function findAll(
-  query: Query,
-  sql: string,
-  keys: readonly IdentityKey[],
-): Promise<(IdentityAccount | null)[]> {
-  const rows = await query<IdentityAccountRow>(sql, [
-    keys.map(({ provider }) => provider),
-    keys.map(({ subject }) => subject),
-  ]);
-  const found = new Map(rows.map((row) => [nameOf(row), toIdentityAccount(row)]));
-  return keys.map((key) => found.get(nameOf(key)) ?? null);
-}
-
-/** Provider ids have no space. */
-function nameOf({ provider, subject }: IdentityKey): string {
-  return `${provider} ${subject}`;
-}
-
-function toIdentityAccount(row: IdentityAccountRow): IdentityAccount {
-  const { accountId, subject, issuer, login, status, checkedAt, keyMode, isDisabled } = row;
-  return {
-    account: { id: accountId, isDisabled },
-    keyMode,
-    fingerprint: row.fingerprint,
-    identity: { accountId, subject, issuer, login, status, checkedAt },
-  };
 }

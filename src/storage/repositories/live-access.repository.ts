@@ -86,27 +86,17 @@ export class LiveAccessRepository {
       [used.map(({ accountId }) => accountId), used.map(({ sessionId }) => sessionId)],
     );
     return new Map(
-      rows.map(({ sessionId, updateSeq, loggedInAt, isDisabled, isKeyless, identities }) => [
-        sessionId,
-        {
-          access: {
-            isDisabled,
-            isKeyless,
-            loggedInAt: loggedInAt?.getTime() ?? null,
-            identities: identities ?? [],
-          },
-          updateSeq: Number(updateSeq),
-        },
-      ]),
+      rows.map(({ sessionId, updateSeq, loggedInAt, identities, ...account }) => {
+        const state = { loggedInAt: loggedInAt?.getTime() ?? null, identities: identities ?? [] };
+        return [sessionId, { access: { ...account, ...state }, updateSeq: Number(updateSeq) }];
+      }),
     );
   }
 }
 
-interface FactsRow {
+interface FactsRow extends Omit<AccessFacts, 'loggedInAt' | 'identities'> {
   readonly sessionId: string;
   readonly updateSeq: string;
-  readonly isDisabled: boolean;
-  readonly isKeyless: boolean;
   readonly loggedInAt: Date | null;
   readonly identities: IdentityFacts[] | null;
 }

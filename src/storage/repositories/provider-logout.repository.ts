@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database.js';
 import { DUE_NOW } from './identity-due.repository.js';
-import { hashOfProviderSession } from './session-sql.js';
+import { hashOfProviderSession } from './session.repository.js';
 
 /** What a logout token names (OpenID Connect Back-Channel Logout 1.0, 2.4). */
 export interface LogoutRequest {

@@ -3,23 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { batched } from '../batched.js';
 import { Database, type Query } from '../database.js';
 import { PushTokenEntity } from '../entities/push-token.entity.js';
+import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
 import { lockAccount, nextUpdateSeq } from './account-row.js';
 
 /** What an app says of itself beside its token. */
-export interface PushTokenFacts {
-  /** The address at which it reaches the server. */
-  readonly clientServerUrl: string | null;
-  readonly name: string | null;
-  readonly platform: string | null;
-}
+export type PushTokenFacts = Pick<PushTokenEntity, 'clientServerUrl' | 'name' | 'platform'>;
 
-export interface PushToken extends PushTokenFacts {
-  readonly id: string;
-  readonly token: string;
-  /** Unix milliseconds. */
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
+/** Times are Unix milliseconds. */
+export type PushToken = Omit<InMilliseconds<PushTokenEntity>, 'accountId' | 'tokenHash'>;
 
 /** Beyond this the token unused for longest is removed (contract, Push tokens). */
 const MAX_PER_ACCOUNT = 100;
@@ -44,7 +35,7 @@ export class PushTokenRepository {
     async (accountIds: readonly string[]) => {
       const rows = await this.database.query<PushTokenEntity>(LIST, [accountIds]);
       const lists = new Map(accountIds.map((accountId): [string, PushToken[]] => [accountId, []]));
-      rows.forEach((row) => lists.get(row.accountId)?.push(toPushToken(row)));
+      rows.forEach(({ accountId, ...row }) => lists.get(accountId)?.push(inMilliseconds(row)));
       return accountIds.map((accountId) => lists.get(accountId) ?? []);
     },
     { maxKeys: LISTS_AT_ONCE },
@@ -108,19 +99,6 @@ async function upsert(
     .orUpdate([...given, 'updated_at'], ['account_id', 'token_hash'])
     .updateEntity(false)
     .execute();
-}
-
-function toPushToken(row: PushTokenEntity): PushToken {
-  const { id, token, clientServerUrl, name, platform, createdAt, updatedAt } = row;
-  return {
-    id,
-    token,
-    clientServerUrl,
-    name,
-    platform,
-    createdAt: createdAt.getTime(),
-    updatedAt: updatedAt.getTime(),
-  };
 }
 
 function hashOf(token: string): Buffer {

@@ -1,5 +1,5 @@
 import type { ContentAtRest } from './content-at-rest.js';
-import type { Database, Query } from '../database.js';
+import type { Database } from '../database.js';
 import { BrokenSealError, type SealedBox, type SealPurpose } from './sealed-box.js';
 
 /** A value whose seal is to be renewed, or that is to be sealed. */
@@ -11,14 +11,6 @@ interface ResealRow {
   readonly owner: string;
   readonly isSealed: boolean;
   readonly bytes: Buffer;
-}
-
-/** Which rows are meant. */
-interface ResealQuestion {
-  /** Seals of this key are current. */
-  readonly keyId: Buffer;
-  /** Whether values that were kept plain are meant too. */
-  readonly isPlainMeant: boolean;
 }
 
 interface Target {
@@ -105,13 +97,12 @@ export class Reseal {
     purpose: ResealPurpose,
     report: (progress: ResealProgress) => void,
   ): Promise<ResealProgress> {
-    const question = this.questionOf(purpose);
-    const total = await countRows(this.database.query, purpose, question);
+    const total = await this.countMeant(purpose);
     let progress: ResealProgress = { purpose, renewed: 0, unreadable: 0, total };
     for (let pass = 0; pass < PASSES; pass += 1) {
       const before = progress.renewed;
-      progress = await this.pass(question, { ...progress, unreadable: 0 }, report);
-      const left = await countRows(this.database.query, purpose, question);
+      progress = await this.pass({ ...progress, unreadable: 0 }, report);
+      const left = await this.countMeant(purpose);
       if (left <= progress.unreadable || progress.renewed === before) {
         break;
       }
@@ -120,28 +111,23 @@ export class Reseal {
   }
 
   private async pass(
-    question: ResealQuestion,
     begun: ResealProgress,
     report: (progress: ResealProgress) => void,
   ): Promise<ResealProgress> {
     const { purpose } = begun;
+    const { next } = statementsOf(TARGETS[purpose]);
     let progress = begun;
-    let after: ResealRow | null = null;
+    let after = { id: NO_ID, service: '' };
     for (;;) {
-      const rows: ResealRow[] = await nextRows(
-        this.database.query,
-        purpose,
-        question,
-        after,
-        BATCH,
-      );
+      const parameters = [...this.meant(purpose), after.id, after.service, BATCH];
+      const rows = await this.database.query<ResealRow>(next, parameters);
       for (const row of rows) {
         const outcome = await this.renewOne(purpose, row);
         if (outcome !== 'overtaken') {
           progress = { ...progress, [outcome]: progress[outcome] + 1 };
         }
       }
-      after = rows.at(-1) ?? null;
+      after = rows.at(-1) ?? after;
       if (rows.length > 0) {
         report(progress);
       }
@@ -159,8 +145,9 @@ export class Reseal {
     try {
       const text = isSealed ? this.box.open(purpose, owner, bytes) : bytes.toString('utf8');
       const sealed = this.box.seal(purpose, owner, text);
-      const isReplaced = await replaceValue(this.database.query, purpose, row, sealed);
-      return isReplaced ? 'renewed' : 'overtaken';
+      const { replace } = statementsOf(TARGETS[purpose]);
+      const replaced = await this.database.query(replace, [row.id, row.service, bytes, sealed]);
+      return replaced.length > 0 ? 'renewed' : 'overtaken';
     } catch (error) {
       if (error instanceof BrokenSealError) {
         return 'unreadable';
@@ -169,71 +156,42 @@ export class Reseal {
     }
   }
 
-  private questionOf(purpose: ResealPurpose): ResealQuestion {
+  private async countMeant(purpose: ResealPurpose): Promise<number> {
+    const { count } = statementsOf(TARGETS[purpose]);
+    const [row] = await this.database.query<{ count: number }>(count, this.meant(purpose));
+    return row?.count ?? 0;
+  }
+
+  /** The parameters `$1` and `$2` of {@link statementsOf}. */
+  private meant(purpose: ResealPurpose): [keyId: Buffer, isPlainMeant: boolean] {
     const isPlainMeant = purpose !== 'identity-credentials' && this.atRest.isSealing(purpose);
-    return { keyId: this.box.currentKeyId(purpose), isPlainMeant };
+    return [this.box.currentKeyId(purpose), isPlainMeant];
   }
 }
 
-/** How many values are meant. */
-async function countRows(
-  query: Query,
-  purpose: ResealPurpose,
-  question: ResealQuestion,
-): Promise<number> {
-  const { table, value } = TARGETS[purpose];
-  const [row] = await query<{ count: number }>(
-    `SELECT count(*)::int AS "count" FROM "${table}" WHERE ${value} IS NOT NULL AND ${meant(purpose)}`,
-    [question.keyId, question.isPlainMeant],
-  );
-  return row?.count ?? 0;
-}
-
-/** The next of them in the order of their keys. @param after the last one before; null = the first */
-function nextRows(
-  query: Query,
-  purpose: ResealPurpose,
-  question: ResealQuestion,
-  after: ResealRow | null,
-  limit: number,
-): Promise<ResealRow[]> {
-  const { table, id, service, value, owner, form } = TARGETS[purpose];
-  return query<ResealRow>(
-    `SELECT ${id} AS "id", ${service} AS "service", ${owner} AS "owner", ${value} AS "bytes",
-       ${form === null ? 'true' : `${form} = 'sealed'`} AS "isSealed"
-     FROM "${table}"
-     WHERE ${value} IS NOT NULL AND ${meant(purpose)} AND (${id}, ${service}) > ($3::uuid, $4)
-     ORDER BY ${id}, ${service} LIMIT $5`,
-    [question.keyId, question.isPlainMeant, after?.id ?? NO_ID, after?.service ?? '', limit],
-  );
-}
-
 /**
- * Puts the new seal in place of exactly the value that was read, by one statement: what a server
- * wrote meanwhile stays.
- *
- * @returns whether it was still there
+ * Meant are values whose seal names (in bytes 2 to 5) another key than `$1`, and where `$2` holds,
+ * those that were kept plain.
  */
-async function replaceValue(
-  query: Query,
-  purpose: ResealPurpose,
-  row: ResealRow,
-  sealed: Buffer,
-): Promise<boolean> {
-  const { table, id, service, value, form } = TARGETS[purpose];
-  const replaced = await query(
-    `UPDATE "${table}" SET ${value} = $4${form === null ? '' : `, ${form} = 'sealed'`}
-     WHERE ${id} = $1 AND ${service} = $2 AND ${value} = $3 RETURNING 1`,
-    [row.id, row.service, row.bytes, sealed],
-  );
-  return replaced.length > 0;
-}
-
-/** Bytes 2 to 5 of a seal name its key. */
-function meant(purpose: ResealPurpose): string {
-  const { value, form } = TARGETS[purpose];
+function statementsOf({ table, id, service, value, owner, form }: Target) {
   const isOld = `substring(${value} FROM 2 FOR 4) <> $1`;
-  return form === null
-    ? `(${isOld} OR $2::boolean IS NULL)`
-    : `((${form} = 'sealed' AND ${isOld}) OR (${form} = 'plain' AND $2::boolean))`;
+  const isMeant =
+    form === null
+      ? `(${isOld} OR $2::boolean IS NULL)`
+      : `((${form} = 'sealed' AND ${isOld}) OR (${form} = 'plain' AND $2::boolean))`;
+  return {
+    count: `SELECT count(*)::int AS "count" FROM "${table}"
+      WHERE ${value} IS NOT NULL AND ${isMeant}`,
+    /** The next `$5` of them after `$3` and `$4`, in the order of their keys. */
+    next: `
+      SELECT ${id} AS "id", ${service} AS "service", ${owner} AS "owner", ${value} AS "bytes",
+        ${form === null ? 'true' : `${form} = 'sealed'`} AS "isSealed"
+      FROM "${table}"
+      WHERE ${value} IS NOT NULL AND ${isMeant} AND (${id}, ${service}) > ($3::uuid, $4)
+      ORDER BY ${id}, ${service} LIMIT $5`,
+    /** Replaces exactly the value that was read, `$3`: what a server wrote meanwhile stays. */
+    replace: `
+      UPDATE "${table}" SET ${value} = $4${form === null ? '' : `, ${form} = 'sealed'`}
+      WHERE ${id} = $1 AND ${service} = $2 AND ${value} = $3 RETURNING 1`,
+  };
 }

@@ -1,0 +1,16 @@
+/** A row whose times are Unix milliseconds, as the rest of the program has them. */
+export type InMilliseconds<Row> = {
+  readonly [Name in keyof Row]: Row[Name] extends Date
+    ? number
+    : Row[Name] extends Date | null
+      ? number | null
+      : Row[Name];
+};
+
+export function inMilliseconds<Row extends object>(row: Row): InMilliseconds<Row> {
+  const fields = Object.entries(row).map(([name, value]: [string, unknown]) => [
+    name,
+    value instanceof Date ? value.getTime() : value,
+  ]);
+  return Object.fromEntries(fields) as InMilliseconds<Row>;
+}
