@@ -6,7 +6,7 @@ import {
   type AccountSettings,
   type ContentOwner,
 } from '../storage/repositories/account-settings.repository.js';
-import { UpdatesPublisher } from '../updates/updates.publisher.js';
+import { LiveConnections } from '../updates/live-connections.js';
 import { ContentRules } from './content-rules.js';
 
 /** The result of a write; `current` is the stored document that it did not replace. */
@@ -19,7 +19,7 @@ export type SettingsOutcome =
 export class AccountSettingsService {
   constructor(
     private readonly repository: AccountSettingsRepository,
-    private readonly updates: UpdatesPublisher,
+    private readonly updates: LiveConnections,
     private readonly rules: ContentRules,
   ) {}
 

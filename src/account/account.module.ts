@@ -9,7 +9,6 @@ import { CredentialsController } from './credentials.controller.js';
 import { CredentialsService } from './credentials.service.js';
 import { EncryptionController } from './encryption.controller.js';
 import { EncryptionService } from './encryption.service.js';
-import { MigrationService } from './migration.service.js';
 
 /**
  * Owns the profile, the content and the deletion of an account. Does not own login and logout, the
@@ -32,7 +31,6 @@ import { MigrationService } from './migration.service.js';
     AccountSettingsService,
     CredentialsService,
     EncryptionService,
-    MigrationService,
   ],
 })
 export class AccountModule {}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock.js';
-import { AppError } from '../common/errors.js';
+import { AppError, invalidRequest } from '../common/errors.js';
 import { isServiceName, MAX_CREDENTIALS, type Content } from '../policy/content.js';
 import {
   AccountCredentialsRepository,
@@ -9,7 +9,7 @@ import {
 import { AccountSettingsRepository } from '../storage/repositories/account-settings.repository.js';
 import { Database, type Query } from '../storage/database.js';
 import { nextUpdateSeq } from '../storage/repositories/account-row.js';
-import { UpdatesPublisher } from '../updates/updates.publisher.js';
+import { LiveConnections } from '../updates/live-connections.js';
 import { ContentRules } from './content-rules.js';
 
 /** The credentials that an account stores for the services it is connected to. */
@@ -19,7 +19,7 @@ export class CredentialsService {
     private readonly database: Database,
     private readonly owners: AccountSettingsRepository,
     private readonly credentials: AccountCredentialsRepository,
-    private readonly updates: UpdatesPublisher,
+    private readonly updates: LiveConnections,
     private readonly clock: Clock,
     private readonly rules: ContentRules,
   ) {}
@@ -71,7 +71,7 @@ export class CredentialsService {
     const { count, bytes } = await this.credentials.useBeside(query, accountId, service);
     if (count >= MAX_CREDENTIALS) {
       const message = `An account has credentials of at most ${MAX_CREDENTIALS} services.`;
-      throw new AppError('invalid-request', { details: [{ path: 'service', message }] });
+      throw invalidRequest('service', message);
     }
     this.rules.checkSize(content, bytes);
   }
@@ -86,7 +86,6 @@ export class CredentialsService {
 
 function checkName(service: string): void {
   if (!isServiceName(service)) {
-    const message = 'Send 1 to 64 letters, digits, dots, dashes or underscores.';
-    throw new AppError('invalid-request', { details: [{ path: 'service', message }] });
+    throw invalidRequest('service', 'Send 1 to 64 letters, digits, dots, dashes or underscores.');
   }
 }

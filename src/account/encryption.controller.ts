@@ -11,15 +11,11 @@ import {
   MigrateEncryptionDto,
 } from './account.dto.js';
 import { EncryptionService } from './encryption.service.js';
-import { MigrationService } from './migration.service.js';
 
 @ApiTags('account')
 @Controller('v1/account/encryption')
 export class EncryptionController {
-  constructor(
-    private readonly encryption: EncryptionService,
-    private readonly migrations: MigrationService,
-  ) {}
+  constructor(private readonly encryption: EncryptionService) {}
 
   @ApiOperation({ summary: "How this account's content is encrypted." })
   @Get()
@@ -53,21 +49,10 @@ export class EncryptionController {
     'plaintext-writes-disabled',
     'migration-required',
   )
-  async migrate(
+  migrate(
     @Caller() { accountId }: Access,
     @Body() request: MigrateEncryptionDto,
   ): Promise<MigratedDto> {
-    const outcome = await this.migrations.migrate(accountId, request);
-    if (outcome.isDone) {
-      const { settingsVersion, updatedAt } = outcome;
-      return { success: true, mode: request.toMode, settingsVersion, updatedAt };
-    }
-    const { content, version } = outcome.current;
-    return {
-      success: false,
-      error: 'version-mismatch',
-      currentVersion: version,
-      currentContent: content,
-    };
+    return this.encryption.migrate(accountId, request);
   }
 }

@@ -1,28 +1,35 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
-import { AppError } from '../common/errors.js';
+import { AppError, invalidRequest } from '../common/errors.js';
 import { encryptionConfig } from '../config/encryption.config.js';
-import { judgeModeSwitch, type ModeDecision } from '../policy/admission/encryption.js';
+import {
+  judgeMigration,
+  judgeModeSwitch,
+  type ModeDecision,
+} from '../policy/admission/encryption.js';
 import type { AccountMode } from '../policy/operator-policy.js';
 import { AccountCredentialsRepository } from '../storage/repositories/account-credentials.repository.js';
 import {
   AccountSettingsRepository,
+  type AccountSettings,
   type ContentOwner,
 } from '../storage/repositories/account-settings.repository.js';
-import { Database } from '../storage/database.js';
-import { UpdatesPublisher } from '../updates/updates.publisher.js';
-import type { EncryptionDto } from './account.dto.js';
+import { Database, type Query } from '../storage/database.js';
+import { LiveConnections } from '../updates/live-connections.js';
+import type { EncryptionDto, MigratedDto, MigrateEncryptionDto } from './account.dto.js';
+import { ContentRules } from './content-rules.js';
 
-/** How an account's content is encrypted, and changing that while nothing is stored. */
+/** How an account's content is encrypted, and changing that. */
 @Injectable()
 export class EncryptionService {
   constructor(
     private readonly database: Database,
     private readonly owners: AccountSettingsRepository,
     private readonly credentials: AccountCredentialsRepository,
-    private readonly updates: UpdatesPublisher,
+    private readonly updates: LiveConnections,
     private readonly clock: Clock,
+    private readonly rules: ContentRules,
     @Inject(encryptionConfig.KEY) private readonly config: ConfigType<typeof encryptionConfig>,
   ) {}
 
@@ -32,6 +39,8 @@ export class EncryptionService {
   }
 
   /**
+   * Changes the mode of an account that stores nothing.
+   *
    * @throws AppError `account-optout-disabled`, `migration-required` while something is stored that
    *   would be unreadable in the other mode, `invalid-request`, `token-revoked`
    */
@@ -56,18 +65,85 @@ export class EncryptionService {
     }
     return answer;
   }
+
+  /**
+   * Moves everything that the account stores to another mode, in one transaction.
+   *
+   * @throws AppError `account-optout-disabled`, `encrypted-writes-disabled`,
+   *   `plaintext-writes-disabled`, `content-mode-mismatch`, `migration-required` when something
+   *   stored is not among what was sent, `payload-too-large`, `invalid-request`, `token-revoked`
+   */
+  async migrate(accountId: string, request: MigrateEncryptionDto): Promise<MigratedDto> {
+    const now = this.clock.now();
+    const outcome = await this.database.transaction(async (query) => {
+      const owner = await this.owners.lockOwner(query, accountId);
+      refuseUnless(judgeMigration(this.config, owner.keyMode, request.toMode));
+      this.checkContents(request);
+      const stored = await this.owners.find(accountId, query);
+      if (stored.version !== request.expectedSettingsVersion) {
+        return { current: stored };
+      }
+      await this.checkComplete(query, accountId, stored, request);
+      return this.replaceAll(query, accountId, request, new Date(now));
+    });
+    if ('current' in outcome) {
+      const { content: currentContent, version: currentVersion } = outcome.current;
+      return { success: false, error: 'version-mismatch', currentVersion, currentContent };
+    }
+    const { modeSeq, settingsSeq, settingsVersion } = outcome;
+    this.updates.publish(accountId, modeSeq, { t: 'encryption-mode-changed' });
+    this.updates.publish(accountId, settingsSeq, { t: 'account-settings-changed' });
+    return { success: true, mode: request.toMode, settingsVersion, updatedAt: now };
+  }
+
+  private checkContents({ toMode, settings, credentials }: MigrateEncryptionDto): void {
+    const parts = credentials.map(({ content }) => content);
+    const all = settings === null ? parts : [settings, ...parts];
+    all.forEach((content) => this.rules.checkKind(toMode, content));
+    parts.reduce((sum, content) => sum + this.rules.checkSize(content, sum), 0);
+    if (settings !== null) {
+      this.rules.checkSize(settings);
+    }
+  }
+
+  /** The request must name every stored service and no other: nothing is lost or added. */
+  private async checkComplete(
+    query: Query,
+    accountId: string,
+    stored: AccountSettings,
+    { settings, credentials }: MigrateEncryptionDto,
+  ): Promise<void> {
+    const services = new Set(await this.credentials.services(query, accountId));
+    const isSame =
+      services.size === credentials.length &&
+      credentials.every(({ service }) => services.has(service));
+    if (!isSame || (settings === null && stored.content !== null)) {
+      throw new AppError('migration-required');
+    }
+  }
+
+  private async replaceAll(
+    query: Query,
+    accountId: string,
+    { toMode, settings, credentials }: MigrateEncryptionDto,
+    now: Date,
+  ) {
+    const modeSeq = await this.owners.changeMode(query, accountId, toMode, now);
+    for (const { service, content } of credentials) {
+      await this.credentials.put(query, accountId, service, content, now);
+    }
+    const { version, seq } = await this.owners.replace(query, accountId, settings);
+    return { modeSeq, settingsSeq: seq, settingsVersion: version };
+  }
 }
 
 /** @throws AppError the refusal, if it is one */
-export function refuseUnless(decision: ModeDecision): void {
-  if (decision.isAllowed) {
-    return;
+function refuseUnless(decision: ModeDecision): void {
+  if (!decision.isAllowed) {
+    throw decision.code === 'keyless-stays-plain'
+      ? invalidRequest('mode', 'An account without a device key cannot be end-to-end encrypted.')
+      : new AppError(decision.code);
   }
-  if (decision.code === 'keyless-stays-plain') {
-    const message = 'An account without a device key cannot be end-to-end encrypted.';
-    throw new AppError('invalid-request', { details: [{ path: 'mode', message }] });
-  }
-  throw new AppError(decision.code);
 }
 
 function toAnswer({ mode, modeChangedAt }: ContentOwner): EncryptionDto {

@@ -5,14 +5,14 @@ import {
   type PushToken,
   type PushTokenFacts,
 } from '../storage/repositories/push-token.repository.js';
-import { UpdatesPublisher } from '../updates/updates.publisher.js';
+import { LiveConnections } from '../updates/live-connections.js';
 
 /** Keeps an account's push tokens. It never sends a push: the sender fetches them. */
 @Injectable()
 export class PushTokensService {
   constructor(
     private readonly pushTokens: PushTokenRepository,
-    private readonly updates: UpdatesPublisher,
+    private readonly updates: LiveConnections,
     private readonly clock: Clock,
   ) {}
 

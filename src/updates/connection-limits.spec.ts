@@ -6,6 +6,7 @@ import { Server } from 'socket.io';
 import { openWebSocket } from '../../test/helpers/raw-websocket.js';
 import { ClientAddress, RateLimits } from '../auth/rate-limits.js';
 import type { AuthService } from '../auth/auth.service.js';
+import { IdentityEvents } from '../auth/identity-events.js';
 import { Clock } from '../common/clock.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
@@ -24,7 +25,7 @@ let limits: ConnectionLimits;
 beforeEach(async () => {
   const { settings } = resolveSettings({});
   // Storage is asked for the first message of an account only, which is not sent here.
-  const connections = new LiveConnections({} as AuthService, new Clock());
+  const connections = new LiveConnections({} as AuthService, new Clock(), new IdentityEvents());
   const addresses = new ClientAddress(settings.http);
   limits = new ConnectionLimits(
     connections,

@@ -1,14 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { AuthService } from '../auth/auth.service.js';
-import type { AccessChange } from '../auth/identity-events.js';
+import { IdentityEvents, type AccessChange } from '../auth/identity-events.js';
 import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
 import { closeAfterSending, closeForRestart } from './connection-transport.js';
 import {
   bodyOnConnection,
-  type Update,
+  type UpdateBody,
   type UpdatesServer,
   type UpdatesSocket,
 } from './updates.events.js';
@@ -31,7 +32,12 @@ export class LiveConnections {
   constructor(
     private readonly auth: AuthService,
     private readonly clock: Clock,
-  ) {}
+    events: IdentityEvents,
+  ) {
+    events.on('identities-changed', (accountId, seq) =>
+      this.publish(accountId, seq, { t: 'identities-changed' }),
+    );
+  }
 
   bind(server: UpdatesServer): void {
     this.server = server;
@@ -100,8 +106,13 @@ export class LiveConnections {
     closeAfterSending(socket.conn);
   }
 
-  /** Sends an update to the account's clients on every replica. */
-  broadcast(accountId: string, update: Update): void {
+  /**
+   * Sends the account's clients, on every replica, what changed.
+   *
+   * @param seq taken in the transaction that made the change
+   */
+  publish(accountId: string, seq: number, body: UpdateBody): void {
+    const update = { id: randomUUID(), seq, createdAt: this.clock.now(), body };
     this.server?.to(roomOf(accountId)).emit('update', update);
   }
 

@@ -6,7 +6,6 @@ import { Admission, Handshake } from './handshake.js';
 import { LiveConnections } from './live-connections.js';
 import { CLUSTER_ADAPTER, UpdatesAdapter, type ClusterAdapter } from './updates.adapter.js';
 import { UpdatesGateway } from './updates.gateway.js';
-import { UpdatesPublisher } from './updates.publisher.js';
 
 export interface UpdatesOptions {
   /** The connection that the replicas share; null where there is one replica. */
@@ -32,10 +31,9 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
     UnauthenticatedConnections,
     UpdatesAdapter,
     UpdatesGateway,
-    UpdatesPublisher,
     { provide: CLUSTER_ADAPTER, inject: [MODULE_OPTIONS_TOKEN], useFactory: clusterAdapterOver },
   ],
-  exports: [LiveConnections, UpdatesPublisher],
+  exports: [LiveConnections],
 })
 export class UpdatesModule extends ConfigurableModuleClass {}
 
