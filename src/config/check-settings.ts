@@ -139,12 +139,8 @@ function reportUnsafe(
 
 function checkAutoRedirect(values: Values, report: ConfigurationReport): void {
   const target = 'SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID';
-  if (
-    values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED &&
-    values[target] === null &&
-    !report.has(target)
-  ) {
-    report.problem(target, 'is missing although the automatic redirect is on.');
+  if (values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED && values[target] === null) {
+    report.problemOnce(target, 'is missing although the automatic redirect is on.');
   }
 }
 
@@ -261,8 +257,8 @@ function checkForwarded(values: Values, report: ConfigurationReport): void {
   const verify = 'SERVICE_FEATURE_AUTH_MTLS__VERIFY_FORWARDED';
   if (values[verify]) {
     needed(CA_PATH, values, report, 'forwarded certificates are to be verified');
-    if (preset === 'plain' && !report.has(verify)) {
-      report.problem(verify, 'needs a preset that forwards the certificate itself.');
+    if (preset === 'plain') {
+      report.problemOnce(verify, 'needs a preset that forwards the certificate itself.');
     }
   }
 }
@@ -289,16 +285,15 @@ function checkDirect(values: Values, report: ConfigurationReport): void {
  */
 function checkIssuers(text: string, values: Values, report: ConfigurationReport): void {
   const unquoted = text.replace(/"[^"]*"/g, '');
-  if (/,\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(unquoted) && !report.has(ISSUERS)) {
-    report.problem(
-      ISSUERS,
-      'must have each distinguished name in double quotes, as it has commas.',
-    );
+  if (/,\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(unquoted)) {
+    const advice = 'must have each distinguished name in double quotes, as it has commas.';
+    report.problemOnce(ISSUERS, advice);
   }
   const isUnreadable = (issuer: string): boolean =>
     issuer.includes('=') && parseDistinguishedName(issuer) === null;
-  if (values[ISSUERS].some(isUnreadable) && !report.has(ISSUERS)) {
-    report.problem(ISSUERS, 'must have names such as "CN=Acme Issuing CA,O=Acme,C=CZ" (RFC 4514).');
+  if (values[ISSUERS].some(isUnreadable)) {
+    const example = '"CN=Acme Issuing CA,O=Acme,C=CZ" (RFC 4514)';
+    report.problemOnce(ISSUERS, `must have names such as ${example}.`);
   }
 }
 
@@ -319,7 +314,7 @@ function needed(
   report: ConfigurationReport,
   why: string,
 ): void {
-  if (values[name] === null && !report.has(name)) {
-    report.problem(name, `is missing: ${why}.`);
+  if (values[name] === null) {
+    report.problemOnce(name, `is missing: ${why}.`);
   }
 }

@@ -27,6 +27,13 @@ export class ConfigurationReport {
     this.problems.push({ variable, message });
   }
 
+  /** Reports a problem, unless one of this variable was already found. */
+  problemOnce(variable: string, message: string): void {
+    if (!this.has(variable)) {
+      this.problem(variable, message);
+    }
+  }
+
   warn(message: string): void {
     this.warnings.push(message);
   }

@@ -7,7 +7,7 @@ import {
 } from '../../config/environment-sources.js';
 import { readValues } from '../../config/environment/read-values.js';
 import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/environment/env.js';
-import { printableSettings } from '../../config/printable-settings.js';
+import { printableProviders } from '../../config/printable-providers.js';
 import { resolveSettings, type ResolvedConfiguration } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
 import { admissionTable } from '../../policy/admission/admission.js';
@@ -110,7 +110,7 @@ export function print(context: Context): void {
   const environment = variablesToCheck(context);
   const { settings } = resolveSettings(environment);
   const variables = printedVariables(environment, settings);
-  const { providers } = printableSettings(settings);
+  const providers = printableProviders(settings.providers);
   const lines = Object.entries(variables).map(
     ([name, { value, source }]) => `${name}=${toText(value)}  (${source})`,
   );

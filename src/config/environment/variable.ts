@@ -29,11 +29,6 @@ interface Described {
   readonly defaultDoc?: string;
 }
 
-export interface BooleanVariable extends Described {
-  readonly type: 'boolean';
-  readonly default: boolean | null;
-}
-
 export interface IntegerVariable extends Described {
   readonly type: 'integer';
   readonly default: number | null;
@@ -50,12 +45,6 @@ export interface StringVariable extends Described {
   /** What the pattern asks for, to complete "must be ...". */
   readonly shape?: string;
   readonly minBytes?: number;
-}
-
-export interface EnumVariable extends Described {
-  readonly type: 'enum';
-  readonly default: string | null;
-  readonly values: readonly string[];
 }
 
 export interface UrlVariable extends Described {
@@ -77,33 +66,23 @@ export interface CsvVariable extends Described {
   readonly nonEmpty?: true;
 }
 
-/** A comma-separated list of IP addresses and CIDR ranges. */
-export interface CidrsVariable extends Described {
-  readonly type: 'cidrs';
-  readonly default: readonly string[];
-}
-
-export interface PathVariable extends Described {
-  readonly type: 'path';
-  readonly default: string | null;
-}
-
-/** JSON text; its reader checks the content. */
-export interface JsonVariable extends Described {
-  readonly type: 'json';
-  readonly default: null;
-}
+type Kind<Type extends string, Default> = Described & {
+  readonly type: Type;
+  readonly default: Default;
+};
 
 export type Variable =
-  | BooleanVariable
+  | Kind<'boolean', boolean | null>
+  | (Kind<'enum', string | null> & { readonly values: readonly string[] })
+  | Kind<'path', string | null>
+  /** A comma-separated list of IP addresses and CIDR ranges. */
+  | Kind<'cidrs', readonly string[]>
+  /** JSON text; its reader checks the content. */
+  | Kind<'json', null>
   | IntegerVariable
   | StringVariable
-  | EnumVariable
   | UrlVariable
-  | CsvVariable
-  | CidrsVariable
-  | PathVariable
-  | JsonVariable;
+  | CsvVariable;
 
 type ParsedOf<V> = V extends { type: 'boolean' }
   ? boolean

@@ -59,11 +59,11 @@ function defaultApiUrl(baseUrl: string): string {
 /** A half-configured client is a mistake; allowlists without one are rules that do nothing. */
 function checkLeftovers(values: Values, report: ConfigurationReport): void {
   const { GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret } = values;
-  if (clientId === null && clientSecret !== null && !report.has('GITHUB_CLIENT_ID')) {
-    report.problem('GITHUB_CLIENT_ID', 'is missing although GITHUB_CLIENT_SECRET is set.');
+  if (clientId === null && clientSecret !== null) {
+    report.problemOnce('GITHUB_CLIENT_ID', 'is missing although GITHUB_CLIENT_SECRET is set.');
   }
-  if (clientId !== null && clientSecret === null && !report.has('GITHUB_CLIENT_SECRET')) {
-    report.problem('GITHUB_CLIENT_SECRET', 'is missing although GITHUB_CLIENT_ID is set.');
+  if (clientId !== null && clientSecret === null) {
+    report.problemOnce('GITHUB_CLIENT_SECRET', 'is missing although GITHUB_CLIENT_ID is set.');
   }
   if (clientId !== null || clientSecret !== null) {
     return;
@@ -96,11 +96,9 @@ function checkUsers(values: Values, report: ConfigurationReport): void {
 }
 
 function checkMembershipSource(values: Values, source: string, report: ConfigurationReport): void {
-  if (source !== 'github_app' || values.AUTH_GITHUB_ALLOWED_ORGS.length === 0) {
-    return;
-  }
-  if (values.AUTH_GITHUB_APP_ID === null && !report.has('AUTH_GITHUB_APP_ID')) {
-    report.problem(
+  const isUsed = source === 'github_app' && values.AUTH_GITHUB_ALLOWED_ORGS.length > 0;
+  if (isUsed && values.AUTH_GITHUB_APP_ID === null) {
+    report.problemOnce(
       'AUTH_GITHUB_APP_ID',
       'is missing; AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE=github_app reads memberships as that app.',
     );
@@ -117,12 +115,8 @@ function appOf(values: Values, report: ConfigurationReport): GitHubProviderSetti
     return null;
   }
   if (privateKey === null) {
-    if (!report.has('AUTH_GITHUB_APP_PRIVATE_KEY')) {
-      report.problem(
-        'AUTH_GITHUB_APP_PRIVATE_KEY',
-        'is missing although AUTH_GITHUB_APP_ID is set.',
-      );
-    }
+    const why = 'is missing although AUTH_GITHUB_APP_ID is set.';
+    report.problemOnce('AUTH_GITHUB_APP_PRIVATE_KEY', why);
     return null;
   }
   return { id, privateKey, installationIdByOrg: installationsOf(values) };

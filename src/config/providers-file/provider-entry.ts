@@ -53,20 +53,15 @@ export const choice = <const T extends readonly string[]>(values: T, doc: string
 
 const item = v.pipe(v.string(TEXTS), v.minLength(1, TEXTS), v.check(isText, TEXTS));
 
-export const texts = (doc: string) =>
+export const texts = (doc: string, normalize = (value: string) => value) =>
   v.pipe(
     v.array(item, TEXTS),
-    v.transform((items) => [...new Set(items.map((one) => one.trim()))]),
+    v.transform((items) => [...new Set(items.map((one) => normalize(one.trim())))]),
     v.description(doc),
   );
 
 /** Compared without case, so kept in lower case. Empty = no restriction. */
-const allowRule = (doc: string) =>
-  v.pipe(
-    v.array(item, TEXTS),
-    v.transform((items) => [...new Set(items.map((one) => one.trim().toLowerCase()))]),
-    v.description(doc),
-  );
+const allowRule = (doc: string) => texts(doc, (value) => value.toLowerCase());
 
 /** An object without other fields. Several unknown fields make one message, a line each. */
 export const object = <const T extends v.ObjectEntries>(entries: T) => {
@@ -83,6 +78,12 @@ export const object = <const T extends v.ObjectEntries>(entries: T) => {
     // Valibot takes an array for an object.
     schema['~run'](Array.isArray(dataset.value) ? { value: null } : dataset, config);
   return { ...schema, '~run': run };
+};
+
+/** An object that may be left out, as each of its fields may. */
+const section = <const T extends v.ObjectEntries>(doc: string, entries: T) => {
+  const schema = v.pipe(object(entries), v.description(doc));
+  return v.optional(schema, {} as v.InferInput<typeof schema>);
 };
 
 /** One entry of the providers file: reader, JSON schema and pages are made from this schema. */
@@ -143,58 +144,47 @@ export const PROVIDER_ENTRY = object({
     ),
     30,
   ),
-  claims: v.optional(
-    v.pipe(
-      object({
-        login: v.optional(text('Claim with the login name.'), 'preferred_username'),
-        email: v.optional(
-          text(
-            'Claim with the e-mail address. Any but email counts only with the emailVerification trustedIssuer.',
-          ),
-          'email',
-        ),
-        groups: v.optional(text('Claim with the groups.'), 'groups'),
-      }),
-      v.description('Names of the claims that are read.'),
-    ),
-    {},
-  ),
-  allow: v.optional(
-    v.pipe(
-      object({
-        usersAllowlist: v.optional(
-          v.pipe(
-            allowRule(
-              'People: `sub:` and the subject, `email:` and a verified address, `login:` and the login name. Without a prefix, an entry with @ is a verified address, any other a login or subject. Empty = no restriction.',
-            ),
-            v.rawCheck(({ dataset, addIssue }) => {
-              const failures = new Set(dataset.typed ? dataset.value.map(userEntryFailure) : []);
-              [...failures].forEach((message) => message !== null && addIssue({ message }));
-            }),
-          ),
-          [],
-        ),
-        emailDomains: v.optional(
-          v.pipe(
-            allowRule('Domains of the verified e-mail address. Empty = no restriction.'),
-            v.check(
-              (domains) => !domains.some((domain) => domain.includes('@')),
-              'must be domains without @.',
-            ),
-          ),
-          [],
-        ),
-        groupsAny: v.optional(
-          allowRule('Groups of which one is needed. Empty = no restriction.'),
-          [],
-        ),
-        groupsAll: v.optional(allowRule('Groups that are all needed. Empty = no restriction.'), []),
-      }),
-      v.description(
-        'Who is eligible, compared without case. Every rule that is not empty must be met.',
+  claims: section('Names of the claims that are read.', {
+    login: v.optional(text('Claim with the login name.'), 'preferred_username'),
+    email: v.optional(
+      text(
+        'Claim with the e-mail address. Any but email counts only with the emailVerification trustedIssuer.',
       ),
+      'email',
     ),
-    {},
+    groups: v.optional(text('Claim with the groups.'), 'groups'),
+  }),
+  allow: section(
+    'Who is eligible, compared without case. Every rule that is not empty must be met.',
+    {
+      usersAllowlist: v.optional(
+        v.pipe(
+          allowRule(
+            'People: `sub:` and the subject, `email:` and a verified address, `login:` and the login name. Without a prefix, an entry with @ is a verified address, any other a login or subject. Empty = no restriction.',
+          ),
+          v.rawCheck(({ dataset, addIssue }) => {
+            const failures = new Set(dataset.typed ? dataset.value.map(userEntryFailure) : []);
+            [...failures].forEach((message) => message !== null && addIssue({ message }));
+          }),
+        ),
+        [],
+      ),
+      emailDomains: v.optional(
+        v.pipe(
+          allowRule('Domains of the verified e-mail address. Empty = no restriction.'),
+          v.check(
+            (domains) => !domains.some((domain) => domain.includes('@')),
+            'must be domains without @.',
+          ),
+        ),
+        [],
+      ),
+      groupsAny: v.optional(
+        allowRule('Groups of which one is needed. Empty = no restriction.'),
+        [],
+      ),
+      groupsAll: v.optional(allowRule('Groups that are all needed. Empty = no restriction.'), []),
+    },
   ),
   emailVerification: v.optional(
     choice(
@@ -225,32 +215,20 @@ export const PROVIDER_ENTRY = object({
     ),
     'any',
   ),
-  entra: v.optional(
-    v.pipe(
-      object({
-        graph: flag('Reads groups that do not fit into the token from Microsoft Graph.'),
-        graphUrl: v.optional(
-          secureUrl(
-            'Address of Microsoft Graph in a national cloud. Default: https://graph.microsoft.com.',
-          ),
-        ),
-      }),
-      v.description('Microsoft Entra ID.'),
+  entra: section('Microsoft Entra ID.', {
+    graph: flag('Reads groups that do not fit into the token from Microsoft Graph.'),
+    graphUrl: v.optional(
+      secureUrl(
+        'Address of Microsoft Graph in a national cloud. Default: https://graph.microsoft.com.',
+      ),
     ),
-    {},
-  ),
-  ui: v.optional(
-    v.pipe(
-      object({
-        iconHint: v.optional(text('Icon that clients may know, such as okta.')),
-        buttonColor: v.optional(
-          pattern('a colour such as #1a2b3c', /^#[0-9a-fA-F]{6}$/, 'Colour of the button.'),
-        ),
-      }),
-      v.description('Hints for clients.'),
+  }),
+  ui: section('Hints for clients.', {
+    iconHint: v.optional(text('Icon that clients may know, such as okta.')),
+    buttonColor: v.optional(
+      pattern('a colour such as #1a2b3c', /^#[0-9a-fA-F]{6}$/, 'Colour of the button.'),
     ),
-    {},
-  ),
+  }),
 });
 
 export type ProviderEntry = v.InferOutput<typeof PROVIDER_ENTRY>;
