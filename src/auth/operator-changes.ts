@@ -6,6 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { ERRORS, type ErrorCode } from '../common/errors.js';
+import { parseJson } from '../common/parse-json.js';
 import {
   operatorChannel,
   REDIS,
@@ -49,17 +50,13 @@ export class OperatorChanges implements OnModuleInit, OnApplicationShutdown {
 
 /** Anything else on the channel is ignored. */
 function changeIn(text: string): AccessChange | 'due' | null {
-  try {
-    const { accountId, closes, isDue } = JSON.parse(text) as Record<string, unknown>;
-    if (isDue === true) {
-      return 'due';
-    }
-    if (typeof accountId !== 'string') {
-      return null;
-    }
-    const isCode = typeof closes === 'string' && Object.hasOwn(ERRORS, closes);
-    return { accountId, ...(isCode && { closes: closes as ErrorCode }) };
-  } catch {
+  const { accountId, closes, isDue } = (parseJson(text) ?? {}) as Record<string, unknown>;
+  if (isDue === true) {
+    return 'due';
+  }
+  if (typeof accountId !== 'string') {
     return null;
   }
+  const isCode = typeof closes === 'string' && Object.hasOwn(ERRORS, closes);
+  return { accountId, ...(isCode && { closes: closes as ErrorCode }) };
 }

@@ -32,6 +32,11 @@ const FRAMEWORK_CONTEXTS = new Set([
 
 /** Nest's logger as JSON lines on standard output. */
 export class JsonLogger implements LoggerService {
+  readonly fatal = this.at('fatal');
+  readonly error = this.at('error');
+  readonly warn = this.at('warn');
+  readonly debug = this.at('debug');
+  readonly verbose = this.at('trace');
   private readonly pino: Logger;
 
   constructor(level: string, destination?: { write(line: string): void }) {
@@ -55,24 +60,8 @@ export class JsonLogger implements LoggerService {
     this.write(isFramework ? 'debug' : 'info', message, rest);
   }
 
-  fatal(message: unknown, ...rest: unknown[]): void {
-    this.write('fatal', message, rest);
-  }
-
-  error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
-  }
-
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.write('warn', message, rest);
-  }
-
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.write('debug', message, rest);
-  }
-
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.write('trace', message, rest);
+  private at(level: Level) {
+    return (message: unknown, ...rest: unknown[]): void => this.write(level, message, rest);
   }
 
   /** Nest passes the context last, and a stack before it on errors. */

@@ -11,14 +11,9 @@ const MAX_CACHED_VERDICTS = 1000;
  */
 export function trustOf(proxies: readonly string[]): (address: string, hop: number) => boolean {
   const isTrusted = proxyAddress.compile([...proxies]);
-  const verdicts = new LRUCache<string, boolean>({ max: MAX_CACHED_VERDICTS });
-  return (address, hop) => {
-    const known = verdicts.get(address);
-    if (known !== undefined) {
-      return known;
-    }
-    const verdict = isTrusted(address, hop);
-    verdicts.set(address, verdict);
-    return verdict;
-  };
+  const verdicts = new LRUCache<string, boolean, number>({
+    max: MAX_CACHED_VERDICTS,
+    memoMethod: (address, _stale, { context: hop }) => isTrusted(address, hop),
+  });
+  return (address, hop) => verdicts.memo(address, { context: hop });
 }

@@ -1,14 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock.js';
-import type { DependencyState } from '../common/errors.js';
 import { Database } from '../storage/database.js';
 import { REDIS, type RedisConnections } from '../storage/redis/redis-connections.js';
 import { StorageLifecycle } from '../storage/storage-lifecycle.js';
-
-export interface Readiness {
-  readonly isReady: boolean;
-  readonly dependencies: Readonly<Record<string, DependencyState>>;
-}
 
 /** An answer of the database is reused for this long: several probes make one statement. */
 const FRESH_MS = 500;
@@ -31,7 +25,7 @@ export class HealthService {
   }
 
   /** An unreachable Redis is reported, but the server stays ready: it can serve without. */
-  async readiness(): Promise<Readiness> {
+  async readiness() {
     const database = await this.databaseState();
     const isReady = database === 'ready' && !this.isDraining;
     return {

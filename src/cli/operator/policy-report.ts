@@ -31,17 +31,12 @@ export function explain(context: CliContext): Promise<void> {
     const stay = judgeAccess(policyOf(settings), { isKeyless, identities }, Date.now());
     const isAllowed = stay === 'allowed' && disabledAt === null;
     const { requiredLoginProviders: required } = settings.auth;
-    const others = identities.filter(({ provider }) => !required.includes(provider));
-    const providers = [
-      ...required.map((provider) => {
-        const identity = identities.find((one) => one.provider === provider) ?? null;
-        return { provider, required: true, ...explainIdentity(settings, provider, identity) };
-      }),
-      ...others.map((identity) => {
-        const { provider } = identity;
-        return { provider, required: false, ...explainIdentity(settings, provider, identity) };
-      }),
-    ];
+    const shown = new Set([...required, ...identities.map(({ provider }) => provider)]);
+    const providers = [...shown].map((provider) => {
+      const identity = identities.find((one) => one.provider === provider) ?? null;
+      const isRequired = required.includes(provider);
+      return { provider, required: isRequired, ...explainIdentity(settings, provider, identity) };
+    });
     const logins = loginsOf(settings, account);
     context.output.result(
       { accountId: id, isAllowed, isKeyless, disabledAt, logins, providers },

@@ -49,6 +49,12 @@ export const CERTIFICATES = 'mtls';
 
 const ALLOWED = { isAllowed: true } as const;
 
+const STORAGE_POLICY = 'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY';
+const KEYLESS_ACCOUNTS = 'SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED';
+const OAUTH_PROVISION = 'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION';
+const TRUST_FORWARDED = 'SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS';
+const MTLS_PROVISION = 'SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION';
+
 /**
  * The one table of admission: every (method, action, mode) that can exist under a configuration,
  * and whether this operator allows it (contract, Discovery). Endpoints, discovery, findings and
@@ -88,13 +94,7 @@ export function judgeAdmission(
   const found = table.find(
     (entry) => entry.method === method && entry.action === action && entry.mode === mode,
   );
-  return (
-    found?.decision ?? {
-      isAllowed: false,
-      code: 'unsupported-provider',
-      variable: 'AUTH_PROVIDERS_CONFIG_PATH',
-    }
-  );
+  return found?.decision ?? refusal('unsupported-provider', 'AUTH_PROVIDERS_CONFIG_PATH');
 }
 
 /** The entries that work, as discovery prints them. */
@@ -143,7 +143,11 @@ function entries(method: string, isNarrowed: boolean, rows: readonly Row[]): Adm
 }
 
 function unless(holds: boolean, code: AdmissionRefusal['code'], variable: string): Check {
-  return holds ? null : { isAllowed: false, code, variable };
+  return holds ? null : refusal(code, variable);
+}
+
+function refusal(code: AdmissionRefusal['code'], variable: string): AdmissionRefusal {
+  return { isAllowed: false, code, variable };
 }
 
 /** Accounts that exist log in with their key on every storage policy. */
@@ -152,8 +156,7 @@ function keyLogin({ auth }: Pick<AdmissionPolicy, 'auth'>): Check {
 }
 
 function storesEncrypted({ encryption }: AdmissionPolicy, code: AdmissionRefusal['code']): Check {
-  const variable = 'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY';
-  return unless(encryption.storagePolicy !== 'plaintext_only', code, variable);
+  return unless(encryption.storagePolicy !== 'plaintext_only', code, STORAGE_POLICY);
 }
 
 function keySignup(policy: AdmissionPolicy): Check {
@@ -182,16 +185,8 @@ function keyedProviderSignup(policy: AdmissionPolicy, provider: string): Check {
 
 function keylessAccounts({ encryption, keyless }: KeylessPolicy): Check {
   return (
-    unless(
-      encryption.storagePolicy !== 'required_e2ee',
-      'e2ee-required',
-      'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY',
-    ) ??
-    unless(
-      keyless.accountsEnabled,
-      'keyless-disabled',
-      'SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED',
-    )
+    unless(encryption.storagePolicy !== 'required_e2ee', 'e2ee-required', STORAGE_POLICY) ??
+    unless(keyless.accountsEnabled, 'keyless-disabled', KEYLESS_ACCOUNTS)
   );
 }
 
@@ -209,11 +204,7 @@ function keylessOAuth(policy: AdmissionPolicy, provider: string): Check {
 function keylessOAuthSignup(policy: AdmissionPolicy, provider: string): Check {
   return (
     keylessOAuth(policy, provider) ??
-    unless(
-      policy.keyless.oauth.autoProvision,
-      'signup-provider-disabled',
-      'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION',
-    )
+    unless(policy.keyless.oauth.autoProvision, 'signup-provider-disabled', OAUTH_PROVISION)
   );
 }
 
@@ -221,11 +212,7 @@ function keylessOAuthSignup(policy: AdmissionPolicy, provider: string): Check {
 function certificates({ mtls }: AdmissionPolicy): Check {
   return (
     unless(mtls.enabled, 'not-found', 'SERVICE_FEATURE_AUTH_MTLS__ENABLED') ??
-    unless(
-      isMtlsReachable(mtls),
-      'mtls-required',
-      'SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS',
-    )
+    unless(isMtlsReachable(mtls), 'mtls-required', TRUST_FORWARDED)
   );
 }
 
@@ -237,11 +224,7 @@ function certificateLogin(policy: AdmissionPolicy): Check {
 function certificateSignup(policy: AdmissionPolicy): Check {
   return (
     certificateLogin(policy) ??
-    unless(
-      policy.mtls.autoProvision,
-      'signup-provider-disabled',
-      'SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION',
-    )
+    unless(policy.mtls.autoProvision, 'signup-provider-disabled', MTLS_PROVISION)
   );
 }
 

@@ -119,16 +119,12 @@ function identify(facts: CertificateFacts, rules: CertificateRules): Certificate
 }
 
 function candidates(facts: CertificateFacts, source: CertificateIdentitySource): readonly string[] {
-  switch (source) {
-    case 'san_email':
-      return facts.emails;
-    case 'san_upn':
-      return facts.upns;
-    case 'subject_cn':
-      return facts.commonNames;
-    case 'fingerprint':
-      return facts.fingerprint === null ? [] : [facts.fingerprint];
-  }
+  return {
+    san_email: facts.emails,
+    san_upn: facts.upns,
+    subject_cn: facts.commonNames,
+    fingerprint: facts.fingerprint === null ? [] : [facts.fingerprint],
+  }[source];
 }
 
 const isAddress = (source: CertificateIdentitySource): boolean =>

@@ -175,14 +175,13 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     policy.providers.some(isRestricted) &&
     'A provider has an allowlist, but offboarding is off: a person removed from it keeps access.',
   'allowlist-not-checked-again': (policy) =>
-    policy.auth.offboarding.enabled
-      ? policy.providers
-          .filter((provider) => isRestricted(provider) && !isRecheckable(provider))
-          .map(
-            ({ id }) =>
-              `${id} has an allowlist and stores no refresh token: a person removed from it keeps access until the next login there. Leave storeRefreshToken out, or set it to true.`,
-          )
-      : [],
+    policy.auth.offboarding.enabled &&
+    policy.providers
+      .filter((provider) => isRestricted(provider) && !isRecheckable(provider))
+      .map(
+        ({ id }) =>
+          `${id} has an allowlist and stores no refresh token: a person removed from it keeps access until the next login there. Leave storeRefreshToken out, or set it to true.`,
+      ),
   'certificates-not-checked-again': (policy) =>
     policy.mtls.enabled &&
     !policy.auth.offboarding.enabled &&
@@ -196,15 +195,14 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     );
   },
   'keyless-not-checked-again': (policy) =>
-    policy.auth.offboarding.enabled
-      ? policy.providers
-          .filter((one) => keylessProviders(policy).includes(one.id))
-          .filter((one) => !isRestricted(one) && !isRecheckable(one))
-          .map(
-            ({ id }) =>
-              `${id} opens accounts without device keys and stores no refresh token: a person who leaves it keeps access until the next login there. Set storeRefreshToken.`,
-          )
-      : [],
+    policy.auth.offboarding.enabled &&
+    policy.providers
+      .filter((one) => keylessProviders(policy).includes(one.id))
+      .filter((one) => !isRestricted(one) && !isRecheckable(one))
+      .map(
+        ({ id }) =>
+          `${id} opens accounts without device keys and stores no refresh token: a person who leaves it keeps access until the next login there. Set storeRefreshToken.`,
+      ),
   'allowlist-entry-can-be-chosen': ({ providers }) => providers.flatMap(choosableEntries),
   'email-rule-never-met': ({ providers }) => providers.flatMap(unmetEmailRules),
   'opt-out-without-optional-policy': (policy) =>
