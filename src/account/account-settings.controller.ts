@@ -40,11 +40,8 @@ export class AccountSettingsController {
     @Body() { settings, expectedVersion }: WriteSettingsDto,
   ): Promise<SettingsWrittenDto> {
     const outcome = await this.settings.writeEncrypted(accountId, settings, expectedVersion);
-    if (outcome.isWritten) {
-      return { success: true, version: outcome.version };
-    }
-    const { content, version } = outcome.current;
-    return { ...MISMATCH, currentVersion: version, currentSettings: textOf(content) };
+    const { current, ...written } = outcome;
+    return { ...written, ...(current && { currentSettings: textOf(current.content) }) };
   }
 
   @ApiOperation({ summary: 'The settings of any account.' })
@@ -67,15 +64,10 @@ export class AccountSettingsController {
     @Body() { content, expectedVersion }: WriteSettingsV2Dto,
   ): Promise<SettingsV2WrittenDto> {
     const outcome = await this.settings.write(accountId, content, expectedVersion);
-    if (outcome.isWritten) {
-      return { success: true, version: outcome.version };
-    }
-    const { current } = outcome;
-    return { ...MISMATCH, currentVersion: current.version, currentContent: current.content };
+    const { current, ...written } = outcome;
+    return { ...written, ...(current && { currentContent: current.content }) };
   }
 }
-
-const MISMATCH = { success: false, error: 'version-mismatch' } as const;
 
 function textOf(content: Content | null): string | null {
   return content?.t === 'encrypted' ? content.c : null;

@@ -7,12 +7,11 @@ import {
   type ContentOwner,
 } from '../storage/repositories/account-settings.repository.js';
 import { LiveConnections } from '../updates/live-connections.js';
+import type { WrittenDto } from './account.dto.js';
 import { ContentRules } from './content-rules.js';
 
 /** The result of a write; `current` is the stored document that it did not replace. */
-export type SettingsOutcome =
-  | { readonly isWritten: true; readonly version: number }
-  | { readonly isWritten: false; readonly current: AccountSettings };
+type SettingsOutcome = WrittenDto & { readonly current?: AccountSettings };
 
 /** The settings document of an account, with versions (contract, Account, settings, credentials). */
 @Injectable()
@@ -78,10 +77,11 @@ export class AccountSettingsService {
       const current = await this.read(accountId);
       // The mode may have changed since the owner was read.
       this.check(current, content);
-      return { isWritten: false, current };
+      const { version: currentVersion } = current;
+      return { success: false, error: 'version-mismatch', currentVersion, current };
     }
     this.updates.publish(accountId, written.seq, { t: 'account-settings-changed' });
-    return { isWritten: true, version: written.version };
+    return { success: true, version: written.version };
   }
 
   private check({ mode }: Pick<ContentOwner, 'mode'>, content: Content | null): void {

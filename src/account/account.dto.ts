@@ -106,7 +106,7 @@ export class WriteSettingsDto {
 }
 
 /** `version` when it was written; the other fields when the version was not the expected one. */
-class WrittenDto {
+export class WrittenDto {
   @ApiProperty() success!: boolean;
   @ApiProperty({ required: false }) version?: number;
   @ApiProperty({ required: false, enum: ['version-mismatch'] }) error?: 'version-mismatch';

@@ -1,19 +1,11 @@
 import { ChallengeRefused } from '../client/crypto/login-challenge.js';
-import { GatehouseProblem, ServerUnreachable } from '../client/api/problem.js';
+import { GatehouseProblem, ServerUnreachable, type ProblemFacts } from '../client/api/problem.js';
 import { ConfigurationError } from '../config/configuration-error.js';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError, EXIT, type CliErrorFacts } from './cli-error.js';
 
 /** How a command failed, as it is printed. */
-export interface Failure {
-  readonly exitCode: number;
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  readonly status?: number | undefined;
-  readonly requestId?: string | undefined;
-  readonly provider?: string | undefined;
-  readonly details?: GatehouseProblem['details'];
-  readonly retryAfterSeconds?: number | undefined;
+export interface Failure extends CliErrorFacts, Omit<ProblemFacts, 'status'> {
+  readonly status?: number;
   readonly problems?: ConfigurationError['problems'];
 }
 

@@ -30,18 +30,14 @@ const ACCOUNT_PAGE = {
   trustedTypes: ["'none'"],
 };
 
-export interface SecurityHeaders {
-  /** Of all answers except the documentation page. */
-  readonly answers: Record<string, string>;
-  /** Of the page at /docs, which loads files of its own origin. */
-  readonly documentation: Record<string, string>;
-}
-
 /** The headers that helmet sets, composed once: helmet composes them again for every response. */
-export function securityHeaders(): SecurityHeaders {
-  // Most answers carry a token or an account's data; cacheable answers set their own value.
-  const answers = { ...headersWith(NOTHING), 'cache-control': 'no-store' };
-  return { answers, documentation: headersWith(DOCUMENTATION_PAGE) };
+export function securityHeaders() {
+  return {
+    // Most answers carry a token or an account's data; cacheable answers set their own value.
+    answers: { ...headersWith(NOTHING), 'cache-control': 'no-store' },
+    /** Of the page at /docs, which loads files of its own origin. */
+    documentation: headersWith(DOCUMENTATION_PAGE),
+  };
 }
 
 /** Of the page at /app. */

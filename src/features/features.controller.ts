@@ -24,7 +24,7 @@ export class FeaturesController {
   @Get()
   @RouteConfig({ rateLimit: false, cors: false })
   read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const { etag, headers, body } = this.features.current();
+    const { etag, headers, body } = this.features.rendered;
     const ifNoneMatch = request.headers['if-none-match'];
     const isKnown = ifNoneMatch !== undefined && matches(ifNoneMatch, etag);
     // The bytes are ready: composing the answer again costs more than all the rest (ADR 11).

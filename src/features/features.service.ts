@@ -10,20 +10,11 @@ import { providersConfig } from '../config/providers.config.js';
 import { readVersion } from '../common/version.js';
 import { featureDocument, type FeatureDocument } from '../policy/admission/feature-document.js';
 
-/** `GET /v1/features`, ready to send. */
-export interface FeatureBytes {
-  /** Text, so that Node sends it in one write with the headers. */
-  readonly body: string;
-  /** Strong entity tag of the body (RFC 9110, 8.8.3). */
-  readonly etag: string;
-  /** Names and values in turn, as `writeHead` takes them; all but the request's id. */
-  readonly headers: readonly string[];
-}
-
 /** Renders the discovery document once, not per request. */
 @Injectable()
 export class FeaturesService {
-  private readonly rendered: FeatureBytes;
+  /** `GET /v1/features`, ready to send. */
+  readonly rendered: ReturnType<typeof render>;
 
   constructor(
     @Inject(authConfig.KEY) auth: ConfigType<typeof authConfig>,
@@ -36,16 +27,15 @@ export class FeaturesService {
     const policy = { auth, encryption, keyless, mtls, providers, ui };
     this.rendered = render(featureDocument(policy, readVersion()));
   }
-
-  current(): FeatureBytes {
-    return this.rendered;
-  }
 }
 
-function render(document: FeatureDocument): FeatureBytes {
+function render(document: FeatureDocument) {
+  // Text, so that Node sends it in one write with the headers.
   const body = JSON.stringify(document);
   const digest = createHash('sha256').update(body).digest('base64url').slice(0, 22);
+  /** Strong entity tag of the body (RFC 9110, 8.8.3). */
   const etag = `"${digest}"`;
+  /** Names and values in turn, as `writeHead` takes them; all but the request's id. */
   const headers = [
     ...['etag', etag],
     ...['cache-control', 'no-cache'],

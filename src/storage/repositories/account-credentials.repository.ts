@@ -15,12 +15,6 @@ export interface AccountCredential {
   readonly updatedAt: number;
 }
 
-/** What an account's other credentials take up. */
-export interface CredentialUse {
-  readonly count: number;
-  readonly bytes: number;
-}
-
 /** What accounts keep to reach connected services. */
 @Injectable()
 export class AccountCredentialsRepository {
@@ -53,8 +47,8 @@ export class AccountCredentialsRepository {
   }
 
   /** What the other credentials of an account that is locked take up. */
-  async useBeside(query: Query, accountId: string, service: string): Promise<CredentialUse> {
-    const [row] = await query<CredentialUse>(
+  async useBeside(query: Query, accountId: string, service: string) {
+    const [row] = await query<{ count: number; bytes: number }>(
       `SELECT count(*)::int AS "count", COALESCE(sum(octet_length("content")), 0)::int AS "bytes"
        FROM "account_credential" WHERE "account_id" = $1 AND "service" <> $2`,
       [accountId, service],

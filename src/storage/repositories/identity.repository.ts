@@ -8,7 +8,7 @@ import {
   issuersOf,
   type Authority,
 } from '../../policy/eligibility/identity-link.js';
-import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
+import type { AccountMode } from '../../policy/operator-policy.js';
 import { insertAuditEvents } from './audit.repository.js';
 import { Database, type Query } from '../database.js';
 import { AccountEntity } from '../entities/account.entity.js';
@@ -42,12 +42,6 @@ export interface KnownIdentity {
 export interface ForeignIdentities {
   readonly issuer: string;
   readonly identities: number;
-}
-
-export interface AccountIdentities {
-  /** null when the account is gone. */
-  readonly keyMode: KeyMode | null;
-  readonly providers: readonly string[];
 }
 
 /** A change to send to the account's clients. */
@@ -176,7 +170,7 @@ export class IdentityRepository {
    * The identities of an account, locked until the transaction ends, with its key mode: of two that
    * are unlinked at once the second waits for the first.
    */
-  async lockOf({ manager }: Query, accountId: string): Promise<AccountIdentities> {
+  async lockOf({ manager }: Query, accountId: string) {
     const identities = await manager.find(IdentityEntity, {
       where: { accountId },
       order: { id: 'ASC' },
@@ -184,10 +178,8 @@ export class IdentityRepository {
     });
     const select = { id: true, keyMode: true } as const;
     const account = await manager.findOne(AccountEntity, { select, where: { id: accountId } });
-    return {
-      keyMode: account?.keyMode ?? null,
-      providers: identities.map(({ provider }) => provider),
-    };
+    const providers = identities.map(({ provider }) => provider);
+    return { keyMode: account?.keyMode ?? null, providers };
   }
 
   /** Identities under a provider id that another issuer named, at most 10 issuers of them. */
