@@ -39,7 +39,9 @@ export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
     .build();
   const document = SwaggerModule.createDocument(app, description, { extraModels: [ErrorDto] });
   const handlers = handlersById(app);
-  for (const [method, operation] of Object.values(document.paths).flatMap(operationsOf)) {
+  for (const [method, operation] of Object.values(document.paths).flatMap((path) =>
+    Object.entries(path as Record<string, Operation>),
+  )) {
     const route = handlers.get(operation.operationId ?? '');
     if (route !== undefined) {
       const access = routeAccessOf(route.handler, route.controller);
@@ -58,16 +60,11 @@ export function serveApiDocument(app: NestFastifyApplication): void {
   });
 }
 
-type PathItem = OpenAPIObject['paths'][string];
-type Operation = NonNullable<PathItem['get']>;
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 interface Route {
   readonly controller: object;
   readonly handler: object;
-}
-
-function operationsOf(item: PathItem): (readonly [string, Operation])[] {
-  return Object.entries(item as Record<string, Operation>);
 }
 
 /** Every code that an operation can answer. */

@@ -25,7 +25,8 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   const report = new ConfigurationReport();
   const texts = gatherTexts(environment, report);
   const values = readValues(texts, report);
-  checkUnknownNames(setNames(environment), report);
+  const set = Object.keys(environment).filter((name) => (environment[name] ?? '') !== '');
+  checkUnknownNames(set, report);
   const github = readGitHubProvider(values, report);
   const oidc = readOidcProviders(values, report);
   const providers = github === null ? oidc : [github, ...oidc];
@@ -36,8 +37,4 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   }
   const settings = deepFreeze(buildSettings({ values, providers }));
   return { settings, warnings: report.warnings, findings: findLockouts(settings) };
-}
-
-function setNames(environment: EnvironmentText): string[] {
-  return Object.keys(environment).filter((name) => (environment[name] ?? '') !== '');
 }

@@ -267,7 +267,8 @@ const SPELLINGS: Readonly<Record<string, Spell>> = {
   'lower case': (name) => name,
   'upper case': (name) => name.toUpperCase(),
   'title case': title,
-  'mixed case': (name) => name.replace(/[a-z]/g, (letter, at: number) => alternate(letter, at)),
+  'mixed case': (name) =>
+    name.replace(/[a-z]/g, (letter, at: number) => (at % 2 === 0 ? letter : letter.toUpperCase())),
   underscores: (name) => name.replaceAll('-', '_'),
   'upper case underscores': (name) => name.replaceAll('-', '_').toUpperCase(),
   'first underscore': (name) => title(name).replace('-', '_'),
@@ -292,8 +293,4 @@ function forgeries(): Forgery[] {
     headers: [...Object.entries(group), ...Object.entries(group)],
   }));
   return [...spelled, ...doubled];
-}
-
-function alternate(letter: string, at: number): string {
-  return at % 2 === 0 ? letter : letter.toUpperCase();
 }
