@@ -78,7 +78,10 @@ interface Lane {
   readonly oidc: Oidc;
   readonly key: DeviceKey;
   readonly keyed: Login;
+  /** Of the known certificate. */
   readonly keyless: Login;
+  /** Of the known user. */
+  readonly keylessByOAuth: Login;
 }
 
 const KNOWN_USER = 'known';
@@ -140,6 +143,18 @@ async function withCertificate(server: Server, email: string): Promise<Answer[]>
   return [await call(server, 'POST', '/v1/auth/mtls', { headers })];
 }
 
+/** Connects a certificate of the account's own, and forgets it for the next configuration. */
+async function connectCertificate(
+  server: Server,
+  { sql }: Lane,
+  { token, accountId }: Login,
+): Promise<Answer[]> {
+  const headers = { 'x-service-client-cert-email': `${fresh()}@corp.example` };
+  const answer = await call(server, 'POST', '/v1/connect/certificate', { token, headers });
+  await sql.query(`DELETE FROM identity WHERE provider = 'mtls' AND account_id = $1`, [accountId]);
+  return [answer];
+}
+
 const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   'key_challenge login keyed': (server, { key }) => withKey(server, key, { create: false }),
   'key_challenge provision keyed': (server) => withKey(server, makeDeviceKey()),
@@ -157,6 +172,8 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     throughProvider(server, fresh(), 'keyless', (pending, proof) =>
       finish(server, { pending, proof }),
     ),
+  'mtls connect keyed': (server, lane) => connectCertificate(server, lane, lane.keyed),
+  'mtls connect keyless': (server, lane) => connectCertificate(server, lane, lane.keylessByOAuth),
   'mtls login keyless': (server) => withCertificate(server, KNOWN_CERTIFICATE),
   'mtls provision keyless': (server) => withCertificate(server, `${fresh()}@corp.example`),
 };
@@ -177,6 +194,8 @@ const REFUSALS: Readonly<Record<string, readonly string[]>> = {
   ],
   'okta login keyless': [NOT_CONFIGURED, ...KEYLESS_OFF],
   'okta provision keyless': [NOT_CONFIGURED, ...KEYLESS_OFF, '403 signup-provider-disabled'],
+  'mtls connect keyed': ['404 not-found', '401 mtls-required'],
+  'mtls connect keyless': ['404 not-found', '401 mtls-required', ...KEYLESS_OFF],
   'mtls login keyless': ['404 not-found', '401 mtls-required', ...KEYLESS_OFF],
   'mtls provision keyless': [
     '404 not-found',
@@ -235,7 +254,8 @@ withServices(`discovery and the endpoints, under ${ROWS.length} policies`, () =>
       expect([known?.status, certified?.status]).toEqual([200, 200]);
       await maker.stop();
       const keyless = certified?.body as unknown as Login;
-      lanes.push({ port, store, sql, oidc, key, keyed, keyless });
+      const keylessByOAuth = known?.body as unknown as Login;
+      lanes.push({ port, store, sql, oidc, key, keyed, keyless, keylessByOAuth });
     }
   });
   afterAll(async () => {

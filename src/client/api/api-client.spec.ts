@@ -15,6 +15,7 @@ const NOT_FOR_CLIENTS = {
   'POST /v1/oauth/{provider}/cancel': 'the page of the server, in the browser',
   'GET /v1/auth/mtls/start': 'the browser: certificate.startUrl',
   'GET /v1/auth/mtls/complete': 'the browser',
+  'GET /v1/connect/certificate/complete': 'the browser',
   'POST /v1/auth/backchannel-logout/{provider}': 'the provider',
   'POST /v1/auth/providers/github/webhook': 'GitHub',
 };
@@ -51,6 +52,9 @@ const CALLS: Record<string, (client: GatehouseClient, key: DeviceKey) => Promise
   'DELETE /v1/connect/external/{provider}': (client) => client.connect.disconnect('a b'),
   'POST /v1/auth/mtls': (client) => client.certificate.logIn(),
   'POST /v1/auth/mtls/claim': (client) => client.certificate.claim('c'),
+  'GET /v1/connect/certificate/start': (client) => client.certificate.startConnect('acme://back'),
+  'POST /v1/connect/certificate': (client) => client.certificate.connect({ code: 'c' }),
+  'DELETE /v1/connect/certificate': (client) => client.certificate.disconnect(),
   'GET /v1/account/profile': (client) => client.profile(),
   'DELETE /v1/account': (client) => client.removeAccount(),
   'GET /v1/account/sessions': (client) => client.sessions(),

@@ -53,11 +53,10 @@ type PathOf<One extends Route> = [ParameterOf<One>] extends [never]
   ? never
   : { readonly [Name in ParameterOf<One>]: string };
 type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } } ? Query : never;
-type BodyOf<Operation> = Operation extends {
-  requestBody: { content: { 'application/json': infer Body } };
-}
-  ? Body
+type BodyOf<Operation> = Operation extends { requestBody?: infer Given }
+  ? JsonOf<NonNullable<Given>>
   : never;
+type JsonOf<Given> = Given extends { content: { 'application/json': infer Body } } ? Body : never;
 type Part<Name extends string, Value> = [Value] extends [never]
   ? { readonly [Key in Name]?: undefined }
   : { readonly [Key in Name]: Value };

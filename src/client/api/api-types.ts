@@ -2930,7 +2930,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `fresh-login-required`, `account-disabled` */
+            /** @description `fresh-login-required`, `account-disabled`, `keyless-disabled`, `e2ee-required` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3073,7 +3073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `fresh-login-required`, `not-eligible`, `account-disabled` */
+            /** @description `fresh-login-required`, `not-eligible`, `account-disabled`, `keyless-disabled`, `e2ee-required` */
             403: {
                 headers: {
                     [name: string]: unknown;

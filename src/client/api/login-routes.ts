@@ -97,7 +97,7 @@ export class CertificateRoutes {
 
   /** With the certificate of this connection; creates the account where the server allows it. */
   logIn(): Promise<LoginAnswer> {
-    return this.routes.send('POST /v1/auth/mtls', {});
+    return this.routes.send('POST /v1/auth/mtls', { body: {} });
   }
 
   /**
@@ -119,5 +119,27 @@ export class CertificateRoutes {
   claim(code: string, proof?: string): Promise<LoginAnswer> {
     const body = { code, ...(proof !== undefined && { proof }) };
     return this.routes.send('POST /v1/auth/mtls/claim', { body });
+  }
+
+  /**
+   * Begins linking a certificate to the account of the token where only a browser has it.
+   *
+   * @returns the address to open, valid for 10 minutes. It redirects to `returnTo` with `code` for
+   *   {@link connect}, or with `error`
+   */
+  async startConnect(returnTo: string, proofHash?: string): Promise<string> {
+    const query = { returnTo, ...(proofHash !== undefined && { proofHash }) };
+    const { url } = await this.routes.send('GET /v1/connect/certificate/start', { query });
+    return /^https?:/i.test(url) ? url : `${this.serverUrl}/v1/connect/certificate/${url}`;
+  }
+
+  /** Links the certificate of this connection, or of the code that a browser came back with. */
+  async connect(claim: { readonly code?: string; readonly proof?: string } = {}): Promise<void> {
+    await this.routes.run('POST /v1/connect/certificate', { body: claim });
+  }
+
+  /** Unlinks; where a certificate is required, the account loses access until one is linked again. */
+  async disconnect(): Promise<void> {
+    await this.routes.run('DELETE /v1/connect/certificate', {});
   }
 }

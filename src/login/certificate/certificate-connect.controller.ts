@@ -80,7 +80,14 @@ export class CertificateConnectController {
       'SHA-256 of a secret `proof` in hex; the code is then connected with `proof` alone.',
   })
   @Answers(ConnectStartDto)
-  @Refuses('invalid-request', 'invalid-return-to', 'not-found', 'mtls-required')
+  @Refuses(
+    'invalid-request',
+    'invalid-return-to',
+    'not-found',
+    'mtls-required',
+    'keyless-disabled',
+    'e2ee-required',
+  )
   async start(
     @Caller() { accountId }: Access,
     @Query('returnTo') returnTo: unknown,
@@ -114,6 +121,8 @@ export class CertificateConnectController {
     'invalid-code',
     'invalid-proof',
     'mtls-required',
+    'keyless-disabled',
+    'e2ee-required',
     'not-eligible',
     'not-found',
     'provider-already-linked',

@@ -10,6 +10,7 @@ import { IdentityChanges } from '../../identities/identity-changes.js';
 import { IdentityLinks } from '../../identities/identity-links.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import { Database, type Query } from '../../storage/database.js';
+import { AccountRepository } from '../../storage/repositories/account.repository.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import { randomSecret } from '../login-proof.js';
 import {
@@ -46,6 +47,7 @@ export class CertificateConnectService {
     private readonly database: Database,
     private readonly links: IdentityLinks,
     private readonly changes: IdentityChanges,
+    private readonly accounts: AccountRepository,
     private readonly admission: Admission,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
@@ -56,10 +58,11 @@ export class CertificateConnectService {
    * The address to open in the browser, which requests its certificate there.
    *
    * @returns absolute where the operator named the address; else relative to that of the request
-   * @throws AppError `not-found`, `invalid-return-to`, `invalid-request`
+   * @throws AppError `not-found`, `mtls-required`, `keyless-disabled`, `e2ee-required`,
+   *   `invalid-return-to`, `invalid-request`
    */
   async start(accountId: string, returnTo: unknown, proofHash: unknown): Promise<string> {
-    this.requireOffered();
+    await this.requireOffered(accountId);
     const { href } = returnAddress(returnTo, this.mtls);
     const contents: ConnectStart = { accountId, proofHash: toProofHash(proofHash), returnTo: href };
     const state = randomSecret();
@@ -77,7 +80,8 @@ export class CertificateConnectService {
    * @throws AppError `not-found`, `invalid-pending`, `unavailable`
    */
   async complete(request: IncomingMessage, state: unknown): Promise<string> {
-    this.requireOffered();
+    // Whether it is offered to this kind of account was decided at the start.
+    this.admission.require(CERTIFICATES, 'connect', 'keyed');
     const now = this.clock.now();
     const begun =
       typeof state === 'string'
@@ -114,7 +118,7 @@ export class CertificateConnectService {
    *   `unavailable`
    */
   async connect(accountId: string, request: IncomingMessage): Promise<void> {
-    this.requireOffered();
+    await this.requireOffered(accountId);
     const proven = await this.certificates.of(request);
     await this.link(accountId, () => Promise.resolve(proven));
   }
@@ -126,7 +130,7 @@ export class CertificateConnectService {
    *   `provider-already-linked`, `unavailable`
    */
   async claim(accountId: string, code: string, proof: string | null): Promise<void> {
-    this.requireOffered();
+    await this.requireOffered(accountId);
     await this.link(accountId, async (query) => {
       const now = new Date(this.clock.now());
       const contents = await this.flows.take<ConnectClaim>('mtls-connect', code, now, query);
@@ -159,8 +163,10 @@ export class CertificateConnectService {
     this.changes.announceLink(accountId, change);
   }
 
-  private requireOffered(): void {
-    this.admission.require(CERTIFICATES, 'connect', 'keyed');
+  /** @throws AppError `token-revoked` when the account is gone, and what the admission table refuses */
+  private async requireOffered(accountId: string): Promise<void> {
+    const { keyMode } = await this.accounts.profile(accountId);
+    this.admission.require(CERTIFICATES, 'connect', keyMode);
   }
 }
 
