@@ -16,7 +16,14 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   process.exit(code === 'EPIPE' ? EXIT.ok : EXIT.refused);
 });
 
+const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 try {
+  if (PROXIES.some((name) => shell.environment[name])) {
+    // Node's own fetch knows these variables from version 24 on.
+    const { EnvHttpProxyAgent, install, setGlobalDispatcher } = await import('undici');
+    setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
+    install();
+  }
   await buildProgram(shell).parseAsync(args, { from: 'user' });
 } catch (error) {
   shell.exitCode = await report(error);

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import { Agent, fetch as fetchThrough, type RequestInit } from 'undici';
+import { EnvHttpProxyAgent, fetch as fetchThrough, type RequestInit } from 'undici';
 import type { LoginAnswer } from '../../client/api/api-client-answers.js';
 import { parseServerUrl } from '../../client/api/server-url.js';
 import { GatehouseClient } from '../../client/api/api-client.js';
@@ -26,7 +26,8 @@ export async function logInWithCertificate(
       'Where certificates have an address of their own, give it: --certificate-url <url>',
     );
   }
-  const dispatcher = new Agent({ connect: { ...(await readCertificate(options)) } });
+  const certificate = await readCertificate(options);
+  const dispatcher = new EnvHttpProxyAgent({ connect: certificate, requestTls: certificate });
   const send = (url: string, init: RequestInit) => fetchThrough(url, { ...init, dispatcher });
   try {
     const client = new GatehouseClient({ serverUrl, fetch: send as unknown as typeof fetch });

@@ -1,7 +1,8 @@
 import { Expo, type ExpoPushMessage } from 'expo-server-sdk';
-import { Agent, type Dispatcher } from 'undici';
+import { EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { batchesOf } from '../delivery/engine.js';
 import type { AttemptResult, PushDelivery } from '../delivery/delivery.js';
+import { throughProxy } from '../webhook/guarded-post.js';
 import { genericDelivery } from './push-message.js';
 import {
   isTooBig,
@@ -32,13 +33,14 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Sends to phones through the push service. Close it, or its connections keep the process alive. */
 export class ExpoSender {
   private readonly expo: Expo;
-  private readonly agent: Agent;
+  private readonly agent: EnvHttpProxyAgent;
   private readonly now: () => number;
 
   constructor(options: ExpoSenderOptions = {}) {
     const { accessToken, baseUrl, timeoutMs = TIMEOUT_MS } = options;
     this.now = options.now ?? Date.now;
-    this.agent = new Agent({
+    this.agent = new EnvHttpProxyAgent({
+      ...throughProxy(timeoutMs),
       connect: { timeout: timeoutMs },
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
@@ -135,7 +137,7 @@ export class ExpoSender {
 }
 
 /** The SDK has no option for the address, so requests are turned round on their way out. */
-function sentTo(baseUrl: string, agent: Agent): Dispatcher {
+function sentTo(baseUrl: string, agent: Dispatcher): Dispatcher {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
   return agent.compose(

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { publicLookup, refuseLiteral, type ResolveAll } from './destination-guard.js';
 import type { WebhookAnswer } from './webhook-answer.js';
 
@@ -28,17 +28,19 @@ export interface PostRequest {
 
 /** Posts to addresses that accounts choose, and follows no redirect. Its connections are its own. */
 export class GuardedPost {
-  private readonly agent: Agent;
+  private readonly agent: Dispatcher;
   private readonly timeoutMs: number;
 
   constructor(options: GuardedPostOptions) {
     const { timeoutMs = TIMEOUT_MS } = options;
     this.timeoutMs = timeoutMs;
-    this.agent = new Agent({
-      connect: connectorFor(options, timeoutMs),
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-    });
+    const connect = connectorFor(options, timeoutMs);
+    const limits = { connect, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    // A proxy looks the host up by itself, past the guard: a guarded sender uses none.
+    this.agent =
+      options.denyPrivate === true
+        ? new Agent(limits)
+        : new EnvHttpProxyAgent({ ...limits, ...throughProxy(timeoutMs, options.ca) });
   }
 
   /** Rejects with {@link DestinationRefused}, or with the error of the connection. */
@@ -51,6 +53,12 @@ export class GuardedPost {
   close(): Promise<void> {
     return this.agent.destroy();
   }
+}
+
+/** How {@link EnvHttpProxyAgent} talks to the proxy and through it; of plain http no tunnel is made. */
+export function throughProxy(timeout: number, ca?: string) {
+  const requestTls = { timeout, ...(ca !== undefined && { ca }) };
+  return { proxyTunnel: false, proxyTls: { timeout }, requestTls };
 }
 
 function connectorFor(
