@@ -16,6 +16,7 @@ import {
   type Notice,
   type Notify,
 } from '../ui/notice.js';
+import type { CodeSignIn } from './code-sign-in.js';
 import { KeyForm, NewKeyForm } from './key-forms.js';
 import { CERTIFICATE, savePendingFlow, type Session } from './tab-state.js';
 
@@ -74,8 +75,33 @@ interface MethodsProps extends Pick<SignInProps, 'startSession' | 'notify'> {
   readonly action: Action;
 }
 
-function Methods({ choices, action: { isBusy, run }, startSession, notify }: MethodsProps) {
+function Methods(props: MethodsProps) {
+  const [ByCode, setByCode] = useState<typeof CodeSignIn | null>(null);
+  const { action, startSession, notify } = props;
+  const load = async () => {
+    // With the QR code in a file of its own: few people need it.
+    const { CodeSignIn: loaded } = await import('./code-sign-in.js');
+    setByCode(() => loaded);
+  };
+  const close = (last: Notice | null) => {
+    setByCode(null);
+    notify(last);
+  };
+  return ByCode === null ? (
+    <>
+      <MethodList {...props} />
+      <button type="button" class="link" disabled={action.isBusy} onClick={() => action.run(load)}>
+        Use another device
+      </button>
+    </>
+  ) : (
+    <ByCode startSession={startSession} close={close} />
+  );
+}
+
+function MethodList({ choices, action, startSession, notify }: MethodsProps) {
   const { deviceKey, certificate, providers } = choices;
+  const { isBusy, run } = action;
   const hasCertificate = certificate.canLogIn || certificate.canSignUp;
   const hasNone = providers.length === 0 && !hasCertificate;
   return (
