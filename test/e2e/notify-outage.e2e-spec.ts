@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { CLI } from '../helpers/cli.js';
 import type { Server } from '../helpers/server.js';
 import { TcpProxy } from '../helpers/tcp-proxy.js';
 import { waitFor } from '../helpers/wait.js';
@@ -138,6 +141,24 @@ describe('a spool that cannot be written', () => {
     await world.webhook('failing', () => ({ status: 500 }));
     expect(await run()).toMatchObject({ code: 1 });
     expect(receiver.received).toHaveLength(4);
+  });
+});
+
+describe('a disk that is full', () => {
+  it('does not stop what can be sent', async () => {
+    const receiver = await world.webhook('hook');
+    await world.ok('tokens', 'add', TOKEN);
+    // No file may grow: every directory is there, and nothing can be written.
+    const full = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, CLI, 'notify', ...READY];
+    const { PATH = '' } = process.env;
+    const own = { PATH, HOME: world.user.home, XDG_CONFIG_HOME: `${world.user.home}/config` };
+    const { stdout, stderr } = await promisify(execFile)('sh', full, {
+      env: { ...own, ...world.env },
+    });
+    expect(stdout).toContain('webhook hook  sent');
+    expect(stderr).toContain('cannot be written (EFBIG)');
+    expect(receiver.received).toHaveLength(1);
+    expect(world.push.accepted).toHaveLength(1);
   });
 });
 
