@@ -6,7 +6,7 @@ import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { accountPageHeaders } from '../common/security-headers.js';
+import { accountPageHeaders, serviceWorkerHeaders } from '../common/security-headers.js';
 import { httpConfig } from '../config/http.config.js';
 
 /** Of the page; its parts lie below it. */
@@ -17,7 +17,7 @@ const BUILT = join(import.meta.dirname, '../web');
 const ONE_YEAR_SECONDS = 31_536_000;
 const BASE = '<base href="/app/" />';
 
-interface PageBytes {
+interface FileBytes {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
   readonly etag: string;
@@ -35,7 +35,7 @@ export class AccountPage implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const { accountPageEnabled, publicUrl } = this.config;
+    const { accountPageEnabled, publicUrl, notificationRequestUrl } = this.config;
     if (!accountPageEnabled) {
       return;
     }
@@ -45,6 +45,9 @@ export class AccountPage implements OnModuleInit {
     for (const path of ['', '/', '/device', '/oauth/:provider']) {
       server.get(`${ACCOUNT_PAGE_PATH}${path}`, answer);
     }
+    const script = await readFile(join(BUILT, 'worker.js'), 'utf8');
+    const worker = workerBytes(script, notificationRequestUrl);
+    server.get(`${ACCOUNT_PAGE_PATH}/worker.js`, (request, reply) => send(request, reply, worker));
     // Relative, so that it holds behind a proxy that strips a prefix.
     server.get('/', (_request, reply) => reply.redirect(`${ACCOUNT_PAGE_PATH.slice(1)}/`));
     // A server without the page never loads the package.
@@ -65,15 +68,30 @@ export class AccountPage implements OnModuleInit {
 }
 
 /** @param publicUrl its path is the base address of the page behind a proxy */
-function pageBytes(html: string, publicUrl: string | null): PageBytes {
+function pageBytes(html: string, publicUrl: string | null): FileBytes {
   const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
   const body = Buffer.from(html.replace(BASE, `<base href="${prefix}${ACCOUNT_PAGE_PATH}/" />`));
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-  const own = { etag, 'cache-control': 'no-cache', 'content-type': 'text/html; charset=utf-8' };
-  return { body, etag, headers: { ...accountPageHeaders(), ...own } };
+  return fileBytes(body, { ...accountPageHeaders(), 'content-type': 'text/html; charset=utf-8' });
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, page: PageBytes): FastifyReply {
+/**
+ * Browsers look for a new version by themselves, so that a new address reaches those that are
+ * registered.
+ *
+ * @param requestUrl where the app opens a request
+ */
+function workerBytes(script: string, requestUrl: string | null): FileBytes {
+  const body = Buffer.from(`const REQUEST_URL=${JSON.stringify(requestUrl)};\n${script}`);
+  const type = { 'content-type': 'text/javascript; charset=utf-8' };
+  return fileBytes(body, { ...serviceWorkerHeaders(), ...type });
+}
+
+function fileBytes(body: Buffer, headers: Readonly<Record<string, string>>): FileBytes {
+  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+  return { body, etag, headers: { ...headers, etag, 'cache-control': 'no-cache' } };
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, page: FileBytes): FastifyReply {
   const isKnown = request.headers['if-none-match'] === page.etag;
   return reply
     .code(isKnown ? 304 : 200)

@@ -43,6 +43,7 @@ export * from './crypto/login-proof.js';
 export * from './notifications/notification-display.js';
 export * from './notifications/notification-routing.js';
 export * from './notifications/web-push.js';
+export * from './notifications/web-push-key.js';
 export {
   connectUpdates,
   UpdateConnection,

@@ -26,6 +26,15 @@ const ACCOUNT_PAGE = {
   imgSrc: ['data:'],
   scriptSrc: ["'self'"],
   styleSrc: ["'self'"],
+  workerSrc: ["'self'"],
+  requireTrustedTypesFor: ["'script'"],
+  // Its one policy makes the address of its service worker, and nothing else.
+  trustedTypes: ['gatehouse-worker'],
+};
+
+/** It shows what a push holds: it loads and fetches nothing. */
+const SERVICE_WORKER = {
+  ...NOTHING,
   requireTrustedTypesFor: ["'script'"],
   trustedTypes: ["'none'"],
 };
@@ -43,6 +52,11 @@ export function securityHeaders() {
 /** Of the page at /app. */
 export function accountPageHeaders(): Record<string, string> {
   return headersWith(ACCOUNT_PAGE);
+}
+
+/** Of the script at /app/worker.js: a worker has a policy of its own. */
+export function serviceWorkerHeaders(): Record<string, string> {
+  return headersWith(SERVICE_WORKER);
 }
 
 /**

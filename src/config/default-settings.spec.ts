@@ -24,6 +24,7 @@ describe('resolveSettings with nothing set', () => {
           shutdownSpreadMs: 10_000,
           docsEnabled: true,
           accountPageEnabled: true,
+          notificationRequestUrl: null,
           logLevel: 'info',
         },
         storage: {

@@ -65,6 +65,15 @@ export const HTTP_VARIABLES = {
     { type: 'boolean', default: true },
     'Serves the account page at /app, where people sign in with a browser, unless SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE sends browsers elsewhere.',
   ),
+  SERVICE_NOTIFICATION_REQUEST_URL: server(
+    {
+      type: 'string',
+      default: null,
+      pattern: /^https?:\/\/[^\s/{}\\@]+\/\S*$/,
+      shape: 'an http or https address with a path, in which {sessionId} and {requestId} may stand',
+    },
+    'Address in your app that a click on a notification of the account page opens, for example `https://app.example.com/sessions/{sessionId}?request={requestId}`; `{serverUrl}` is replaced too. Empty = the account page, which shows the ids.',
+  ),
   SERVICE_LOG_LEVEL: server(
     {
       type: 'enum',
@@ -110,6 +119,8 @@ export const httpConfig = namespaceOf('http', ({ values }) => ({
   docsEnabled: values.SERVICE_DOCS_ENABLED,
   /** The account page is also where browsers return by default. */
   accountPageEnabled: hostsAccountPage(values),
+  /** With placeholders, as `requestAddress` of the client kit fills them in; null = the account page. */
+  notificationRequestUrl: values.SERVICE_NOTIFICATION_REQUEST_URL,
   logLevel: values.SERVICE_LOG_LEVEL,
 }));
 

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { brotliCompress, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
+import { rolldown } from 'rolldown';
 import { defineConfig } from 'vite';
 
 /** Beside each script and style a smaller copy for clients that accept one, so that no request compresses. */
@@ -12,7 +14,7 @@ const packed = {
     async handler(_options, bundle) {
       for (const [fileName, part] of Object.entries(bundle)) {
         const source = Buffer.from(part.type === 'chunk' ? part.code : part.source);
-        if (/\.(js|css)$/.test(fileName)) {
+        if (/^assets\/.*\.(js|css)$/.test(fileName)) {
           const [br, gz] = await Promise.all([
             promisify(brotliCompress)(source),
             promisify(gzip)(source),
@@ -22,6 +24,19 @@ const packed = {
         }
       }
     },
+  },
+};
+
+/** The service worker: one classic script, as not every browser runs modules as one. */
+const worker = {
+  name: 'worker',
+  apply: 'build',
+  async generateBundle() {
+    const input = join(import.meta.dirname, 'worker/worker.ts');
+    const bundle = await rolldown({ input, platform: 'browser' });
+    const { output } = await bundle.generate({ format: 'iife', minify: true });
+    await bundle.close();
+    this.emitFile({ type: 'asset', fileName: 'worker.js', source: output[0].code });
   },
 };
 
@@ -36,7 +51,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: false,
   },
-  plugins: [packed],
+  plugins: [packed, worker],
   // `vite src/web` while working on the page, with a server beside it.
   server: {
     proxy: { '/v1': { target: 'http://127.0.0.1:3000', ws: true }, '/v2': 'http://127.0.0.1:3000' },

@@ -71,6 +71,7 @@ describe('the account page, as it is served', () => {
     const without = await startServer({ env });
     try {
       expect((await fetch(new URL('/app', without.url))).status).toBe(404);
+      expect((await fetch(new URL('/app/worker.js', without.url))).status).toBe(404);
       expect((await fetch(new URL('/', without.url))).status).toBe(404);
     } finally {
       await without.stop();

@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core';
 import { WAIT_LIMIT_MS } from './wait.js';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -33,6 +39,24 @@ export function startChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
+/**
+ * A browser with one profile, as a person has it: clicks on notifications reach no other.
+ *
+ * @param directory of the profile
+ * @param variables of its environment, beside those of this process
+ */
+export function startProfile(
+  directory: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<BrowserContext> {
+  const env = { ...process.env, ...variables };
+  return chromium.launchPersistentContext(directory, {
+    executablePath: CHROMIUM,
+    args: FLAGS,
+    env,
+  });
+}
+
 /** A person with a separate browser context. */
 export interface Visitor {
   readonly page: Page;
@@ -50,6 +74,12 @@ export async function visit(
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
   const context = await browser.newContext(options);
+  const visitor = await visitIn(context, url);
+  return { ...visitor, close: () => context.close() };
+}
+
+/** A tab of its own in this context. */
+export async function visitIn(context: BrowserContext, url: string): Promise<Visitor> {
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_LIMIT_MS);
   const browserErrors: string[] = [];
@@ -65,6 +95,28 @@ export async function visit(
     browserErrors,
     text: () => page.locator('body').innerText(),
     press: (name) => page.getByRole('button', { name, exact: true }).click(),
-    close: () => context.close(),
+    close: () => page.close(),
   };
+}
+
+/**
+ * Gives a decrypted message to the service worker of the account page, as the browser does.
+ *
+ * @param page any of the profile
+ * @param origin of the server
+ */
+export async function deliverPush(page: Page, origin: string, data: string): Promise<void> {
+  const devTools = await page.context().newCDPSession(page);
+  const found = new Promise<string>((done) =>
+    devTools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const own = registrations.filter(({ isDeleted, scopeURL }) => {
+        return !isDeleted && scopeURL === `${origin}/app/`;
+      });
+      own.forEach(({ registrationId }) => done(registrationId));
+    }),
+  );
+  await devTools.send('ServiceWorker.enable');
+  const message = { origin, registrationId: await found, data };
+  await devTools.send('ServiceWorker.deliverPushMessage', message);
+  await devTools.detach();
 }

@@ -1,9 +1,12 @@
 import type { AccountSession, SavedPushToken } from '../../client/api/api-client-answers.js';
+import { readWebPushToken } from '../../client/notifications/web-push.js';
 import { clientFor } from '../server.js';
 import { formatDate } from '../ui/format-date.js';
 import { done, Loading, useAction, type Notice, type Notify } from '../ui/notice.js';
+import { BrowserNotifications, useOwnToken } from './browser-notifications.js';
 import { Endings } from './endings.js';
 import { Identities } from './identities.js';
+import { unsubscribe } from './push-subscription.js';
 import type { Session } from './tab-state.js';
 import { useAccount, type Account, type AccountActions } from './use-account.js';
 
@@ -17,6 +20,7 @@ interface AccountViewProps {
 /** What the server stores about the account for its owner, and what the owner can change. */
 export function AccountView({ session, endSession, notify, addDevice }: AccountViewProps) {
   const { account, reload, isEnding } = useAccount(session, endSession, notify);
+  const own = useOwnToken(account);
   const actions = { session, endSession, notify, reload };
   if (account === null) {
     return <Loading retry={reload} notify={notify} />;
@@ -26,7 +30,7 @@ export function AccountView({ session, endSession, notify, addDevice }: AccountV
       {account.refusal !== null && <p class="problem">{account.refusal.message}</p>}
       <Facts account={account} />
       <Identities account={account} {...actions} />
-      {account.refusal === null && <Devices devices={account.devices} {...actions} />}
+      {account.refusal === null && <Devices account={account} own={own} {...actions} />}
       {account.refusal === null && (
         <Sessions sessions={account.sessions} addDevice={addDevice} {...actions} />
       )}
@@ -58,13 +62,20 @@ function Facts({ account: { profile } }: { account: Account }) {
 }
 
 interface DevicesProps extends AccountActions {
-  readonly devices: readonly SavedPushToken[];
+  readonly account: Account;
+  /** The push token of this browser; null where it is not subscribed. */
+  readonly own: string | null;
 }
 
 /** The devices that get notifications. */
-function Devices({ devices, session, endSession, notify, reload }: DevicesProps) {
+function Devices({ account, own, ...actions }: DevicesProps) {
+  const { session, endSession, notify, reload } = actions;
+  const { devices } = account;
   const { isBusy, run } = useAction(notify, endSession);
   const remove = async ({ token }: SavedPushToken) => {
+    if (token === own) {
+      await unsubscribe();
+    }
     await clientFor(session.token).removePushToken(token);
     notify(done('That device gets no more notifications.'));
     reload();
@@ -77,23 +88,40 @@ function Devices({ devices, session, endSession, notify, reload }: DevicesProps)
       )}
       <ul>
         {devices.map((device) => (
-          <li key={device.id}>
-            <div>
-              {device.name !== null && <strong>{device.name}</strong>}
-              <span class="code">{shortened(device.token)}</span>
-              <span class="quiet">
-                {[device.platform, `since ${formatDate(device.createdAt)}`]
-                  .filter((part) => part !== null)
-                  .join(', ')}
-              </span>
-            </div>
-            <button type="button" disabled={isBusy} onClick={() => run(() => remove(device))}>
-              Remove
-            </button>
-          </li>
+          <DeviceRow
+            key={device.id}
+            device={device}
+            isOwn={device.token === own}
+            isBusy={isBusy}
+            remove={() => run(() => remove(device))}
+          />
         ))}
       </ul>
+      <BrowserNotifications account={account} own={own} {...actions} />
     </section>
+  );
+}
+
+interface DeviceRowProps {
+  readonly device: SavedPushToken;
+  readonly isOwn: boolean;
+  readonly isBusy: boolean;
+  readonly remove: () => void;
+}
+
+function DeviceRow({ device, isOwn, isBusy, remove }: DeviceRowProps) {
+  const facts = [isOwn ? 'this browser' : device.platform, `since ${formatDate(device.createdAt)}`];
+  return (
+    <li>
+      <div>
+        {device.name !== null && <strong>{device.name}</strong>}
+        <span class="code">{shortened(device.token)}</span>
+        <span class="quiet">{facts.filter((part) => part !== null).join(', ')}</span>
+      </div>
+      <button type="button" disabled={isBusy} onClick={remove}>
+        Remove
+      </button>
+    </li>
   );
 }
 
@@ -101,6 +129,10 @@ const SHOWN_CHARACTERS = 8;
 
 /** Enough to distinguish two devices, and too little to send to one. */
 function shortened(token: string): string {
+  const subscription = readWebPushToken(token);
+  if (subscription !== null) {
+    return new URL(subscription.endpoint).hostname;
+  }
   const [, inner = token] = /\[(.*)\]$/.exec(token) ?? [];
   return inner.length > SHOWN_CHARACTERS ? `…${inner.slice(-SHOWN_CHARACTERS)}` : inner;
 }

@@ -126,7 +126,7 @@ function AccountName() {
 }
 
 /** @param text the key, in either form, or the JSON file of the command-line client */
-function readKey(text: string): Promise<DeviceKey> {
+export function readKey(text: string): Promise<DeviceKey> {
   const [, quoted] = /"d"\s*:\s*"([^"]*)"/.exec(text) ?? [];
   return DeviceKey.fromSecret(quoted ?? text.trim());
 }

@@ -1,0 +1,65 @@
+import type { NotificationTarget } from './notification-routing.js';
+import { readWebPushMessage, requestAddress, webNotification } from './web-push.js';
+
+const target: NotificationTarget = {
+  topic: 'permission_request',
+  serverUrl: 'https://gate.example',
+  sessionId: 'a/b&c',
+  requestId: '{sessionId}',
+  eventId: 'e',
+};
+const message = {
+  title: 'Permission needed',
+  body: 'npm test',
+  tag: 't',
+  createdAt: 7,
+  foregroundBehavior: 'silent',
+  target,
+} as const;
+const onScreen = { serverUrl: 'https://GATE.example/', sessionId: 'a/b&c' };
+
+describe(webNotification.name, () => {
+  it.each([
+    [{ isAppOpen: false, viewing: null }, false],
+    [{ isAppOpen: true, viewing: null }, true],
+    [{ isAppOpen: true, viewing: { ...onScreen, sessionId: 'other' } }, true],
+  ])('shows it with %j, silent: %j', (screen, silent) => {
+    expect(webNotification(message, screen)).toEqual({
+      title: 'Permission needed',
+      options: { body: 'npm test', tag: 't', timestamp: 7, silent, data: target },
+    });
+  });
+
+  it('shows nothing of the session on screen, nor where it is off', () => {
+    expect(webNotification(message, { isAppOpen: true, viewing: onScreen })).toBeNull();
+    const off = { ...message, foregroundBehavior: 'off' } as const;
+    expect(webNotification(off, { isAppOpen: true, viewing: null })).toBeNull();
+    expect(webNotification(off, { isAppOpen: false, viewing: null })).not.toBeNull();
+  });
+});
+
+describe(readWebPushMessage.name, () => {
+  it('reads what a sender writes, and fills in what an older one leaves out', () => {
+    expect(readWebPushMessage(JSON.parse(JSON.stringify(message)))).toEqual(message);
+    const old = { ...message, createdAt: undefined, foregroundBehavior: 'loud' };
+    const read = readWebPushMessage(old);
+    expect(read).toMatchObject({ createdAt: 0, foregroundBehavior: 'full' });
+  });
+
+  it.each([null, 'x', {}, { ...message, title: 7 }, { ...message, target: { topic: 'ready' } }])(
+    'is not moved by %j',
+    (value) => expect(readWebPushMessage(value)).toBeNull(),
+  );
+});
+
+describe(requestAddress.name, () => {
+  it('encodes what it fills in, once', () => {
+    const template = 'https://app.example/{sessionId}?r={requestId}&s={serverUrl}#{other}';
+    expect(requestAddress(template, target)).toBe(
+      'https://app.example/a%2Fb%26c?r=%7BsessionId%7D&s=https%3A%2F%2Fgate.example#%7Bother%7D',
+    );
+    expect(requestAddress('https://a.example/{requestId}', { ...target, requestId: null })).toBe(
+      'https://a.example/',
+    );
+  });
+});

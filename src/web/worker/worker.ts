@@ -1,0 +1,93 @@
+import {
+  readNotificationTarget,
+  type NotificationTarget,
+} from '../../client/notifications/notification-routing.js';
+import {
+  readWebPushMessage,
+  requestAddress,
+  webNotification,
+} from '../../client/notifications/web-push.js';
+import { isRecord } from '../../client/is-record.js';
+import { pageAddress, VIEWING } from './page-messages.js';
+
+declare const self: ServiceWorkerGlobalScope;
+/** The first line of this script as it is served: where the app opens a request; null = nowhere. */
+declare const REQUEST_URL: string | null;
+
+/** A page that does not answer by then shows no session. */
+const ANSWER_MS = 500;
+
+self.addEventListener('install', () => void self.skipWaiting());
+self.addEventListener('push', (event) => event.waitUntil(show(event.data)));
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(open(readNotificationTarget(event.notification.data)));
+});
+
+async function show(data: PushMessageData | null): Promise<void> {
+  const message = readWebPushMessage(parsed(data));
+  if (message === null) {
+    // Browsers take the permission back where a push shows nothing.
+    await self.registration.showNotification('Gatehouse', { body: 'Something waits for you.' });
+    return;
+  }
+  const windows = (await openWindows()).filter(({ visibilityState }) => {
+    return visibilityState === 'visible';
+  });
+  const viewing = (await Promise.all(windows.map(sessionIn))).find((one) => one !== null) ?? null;
+  const shown = webNotification(message, { isAppOpen: windows.length > 0, viewing });
+  if (shown !== null) {
+    await self.registration.showNotification(shown.title, shown.options);
+  }
+}
+
+function parsed(data: PushMessageData | null): unknown {
+  try {
+    return data?.json();
+  } catch {
+    return null;
+  }
+}
+
+/** Opens the request in the app, or on the account page: in a window of its own that is open. */
+async function open(target: NotificationTarget | null): Promise<void> {
+  if (target !== null && REQUEST_URL !== null) {
+    await self.clients.openWindow(requestAddress(REQUEST_URL, target));
+    return;
+  }
+  const page = (await openWindows()).find(({ url }) => isPage(url));
+  if (page === undefined) {
+    await self.clients.openWindow(pageAddress(self.registration.scope, target));
+  } else {
+    page.postMessage(target);
+    await page.focus();
+  }
+}
+
+/** The windows of this page, and of an app at the same origin. */
+async function openWindows(): Promise<readonly WindowClient[]> {
+  const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const app = REQUEST_URL?.split('{')[0];
+  return windows.filter(({ url }) => isPage(url) || (app !== undefined && url.startsWith(app)));
+}
+
+/** Whether it is at `/app/` or below, or at `/app`. */
+function isPage(address: string): boolean {
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname}/`.startsWith(self.registration.scope);
+}
+
+/** The session that a window shows, by its own answer. */
+function sessionIn(window: WindowClient): Promise<{ serverUrl: string; sessionId: string } | null> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    const timer = setTimeout(() => resolve(null), ANSWER_MS);
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+      clearTimeout(timer);
+      const { serverUrl, sessionId } = isRecord(data) ? data : {};
+      const isSession = typeof serverUrl === 'string' && typeof sessionId === 'string';
+      resolve(isSession ? { serverUrl, sessionId } : null);
+    };
+    window.postMessage(VIEWING, [port2]);
+  });
+}

@@ -1,0 +1,399 @@
+import { join } from 'node:path';
+import type { BrowserContext } from 'playwright-core';
+import { DeviceKey } from '../../src/client/crypto/device-key.js';
+import { AccountContent } from '../../src/client/crypto/account-content.js';
+import type { Outcome } from '../../src/notify/delivery/delivery.js';
+import { notify } from '../../src/notify/notify.js';
+import { readEvent } from '../../src/notify/content/read-event.js';
+import { generateWebPushKey } from '../../src/client/notifications/web-push-key.js';
+import { readWebPushToken } from '../../src/client/notifications/web-push.js';
+import { openSettings, type SettingsContent } from '../../src/notify/settings.js';
+import { WebPushSender } from '../../src/notify/push/web-push.sender.js';
+import { certificateDirectory, TestAuthority } from '../fakes/certificates.js';
+import {
+  hasDbus,
+  NotificationDaemon,
+  type ShownNotification,
+} from '../fakes/notification-daemon.js';
+import { FAKE_PUSH_MANAGER } from '../fakes/push-manager.js';
+import { FakeWebPushService } from '../fakes/web-push-service.js';
+import {
+  deliverPush,
+  hasChromium,
+  startProfile,
+  visitIn,
+  type Visitor,
+} from '../helpers/chromium.js';
+import { call } from '../helpers/client.js';
+import { startServer, type Server } from '../helpers/server.js';
+import { waitFor } from '../helpers/wait.js';
+
+const directory = certificateDirectory();
+const authority = TestAuthority.root(directory.path, 'Root');
+const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
+let server: Server;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.stop();
+  directory.remove();
+});
+
+describe('the service worker, as it is served', () => {
+  it('may load nothing, and the page may run nothing but it', async () => {
+    const answer = await fetch(new URL('/app/worker.js', server.url));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toBe('no-cache');
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/self|unsafe|https?:/);
+    expect(await answer.text()).toMatch(/^const REQUEST_URL=null;\n/);
+    const page = await fetch(new URL('/app', server.url));
+    const ofPage = page.headers.get('content-security-policy') ?? '';
+    expect(ofPage).toContain("worker-src 'self'");
+    expect(ofPage).toMatch(/trusted-types gatehouse-worker(;|$)/);
+  });
+});
+
+const canClick = hasChromium() && hasDbus();
+
+(canClick ? describe : describe.skip)('notifications in the browser', () => {
+  let desktop: NotificationDaemon;
+  let browser: BrowserContext;
+  let service: FakeWebPushService;
+  let sender: WebPushSender;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    desktop = await NotificationDaemon.start();
+    const variables = { DBUS_SESSION_BUS_ADDRESS: desktop.address };
+    browser = await startProfile(join(directory.path, 'profile'), variables);
+    await browser.grantPermissions(['notifications']);
+    await browser.exposeFunction('subscribeAtService', (key: string) =>
+      service.subscribe(Buffer.from(key, 'base64').toString('base64url')),
+    );
+    await browser.exposeFunction('unsubscribeAtService', (endpoint: string) =>
+      service.expire(endpoint),
+    );
+    await browser.addInitScript(FAKE_PUSH_MANAGER);
+    service = await FakeWebPushService.start(certificate);
+    sender = new WebPushSender({ ca: authority.cert });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await Promise.all([desktop.close(), service.close(), sender.close()]);
+  });
+  beforeEach(async () => {
+    visitor = await visitIn(browser, 'about:blank');
+  });
+  afterEach(async () => {
+    const { browserErrors } = visitor;
+    await forget();
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
+  });
+
+  /** The next test begins with a browser that knows this server not. */
+  async function forget(): Promise<void> {
+    const { page } = visitor;
+    for (const other of browser.pages().filter((one) => one !== page)) {
+      await other.close();
+    }
+    await page.goto(`${server.url}/app/`);
+    await page.evaluate(`(async () => {
+      localStorage.clear();
+      for (const one of await navigator.serviceWorker.getRegistrations()) await one.unregister();
+    })()`);
+  }
+
+  const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
+
+  /** Signs up on the page. @returns the account's key */
+  async function signUp(at: Server = server): Promise<DeviceKey> {
+    const { page } = visitor;
+    await page.goto(`${at.url}/app`);
+    await page.getByText('Create an account').click();
+    const secret = await page.getByLabel('Your new device key').inputValue();
+    await page.getByLabel('I saved the key').check();
+    await visitor.press('Create the account');
+    await sees('Your account is ready.');
+    return DeviceKey.fromSecret(secret);
+  }
+
+  async function registerBrowser(key: DeviceKey, name = 'My browser'): Promise<void> {
+    const { page } = visitor;
+    await page.getByText('Notify in this browser').click();
+    await page.getByLabel('Name of this browser').fill(name);
+    await page.getByLabel('Your device key', { exact: true }).fill(key.secret);
+    await visitor.press('Notify here');
+  }
+
+  async function session(): Promise<{ token: string; accountId: string }> {
+    const kept = await visitor.page.evaluate("sessionStorage.getItem('gatehouse.session')");
+    return JSON.parse(String(kept)) as { token: string; accountId: string };
+  }
+
+  const tokensOf = async (at: Server = server) => {
+    const { token } = await session();
+    const answer = await call<{ tokens: { token: string; name: string; platform: string }[] }>(
+      at,
+      'GET',
+      '/v1/push-tokens',
+      { token },
+    );
+    return answer.body.tokens.map((one) => ({ ...one, clientServerUrl: at.url }));
+  };
+
+  async function settingsOf(key: DeviceKey, at: Server = server) {
+    const { token, accountId } = await session();
+    const { body } = await call(at, 'GET', '/v2/account/settings', { token });
+    const content = new AccountContent(key.bytes, accountId);
+    return openSettings(body['content'] as SettingsContent, content);
+  }
+
+  /** Any of the account's senders: it reads settings and tokens, encrypts and posts. */
+  async function send(
+    key: DeviceKey,
+    fields: Record<string, unknown> = {},
+    at: Server = server,
+    preferences: object = {},
+  ): Promise<readonly Outcome[]> {
+    const event = readEvent(
+      {
+        topic: 'permission_request',
+        serverUrl: at.url,
+        session: { sessionId: 'ses&1', title: 'Fix the build' },
+        request: { requestId: 'req/1', toolName: 'Bash', details: { command: 'npm test' } },
+        ...fields,
+      },
+      Date.now(),
+    );
+    const settings = { ...(await settingsOf(key, at)), ...preferences };
+    const unused = { attempt: () => Promise.reject(new Error('not used here')) };
+    const account = { settings, tokens: await tokensOf(at) };
+    const senders = { push: unused, webhooks: unused, webPush: sender };
+    return (await notify(event, account, senders)).outcomes;
+  }
+
+  /** What the browser's push service decrypted last. */
+  async function decrypted(): Promise<string> {
+    const kept = await visitor.page.evaluate("localStorage.getItem('test.subscription')");
+    const { endpoint } = JSON.parse(String(kept)) as { endpoint: string };
+    return service.messagesOf(endpoint).at(-1) ?? '';
+  }
+
+  const deliver = async (data?: string, { url }: Server = server): Promise<void> =>
+    deliverPush(visitor.page, url, data ?? (await decrypted()));
+
+  /** Those in the browser's own list. */
+  async function listed(): Promise<unknown> {
+    const worker = browser.serviceWorkers().at(-1);
+    return worker?.evaluate(
+      `self.registration.getNotifications().then((all) =>
+        all.map(({ title, body, tag, silent, data }) => ({ title, body, tag, silent, data })))`,
+    );
+  }
+
+  const requestShown = (words: string): Promise<ShownNotification> =>
+    waitFor(`a notification of ${words}`, () =>
+      desktop.shown.find(({ title }) => title.includes(words)),
+    );
+
+  it('registers this browser, shows what any sender sent, and opens what was clicked', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser shows your notifications.');
+    await sees('My browser');
+    await sees('this browser');
+    expect(await tokensOf()).toMatchObject([{ name: 'My browser', platform: 'web' }]);
+    expect(await settingsOf(key)).toEqual({
+      notificationsWebPushV1: {
+        v: 1,
+        publicKey: expect.any(String),
+        privateKey: expect.any(String),
+      },
+    });
+    expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
+    await deliver();
+    const shown = await requestShown('Fix the build');
+    expect(shown.body).toContain('npm test');
+    expect(await listed()).toMatchObject([
+      { title: shown.title, data: { topic: 'permission_request', sessionId: 'ses&1' } },
+    ]);
+    desktop.click(shown);
+    await sees('A permission request waits.');
+    await sees('req/1');
+    expect(await visitor.text()).toContain('ses&1');
+    expect(await listed()).toEqual([]);
+  });
+
+  it('opens the request in the app, where the operator has configured its address', async () => {
+    const app = `${server.url}/livez/{sessionId}?request={requestId}`;
+    const other = await startServer({ env: { SERVICE_NOTIFICATION_REQUEST_URL: app } });
+    try {
+      const key = await signUp(other);
+      await registerBrowser(key);
+      await sees('This browser shows your notifications.');
+      const request = { session: { sessionId: 'ses&1', title: 'In the app' } };
+      await send(key, request, other);
+      await deliver(undefined, other);
+      const shown = await requestShown('In the app');
+      const opened = browser.waitForEvent('page');
+      desktop.click(shown);
+      const window = await opened;
+      await waitFor('the address', () => window.url().startsWith('http'));
+      expect(window.url()).toBe(`${server.url}/livez/ses%261?request=req%2F1`);
+    } finally {
+      await visitor.page.goto('about:blank');
+      await other.stop();
+    }
+  });
+
+  it('opens the page where no window shows it', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser shows your notifications.');
+    await send(key, { session: { sessionId: 'ses-2', title: 'Nobody looks' } });
+    await deliver();
+    const shown = await requestShown('Nobody looks');
+    await visitor.page.goto('about:blank');
+    const opened = browser.waitForEvent('page');
+    desktop.click(shown);
+    const page = await opened;
+    await page.getByText('A permission request waits.').waitFor();
+    await page.getByText('ses-2').waitFor();
+    expect(page.url()).toBe(`${server.url}/app/`);
+  });
+
+  it('are silent or off while the page is open, if the account says so', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser shows your notifications.');
+    const behavior = (foregroundBehavior: string) => ({
+      notificationsSettingsV1: { foregroundBehavior },
+    });
+    const one = (title: string) => ({
+      session: { sessionId: title, title },
+      request: { requestId: title, toolName: 'Bash' },
+    });
+    await send(key, one('Loud'), server, behavior('full'));
+    await deliver();
+    await send(key, one('Quiet'), server, behavior('silent'));
+    await deliver();
+    await send(key, one('Hidden'), server, behavior('off'));
+    await deliver();
+    await send(key, one('Away'), server, behavior('off'));
+    const away = await decrypted();
+    await visitor.page.goto('about:blank');
+    await deliver(away);
+    await requestShown('Away');
+    const all = (await listed()) as { data: { sessionId: string }; silent: boolean }[];
+    const read = all.map(({ data, silent }) => `${data.sessionId} ${String(silent)}`);
+    expect(read.sort()).toEqual(['Away false', 'Loud false', 'Quiet true']);
+  });
+
+  it('are not shown for the session on screen, and replace each other by request', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser shows your notifications.');
+    const inSession = (sessionId: string, id: string) => ({
+      session: { sessionId, title: `Session ${sessionId}` },
+      request: { requestId: 'r', toolName: 'Bash' },
+      id,
+    });
+    await send(key, inSession('seen', 'first'));
+    await deliver();
+    await deliver();
+    desktop.click(await requestShown('Session seen'));
+    await sees('A permission request waits.');
+    const count = desktop.shown.length;
+    await send(key, inSession('seen', 'second'));
+    await deliver();
+    await send(key, inSession('other', 'third'));
+    await deliver();
+    await requestShown('Session other');
+    expect(desktop.shown.slice(count).map(({ title }) => title)).toEqual([
+      expect.stringContaining('Session other'),
+    ]);
+    await visitor.press('Dismiss');
+    await send(key, inSession('seen', 'fourth'));
+    await deliver();
+    await waitFor('the session again', () => desktop.shown.length === count + 2);
+  });
+
+  it.each(['', 'no JSON', '{}', '{"title":"x","body":"y","tag":"z","target":{"topic":"ready"}}'])(
+    'say that something waits, where %j is no message',
+    async (data) => {
+      const key = await signUp();
+      await registerBrowser(key);
+      await sees('This browser shows your notifications.');
+      const count = desktop.shown.length;
+      await deliver(data);
+      await waitFor('a notification', () => desktop.shown.length > count);
+      expect(desktop.shown.at(-1)).toMatchObject({
+        body: expect.stringContaining('Something waits for you.'),
+      });
+    },
+  );
+
+  it('end with the registration: on the page, and where the push service ends it', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser shows your notifications.');
+    await visitor.page.reload();
+    await sees('this browser');
+    const [own] = await tokensOf();
+    await visitor.press('Remove');
+    await sees('That device gets no more notifications.');
+    expect(await tokensOf()).toEqual([]);
+    expect(await visitor.page.evaluate("localStorage.getItem('test.subscription')")).toBeNull();
+    const endpoint = readWebPushToken(own?.token ?? '')?.endpoint ?? '';
+    await registerBrowser(key);
+    await sees('This browser shows your notifications.');
+    const [again] = await tokensOf();
+    expect(again?.token).not.toBe(own?.token);
+    expect(service.messagesOf(endpoint)).toEqual([]);
+    expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
+  });
+
+  it('need the key of this very account, and leave its settings alone otherwise', async () => {
+    const key = await signUp();
+    const stranger = await DeviceKey.generate();
+    await registerBrowser(stranger);
+    await sees('This is not the device key of this account.');
+    await visitor.page.getByLabel('Your device key', { exact: true }).fill('gatekey1nonsense');
+    await visitor.press('Notify here');
+    await visitor.page.getByRole('alert').getByText(/key/).waitFor();
+    const { token } = await session();
+    const before = await call(server, 'GET', '/v2/account/settings', { token });
+    expect(before.body).toEqual({ content: null, version: 0 });
+    const foreign = { content: { t: 'encrypted', c: 'of another client' }, expectedVersion: 0 };
+    await call(server, 'POST', '/v2/account/settings', { token, body: foreign });
+    await visitor.page.getByLabel('Your device key', { exact: true }).fill(key.secret);
+    await visitor.press('Notify here');
+    await sees('Another client encrypted this value');
+    const after = await call(server, 'GET', '/v2/account/settings', { token });
+    expect(after.body).toEqual({ content: foreign.content, version: 1 });
+    expect(await tokensOf()).toEqual([]);
+  });
+
+  it('keep what the settings hold, and use the key that is there', async () => {
+    const key = await signUp();
+    const { token, accountId } = await session();
+    const content = new AccountContent(key.bytes, accountId);
+    const pair = await generateWebPushKey();
+    const settings = { other: 7, notificationsWebPushV1: { v: 1, ...pair } };
+    const body = {
+      content: { t: 'encrypted', c: content.seal('settings', settings) },
+      expectedVersion: 0,
+    };
+    await call(server, 'POST', '/v2/account/settings', { token, body });
+    await registerBrowser(key);
+    await sees('This browser shows your notifications.');
+    expect(await settingsOf(key)).toEqual(settings);
+    expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
+  });
+});
