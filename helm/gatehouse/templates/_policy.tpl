@@ -146,7 +146,7 @@ then those that the lists name are taken to be in it.
 {{- if include "gatehouse.value" (dict "root" . "name" "AUTH_OFFBOARDING_ENABLED") -}}
 {{- include "gatehouse.flag" (dict "root" . "name" "AUTH_OFFBOARDING_ENABLED") -}}
 {{- else -}}
-{{- $isNarrowed := include "gatehouse.value" (dict "root" . "name" "AUTH_GITHUB_ALLOWED_ORGS") -}}
+{{- $isNarrowed := or (include "gatehouse.value" (dict "root" . "name" "AUTH_GITHUB_ALLOWED_ORGS")) (include "gatehouse.flag" (dict "root" . "name" "SERVICE_FEATURE_AUTH_MTLS__ENABLED")) -}}
 {{- range .Values.providers.list -}}
 {{- range $rule := values (.allow | default dict) -}}{{- if $rule -}}{{- $isNarrowed = "true" -}}{{- end -}}{{- end -}}
 {{- end -}}

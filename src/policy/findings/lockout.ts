@@ -5,6 +5,7 @@ import {
   CERTIFICATES,
   isMtlsReachable,
   methodsWith,
+  type AdmissionEntry,
   type AuthAction,
 } from '../admission/admission.js';
 import { redirectTarget } from '../admission/feature-document.js';
@@ -30,17 +31,19 @@ export interface LockoutFinding {
 
 /** Rules by the code of their finding: each returns the messages to give. */
 type LockoutRules = Readonly<
-  Record<string, (policy: OperatorPolicy) => string | false | readonly string[]>
+  Record<string, (policy: OperatorPolicy, table: Table) => string | false | readonly string[]>
 >;
+type Table = readonly AdmissionEntry[];
 
 /**
  * What this policy does that its operator may not have meant or weighed, errors first. None of it stops the
  * start: a server whose required provider cannot be connected yet still runs, and refuses.
  */
 export function findLockouts(policy: OperatorPolicy): LockoutFinding[] {
+  const table = admissionTable(policy);
   const found = (severity: LockoutFinding['severity'], rules: LockoutRules): LockoutFinding[] =>
     Object.entries(rules).flatMap(([code, find]) => {
-      const messages = find(policy) || [];
+      const messages = find(policy, table) || [];
       return [messages].flat().map((message) => ({ severity, code, message }));
     });
   return [
@@ -86,8 +89,8 @@ const LOCKOUT_ERRORS: LockoutRules = {
       (id) =>
         `AUTH_REQUIRED_LOGIN_PROVIDERS names ${id}, which is not configured: every account is refused until it is.`,
     ),
-  'no-login-method': (policy) =>
-    !allows(policy, 'login') &&
+  'no-login-method': (_policy, table) =>
+    !allows(table, 'login') &&
     'No way to log in is left: device keys, keyless providers and certificates are all off or incomplete.',
   'keyless-provider-not-configured': (policy) =>
     notConfigured(policy, policy.keyless.oauth.enabled ? policy.keyless.oauth.providers : []).map(
@@ -137,8 +140,8 @@ const LOCKOUT_ERRORS: LockoutRules = {
 
 /** Combinations that work, and are probably not what was meant. */
 const LOCKOUT_WARNINGS: LockoutRules = {
-  'no-signup-method': (policy) =>
-    !allows(policy, 'provision') &&
+  'no-signup-method': (_policy, table) =>
+    !allows(table, 'provision') &&
     'No account can be created: anonymous sign-up is off and no provider or certificate may create one.',
   'keyless-oauth-without-providers': (policy) =>
     policy.keyless.oauth.enabled &&
@@ -186,18 +189,18 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     policy.mtls.enabled &&
     !policy.auth.offboarding.enabled &&
     'Certificates log in, but AUTH_OFFBOARDING_ENABLED is false: one that is revoked keeps access until its tokens end.',
-  'keyless-without-offboarding': (policy) => {
-    const providers = keylessProviders(policy);
+  'keyless-without-offboarding': (policy, table) => {
+    const providers = keylessProviders(table);
     return (
       !policy.auth.offboarding.enabled &&
       providers.length > 0 &&
       `Accounts without device keys log in through ${providers.join(', ')}, but offboarding is off: their identities are never checked again, so a person who leaves keeps access until the next login there. Set AUTH_OFFBOARDING_ENABLED.`
     );
   },
-  'keyless-not-checked-again': (policy) =>
+  'keyless-not-checked-again': (policy, table) =>
     policy.auth.offboarding.enabled &&
     policy.providers
-      .filter((one) => keylessProviders(policy).includes(one.id))
+      .filter((one) => keylessProviders(table).includes(one.id))
       .filter((one) => !isRestricted(one) && !isRecheckable(one))
       .map(
         ({ id }) =>
@@ -209,25 +212,20 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     policy.encryption.allowAccountOptOut &&
     policy.encryption.storagePolicy !== 'optional' &&
     'SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT has an effect only with the storage policy optional.',
-  'auto-redirect-target-unavailable': (policy) => {
-    const { autoRedirect } = policy.ui;
-    return (
-      autoRedirect.enabled &&
-      autoRedirect.providerId !== null &&
-      redirectTarget(admissionTable(policy), autoRedirect) === null &&
-      `The automatic redirect goes to ${autoRedirect.providerId}, which is not available for logging in: clients show the choice instead.`
-    );
-  },
+  'auto-redirect-target-unavailable': ({ ui: { autoRedirect } }, table) =>
+    autoRedirect.enabled &&
+    autoRedirect.providerId !== null &&
+    redirectTarget(table, autoRedirect) === null &&
+    `The automatic redirect goes to ${autoRedirect.providerId}, which is not available for logging in: clients show the choice instead.`,
 };
 
 /** Providers that log in to keyless accounts. Empty = none. */
-function keylessProviders(policy: OperatorPolicy): string[] {
-  const methods = methodsWith(admissionTable(policy), 'login', 'keyless');
-  return methods.filter((method) => method !== CERTIFICATES);
+function keylessProviders(table: Table): string[] {
+  return methodsWith(table, 'login', 'keyless').filter((method) => method !== CERTIFICATES);
 }
 
-function allows(policy: OperatorPolicy, action: AuthAction): boolean {
-  return allowedMethods(admissionTable(policy)).some((entry) => entry.action === action);
+function allows(table: Table, action: AuthAction): boolean {
+  return allowedMethods(table).some((entry) => entry.action === action);
 }
 
 function unrestricted(policy: OperatorPolicy): string[] {
@@ -293,8 +291,8 @@ const LOCKOUT_NOTICES: LockoutRules = {
     policy.encryption.storagePolicy === 'optional' &&
     hasPlainAccounts(policy) &&
     `The storage policy is optional and accounts can be plain: older clients read their settings at /v1/account/settings and are refused with plain-account-requires-settings-v2. ${UPGRADE} set ${STORAGE_POLICY}=required_e2ee.`,
-  'older-clients-on-keyless-provisioning': (policy) =>
-    methodsWith(admissionTable(policy), 'provision', 'keyless').some((id) => id !== CERTIFICATES) &&
+  'older-clients-on-keyless-provisioning': (_policy, table) =>
+    methodsWith(table, 'provision', 'keyless').some((id) => id !== CERTIFICATES) &&
     `Keyless OAuth auto-provisioning is on: older clients show no button for it, or fail to sign in. ${UPGRADE} set SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION=0.`,
 };
 
