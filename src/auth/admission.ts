@@ -10,6 +10,7 @@ import {
   admissionTable,
   judgeAdmission,
   type AdmissionEntry,
+  type AdmissionPolicy,
   type AuthAction,
   type AuthMode,
 } from '../policy/admission/admission.js';
@@ -18,6 +19,7 @@ import {
 @Injectable()
 export class Admission {
   readonly table: readonly AdmissionEntry[];
+  readonly policy: AdmissionPolicy;
 
   constructor(
     @Inject(authConfig.KEY) auth: ConfigType<typeof authConfig>,
@@ -26,7 +28,8 @@ export class Admission {
     @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
     @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
   ) {
-    this.table = admissionTable({ auth, encryption, keyless, mtls, providers });
+    this.policy = { auth, encryption, keyless, mtls, providers };
+    this.table = admissionTable(this.policy);
   }
 
   allows(method: string, action: AuthAction, mode: AuthMode): boolean {

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { authConfig } from '../config/auth.config.js';
+import { Admission } from '../auth/admission.js';
 import { uiConfig } from '../config/browser.config.js';
-import { encryptionConfig } from '../config/encryption.config.js';
-import { keylessConfig } from '../config/keyless.config.js';
-import { mtlsConfig } from '../config/mtls.config.js';
-import { providersConfig } from '../config/providers.config.js';
 import { readVersion } from '../common/version.js';
 import { featureDocument, type FeatureDocument } from '../policy/admission/feature-document.js';
 
@@ -16,16 +12,8 @@ export class FeaturesService {
   /** `GET /v1/features`, ready to send. */
   readonly rendered: ReturnType<typeof render>;
 
-  constructor(
-    @Inject(authConfig.KEY) auth: ConfigType<typeof authConfig>,
-    @Inject(encryptionConfig.KEY) encryption: ConfigType<typeof encryptionConfig>,
-    @Inject(keylessConfig.KEY) keyless: ConfigType<typeof keylessConfig>,
-    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
-    @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
-    @Inject(uiConfig.KEY) ui: ConfigType<typeof uiConfig>,
-  ) {
-    const policy = { auth, encryption, keyless, mtls, providers, ui };
-    this.rendered = render(featureDocument(policy, readVersion()));
+  constructor(admission: Admission, @Inject(uiConfig.KEY) ui: ConfigType<typeof uiConfig>) {
+    this.rendered = render(featureDocument({ ...admission.policy, ui }, readVersion()));
   }
 }
 

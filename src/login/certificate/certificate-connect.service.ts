@@ -18,7 +18,7 @@ import {
   type NamedCertificate,
   type ProvenCertificate,
 } from './certificate-identities.js';
-import { checkProof, returnAddress, returnErrorOf, toProofHash } from './certificate-return.js';
+import { checkProof, returnAddress, refusedReturn, toProofHash } from './certificate-return.js';
 
 /** From the start to the address that requests the certificate. */
 const START_LIFETIME_MS = 10 * 60_000;
@@ -100,15 +100,10 @@ export class CertificateConnectService {
       const expiresAt = new Date(now + this.mtls.claimTtlSeconds * 1000);
       await this.flows.add('mtls-connect', code, contents, expiresAt);
       url.searchParams.set('code', code);
+      return url.href;
     } catch (error) {
-      const refusal = returnErrorOf(error);
-      if (refusal === null) {
-        throw error;
-      }
-      this.audit.refuse(CERTIFICATES, refusal.replaceAll('_', '-'));
-      url.searchParams.set('error', refusal);
+      return refusedReturn(url, error, this.audit);
     }
-    return url.href;
   }
 
   /**

@@ -22,7 +22,7 @@ import {
   type NamedCertificate,
   type ProvenCertificate,
 } from './certificate-identities.js';
-import { checkProof, returnAddress, returnErrorOf, toProofHash } from './certificate-return.js';
+import { checkProof, returnAddress, refusedReturn, toProofHash } from './certificate-return.js';
 
 /** Contents of a claim code: the proven identity, not a token. */
 interface ClaimContents extends Pick<NamedCertificate, 'subject' | 'login'> {
@@ -69,7 +69,7 @@ export class CertificateLoginService {
     const address = returnAddress(returnTo, this.mtls);
     const hash = toProofHash(proofHash);
     if (refusal !== null) {
-      return this.refusedReturn(address, refusal);
+      return refusedReturn(address, refusal, this.audit);
     }
     const { href } = address;
     // Relative, so that the path prefix of a proxy is kept.
@@ -88,7 +88,7 @@ export class CertificateLoginService {
     const url = returnAddress(returnTo, this.mtls);
     const hash = toProofHash(proofHash);
     if (refusal !== null) {
-      return this.refusedReturn(url, refusal);
+      return refusedReturn(url, refusal, this.audit);
     }
     try {
       const proven = await this.certificates.of(request);
@@ -98,7 +98,7 @@ export class CertificateLoginService {
       url.searchParams.set('code', await this.issueCode(proven, created, hash));
       return url.href;
     } catch (error) {
-      return this.refusedReturn(url, error);
+      return refusedReturn(url, error, this.audit);
     }
   }
 
@@ -154,16 +154,5 @@ export class CertificateLoginService {
       throw new AppError(decision.code);
     }
     return new AppError(decision.code);
-  }
-
-  /** The return address with the refusal; a fault is thrown on. */
-  private refusedReturn(url: URL, error: unknown): string {
-    const refusal = returnErrorOf(error);
-    if (refusal === null) {
-      throw error;
-    }
-    this.audit.refuse(CERTIFICATES, refusal.replaceAll('_', '-'));
-    url.searchParams.set('error', refusal);
-    return url.href;
   }
 }

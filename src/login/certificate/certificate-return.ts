@@ -1,5 +1,7 @@
+import type { AuditLog } from '../../audit/audit-log.js';
 import { AppError, ERRORS, invalidRequest } from '../../common/errors.js';
 import type { MtlsSettings } from '../../config/mtls.config.js';
+import { CERTIFICATES } from '../../policy/admission/admission.js';
 import { allowedReturnTo } from '../../policy/flow/return-address.js';
 import { isProofOf, PROOF_HASH, PROOF_HASH_MESSAGE } from '../login-proof.js';
 
@@ -41,9 +43,16 @@ export function checkProof(proofHash: string | null, proof: string | null): void
   }
 }
 
-/** The `error` of a return address; null for what is no refusal of this person. */
-export function returnErrorOf(error: unknown): string | null {
-  return error instanceof AppError && [401, 403, 409].includes(ERRORS[error.code].status)
-    ? error.code.replaceAll('-', '_')
-    : null;
+/**
+ * The return address with the refusal of this person as its `error`, which is audited.
+ *
+ * @throws what is no refusal of this person
+ */
+export function refusedReturn(url: URL, error: unknown, audit: AuditLog): string {
+  if (!(error instanceof AppError) || ![401, 403, 409].includes(ERRORS[error.code].status)) {
+    throw error;
+  }
+  audit.refuse(CERTIFICATES, error.code);
+  url.searchParams.set('error', error.code.replaceAll('-', '_'));
+  return url.href;
 }
