@@ -142,8 +142,15 @@ function sampleOf(variable: Variable): chart.Json {
     case 'cidrs':
       return ['10.0.0.0/8', '::1'];
     default:
-      return variable.default ?? (variable.doc.includes('preset') ? 'default' : '1');
+      return variable.default ?? samplesOf(variable).find((text) => fits(variable, text)) ?? '';
   }
+}
+
+const samplesOf = ({ doc }: Variable): string[] =>
+  doc.includes('preset') ? ['default'] : ['1', 'https://app.example.com/requests'];
+
+function fits(variable: Variable, text: string): boolean {
+  return variable.type !== 'string' || variable.pattern?.test(text) !== false;
 }
 
 function binary(major: HelmMajor): string {
