@@ -1,5 +1,12 @@
 import type { Pool } from 'pg';
-import { DataSource, QueryFailedError, type ReplicationMode } from 'typeorm';
+import {
+  DataSource,
+  QueryFailedError,
+  type EntityMetadata,
+  type EntityTarget,
+  type ObjectLiteral,
+  type ReplicationMode,
+} from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { AppError } from '../common/errors.js';
@@ -58,6 +65,14 @@ export class ServerDataSource extends DataSource {
     const name = `gatehouse_${this.statementNames.size + 1}`;
     this.statementNames.set(sql, name);
     return name;
+  }
+
+  /** Before the first connection there is no metadata: repositories are refused as statements are. */
+  override getMetadata(target: EntityTarget<ObjectLiteral>): EntityMetadata {
+    if (this.entityMetadatas.length === 0) {
+      throw new AppError('unavailable');
+    }
+    return super.getMetadata(target);
   }
 
   override createQueryRunner(mode: ReplicationMode = 'master'): ServerQueryRunner {

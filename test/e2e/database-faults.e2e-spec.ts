@@ -12,6 +12,7 @@ import { startServer, type Server } from '../helpers/server.js';
 import { startPostgres, type Service } from '../helpers/services.js';
 import { TcpProxy } from '../helpers/tcp-proxy.js';
 import { waitFor } from '../helpers/wait.js';
+import { hashOf, makeX25519Key } from './device-calls.js';
 
 /** For a database that hangs. */
 const TIMEOUTS = {
@@ -66,6 +67,7 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
   });
 
   it('is waited for by a server that starts without it', async () => {
+    const { token } = await logIn(server);
     await postgres.kill('SIGKILL');
     const early = await startServer({ store, env: TIMEOUTS, untilReady: false });
     try {
@@ -74,6 +76,18 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
       expectErrorShape(notYet);
       expect((await call(early, 'GET', '/livez')).status).toBe(200);
       expect((await call(early, 'GET', '/v1/features')).status).toBe(200);
+      const device = { publicKey: makeX25519Key(), proofHash: hashOf('proof') };
+      for (const refused of [
+        await call(early, 'POST', '/v2/auth/devices', { body: device }),
+        await call(early, 'POST', '/v1/auth/challenge', { body: {} }),
+        await call(early, 'GET', '/v1/push-tokens', { token }),
+      ]) {
+        expect({ status: refused.status, code: refused.body['code'] }).toEqual({
+          status: 503,
+          code: 'unavailable',
+        });
+        expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+      }
       await postgres.restart();
       await waitFor('ready', async () => (await call(early, 'GET', '/readyz')).status === 200);
       expect((await logIn(early)).created).toBe(true);
