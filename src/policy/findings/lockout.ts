@@ -4,6 +4,7 @@ import {
   allowedMethods,
   CERTIFICATES,
   isMtlsReachable,
+  judgeAdmission,
   methodsWith,
   type AdmissionEntry,
   type AuthAction,
@@ -142,7 +143,7 @@ const LOCKOUT_ERRORS: LockoutRules = {
 const LOCKOUT_WARNINGS: LockoutRules = {
   'no-signup-method': (_policy, table) =>
     !allows(table, 'provision') &&
-    'No account can be created: anonymous sign-up is off and no provider or certificate may create one.',
+    `No account can be created: ${refuserOf(table)} refuses new device keys, and no provider or certificate may create an account.`,
   'keyless-oauth-without-providers': (policy) =>
     policy.keyless.oauth.enabled &&
     policy.keyless.oauth.providers.length === 0 &&
@@ -222,6 +223,12 @@ const LOCKOUT_WARNINGS: LockoutRules = {
 /** Providers that log in to keyless accounts. Empty = none. */
 function keylessProviders(table: Table): string[] {
   return methodsWith(table, 'login', 'keyless').filter((method) => method !== CERTIFICATES);
+}
+
+/** The variable that refuses sign-up with a device key. */
+function refuserOf(table: Table): string {
+  const decision = judgeAdmission(table, 'key_challenge', 'provision', 'keyed');
+  return decision.isAllowed ? '' : decision.variable;
 }
 
 function allows(table: Table, action: AuthAction): boolean {
