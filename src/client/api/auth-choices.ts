@@ -1,6 +1,6 @@
 import type { AuthAction, AuthMethod, AuthMode } from '../../policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
-import { isRecord } from '../is-record.js';
+import { isRecord, recordOf } from '../is-record.js';
 
 /** Login without a provider: the device key, or a client certificate. */
 export interface MethodChoice {
@@ -43,7 +43,7 @@ const OWN_METHODS = ['key_challenge', 'mtls'];
 export function authChoices(features: unknown): AuthChoices {
   const { auth, storagePolicy } = capabilitiesOf(features);
   const methods = readAuthMethods(auth);
-  const looks = isRecord(auth['providers']) ? auth['providers'] : {};
+  const looks = recordOf(auth['providers']);
   const isLegacy = !Array.isArray(auth['methods']);
   const ids = [...new Set(methods.map(({ method }) => method))].filter(
     (id) => !OWN_METHODS.includes(id) && (isLegacy || Object.hasOwn(looks, id)),
@@ -99,26 +99,16 @@ function providerChoice(
 }
 
 function autoRedirectOf(ui: unknown, providers: readonly ProviderChoice[]): string | null {
-  const redirect = isRecord(ui) ? ui['autoRedirect'] : null;
-  if (!isRecord(redirect) || redirect['enabled'] !== true) {
-    return null;
-  }
-  return providers.find(({ id }) => id === redirect['providerId'])?.id ?? null;
+  const { enabled, providerId } = recordOf(recordOf(ui)['autoRedirect']);
+  return providers.find(({ id }) => enabled === true && id === providerId)?.id ?? null;
 }
 
-function capabilitiesOf(features: unknown): {
-  auth: Record<string, unknown>;
-  storagePolicy: StoragePolicy;
-} {
-  const part = (of: unknown, name: string): Record<string, unknown> => {
-    const found = isRecord(of) ? of[name] : null;
-    return isRecord(found) ? found : {};
-  };
-  const capabilities = part(features, 'capabilities');
-  const policy = part(capabilities, 'encryption')['storagePolicy'];
-  const isOpen = policy === 'optional' || policy === 'plaintext_only';
+function capabilitiesOf(features: unknown) {
+  const { auth, encryption } = recordOf(recordOf(features)['capabilities']);
+  const { storagePolicy: policy } = recordOf(encryption);
   // Servers without this field support end-to-end encryption only.
-  return { auth: part(capabilities, 'auth'), storagePolicy: isOpen ? policy : 'required_e2ee' };
+  const isOpen = policy === 'optional' || policy === 'plaintext_only';
+  return { auth: recordOf(auth), storagePolicy: isOpen ? policy : 'required_e2ee' } as const;
 }
 
 /** The kind of account for a new user that a provider identified. */
@@ -165,13 +155,10 @@ const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
  * @param auth `capabilities.auth` as it came
  */
 export function readAuthMethods(auth: unknown): AuthMethod[] {
-  if (!isRecord(auth)) {
-    return [];
-  }
-  const { methods, signup } = auth;
+  const { methods, signup } = recordOf(auth);
   return Array.isArray(methods)
     ? methods.flatMap(readMethod)
-    : legacyMethods(isRecord(signup) ? signup['methods'] : null);
+    : legacyMethods(recordOf(signup)['methods']);
 }
 
 function readMethod(entry: unknown): AuthMethod[] {

@@ -49,13 +49,8 @@ export interface DeviceServers {
   readonly saved: readonly string[];
 }
 
-/** The screen that a notification opens. */
-export interface Destination {
-  readonly serverUrl: string;
-  readonly sessionId: string;
-  /** null opens the session itself. */
-  readonly requestId: string | null;
-}
+/** The screen that a notification opens; `requestId` null opens the session itself. */
+export type Destination = Pick<NotificationTarget, 'serverUrl' | 'sessionId' | 'requestId'>;
 
 export type NotificationRoute =
   | { readonly step: 'open'; readonly destination: Destination }
@@ -169,10 +164,10 @@ export function actOnNotification(
   const route = routeNotification(target, device);
   const { topic, serverUrl, sessionId, requestId } = target;
   const isDecision = pressed === 'allow' || pressed === 'deny';
-  if (!isDecision || topic !== 'permission_request' || requestId === null) {
-    return { route, answer: null };
-  }
-  return isKnownServer(serverUrl, device)
+  return isDecision &&
+    topic === 'permission_request' &&
+    requestId !== null &&
+    isKnownServer(serverUrl, device)
     ? { route, answer: { serverUrl, sessionId, requestId, decision: pressed } }
     : { route, answer: null };
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../common/parse-json.js';
 import type { GatehouseClient } from '../api/api-client.js';
 import type { AccountContent } from '../crypto/account-content.js';
 import { base64UrlOf, readBase64 } from '../crypto/bytes.js';
@@ -61,20 +62,11 @@ function fieldsOf(
     throw new WebPushKeyError('The settings are end-to-end encrypted: the device key is needed.');
   }
   const value = stored.t === 'plain' ? stored.v : content?.open('settings', stored.c);
-  const fields: unknown = typeof value === 'string' ? parsed(value) : value;
+  const fields: unknown = typeof value === 'string' ? parseJson(value) : value;
   if (!isRecord(fields)) {
     throw new WebPushKeyError('The settings are not a JSON object.');
   }
   return fields;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's error quotes the settings.
-    return null;
-  }
 }
 
 /** A new key pair. Needs Web Crypto. */
