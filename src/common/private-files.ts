@@ -63,10 +63,19 @@ export function createPrivateFile(path: string, text: string): Promise<boolean> 
 }
 
 /** Removes temporary files of processes that were killed while they wrote. */
-export async function removeAbandonedFiles(directory: string, now: number): Promise<void> {
+export function removeAbandonedFiles(directory: string, now: number): Promise<void> {
+  return removeOldFiles(directory, now - ABANDONED_AFTER_MS, TEMPORARY);
+}
+
+/** Removes files with this ending that were last changed before a time (Unix milliseconds). */
+export async function removeOldFiles(
+  directory: string,
+  before: number,
+  ending = '',
+): Promise<void> {
   for (const name of await namesIn(directory)) {
     const path = join(directory, name);
-    if (name.endsWith(TEMPORARY) && (await changedAt(path)) < now - ABANDONED_AFTER_MS) {
+    if (name.endsWith(ending) && (await changedAt(path)) < before) {
       await rm(path, { force: true });
     }
   }
@@ -110,6 +119,13 @@ const UNUSABLE = [
 /** Whether a directory or a disk cannot be used: full, read-only, or of another user. */
 export function isUnusable(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && UNUSABLE.includes(String((error as { code?: unknown }).code));
+}
+
+/** Ignores an error of a directory or a disk that cannot be used. @throws any other error */
+export function unlessUnusable(error: unknown): void {
+  if (!isUnusable(error)) {
+    throw error;
+  }
 }
 
 /** The result of `work`, or `otherwise` when the file is not there. */

@@ -205,15 +205,11 @@ function isChannelId(value: unknown): value is string {
 }
 
 function isWebhookAddress(value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > MAX_URL_CHARACTERS) {
+  if (typeof value !== 'string' || value.length > MAX_URL_CHARACTERS || !URL.canParse(value)) {
     return false;
   }
-  try {
-    const { protocol, username, password } = new URL(value);
-    return ['https:', 'http:'].includes(protocol) && username === '' && password === '';
-  } catch {
-    return false;
-  }
+  const { protocol, username, password } = new URL(value);
+  return ['https:', 'http:'].includes(protocol) && username === '' && password === '';
 }
 
 /** A broken switch is reported, and read as if it were missing. */

@@ -1,5 +1,6 @@
 import { ContentUnreadable, type AccountContent } from '../client/crypto/account-content.js';
 import { isRecord } from '../client/is-record.js';
+import { parseJson } from '../common/parse-json.js';
 
 /** An account's settings as `GET /v2/account/settings` returns them. */
 export type SettingsContent =
@@ -35,7 +36,10 @@ export async function openSettings(
     return {};
   }
   const document = content.t === 'plain' ? content.v : await decrypted(content.c, key);
-  const fields = typeof document === 'string' ? parsed(document) : document;
+  const fields = typeof document === 'string' ? parseJson(document) : document;
+  if (typeof document === 'string' && fields === undefined) {
+    throw new SettingsUnreadable('The settings are not JSON.');
+  }
   if (!isRecord(fields)) {
     throw new SettingsUnreadable('The settings are not a JSON object.');
   }
@@ -53,14 +57,5 @@ async function decrypted(sealed: string, key?: SettingsKey): Promise<unknown> {
   } catch (cause) {
     const why = cause instanceof ContentUnreadable ? ` ${cause.message}` : '';
     throw new SettingsUnreadable(`The settings could not be decrypted.${why}`, { cause });
-  }
-}
-
-function parsed(document: string): unknown {
-  try {
-    return JSON.parse(document);
-  } catch {
-    // The parser's own error quotes the settings, secrets included.
-    throw new SettingsUnreadable('The settings are not JSON.');
   }
 }

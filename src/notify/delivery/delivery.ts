@@ -79,6 +79,14 @@ export type AttemptResult =
 
 export type FailedAttempt = Extract<AttemptResult, { state: 'failed' }>;
 
+/** A try that another one would repeat. */
+export const lastingFailure = (code: string, detail: string): FailedAttempt => ({
+  state: 'failed',
+  code,
+  detail,
+  isTemporary: false,
+});
+
 /** What an outcome is about. `id` is the channel's id or the push token; null = all of that kind. */
 export interface Target {
   readonly kind: 'push' | 'webhook';
@@ -89,20 +97,9 @@ export type SuppressionReason = 'push-disabled' | 'topic-off' | 'channel-disable
 
 /** The outcome of an event at one target: every target has exactly one. */
 export type Outcome = { readonly target: Target; readonly deliveryId: string | null } & (
-  | {
-      readonly state: 'sent';
-      readonly attempts: number;
-      readonly receiptId?: string;
-      readonly directive?: DeliveryDirective;
-    }
+  | ({ readonly attempts: number } & Extract<AttemptResult, { state: 'sent' }>)
   | { readonly state: 'suppressed'; readonly reason: SuppressionReason }
-  | {
-      readonly state: 'failed';
-      readonly attempts: number;
-      readonly code: string;
-      readonly detail: string;
-      readonly directive?: DeliveryDirective;
-    }
+  | ({ readonly attempts: number } & Omit<FailedAttempt, 'isTemporary' | 'retryAfterMs'>)
   /** No push token is saved, or no channel is set up. */
   | { readonly state: 'no-target' }
 );

@@ -96,9 +96,9 @@ export interface DeliveryStore<
 
 export interface DeliveryEngineOptions<Entry extends QueuedDelivery> {
   readonly sendersFor: (entry: Entry) => Senders;
-  /** The delivery as it is to be sent now, secrets included, or why it cannot be. */
   /** Whether the request of a delivery was answered: then it is dropped instead of sent. */
   readonly isResolved?: (entry: Entry) => Promise<boolean>;
+  /** The delivery as it is to be sent now, secrets included, or why it cannot be. */
   readonly complete: (entry: Entry) => Delivery | FailedAttempt | Promise<Delivery | FailedAttempt>;
   readonly schedule: RetrySchedule;
   /** Unix milliseconds. */

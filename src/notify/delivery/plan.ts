@@ -8,13 +8,14 @@ import {
   type ContentSwitches,
   type Templates,
 } from '../content/content.js';
-import type {
-  Delivery,
-  FailedAttempt,
-  Outcome,
-  StoredDelivery,
-  SuppressionReason,
-  Target,
+import {
+  lastingFailure,
+  type Delivery,
+  type FailedAttempt,
+  type Outcome,
+  type StoredDelivery,
+  type SuppressionReason,
+  type Target,
 } from './delivery.js';
 import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
 import type { Preferences, TopicSwitches, WebhookChannel } from '../preferences.js';
@@ -87,12 +88,8 @@ export function planNotification(
   };
 }
 
-interface Context {
+interface Context extends Required<Omit<PlanOptions, 'ttlSeconds'>> {
   readonly event: NotificationEvent;
-  readonly requestPreviews: boolean;
-  readonly maskSecrets: boolean;
-  readonly templates: Templates;
-  readonly now: number;
   readonly ttlSeconds: number;
   readonly expiresAt: number;
   readonly contents: Map<string, Content>;
@@ -297,23 +294,16 @@ function addressOf({ preset, url, secrets }: WebhookChannel) {
   return { url: PRESETS[preset].url(url), secrets };
 }
 
-const unwanted = (code: string, detail: string): FailedAttempt => ({
-  state: 'failed',
-  code,
-  detail,
-  isTemporary: false,
-});
-
-const CHANNEL_GONE = unwanted(
+const CHANNEL_GONE = lastingFailure(
   'channel-gone',
   'The channel was removed or disabled in the meantime.',
 );
-const DEVICE_GONE = unwanted('device-gone', 'The push token was removed in the meantime.');
-const NO_WEB_PUSH_KEY = unwanted(
+const DEVICE_GONE = lastingFailure('device-gone', 'The push token was removed in the meantime.');
+const NO_WEB_PUSH_KEY = lastingFailure(
   'no-web-push-key',
   'The settings hold no Web Push key. Register this browser again on the account page.',
 );
-const SWITCHED_OFF = unwanted(
+const SWITCHED_OFF = lastingFailure(
   'switched-off',
   'It, or what it shows, was switched off in the meantime.',
 );

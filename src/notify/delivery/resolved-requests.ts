@@ -1,11 +1,9 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord } from '../../client/is-record.js';
 import {
-  changedAt,
   makePrivateDirectory,
-  namesIn,
   readJsonIfExists,
+  removeOldFiles,
   writePrivateFile,
 } from '../../common/private-files.js';
 import type { DeliveryEntry } from './spool-entry.js';
@@ -25,7 +23,7 @@ export class ResolvedRequests {
   /** @param at Unix milliseconds; a request of a later event is another one */
   async add(server: string, requestId: string, at: number): Promise<void> {
     await makePrivateDirectory(this.directory);
-    await this.tidy(at);
+    await removeOldFiles(this.directory, at - KEPT_MS);
     await writePrivateFile(this.pathOf(server, requestId), JSON.stringify({ at }));
   }
 
@@ -37,15 +35,6 @@ export class ResolvedRequests {
     }
     const mark = await readJsonIfExists(this.pathOf(account.server, requestId));
     return isRecord(mark) && typeof mark['at'] === 'number' && mark['at'] >= createdAt;
-  }
-
-  private async tidy(now: number): Promise<void> {
-    for (const name of await namesIn(this.directory)) {
-      const path = join(this.directory, name);
-      if ((await changedAt(path)) < now - KEPT_MS) {
-        await rm(path, { force: true });
-      }
-    }
   }
 
   private pathOf(server: string, requestId: string): string {

@@ -33,13 +33,10 @@ export interface DeliveryEntry extends EntryBase {
 }
 
 /** The receipt of a push, asked for 15 minutes after the push was accepted. */
-export interface ReceiptEntry extends EntryBase {
+export interface ReceiptEntry extends EntryBase, SentTicket {
   readonly kind: 'receipt';
-  readonly receiptId: string;
-  readonly token: string;
   readonly deliveryId: string;
-  /** Unix milliseconds, as is `expiresAt`. */
-  readonly sentAt: number;
+  /** Unix milliseconds. */
   readonly expiresAt: number;
 }
 

@@ -2,13 +2,13 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   changedAt,
-  isUnusable,
   makePrivateDirectory,
   namesIn,
   readJsonIfExists,
   removeAbandonedFiles,
   renameIfExists,
   syncDirectory,
+  unlessUnusable,
   userDirectory,
   writePrivateFile,
 } from '../../common/private-files.js';
@@ -37,20 +37,16 @@ import {
   type SpoolName,
 } from './spool-name.js';
 
-export interface SpoolLimits {
+const SPOOL_LIMITS = {
   /** Entries that wait. */
-  readonly maxWaiting: number;
-  /** Of entries that wait. */
-  readonly maxBytes: number;
-  /** Ended entries that are kept to be looked at. */
-  readonly maxHistory: number;
-}
-
-const SPOOL_LIMITS: SpoolLimits = {
   maxWaiting: 5_000,
+  /** Of entries that wait. */
   maxBytes: 64 * 1024 * 1024,
+  /** Ended entries that are kept to be looked at. */
   maxHistory: 3_000,
 };
+
+export type SpoolLimits = Readonly<typeof SPOOL_LIMITS>;
 
 export interface SpoolOptions {
   /** Of the spool alone; made where it is missing. */
@@ -323,12 +319,6 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
 
   private path(file: string): string {
     return join(this.queue, file);
-  }
-}
-
-function unlessUnusable(error: unknown): void {
-  if (!isUnusable(error)) {
-    throw error;
   }
 }
 

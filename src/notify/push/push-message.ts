@@ -75,7 +75,7 @@ export function pushMessage(
   ttlSeconds: number,
 ): PushMessage {
   const frame = { ...frameOf(event, content), to: token, ttl: ttlSeconds };
-  const data = routing(event, serverUrl);
+  const data = routingOf(event, serverUrl);
   const room = PUSH_BUDGET_BYTES - utf8Length(JSON.stringify({ ...frame, data, body: '' }));
   const body = shortenToFit(
     content.body,
@@ -98,7 +98,8 @@ export function genericDelivery(delivery: PushDelivery): PushDelivery | null {
   return { ...rest, message, isPreview: false };
 }
 
-function routing(event: NotificationEvent, serverUrl: string): PushMessage['data'] {
+/** What a tap on the notification opens. */
+export function routingOf(event: NotificationEvent, serverUrl: string): NotificationTarget {
   const { topic, session, request, id } = event;
   const { sessionId } = session;
   return { topic, serverUrl, sessionId, requestId: request?.requestId ?? null, eventId: id };

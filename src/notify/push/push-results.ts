@@ -1,15 +1,10 @@
 import type { ExpoPushReceipt, ExpoPushTicket } from 'expo-server-sdk';
 import { isRecord, recordOf } from '../../client/is-record.js';
 import type { AttemptResult, FailedAttempt } from '../delivery/delivery.js';
+import { isTemporaryStatus } from '../webhook/webhook-answer.js';
 
-interface PushErrorRow {
-  readonly code: string;
-  /** For a person. */
-  readonly detail: string;
-  readonly isTemporary: boolean;
-}
-
-const row = (code: string, isTemporary: boolean, detail: string): PushErrorRow => ({
+const row = (code: string, isTemporary: boolean, detail: string): FailedAttempt => ({
+  state: 'failed',
   code,
   detail,
   isTemporary,
@@ -18,7 +13,7 @@ const row = (code: string, isTemporary: boolean, detail: string): PushErrorRow =
 const TOO_BIG = 'message-too-big';
 
 /** Every error the push service documents, of requests, tickets and receipts, by its own name. */
-const PUSH_ERRORS: Readonly<Record<string, PushErrorRow>> = {
+const PUSH_ERRORS: Readonly<Record<string, FailedAttempt>> = {
   DeviceNotRegistered: row(
     'device-not-registered',
     false,
@@ -58,13 +53,11 @@ const PUSH_ERRORS: Readonly<Record<string, PushErrorRow>> = {
   PUSH_TOO_MANY_RECEIPTS: row('too-many-receipts', false, 'Too many receipts in one request.'),
 };
 
-const TEMPORARY_STATUSES = [408, 425, 429];
-
 /** Of an error that names itself as the push service does. */
 export function pushFailure(name: string): FailedAttempt {
   const known = Object.hasOwn(PUSH_ERRORS, name) ? PUSH_ERRORS[name] : undefined;
   const unknown = row('push-refused', false, 'The push service refused, without a reason we know.');
-  return { state: 'failed', ...(known ?? unknown) };
+  return known ?? unknown;
 }
 
 /** Whether the message itself was the reason, so that a shorter one may arrive. */
@@ -83,25 +76,23 @@ export function pushRequestFailure(error: unknown): FailedAttempt {
   }
   if (statusCode === 200) {
     const detail = 'What answered for the push service is not the push service.';
-    return { state: 'failed', code: 'push-answer-unreadable', detail, isTemporary: true };
+    return row('push-answer-unreadable', true, detail);
   }
   if (statusCode !== null) {
-    const isTemporary = TEMPORARY_STATUSES.includes(statusCode) || statusCode >= 500;
     const detail = `The push service answered ${statusCode}.`;
-    return { state: 'failed', code: `push-http-${statusCode}`, detail, isTemporary };
+    return row(`push-http-${statusCode}`, isTemporaryStatus(statusCode), detail);
   }
   const reason = code === '' ? '' : ` (${code})`;
   const detail = `The push service cannot be reached${reason}.`;
-  return { state: 'failed', code: 'push-unreachable', detail, isTemporary: true };
+  return row('push-unreachable', true, detail);
 }
 
 /** The tickets do not say which message they are for: whatever was accepted is not sent again. */
-export const TICKETS_DO_NOT_MATCH: FailedAttempt = {
-  state: 'failed',
-  code: 'tickets-do-not-match',
-  detail: 'The push service answered for another number of messages than it was given.',
-  isTemporary: false,
-};
+export const TICKETS_DO_NOT_MATCH = row(
+  'tickets-do-not-match',
+  false,
+  'The push service answered for another number of messages than it was given.',
+);
 
 /** The tokens of each project, where the service refused to send to several at once. */
 export function projectsIn(error: unknown): string[][] | null {

@@ -1,10 +1,9 @@
 import type { ForegroundBehavior } from '../../client/notifications/notification-display.js';
-import type { NotificationTarget } from '../../client/notifications/notification-routing.js';
 import type { WebPushMessage } from '../../client/notifications/web-push.js';
 import type { Content } from '../content/content.js';
 import type { NotificationEvent } from '../content/notification-event.js';
 import { shortenToFit, utf8Length } from '../content/text.js';
-import { collapseIdOf } from './push-message.js';
+import { collapseIdOf, routingOf } from './push-message.js';
 import { WEB_PUSH_BUDGET_BYTES } from './web-push-encryption.js';
 
 /** A message to a push service of RFC 8030, before it is encrypted. */
@@ -37,7 +36,7 @@ export function webPushRequest(
   { ttlSeconds: ttl, ...more }: { ttlSeconds: number; foregroundBehavior: ForegroundBehavior },
 ): WebPushRequest {
   const tag = collapseIdOf(event);
-  const frame = { tag, target: targetOf(event, serverUrl), createdAt: event.createdAt };
+  const frame = { tag, target: routingOf(event, serverUrl), createdAt: event.createdAt };
   const textOf = (words: Pick<WebPushMessage, 'title' | 'body'>): string =>
     JSON.stringify({ ...words, ...frame, ...more } satisfies WebPushMessage);
   const room = WEB_PUSH_BUDGET_BYTES - utf8Length(textOf({ title, body: '' }));
@@ -54,12 +53,6 @@ export function webPushRequest(
     topic: tag.slice(0, TOPIC_CHARACTERS),
     contact: contactOf(serverUrl),
   };
-}
-
-function targetOf(event: NotificationEvent, serverUrl: string): NotificationTarget {
-  const { topic, session, request, id: eventId } = event;
-  const { sessionId } = session;
-  return { topic, serverUrl, sessionId, requestId: request?.requestId ?? null, eventId };
 }
 
 /** The account's server answers for its senders. One without https has no address for this. */

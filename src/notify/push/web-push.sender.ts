@@ -5,11 +5,21 @@ import {
   type WebPushKey,
   type WebPushSubscription,
 } from '../../client/notifications/web-push.js';
-import type { AttemptResult, FailedAttempt, WebPushDelivery } from '../delivery/delivery.js';
+import {
+  lastingFailure,
+  type AttemptResult,
+  type FailedAttempt,
+  type WebPushDelivery,
+} from '../delivery/delivery.js';
 import { Slots } from '../delivery/slots.js';
 import { DestinationRefused } from '../webhook/destination-guard.js';
 import { GuardedPost, type GuardedPostOptions } from '../webhook/guarded-post.js';
-import { readRetryAfter, type WebhookAnswer } from '../webhook/webhook-answer.js';
+import {
+  EXPIRED,
+  isTemporaryStatus,
+  readRetryAfter,
+  type WebhookAnswer,
+} from '../webhook/webhook-answer.js';
 import { encryptWebPush } from './web-push-encryption.js';
 
 export interface WebPushSenderOptions extends GuardedPostOptions {
@@ -57,12 +67,14 @@ export class WebPushSender {
   private async send({ token, message, key, expiresAt }: WebPushDelivery): Promise<AttemptResult> {
     const subscription = readWebPushToken(token);
     if (subscription === null) {
-      return failed('malformed-token', 'This is no push token. The browser must register again.');
+      return lastingFailure(
+        'malformed-token',
+        'This is no push token. The browser must register again.',
+      );
     }
     const leftMs = expiresAt - this.now();
     if (leftMs <= 0) {
-      const detail = 'It no longer mattered when its turn came, so it was not sent.';
-      return { ...failed('expired', detail), isTemporary: true };
+      return EXPIRED;
     }
     const contact = this.options.contact ?? message.contact;
     const headers = {
@@ -117,15 +129,7 @@ function jwkOf({ publicKey, privateKey: d }: WebPushKey) {
   return { kty: 'EC', crv: 'P-256', x, y, d };
 }
 
-const failed = (code: string, detail: string): FailedAttempt => ({
-  state: 'failed',
-  code,
-  detail,
-  isTemporary: false,
-});
-
 const TOO_LARGE = 413;
-const TEMPORARY_STATUSES = [408, 425, 429];
 
 /** How a try went by the push service's answer (RFC 8030, 5 to 8). */
 export function judgeWebPushAnswer({ status, headers }: WebhookAnswer, now: number): AttemptResult {
@@ -134,19 +138,19 @@ export function judgeWebPushAnswer({ status, headers }: WebhookAnswer, now: numb
   }
   if (status === 404 || status === 410) {
     const detail = 'The browser was unregistered, or may not notify any more.';
-    return { ...failed('device-not-registered', detail), directive: 'delete-token' };
+    return { ...lastingFailure('device-not-registered', detail), directive: 'delete-token' };
   }
   if (status === TOO_LARGE) {
-    return failed('message-too-big', 'The message is larger than the push service takes.');
+    return lastingFailure('message-too-big', 'The message is larger than the push service takes.');
   }
   if ([400, 401, 403].includes(status)) {
     const detail = `The push service answered ${status}: the browser was registered with another Web Push key, or the key is damaged. Register the browser again.`;
-    return failed('web-push-refused', detail);
+    return lastingFailure('web-push-refused', detail);
   }
   const retryAfterMs = readRetryAfter(headers['retry-after'], now);
   return {
-    ...failed(`push-http-${status}`, `The push service answered ${status}.`),
-    isTemporary: TEMPORARY_STATUSES.includes(status) || status >= 500,
+    ...lastingFailure(`push-http-${status}`, `The push service answered ${status}.`),
+    isTemporary: isTemporaryStatus(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
@@ -154,12 +158,18 @@ export function judgeWebPushAnswer({ status, headers }: WebhookAnswer, now: numb
 /** How a try went that got no answer. */
 function judgeWebPushError(error: unknown): FailedAttempt {
   if (error instanceof DestinationRefused) {
-    return failed(error.code, 'The push service of this token is not on the public internet.');
+    return lastingFailure(
+      error.code,
+      'The push service of this token is not on the public internet.',
+    );
   }
   const { code } = error as { readonly code?: unknown };
   if (typeof code === 'string' && !/^ERR_(JOSE|JW|CRYPTO|OSSL)/.test(code)) {
     const detail = `The push service cannot be reached (${code}).`;
-    return { ...failed('push-unreachable', detail), isTemporary: true };
+    return { ...lastingFailure('push-unreachable', detail), isTemporary: true };
   }
-  return failed('web-push-refused', 'The Web Push key, or that of the browser, is damaged.');
+  return lastingFailure(
+    'web-push-refused',
+    'The Web Push key, or that of the browser, is damaged.',
+  );
 }

@@ -1,5 +1,5 @@
 import { recordOf } from '../../client/is-record.js';
-import type { AttemptResult, FailedAttempt } from '../delivery/delivery.js';
+import { lastingFailure, type AttemptResult, type FailedAttempt } from '../delivery/delivery.js';
 import { DestinationRefused } from './destination-guard.js';
 
 /** What of a receiver's answer counts: its body never does. */
@@ -9,8 +9,18 @@ export interface WebhookAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Statuses that may pass (contract, The sender); with them every 5xx. */
-const TEMPORARY_STATUSES = [408, 425, 429];
+/** How a try went whose event ended while it waited for its turn. */
+export const EXPIRED: AttemptResult = {
+  state: 'failed',
+  code: 'expired',
+  detail: 'It no longer mattered when its turn came, so it was not sent.',
+  isTemporary: true,
+};
+
+/** Whether a status may pass (contract, The sender): these, and every 5xx. */
+export function isTemporaryStatus(status: number): boolean {
+  return [408, 425, 429].includes(status) || status >= 500;
+}
 
 /** How a try went by its answer: only a 2xx is a delivery, and no redirect is followed. */
 export function judgeAnswer({ status, headers }: WebhookAnswer, now: number): AttemptResult {
@@ -19,13 +29,12 @@ export function judgeAnswer({ status, headers }: WebhookAnswer, now: number): At
   if (status >= 200 && status < 300) {
     return { state: 'sent', ...directive };
   }
-  const isTemporary = TEMPORARY_STATUSES.includes(status) || status >= 500;
   const retryAfterMs = readRetryAfter(headers['retry-after'], now);
   return {
     state: 'failed',
     code: isRedirect(status) ? 'redirect-refused' : `http-${status}`,
     detail: detailOf(status),
-    isTemporary: isTemporary && wish !== 'disable' && wish !== 'abort-message',
+    isTemporary: isTemporaryStatus(status) && wish !== 'disable' && wish !== 'abort-message',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...directive,
   };
@@ -56,10 +65,7 @@ function detailOf(status: number): string {
   return `The webhook answered ${status}.`;
 }
 
-interface Failure {
-  readonly code: string;
-  readonly detail: string;
-}
+type Failure = Pick<FailedAttempt, 'code' | 'detail'>;
 
 const TIMEOUT: Failure = { code: 'timeout', detail: 'The webhook did not answer in time.' };
 const FAILURES: Readonly<Record<string, Failure>> = {
@@ -78,8 +84,7 @@ const CERTIFICATE_ERROR =
 /** How a try went that got no answer. Every reason but a refusal of this sender's own may pass. */
 export function judgeError(error: unknown): FailedAttempt {
   if (error instanceof DestinationRefused) {
-    const { code, message } = error;
-    return { state: 'failed', code, detail: message, isTemporary: false };
+    return lastingFailure(error.code, error.message);
   }
   return { state: 'failed', ...failureOf(error), isTemporary: true };
 }

@@ -1,7 +1,7 @@
 import type { AttemptResult, WebhookDelivery } from '../delivery/delivery.js';
 import { Slots } from '../delivery/slots.js';
 import { GuardedPost, type GuardedPostOptions } from './guarded-post.js';
-import { judgeAnswer, judgeError } from './webhook-answer.js';
+import { EXPIRED, judgeAnswer, judgeError } from './webhook-answer.js';
 import { signatureHeaders } from './webhook-signature.js';
 
 export interface WebhookSenderOptions extends GuardedPostOptions {
@@ -11,13 +11,6 @@ export interface WebhookSenderOptions extends GuardedPostOptions {
 }
 
 const CONCURRENCY = 256;
-
-const EXPIRED: AttemptResult = {
-  state: 'failed',
-  code: 'expired',
-  detail: 'It no longer mattered when its turn came, so it was not sent.',
-  isTemporary: true,
-};
 
 /** Sends webhooks over connections of its own. Close it, or they keep the process alive. */
 export class WebhookSender {
