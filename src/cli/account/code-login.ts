@@ -1,6 +1,10 @@
 import { hostname } from 'node:os';
 import { GatehouseClient } from '../../client/api/api-client.js';
-import type { ApprovedDevice, LoginAnswer } from '../../client/api/api-client-answers.js';
+import type {
+  ApprovedDevice,
+  DeviceRequest,
+  LoginAnswer,
+} from '../../client/api/api-client-answers.js';
 import { DeviceNotAdded, waitForApproval } from '../../client/api/device-routes.js';
 import { DeviceKey } from '../../client/crypto/device-key.js';
 import { deviceCheckWords, deviceLink } from '../../client/crypto/device-link.js';
@@ -67,11 +71,9 @@ async function refuseWithKey(store: ServerStore, server: string): Promise<void> 
   }
 }
 
-interface Invitation {
+interface Invitation extends Pick<DeviceRequest, 'userCode' | 'expiresAt'> {
   readonly server: string;
-  readonly userCode: string;
   readonly link: string;
-  readonly expiresAt: number;
   readonly checkWords: readonly string[];
 }
 

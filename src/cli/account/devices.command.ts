@@ -25,10 +25,7 @@ A code that was typed carries no key: approve it only while both screens show th
         'gatehouse devices approve WDJB-MJHT',
         "gatehouse devices approve --yes 'https://gate.example.org/app/device#WDJB-MJHT.…'",
       ],
-      async run(context) {
-        const { approveDevice } = await import('./device-approval.js');
-        await approveDevice(context);
-      },
+      run: async (context) => (await import('./device-approval.js')).approveDevice(context),
     }),
     command({
       name: 'refuse',
@@ -36,10 +33,7 @@ A code that was typed carries no key: approve it only while both screens show th
       args: [CODE],
       options: [SERVER],
       examples: ['gatehouse devices refuse WDJB-MJHT'],
-      async run(context) {
-        const { refuseDevice } = await import('./device-approval.js');
-        await refuseDevice(context);
-      },
+      run: async (context) => (await import('./device-approval.js')).refuseDevice(context),
     }),
   ],
 };

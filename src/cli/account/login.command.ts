@@ -23,14 +23,15 @@ export const signup = command({
     const { provider } = context.options;
     const { requireServer } = await import('./current-session.js');
     const { store, server } = await requireServer(context);
+    let answer: LoginAnswer;
     if (provider === undefined) {
       const { signUpWithKey } = await import('./key-login.js');
-      await startSession(context, store, server, await signUpWithKey(server, store));
+      answer = await signUpWithKey(server, store);
     } else {
       const { logInWithProvider } = await import('./provider-login.js');
-      const login = { server, provider, store, isSignUp: true };
-      await startSession(context, store, server, await logInWithProvider(context, login));
+      answer = await logInWithProvider(context, { server, provider, store, isSignUp: true });
     }
+    await startSession(context, store, server, answer);
   },
 });
 

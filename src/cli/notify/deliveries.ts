@@ -126,11 +126,6 @@ function withoutToken(entry: SpoolEntry): object {
     return { ...entry, delivery: { ...delivery, url: new URL(delivery.url).origin } };
   }
   const token = maskedToken(delivery.token);
-  if (delivery.kind === 'web-push') {
-    return { ...entry, delivery: { ...delivery, token } };
-  }
-  return {
-    ...entry,
-    delivery: { ...delivery, token, message: { ...delivery.message, to: token } },
-  };
+  const message = delivery.kind === 'push' && { message: { ...delivery.message, to: token } };
+  return { ...entry, delivery: { ...delivery, token, ...message } };
 }

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   changedAt,
-  isUnusable,
   makePrivateDirectory,
   namesIn,
+  unlessUnusable,
 } from '../../common/private-files.js';
+import { batchesOf } from '../../notify/delivery/engine.js';
 import { RECEIPT_LANE, type ReceiptEntry } from '../../notify/delivery/spool-entry.js';
 import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
-import { collectReceipts } from '../../notify/delivery/spool-receipts.js';
-import { spoolDirectory } from '../../notify/delivery/spool.js';
+import { spoolDirectory, type Claim, type Spool } from '../../notify/delivery/spool.js';
 import { maskedToken } from '../../notify/push/push-message.js';
-import { isTooBig, type ReceiptResult } from '../../notify/push/push-results.js';
+import { isTooBig, RECEIPT_AFTER_MS, type ReceiptResult } from '../../notify/push/push-results.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
 import { describeLine, exitCodeOf, type ReportLine } from './report.js';
@@ -83,32 +83,65 @@ interface ReceiptLine {
   readonly generic?: ReportLine['state'];
 }
 
+/** The push service answers for so many in one request. */
+const RECEIPTS_AT_ONCE = 300;
+
+/** Asks what became of every push that was accepted 15 minutes ago or earlier. */
 async function readReceipts(sender: SenderSession): Promise<readonly ReceiptLine[]> {
+  const { spool, senders } = sender;
   const found: ReceiptLine[] = [];
-  const onReceipt = async (entry: ReceiptEntry, result: ReceiptResult): Promise<void> => {
-    const { deliveryId, token, sentAt } = entry;
-    const why = result.state === 'failed' ? { code: result.code, detail: result.detail } : {};
-    const generic = isTooBig(result) ? await sender.sendGeneric(deliveryId) : undefined;
-    const sentAgain = generic === undefined ? {} : { generic };
-    found.push({
-      deliveryId,
-      token: maskedToken(token),
-      state: result.state,
-      ...why,
-      ...sentAgain,
-    });
-    if (result.state === 'failed' && result.directive === 'delete-token') {
-      await sender.deleteToken(entry.account, token, { deliveryId, sentAt });
+  const due = (await spool.due()).filter(({ lane }) => lane === RECEIPT_LANE);
+  for (const batch of batchesOf(due, RECEIPTS_AT_ONCE)) {
+    const claimed = await Promise.all(batch.map((name) => spool.claim(name)));
+    const claims = claimed.filter((one): one is ReceiptClaim => one?.entry.kind === 'receipt');
+    const tickets = claims.map(({ entry }) => entry);
+    const results = tickets.length === 0 ? [] : await (await senders.expo()).receipts(tickets);
+    for (const [index, claim] of claims.entries()) {
+      const result = results[index] ?? { state: 'pending' };
+      await settle(spool, claim, result, Date.now());
+      found.push(await actOn(sender, claim.entry, result));
     }
-  };
-  await collectReceipts({
-    spool: sender.spool,
-    ask: async (tickets) =>
-      tickets.length === 0 ? [] : (await sender.senders.expo()).receipts(tickets),
-    now: Date.now,
-    onReceipt,
-  });
+  }
   return found;
+}
+
+type ReceiptClaim = Claim<ReceiptEntry>;
+
+async function settle(
+  spool: Spool,
+  claim: ReceiptClaim,
+  result: ReceiptResult,
+  at: number,
+): Promise<void> {
+  switch (result.state) {
+    case 'pending':
+      return spool.putBack(claim, at + RECEIPT_AFTER_MS, null);
+    case 'delivered':
+      return spool.end(claim, { state: 'sent', code: null, at });
+    case 'lost': {
+      const detail = 'The push service no longer knows what became of it.';
+      return spool.end(claim, { state: 'dropped', code: 'receipt-lost', detail, at });
+    }
+    case 'failed': {
+      const { code, detail } = result;
+      return spool.end(claim, { state: 'failed', code, detail, at });
+    }
+  }
+}
+
+async function actOn(
+  sender: SenderSession,
+  { account, deliveryId, token, sentAt }: ReceiptEntry,
+  result: ReceiptResult,
+): Promise<ReceiptLine> {
+  const { state } = result;
+  const generic = isTooBig(result) ? await sender.sendGeneric(deliveryId) : undefined;
+  if (state === 'failed' && result.directive === 'delete-token') {
+    await sender.deleteToken(account, token, { deliveryId, sentAt });
+  }
+  const why = state === 'failed' && { code: result.code, detail: result.detail };
+  const sentAgain = generic !== undefined && { generic };
+  return { deliveryId, token: maskedToken(token), state, ...why, ...sentAgain };
 }
 
 async function countWaiting(
@@ -142,13 +175,7 @@ const COUNTS_FOR_MS = 60_000;
  * sends no further events that could retry this one.
  */
 export async function retryInBackground(context: CliContext, sender: SenderSession): Promise<void> {
-  try {
-    await startFlusher(context, sender);
-  } catch (error) {
-    if (!isUnusable(error)) {
-      throw error;
-    }
-  }
+  await startFlusher(context, sender).catch(unlessUnusable);
 }
 
 async function startFlusher(context: CliContext, { spool, events }: SenderSession): Promise<void> {

@@ -317,13 +317,10 @@ class LazySenders {
   }
 
   private webPush(denyPrivate: boolean): Promise<WebPushSender> {
-    const sender =
-      this.webPushSenders.get(denyPrivate) ??
-      import('../../notify/push/web-push.sender.js').then(
-        ({ WebPushSender }) => new WebPushSender({ denyPrivate }),
-      );
-    this.webPushSenders.set(denyPrivate, sender);
-    return sender;
+    return readOnce(this.webPushSenders, denyPrivate, async () => {
+      const { WebPushSender } = await import('../../notify/push/web-push.sender.js');
+      return new WebPushSender({ denyPrivate });
+    });
   }
 
   private webhook(denyPrivate: boolean): Promise<WebhookSender> {

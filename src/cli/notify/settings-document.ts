@@ -1,6 +1,7 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { StoredSettings } from '../../client/api/api-client-answers.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import type { AccountContent } from '../../client/crypto/account-content.js';
 import { isRecord } from '../../client/is-record.js';
@@ -36,12 +37,6 @@ export interface SettingsDocument {
   readonly isSaved: boolean;
   /** What the server returned, as it returned it; null where it was not asked. */
   readonly stored: StoredSettings | null;
-}
-
-/** The answer of a server to the question for an account's settings. */
-export interface StoredSettings {
-  readonly content: SettingsContent;
-  readonly version: number;
 }
 
 const MAX_WRITES = 5;
@@ -190,11 +185,8 @@ async function makeDirectoryOf(file: string): Promise<void> {
   }
 }
 
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+async function isThere(path: string): Promise<boolean> {
+  return (await changedAt(path)) !== Infinity;
 }
 
 function fieldsIn(text: string, where: string): Promise<SettingsFields> {

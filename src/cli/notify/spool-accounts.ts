@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
-import type { SavedPushToken } from '../../client/api/api-client-answers.js';
+import type { SavedPushToken, StoredSettings } from '../../client/api/api-client-answers.js';
 import { GatehouseProblem, ServerUnreachable } from '../../client/api/problem.js';
 import { isRecord } from '../../client/is-record.js';
 import {
-  isUnusable,
   makePrivateDirectory,
   readJsonIfExists,
+  unlessUnusable,
   userDirectory,
   writePrivateFile,
 } from '../../common/private-files.js';
@@ -16,7 +16,7 @@ import type { CliContext, OptionsOf } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
 import { formatTime } from '../output.js';
-import { readSettings, type SettingsDocument, type StoredSettings } from './settings-document.js';
+import { readSettings, type SettingsDocument } from './settings-document.js';
 
 export type SenderOptions = OptionsOf<
   readonly [typeof SERVER, typeof SETTINGS_FILE, typeof DENY_PRIVATE]
@@ -126,14 +126,10 @@ export class SpoolAccounts {
     const before = stored === null ? await this.load(name) : null;
     const settings = stored ?? before?.settings ?? { content: null, version: 0 };
     const snapshot: Snapshot = { v: 1, at: Date.now(), settings, tokens };
-    try {
-      await makePrivateDirectory(snapshotDirectory(this.context));
-      await writePrivateFile(snapshotFile(this.context, name), JSON.stringify(snapshot), false);
-    } catch (error) {
-      if (!isUnusable(error)) {
-        throw error;
-      }
-    }
+    const file = snapshotFile(this.context, name);
+    await makePrivateDirectory(snapshotDirectory(this.context))
+      .then(() => writePrivateFile(file, JSON.stringify(snapshot), false))
+      .catch(unlessUnusable);
   }
 
   private async load(name: SpoolAccount): Promise<Snapshot | null> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '../../notify/delivery/delivery.js';
 import { planNotification, type SavedToken } from '../../notify/delivery/plan.js';
-import type { Preferences, WebhookChannel } from '../../notify/preferences.js';
+import type { Preferences } from '../../notify/preferences.js';
 import { readEvent } from '../../notify/content/read-event.js';
 import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
@@ -11,12 +11,9 @@ import { withSenderSession, type SenderOptions } from './sender-session.js';
 /** A target's line, with the id of its receipt. */
 export type TestLine = ReportLine & { readonly receiptId?: string };
 
-export interface TestTargets {
-  /** To reach browsers with. */
-  readonly webPushKey: Preferences['webPushKey'];
-  readonly channels: readonly WebhookChannel[];
+export type TestTargets = Pick<Preferences, 'webPushKey' | 'channels'> & {
   readonly tokens: readonly SavedToken[];
-}
+};
 
 const ALL_TOPICS = { ready: true, permission_request: true, user_action_request: true };
 const SWITCHES = { readyIncludeMessageText: true, requestPreviews: true };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRecord } from '../../client/is-record.js';
+import { recordOf } from '../../client/is-record.js';
 import { parseJson } from '../../common/parse-json.js';
 import { ServerUnreachable } from '../../client/api/problem.js';
 import type { CliContext } from '../command.js';
@@ -180,17 +180,13 @@ async function read(answer: IncomingMessage): Promise<Answer> {
   for await (const chunk of answer as AsyncIterable<string>) {
     text = (text + chunk).slice(0, MAX_BODY_CHARACTERS);
   }
+  const { code } = recordOf(parseJson(text));
   const retryAfter = Number(answer.headers['retry-after']);
   return {
     status: answer.statusCode ?? 0,
-    code: codeOf(text),
+    code: typeof code === 'string' ? code : null,
     retryAfterSeconds: Number.isInteger(retryAfter) && retryAfter > 0 ? retryAfter : null,
   };
-}
-
-function codeOf(text: string): string | null {
-  const answer = parseJson(text);
-  return isRecord(answer) && typeof answer['code'] === 'string' ? answer['code'] : null;
 }
 
 /** Headers of one request that only a proxy may send, all names in one spelling. */

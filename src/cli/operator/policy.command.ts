@@ -1,5 +1,5 @@
 import { command, type CommandGroup } from '../command.js';
-import { WITH_DATABASE } from '../options.js';
+import { VARIABLES_FILE, WITH_DATABASE } from '../options.js';
 
 /** Explains the policy for accounts, and predicts the effect of changed variables. */
 export const policy: CommandGroup = {
@@ -27,9 +27,7 @@ export const policy: CommandGroup = {
       name: 'test',
       description: 'compare what the policy does with people to what a file expects',
       args: [['<people>', 'JSON file: an array of people, each with the expected outcome']],
-      options: [
-        ['--file <file>', "read the variables from this file, not from this shell's environment"],
-      ],
+      options: [VARIABLES_FILE],
       help: `
 Uses neither database nor network. docs/policy-tests.md describes the file.
 Exits with 0 when every outcome is as expected, with 1 when one is not, with 2

@@ -132,8 +132,9 @@ function printedVariables(
     // Its default depends on other variables.
     AUTH_OFFBOARDING_ENABLED: settings.auth.offboarding.enabled,
   };
+  const presence = (name: VariableName) => (texts.has(name) ? 'set' : 'not set');
   const print = (name: VariableName): PrintedVariable => ({
-    value: variableOf(name).secret === true ? presence(texts.has(name)) : values[name],
+    value: variableOf(name).secret === true ? presence(name) : values[name],
     source: texts.has(name) ? sourceOf(environment, name) : 'default',
   });
   return Object.fromEntries(VARIABLE_NAMES.map((name) => [name, print(name)]));
@@ -144,10 +145,6 @@ function sourceOf(environment: EnvironmentText, name: string): Source {
     return 'environment';
   }
   return (environment[`${name}_FILE`] ?? '') === '' ? 'preset' : 'file';
-}
-
-function presence(isSet: boolean): string {
-  return isSet ? 'set' : 'not set';
 }
 
 function toText(value: unknown): string {
