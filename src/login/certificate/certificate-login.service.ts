@@ -4,7 +4,7 @@ import type { ConfigType } from '@nestjs/config';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
-import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
+import { mtlsConfig } from '../../config/mtls.config.js';
 import { Admission } from '../../auth/admission.js';
 import { CERTIFICATES, judgeAdmission } from '../../policy/admission/admission.js';
 import { endOf } from '../../policy/certificate/certificate-record.js';
@@ -36,8 +36,6 @@ interface ClaimContents extends Pick<NamedCertificate, 'subject' | 'login'> {
 /** Login with a client certificate, directly or through a browser. */
 @Injectable()
 export class CertificateLoginService {
-  private readonly mtls: MtlsSettings;
-
   constructor(
     private readonly certificates: CertificateIdentities,
     private readonly keyless: KeylessLogin,
@@ -45,10 +43,8 @@ export class CertificateLoginService {
     private readonly admission: Admission,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
-    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
-  ) {
-    this.mtls = mtls;
-  }
+    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+  ) {}
 
   /**
    * @throws AppError `not-found` (switched off), and what {@link CertificateIdentities.of} and

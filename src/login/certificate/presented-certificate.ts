@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/clock.js';
-import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
+import { mtlsConfig } from '../../config/mtls.config.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import {
   forwardedText,
@@ -42,7 +42,6 @@ const KNOWN_CERTIFICATES = 500;
 /** The certificate behind a request: of the socket in mode direct, of a trusted proxy otherwise. */
 @Injectable()
 export class PresentedCertificates {
-  private readonly mtls: MtlsSettings;
   private readonly format: ForwardedFormat | null;
   private readonly parsed = new LRUCache<string, readonly ParsedCertificate[]>({
     max: KNOWN_CERTIFICATES,
@@ -56,9 +55,8 @@ export class PresentedCertificates {
     private readonly listener: TlsListener,
     private readonly files: CertificateFiles,
     private readonly clock: Clock,
-    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {
-    this.mtls = mtls;
     this.format = forwardedFormat(mtls);
   }
 

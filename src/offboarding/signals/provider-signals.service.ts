@@ -5,6 +5,7 @@ import { AuditLog } from '../../audit/audit-log.js';
 import { IdentityEvents } from '../../auth/identity-events.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
+import { parseJson } from '../../common/parse-json.js';
 import { authConfig } from '../../config/auth.config.js';
 import { providersConfig } from '../../config/providers.config.js';
 import { removedUserIn } from '../../policy/eligibility/offboarding.js';
@@ -106,8 +107,7 @@ export class GitHubWebhookService {
     private readonly signals: ProviderSignalsService,
     @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
   ) {
-    const github = config.find(({ type }) => type === 'github');
-    this.secret = github?.type === 'github' ? github.webhookSecret : null;
+    this.secret = config.find((one) => one.type === 'github')?.webhookSecret ?? null;
   }
 
   /**
@@ -123,17 +123,13 @@ export class GitHubWebhookService {
     if (given === undefined || !timingSafeEqual(Buffer.from(given, 'hex'), expected)) {
       throw new AppError('invalid-signature');
     }
-    const leaver = removedUserIn(event, parse(body));
+    const payload = parseJson(body);
+    if (payload === undefined) {
+      throw new AppError('invalid-request');
+    }
+    const leaver = removedUserIn(event, payload);
     if (leaver !== null) {
       await this.signals.makeDue('github', leaver);
     }
-  }
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new AppError('invalid-request');
   }
 }

@@ -5,7 +5,7 @@ import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { LogOnce } from '../../common/log-once.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
-import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
+import { mtlsConfig } from '../../config/mtls.config.js';
 import type { TrustStore } from './certificate-chain.js';
 import { decodePem } from './decode-certificates.js';
 import { parseCertificate } from './parse-certificate.js';
@@ -51,16 +51,13 @@ export interface LoadedFiles {
 export class CertificateFiles implements OnModuleInit {
   private readonly logger = new Logger('ClientCertificates');
   private readonly listeners: ((loaded: LoadedFiles, before: LoadedFiles) => void)[] = [];
-  private readonly mtls: MtlsSettings;
   private loaded: LoadedFiles = { tls: NO_FILES, trust: null, revocations: null };
   private lastLooked = '';
   private readonly unused = new LogOnce((message) =>
     this.logger.error(`Changed certificate files are not used: ${message}`),
   );
 
-  constructor(@Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>) {
-    this.mtls = mtls;
-  }
+  constructor(@Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>) {}
 
   /** @throws ConfigurationError when a configured file cannot be read or is invalid */
   async onModuleInit(): Promise<void> {

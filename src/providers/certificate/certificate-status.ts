@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/clock.js';
-import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
+import { mtlsConfig } from '../../config/mtls.config.js';
 import {
   judgeRecord,
   type CertificateRecord,
@@ -39,17 +39,13 @@ const LIST_VERDICTS: Readonly<Record<ListAnswer, RecheckVerdict>> = {
  */
 @Injectable()
 export class CertificateStatus {
-  private readonly mtls: MtlsSettings;
-
   constructor(
     private readonly files: CertificateFiles,
     private readonly lists: FetchedLists,
     private readonly responders: OcspResponders,
     private readonly clock: Clock,
-    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
-  ) {
-    this.mtls = mtls;
-  }
+    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+  ) {}
 
   /**
    * @param record null = linked before certificates were stored

@@ -15,18 +15,23 @@ export function decodeCertificates(
   decoder: CertificateDecoder,
   { text, chain, xfccElement }: EncodedCertificates,
 ): Buffer[] | null {
-  switch (decoder) {
-    case 'url-pem':
-      return decodeUrlPem(text);
-    case 'base64-der':
-      return decodeBase64Der(text);
-    case 'rfc9440':
-      return decodeRfc9440(text, chain);
-    case 'xfcc':
-      return decodeXfcc(text, xfccElement);
-    case 'pem-spaces':
-      // Apache turns the line breaks of the PEM into spaces.
-      return decodePem(text);
+  try {
+    switch (decoder) {
+      case 'url-pem':
+        return decodeUrlPem(text);
+      case 'base64-der':
+        return decodeBase64Der(text);
+      case 'rfc9440':
+        return decodeRfc9440(text, chain);
+      case 'xfcc':
+        return decodeXfcc(text, xfccElement);
+      case 'pem-spaces':
+        // Apache turns the line breaks of the PEM into spaces.
+        return decodePem(text);
+    }
+  } catch {
+    // Neither percent-encoded nor a structured field.
+    return null;
   }
 }
 
@@ -59,37 +64,25 @@ export function decodePem(text: string): Buffer[] | null {
  * space: AWS does not encode it.
  */
 function decodeUrlPem(text: string): Buffer[] | null {
-  try {
-    return decodePem(decodeURIComponent(text));
-  } catch {
-    return null;
-  }
+  return decodePem(decodeURIComponent(text));
 }
 
 /** Base64 DER joined by commas, the leaf first: Traefik (2.8 percent-encoded it), HAProxy, Caddy. */
 function decodeBase64Der(text: string): Buffer[] | null {
-  try {
-    // `%` is not in the alphabet, so this cannot be read in two ways.
-    const plain = text.includes('%') ? decodeURIComponent(text) : text;
-    return allOrNull(plain.split(',').map((one) => decodeStrictBase64(one.trim())));
-  } catch {
-    return null;
-  }
+  // `%` is not in the alphabet, so this cannot be read in two ways.
+  const plain = text.includes('%') ? decodeURIComponent(text) : text;
+  return allOrNull(plain.split(',').map((one) => decodeStrictBase64(one.trim())));
 }
 
 /** RFC 9440: `Client-Cert` is one byte sequence, `Client-Cert-Chain` a list without the leaf. */
 function decodeRfc9440(text: string, chain: string | null): Buffer[] | null {
-  try {
-    const leaf = toBytes(text, parseItem(text)[0]);
-    const members = chain === null ? [] : parseList(chain);
-    const parts = chain === null ? [] : chain.split(',');
-    return allOrNull([
-      leaf,
-      ...members.map(([value], index) => toBytes(parts[index]?.trim() ?? '', value)),
-    ]);
-  } catch {
-    return null;
-  }
+  const leaf = toBytes(text, parseItem(text)[0]);
+  const members = chain === null ? [] : parseList(chain);
+  const parts = chain === null ? [] : chain.split(',');
+  return allOrNull([
+    leaf,
+    ...members.map(([value], index) => toBytes(parts[index]?.trim() ?? '', value)),
+  ]);
 }
 
 /** The parser accepts wrong padding (RFC 9651, 4.2.7), and parameters have no meaning here. */

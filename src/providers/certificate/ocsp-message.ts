@@ -187,10 +187,7 @@ function hasRightNonce(extensions: DerElement | undefined, nonce: Buffer): boole
   );
 }
 
-function hashesOf({ issuerName, issuerKey }: OcspQuestion): {
-  readonly nameHash: Buffer;
-  readonly keyHash: Buffer;
-} {
+function hashesOf({ issuerName, issuerKey }: OcspQuestion) {
   const info = issuerKey.export({ type: 'spki', format: 'der' });
   const [, bits] = fieldsOf(derAt(info, 0));
   const key = bits?.contents.subarray(1) ?? Buffer.alloc(0);

@@ -1,9 +1,7 @@
 import { constants, verify, type KeyObject } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import { AlgorithmIdentifier } from '@peculiar/asn1-x509';
-import { signatureName } from './parse-certificate.js';
-
-const PSS = '1.2.840.113549.1.1.10';
+import { RSASSA_PSS, signatureName } from './parse-certificate.js';
 
 /** Hashes by signature algorithm, for RSASSA-PSS by that of the hash; null = the algorithm has its own. */
 const HASHES: Readonly<Record<string, string | null>> = {
@@ -38,7 +36,7 @@ export function isSignedBy(key: KeyObject, { data, algorithm, signature }: Signe
       return false;
     }
     const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_AUTO: saltLength } = constants;
-    const options = parsed.algorithm === PSS ? { key, padding, saltLength } : key;
+    const options = parsed.algorithm === RSASSA_PSS ? { key, padding, saltLength } : key;
     return verify(hash, data, options, signature);
   } catch {
     // A key of another kind than the algorithm's.
