@@ -2,18 +2,14 @@ import type { AccountSession, SavedPushToken } from '../../client/api/api-client
 import { readWebPushToken } from '../../client/notifications/web-push.js';
 import { clientFor } from '../server.js';
 import { formatDate } from '../ui/format-date.js';
-import { done, Loading, useAction, type Notice, type Notify } from '../ui/notice.js';
+import { done, Loading, useAction } from '../ui/notice.js';
 import { BrowserNotifications, useOwnToken } from './browser-notifications.js';
 import { Endings } from './endings.js';
 import { Identities } from './identities.js';
 import { unsubscribe } from './push-subscription.js';
-import type { Session } from './tab-state.js';
 import { useAccount, type Account, type AccountActions } from './use-account.js';
 
-interface AccountViewProps {
-  readonly session: Session;
-  readonly endSession: (notice: Notice) => void;
-  readonly notify: Notify;
+interface AccountViewProps extends Omit<AccountActions, 'reload'> {
   readonly addDevice: () => void;
 }
 

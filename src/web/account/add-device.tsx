@@ -8,18 +8,16 @@ import { deviceCheckWords } from '../../client/crypto/device-link.js';
 import { readUserCode, showUserCode } from '../../policy/flow/user-code.js';
 import { clientFor } from '../server.js';
 import { formatDate } from '../ui/format-date.js';
-import { done, Loading, problem, useAction, type Notice, type Notify } from '../ui/notice.js';
+import { done, Loading, problem, useAction, type Notice } from '../ui/notice.js';
 import { KeyForm } from './key-forms.js';
 import { UNKNOWN_DEVICE, type PendingDevice, type Session } from './tab-state.js';
+import type { AccountActions } from './use-account.js';
 
-interface AddDeviceProps {
+interface AddDeviceProps extends Omit<AccountActions, 'reload'> {
   readonly device: PendingDevice;
   /** Shows another device, or none. */
   readonly setDevice: (device: PendingDevice | null) => void;
-  readonly session: Session;
   readonly startSession: (session: Session, notice: Notice) => void;
-  readonly endSession: (notice: Notice) => void;
-  readonly notify: Notify;
 }
 
 /** Adds a new device to the account, found by its link or by a typed code. */
@@ -194,14 +192,12 @@ function DeviceFacts({ userCode, waiting, accountId }: DeviceFactsProps) {
   );
 }
 
-interface ConsentProps {
+interface ConsentProps extends Pick<AccountActions, 'endSession' | 'notify'> {
   readonly isLink: boolean;
   readonly isKeyed: boolean;
   /** @param key null for accounts without one */
   readonly approve: (key: DeviceKey | null) => Promise<void>;
   readonly refuse: () => Promise<void>;
-  readonly endSession: (notice: Notice) => void;
-  readonly notify: Notify;
 }
 
 function Consent({ isLink, isKeyed, approve, refuse, endSession, notify }: ConsentProps) {

@@ -1,7 +1,7 @@
 import type { TargetedSubmitEvent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { done, problem, useAction } from '../ui/notice.js';
-import { readKey } from './key-forms.js';
+import { KeyInput, readKey } from './key-forms.js';
 import { browserName, NotRegistered, ownToken, whyNoPush } from './push-subscription.js';
 import type { Account, AccountActions } from './use-account.js';
 
@@ -82,16 +82,7 @@ function KeyField() {
         Your settings are end-to-end encrypted. The device key opens them here, once, and is not
         stored.
       </p>
-      <label for="push-key">Your device key</label>
-      <input
-        id="push-key"
-        name="push-key"
-        type="password"
-        autocomplete="current-password"
-        autocapitalize="none"
-        spellcheck={false}
-        required
-      />
+      <KeyInput id="push-key" label="Your device key" />
     </>
   );
 }

@@ -39,16 +39,7 @@ export function KeyForm({ use, notify, label = 'Sign in', children }: ExistingKe
   return (
     <form onSubmit={submit}>
       <AccountName />
-      <label for="key">Device key</label>
-      <input
-        id="key"
-        name="key"
-        type="password"
-        autocomplete="current-password"
-        autocapitalize="none"
-        spellcheck={false}
-        required
-      />
+      <KeyInput id="key" label="Device key" />
       {children}
       <button type="submit" class="primary" disabled={isBusy}>
         {label}
@@ -117,6 +108,24 @@ function NewKey({ secret, run }: { secret: string; run: Action['run'] }) {
       </button>
       {isShown && <output class="code">{secret}</output>}
     </div>
+  );
+}
+
+/** A field for a device key, which password managers fill in. */
+export function KeyInput({ id, label }: { id: string; label: string }) {
+  return (
+    <>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        name={id}
+        type="password"
+        autocomplete="current-password"
+        autocapitalize="none"
+        spellcheck={false}
+        required
+      />
+    </>
   );
 }
 
