@@ -7,7 +7,7 @@ const accountByToken = new Map(input.accounts.map(({ token, accountId }) => [tok
 
 const select = {
   name: 'push-tokens',
-  text: `SELECT "id", "token", "client_server_url", "created_at", "updated_at"
+  text: `SELECT "id", "token", "client_server_url", "name", "platform", "created_at", "updated_at"
     FROM "push_token" WHERE "account_id" = $1 ORDER BY "updated_at" DESC`,
 };
 
@@ -23,6 +23,8 @@ app.get('/v1/push-tokens', async (request, reply) => {
       id: row.id,
       token: row.token,
       clientServerUrl: row.client_server_url,
+      name: row.name,
+      platform: row.platform,
       createdAt: row.created_at.getTime(),
       updatedAt: row.updated_at.getTime(),
     })),

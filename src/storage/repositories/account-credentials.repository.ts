@@ -56,19 +56,24 @@ export class AccountCredentialsRepository {
     return row ?? { count: 0, bytes: 0 };
   }
 
-  /** Stores it for an account that is locked, in place of the one of that service. */
+  /**
+   * Stores it for an account that is locked, in place of the one of that service. As SQL: with
+   * TypeORM's upsert the request takes twice the CPU time (`npm run bench -- --only settings`).
+   */
   async put(
-    { manager }: Query,
+    query: Query,
     accountId: string,
     service: string,
     content: Content,
     updatedAt: Date,
   ): Promise<void> {
-    const stored = this.atRest.store('account-credentials', content, accountId, service);
-    await manager.upsert(
-      AccountCredentialEntity,
-      { accountId, service, form: stored.form, content: stored.bytes, updatedAt },
-      ['accountId', 'service'],
+    const { form, bytes } = this.atRest.store('account-credentials', content, accountId, service);
+    await query(
+      `INSERT INTO "account_credential" ("account_id", "service", "form", "content", "updated_at")
+       VALUES ($1, $2, $3, $4, $5) ON CONFLICT ("account_id", "service") DO UPDATE
+       SET "form" = EXCLUDED."form", "content" = EXCLUDED."content",
+         "updated_at" = EXCLUDED."updated_at"`,
+      [accountId, service, form, bytes, updatedAt],
     );
   }
 
