@@ -105,7 +105,7 @@ export class ProviderHealth {
   }
 }
 
-/** A provider whose failures are counted and logged, whoever asks it. */
+/** A provider whose failures are counted and logged for every caller. */
 export class ObservedProvider implements IdentityProvider {
   constructor(
     private readonly provider: IdentityProvider,

@@ -358,7 +358,7 @@ function contradictionsWithin({ features, capabilities }: Features, row: Row): s
       anonymous !== has((one) => one.method === 'key_challenge' && one.action === 'provision'),
     ],
     [
-      'a redirect to what nobody logs in with',
+      'a redirect to a method without a login',
       target !== null && !has((one) => one.method === target && one.action !== 'connect'),
     ],
     [

@@ -97,7 +97,7 @@ withServices('leaving the provider that alone opens an account, where none is re
     expect(refusalOf(refused)).toEqual({ status: 403, code: 'not-eligible' });
   });
 
-  it('checks nobody again before the interval has passed', async () => {
+  it('checks no identity again before the interval has passed', async () => {
     const person = await world.keylessLogin(one);
     const { body } = await call(one, 'GET', '/v1/account/profile', person);
     expect(body['identities']).toMatchObject([{ eligibility: { status: 'eligible' } }]);

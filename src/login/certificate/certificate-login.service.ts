@@ -143,12 +143,10 @@ export class CertificateLoginService {
   /** The refusal for the return address; null = admitted. @throws AppError `not-found` (switched off) */
   private refusal(): AppError | null {
     const decision = judgeAdmission(this.admission.table, CERTIFICATES, 'login', 'keyless');
-    if (decision.isAllowed) {
-      return null;
+    const refusal = decision.isAllowed ? null : new AppError(decision.code);
+    if (refusal?.code === 'not-found') {
+      throw refusal;
     }
-    if (decision.code === 'not-found') {
-      throw new AppError(decision.code);
-    }
-    return new AppError(decision.code);
+    return refusal;
   }
 }

@@ -23,7 +23,7 @@ import {
 import { encryptWebPush } from './web-push-encryption.js';
 
 export interface WebPushSenderOptions extends GuardedPostOptions {
-  /** `mailto:` or https address of whoever runs this sender. Default: the account's server. */
+  /** `mailto:` or https address of the operator of this sender. Default: the account's server. */
   readonly contact?: string;
   /** Requests at once. */
   readonly concurrency?: number;

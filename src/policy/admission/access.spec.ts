@@ -38,7 +38,7 @@ describe(judgeProviders, () => {
     ['a keyed account whose only identity is gone', [], false, [gone], allowed],
     ['a keyless account', [], true, [okta], allowed],
     ['a keyless leaver', [], true, [gone], refused('not-eligible', 'okta')],
-    ['a keyless account of nobody', [], true, [], refused('not-eligible', null)],
+    ['a keyless account without identities', [], true, [], refused('not-eligible', null)],
     ['a leaver of one provider of two', [], true, [gone, identity('acme')], allowed],
     [
       'a leaver of both',

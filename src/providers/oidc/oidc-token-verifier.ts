@@ -89,7 +89,7 @@ export class OidcTokenVerifier {
     );
     const claims = v.safeParse(LOGOUT_CLAIMS, payload);
     const { logoutTokenType } = this.settings;
-    // Without a type, the claims tell it from an ID token and other JWTs (RFC 8725, 3.11 and 3.12).
+    // Without a type, the claims distinguish it from an ID token and other JWTs (RFC 8725, 3.11 and 3.12).
     const isTyped = /^(application\/)?logout\+jwt$/i.test(protectedHeader.typ ?? '');
     if (!claims.success || (logoutTokenType === 'logout+jwt' && !isTyped)) {
       throw new TypeError('This is not a logout token.');

@@ -19,7 +19,7 @@ export class PushTokenEntity {
   /** The server address the app used when it saved the token. */
   @Column('text', { name: 'client_server_url', nullable: true }) clientServerUrl!: string | null;
 
-  /** For a person, who tells two devices apart by it. */
+  /** By which a person distinguishes two devices. */
   @Column('text', { nullable: true }) name!: string | null;
   @Column('text', { nullable: true }) platform!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
