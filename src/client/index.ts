@@ -26,6 +26,7 @@ export {
 } from './crypto/account-content.js';
 export { DeviceKeyError, formatDeviceKey, parseDeviceKey } from './crypto/key-text.js';
 export { DeviceKey, type DeviceKeyJwk } from './crypto/device-key.js';
+export { deviceCheckWords } from './crypto/device-check-words.js';
 export * from './crypto/device-link.js';
 export {
   DeviceSealError,

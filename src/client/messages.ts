@@ -1,8 +1,4 @@
-import { OtherAccountKey } from './api/device-approval.js';
 import { GatehouseProblem, ServerUnreachable } from './api/problem.js';
-import { DeviceSealError } from './crypto/device-sealing.js';
-import { DeviceKeyError } from './crypto/key-text.js';
-import { ChallengeRefused } from './crypto/login-challenge.js';
 
 /** By `error` of the return address (contract, External providers and Certificate logins). */
 const RETURN_ERRORS: Readonly<Record<string, string>> = {
@@ -23,16 +19,25 @@ export function returnErrorMessage(error: string): string {
   return message ?? `This sign-in was refused (${error}).`;
 }
 
-/** Errors of the kit whose message is for people. */
-const OWN_ERRORS = [ChallengeRefused, DeviceKeyError, DeviceSealError, OtherAccountKey];
+/**
+ * Errors of the kit whose message is for people. By name: a page that imports the classes loads the
+ * cryptography that throws them.
+ */
+const OWN_ERRORS = [
+  'ChallengeRefused',
+  'ContentUnreadable',
+  'DeviceKeyError',
+  'DeviceSealError',
+  'OtherAccountKey',
+];
 
 /** A failed call of the kit, as one or two sentences for the person who made it. */
 export function failureMessage(error: unknown): string {
   if (error instanceof ServerUnreachable) {
     return 'The server does not answer. Check your connection and try again.';
   }
-  if (OWN_ERRORS.some((kind) => error instanceof kind)) {
-    return (error as Error).message;
+  if (error instanceof Error && OWN_ERRORS.includes(error.name)) {
+    return error.message;
   }
   if (!(error instanceof GatehouseProblem)) {
     return 'An unexpected error occurred in this page. Reload it and try again.';

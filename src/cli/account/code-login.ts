@@ -7,7 +7,8 @@ import type {
 } from '../../client/api/api-client-answers.js';
 import { DeviceNotAdded, waitForApproval } from '../../client/api/device-routes.js';
 import { DeviceKey } from '../../client/crypto/device-key.js';
-import { deviceCheckWords, deviceLink } from '../../client/crypto/device-link.js';
+import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
+import { deviceLink } from '../../client/crypto/device-link.js';
 import {
   DeviceSealError,
   makeDeviceSecrets,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
-import { deviceCheckWords, deviceLink, readDeviceLink } from './device-link.js';
+import { deviceCheckWords } from './device-check-words.js';
+import { deviceLink, readDeviceLink } from './device-link.js';
 
 const KEY = Buffer.from('fbefbe'.padEnd(64, '0'), 'hex').toString('base64url');
 const LINK = { serverUrl: 'https://gate.example/base', userCode: 'WDJB-MJHT', publicKey: KEY };

@@ -4,7 +4,7 @@ import type { AccountProfile, WaitingDevice } from '../../client/api/api-client-
 import { approveWithKey } from '../../client/api/device-approval.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
-import { deviceCheckWords } from '../../client/crypto/device-link.js';
+import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
 import { readUserCode, showUserCode } from '../../policy/flow/user-code.js';
 import { clientFor } from '../server.js';
 import { formatDate } from '../ui/format-date.js';
@@ -13,7 +13,7 @@ import { KeyForm } from './key-forms.js';
 import { UNKNOWN_DEVICE, type PendingDevice, type Session } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
 
-interface AddDeviceProps extends Omit<AccountActions, 'reload'> {
+export interface AddDeviceProps extends Omit<AccountActions, 'reload'> {
   readonly device: PendingDevice;
   /** Shows another device, or none. */
   readonly setDevice: (device: PendingDevice | null) => void;

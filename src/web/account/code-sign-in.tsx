@@ -1,7 +1,8 @@
 import { encodeQR } from 'qr';
 import { useEffect, useState } from 'preact/hooks';
 import { DeviceNotAdded, waitForApproval } from '../../client/api/device-routes.js';
-import { deviceCheckWords, deviceLink } from '../../client/crypto/device-link.js';
+import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
+import { deviceLink } from '../../client/crypto/device-link.js';
 import { makeDeviceSecrets } from '../../client/crypto/device-sealing.js';
 import { clientFor, serverUrl } from '../server.js';
 import { failure, problem, type Notify } from '../ui/notice.js';

@@ -1,8 +1,9 @@
 import { useCallback, useState } from 'preact/hooks';
 import { serverUrl } from '../server.js';
+import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { AccountView } from './account-view.js';
-import { AddDevice } from './add-device.js';
+import type { AddDeviceProps } from './add-device.js';
 import { CertificateReturned, ProviderReturned } from './returned.js';
 import { SignIn } from './sign-in.js';
 import {
@@ -16,6 +17,10 @@ import {
   type PendingDevice,
   type Session,
 } from './tab-state.js';
+
+const AddDevice = lazyPart<AddDeviceProps>(async () => {
+  return (await import('./add-device.js')).AddDevice;
+});
 
 /** The whole page: first the answer of a provider, then the account or the sign-in. */
 export function Page({ arrival }: { arrival: Arrival }) {

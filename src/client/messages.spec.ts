@@ -1,0 +1,22 @@
+import { OtherAccountKey } from './api/device-approval.js';
+import { ContentUnreadable } from './crypto/account-content.js';
+import { DeviceSealError } from './crypto/device-sealing.js';
+import { DeviceKeyError } from './crypto/key-text.js';
+import { ChallengeRefused } from './crypto/login-challenge.js';
+import { failureMessage } from './messages.js';
+
+describe(failureMessage.name, () => {
+  it.each([
+    new ChallengeRefused('expired', 'https://gate.example', 'The challenge has expired.'),
+    new ContentUnreadable('not-authentic'),
+    new DeviceKeyError('checksum'),
+    new DeviceSealError('invalid-key'),
+    new OtherAccountKey(),
+  ])('of $name is its own', (error) => {
+    expect(failureMessage(error)).toBe(error.message);
+  });
+
+  it('of any other error reveals nothing of it', () => {
+    expect(failureMessage(new Error('secret'))).not.toContain('secret');
+  });
+});
