@@ -23,10 +23,40 @@ const LEFT_ALONE = [
   'undici',
 ];
 
+/**
+ * The wrapper of a CommonJS module runs at once, but Node 20 notices that only of a `function`: it would read
+ * each module twice, first to find its end, then to compile it.
+ */
+const readOnce = {
+  name: 'read-once',
+  renderChunk: (code) =>
+    code.replace(/\b(__commonJSMin|__esmMin)\(\(\(([^()]*)\) => \{$/gm, '$1((function ($2) {'),
+};
+
 /** A command that was linked once, by npx say, is still one after the next build. */
 const executable = {
   name: 'executable',
   writeBundle: ({ dir }) => chmod(join(dir, 'gatehouse.js'), 0o755),
+};
+
+/**
+ * @nestjs/typeorm looks for exports of TypeORM 0.3 by a `require` that the linker leaves alone: every start
+ * would read the 370 files of TypeORM once more, beside the linked ones.
+ */
+const oneTypeorm = {
+  name: 'one-typeorm',
+  transform: {
+    filter: { id: /@nestjs\/typeorm\/dist\/common\/typeorm-compat\.js$/ },
+    handler(code) {
+      const requires = 'const require = createRequire(import.meta.url);';
+      if (!code.includes(requires)) {
+        this.error(
+          '@nestjs/typeorm finds TypeORM in a new way: see whether it is still linked once',
+        );
+      }
+      return `import * as typeorm from 'typeorm';\n${code.replace(requires, 'const require = () => typeorm;')}`;
+    },
+  },
 };
 
 // Links what `nest build` compiled: reading three thousand modules one by one takes longer than
@@ -39,7 +69,7 @@ export default defineConfig({
   },
   platform: 'node',
   external: [...ABSENT, ...LEFT_ALONE],
-  plugins: [executable],
+  plugins: [oneTypeorm, readOnce, executable],
   output: {
     dir: 'dist/bin',
     cleanDir: true,
