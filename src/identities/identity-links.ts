@@ -8,7 +8,7 @@ import type { AuditEvent } from '../policy/audit-event.js';
 import { judgeEligibility, type EligibilityVerdict } from '../policy/eligibility/eligibility.js';
 import { endOf, type CertificateRecord } from '../policy/certificate/certificate-record.js';
 import { judgeLink, type Authority } from '../policy/eligibility/identity-link.js';
-import { nextCheckAt } from '../policy/eligibility/offboarding.js';
+import { firstCheckAt, nextCheckAt } from '../policy/eligibility/offboarding.js';
 import type { ProviderProfile } from '../providers/identity-provider.js';
 import { ProviderRegistry } from '../providers/provider-registry.js';
 import { Database, type Query } from '../storage/database.js';
@@ -205,15 +205,16 @@ export class IdentityLinks {
   prove(proof: IdentityProof, authority: Authority | null): ProvenIdentity {
     const { checkedAt, certificate = null } = proof;
     const { offboarding } = this.auth;
-    const next = nextCheckAt(offboarding, checkedAt, Math.random());
-    // It ends by itself, and then at once.
-    const dueAt = Math.min(next, (endOf(certificate) ?? Infinity) + 1);
+    // A certificate ends by itself, and then at once.
+    const dueAt = (at: number): Date | null =>
+      offboarding.enabled ? new Date(Math.min(at, (endOf(certificate) ?? Infinity) + 1)) : null;
     return {
       ...proof,
       authority,
       certificate,
       checkedAt: new Date(checkedAt),
-      nextCheckAt: offboarding.enabled ? new Date(dueAt) : null,
+      firstCheckAt: dueAt(firstCheckAt(offboarding, checkedAt, Math.random())),
+      nextCheckAt: dueAt(nextCheckAt(offboarding, checkedAt)),
     };
   }
 }

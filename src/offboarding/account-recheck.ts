@@ -25,6 +25,7 @@ import {
   type LeasedIdentity,
 } from '../storage/repositories/identity-due.repository.js';
 import { BrokenSealError } from '../storage/sealing/sealed-box.js';
+import { CertificateSessions } from './certificate-sessions.js';
 
 /**
  * Pauses between tries to store a rotated refresh token, in milliseconds: the old one is spent, so
@@ -46,6 +47,7 @@ export class AccountRecheck {
   constructor(
     private readonly providers: ProviderRegistry,
     private readonly certificates: CertificateStatus,
+    private readonly certificateSessions: CertificateSessions,
     private readonly identities: IdentityDueRepository,
     private readonly changes: IdentityChanges,
     private readonly metrics: Metrics,
@@ -55,11 +57,12 @@ export class AccountRecheck {
 
   /** @throws AppError `unavailable`: nothing is stored, and the lease runs out */
   async recheck(identity: LeasedIdentity, signal: AbortSignal): Promise<RecheckOutcome> {
+    const askedAt = this.clock.now();
     const { verdict, profile } = await this.verdictOn(identity, signal);
     const now = this.clock.now();
     const rules = this.config.offboarding;
     const record = untilExpiry(
-      applyRecheck(identity.record, verdict, rules, now, Math.random()),
+      applyRecheck(identity.record, verdict, rules, { askedAt, now }, Math.random()),
       identity,
     );
     const event = eventFor(identity, record);
@@ -94,6 +97,7 @@ export class AccountRecheck {
   ): Promise<{ readonly verdict: RecheckVerdict; readonly profile: ProviderProfile | null }> {
     const { provider, certificate, subject } = identity;
     if (provider === CERTIFICATES) {
+      await this.certificateSessions.recheck(identity);
       const verdict = await this.certificates.judge(certificate, subject, true);
       return { verdict, profile: null };
     }

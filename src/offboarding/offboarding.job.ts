@@ -99,7 +99,8 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
     const leaseMs = leaseMsFor(timeoutSeconds);
     return new ProviderQueue(
       {
-        lease: (limit) => this.identities.lease(provider, limit, leaseMs),
+        // Those that become due before the next tick wait for their time in the queue.
+        lease: (limit) => this.identities.lease(provider, limit, leaseMs, TICK_MS),
         release: (identities) => this.identities.release(identities),
         recheck: (identity, signal) => this.recheck(identity, signal),
       },

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { IdentitiesModule } from '../identities/identities.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
 import { AccountRecheck } from './account-recheck.js';
+import { CertificateSessions } from './certificate-sessions.js';
 import { OffboardingJob, OldestCheckGauge, ProviderFailureCounts } from './offboarding.job.js';
 import { RevocationSignals } from './signals/revocation-signals.js';
 import { ProviderSignalsController } from './signals/provider-signals.controller.js';
@@ -22,6 +23,7 @@ import {
   controllers: [ProviderSignalsController],
   providers: [
     AccountRecheck,
+    CertificateSessions,
     GitHubWebhookService,
     OffboardingJob,
     OldestCheckGauge,

@@ -13,6 +13,7 @@ function identity(id: number): LeasedIdentity {
     login: null,
     record: { status: 'eligible', reason: null, checkedAt: 0, failures: 0 },
     dueAt: 0,
+    dueInMs: 0,
     credentials: null,
     certificate: null,
     leaseUntil: new Date(0),
@@ -139,6 +140,32 @@ describe(ProviderQueue, () => {
     });
     await queue.drain();
     expect(stop.signal.aborted).toBe(true);
+  });
+
+  it('begins no check before the identity is due, and no due one later for it', async () => {
+    const begun: [id: string, at: number][] = [];
+    const { queue, due } = queueOver(3, ({ id }) => {
+      begun.push([id, performance.now()]);
+      return Promise.resolve({ kind: 'eligible' });
+    });
+    due[0] = { ...identity(0), dueInMs: 80 };
+    due[1] = { ...identity(1), dueInMs: 40 };
+    const startedAt = performance.now();
+    await queue.drain();
+    expect(begun.map(([id]) => id)).toEqual(['identity-2', 'identity-1', 'identity-0']);
+    const waits = begun.map(([, at]) => at - startedAt);
+    // A timer may fire a millisecond early.
+    expect(waits[1]).toBeGreaterThan(38);
+    expect(waits[2]).toBeGreaterThan(78);
+  });
+
+  it('gives back what waits for its time when it is stopped', async () => {
+    const { queue, due, stop } = queueOver(1, () => Promise.resolve({ kind: 'eligible' }));
+    due[0] = { ...identity(0), dueInMs: 3_600_000 };
+    const drained = queue.drain();
+    setImmediate(() => stop.abort());
+    await drained;
+    expect(due).toHaveLength(1);
   });
 
   it('begins no more checks a second than the provider is to be asked', async () => {

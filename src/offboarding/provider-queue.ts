@@ -42,6 +42,7 @@ export interface QueueLimits {
 
 interface Waiting {
   readonly identity: LeasedIdentity;
+  readonly dueAt: number;
   readonly startBefore: number;
 }
 
@@ -108,7 +109,7 @@ export class ProviderQueue {
       }
       const next = this.waiting.shift();
       if (next !== undefined) {
-        if (await this.hasTurn(next.startBefore)) {
+        if (await this.hasTurn(next)) {
           return next.identity;
         }
         this.unused.push(next.identity);
@@ -122,28 +123,39 @@ export class ProviderQueue {
   }
 
   private async leaseMore(): Promise<void> {
-    const startBefore = performance.now() + START_WITHIN_MS;
     const limit = Math.max(BATCH, this.limits.concurrency);
     const leased = await this.work.lease(limit);
-    this.waiting.push(...leased.map((identity) => ({ identity, startBefore })));
+    const now = performance.now();
+    const startBefore = now + START_WITHIN_MS;
+    const waiting = leased.map((identity) => ({
+      identity,
+      dueAt: now + identity.dueInMs,
+      startBefore,
+    }));
+    this.waiting.push(...waiting.sort((one, other) => one.dueAt - other.dueAt));
     this.isExhausted = leased.length < limit;
   }
 
-  /** Waits for a place in the rate that the provider is asked at. */
-  private async hasTurn(startBefore: number): Promise<boolean> {
-    const now = performance.now();
+  /** Waits until the identity is due, and for a place in the rate that the provider is asked at. */
+  private async hasTurn({ dueAt, startBefore }: Waiting): Promise<boolean> {
+    await this.sleepUntil(dueAt);
     const { checksPerSecond } = this.limits;
     if (checksPerSecond > 0) {
-      const slot = Math.max(this.nextSlotAt, now);
+      const slot = Math.max(this.nextSlotAt, performance.now());
       if (slot > startBefore) {
         return false;
       }
       this.nextSlotAt = slot + 1000 / checksPerSecond;
-      if (slot > now) {
-        await sleep(slot - now, undefined, { signal: this.stop }).catch(() => undefined);
-      }
+      await this.sleepUntil(slot);
     }
     return performance.now() <= startBefore && !this.mustRest();
+  }
+
+  private async sleepUntil(time: number): Promise<void> {
+    const waitMs = time - performance.now();
+    if (waitMs > 0) {
+      await sleep(waitMs, undefined, { signal: this.stop }).catch(() => undefined);
+    }
   }
 
   private async check(identity: LeasedIdentity): Promise<void> {

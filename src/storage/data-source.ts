@@ -23,6 +23,7 @@ import { IdentityIssuer1764300000000 } from './migrations/1764300000000-identity
 import { ProviderSession1764400000000 } from './migrations/1764400000000-provider-session.js';
 import { IdentityCertificate1764410000000 } from './migrations/1764410000000-identity-certificate.js';
 import { PushTokenName1764420000000 } from './migrations/1764420000000-push-token-name.js';
+import { SessionCertificate1764430000000 } from './migrations/1764430000000-session-certificate.js';
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
@@ -71,6 +72,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       ProviderSession1764400000000,
       IdentityCertificate1764410000000,
       PushTokenName1764420000000,
+      SessionCertificate1764430000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

@@ -22,6 +22,7 @@ import {
 } from './repositories/one-time.repository.js';
 import { ProviderLogoutRepository } from './repositories/provider-logout.repository.js';
 import { PushTokenRepository } from './repositories/push-token.repository.js';
+import { SessionCertificateRepository } from './repositories/session-certificate.repository.js';
 import { SessionRepository } from './repositories/session.repository.js';
 import { ContentAtRest, IdentityCredentials } from './sealing/content-at-rest.js';
 import { loadMasterSecret, MasterKeys } from './sealing/master-keys.js';
@@ -44,6 +45,7 @@ const repositories = [
   LoginChallengeRepository,
   ProviderLogoutRepository,
   PushTokenRepository,
+  SessionCertificateRepository,
   SessionRepository,
 ];
 

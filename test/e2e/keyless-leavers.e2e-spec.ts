@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { call, refusalOf } from '../helpers/client.js';
 import { connect, refusedConnect } from '../helpers/client-live.js';
 import { IS_POSTGRES, type Server } from '../helpers/server.js';
+import { waitFor } from '../helpers/wait.js';
 import { KEYLESS, OffboardingWorld, type Person } from './offboarding-world.js';
 
 const withServices = IS_POSTGRES ? describe : describe.skip;
@@ -97,15 +98,27 @@ withServices('leaving the provider that alone opens an account, where none is re
     expect(refusalOf(refused)).toEqual({ status: 403, code: 'not-eligible' });
   });
 
-  it('checks no identity again before the interval has passed', async () => {
+  it('checks an identity once in each interval, which a login begins anew', async () => {
     const person = await world.keylessLogin(one);
-    const { body } = await call(one, 'GET', '/v1/account/profile', person);
-    expect(body['identities']).toMatchObject([{ eligibility: { status: 'eligible' } }]);
-    const [{ eligibility }] = body['identities'] as [
-      { eligibility: { checkedAt: number; nextCheckAt: number } },
-    ];
-    const wait = eligibility.nextCheckAt - eligibility.checkedAt;
-    expect(wait).toBeGreaterThanOrEqual(3_600_000);
-    expect(wait).toBeLessThanOrEqual(1.02 * 3_600_000);
+    const eligibility = async () => {
+      const { body } = await call(one, 'GET', '/v1/account/profile', person);
+      expect(body['identities']).toMatchObject([{ eligibility: { status: 'eligible' } }]);
+      const [identity] = body['identities'] as [
+        { eligibility: { checkedAt: number; nextCheckAt: number } },
+      ];
+      return identity.eligibility;
+    };
+    const first = await eligibility();
+    expect(first.nextCheckAt - first.checkedAt).toBeGreaterThanOrEqual(1_800_000);
+    expect(first.nextCheckAt - first.checkedAt).toBeLessThanOrEqual(3_600_000);
+    await world.keylessLogin(one, person.sub);
+    const again = await eligibility();
+    expect(again.nextCheckAt - again.checkedAt).toBe(3_600_000);
+    await world.makeDue();
+    await waitFor('a check', async () => (await eligibility()).checkedAt > again.checkedAt);
+    const checked = await eligibility();
+    // From the start of the check to that of the next one.
+    expect(checked.nextCheckAt - checked.checkedAt).toBeLessThanOrEqual(3_600_000);
+    expect(checked.nextCheckAt - again.checkedAt).toBeGreaterThanOrEqual(3_600_000);
   });
 });

@@ -107,6 +107,26 @@ describe('revocation lists in a file', () => {
     back.live.close();
   });
 
+  it('end what an older certificate of a person began, and not what the newest did', async () => {
+    const names = ['email:two-devices@corp.example'];
+    const [lost, kept] = [issuing.issue({ names }), issuing.issue({ names })];
+    const [older, newer] = [await person(direct, lost), await person(direct, kept)];
+    const again = String((await direct.logIn(lost)).body['token']);
+    expect((await direct.logIn(kept)).status).toBe(200);
+    issuing.revoke(lost);
+    publish({ ...files, 'crl.pem': revocationLists() }, 'older');
+    expect(await older.live.next('closing')).toMatchObject({ code: 'token-revoked' });
+    for (const token of [older.token, again]) {
+      await waitFor('the session to end', async () => {
+        const { status, body } = await call(direct.server, 'GET', '/v1/account/profile', { token });
+        return status === 401 && body['code'] === 'token-revoked';
+      });
+    }
+    expect(await eligibilityOf(direct, newer)).toMatchObject({ status: 'eligible' });
+    expect(newer.live.socket.connected).toBe(true);
+    newer.live.close();
+  });
+
   it('end access with the authority, when its file does', async () => {
     const someone = await person(direct);
     const other = TestAuthority.root(directory.path, 'Other Root');

@@ -6,6 +6,7 @@ import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
 import { MAX_SESSIONS } from '../../policy/admission/access.js';
+import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import {
   hashOfProviderSession,
   SessionRepository,
@@ -30,6 +31,8 @@ export interface SessionLimits {
   readonly ttlSeconds: number;
   /** Unix milliseconds; null = the lifetime alone. */
   readonly endsBy: number | null;
+  /** The certificate that was shown: its revocation ends the session. */
+  readonly certificate: CertificateRecord | null;
 }
 
 /** Sessions that may begin beside this one before a surplus is looked for. */
@@ -77,6 +80,7 @@ export class SessionIssuer {
       address,
       providerSession:
         providerSession === null ? null : hashOfProviderSession(method, providerSession),
+      certificate: limits?.certificate ?? null,
     };
   }
 

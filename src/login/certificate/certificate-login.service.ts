@@ -124,7 +124,8 @@ export class CertificateLoginService {
 
   private identity({ subject, login, record, eligibility }: ProvenCertificate): KeylessIdentity {
     const known = { provider: CERTIFICATES, subject, authority: null, credentials: null };
-    const limits = { ttlSeconds: this.mtls.tokenTtlSeconds, endsBy: endOf(record) };
+    const { tokenTtlSeconds: ttlSeconds } = this.mtls;
+    const limits = { ttlSeconds, endsBy: endOf(record), certificate: record };
     return { ...known, login, certificate: record, eligibility, limits };
   }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {
   applyRecheck,
   changeBetween,
+  firstCheckAt,
   judgeIdentity,
   nextCheckAt,
   retryCheckAt,
@@ -43,24 +44,40 @@ describe(judgeIdentity, () => {
   });
 
   it('leaves the check that is due its time, while none has failed', () => {
-    const until = nextCheckAt(strict, NOW, 1) + 2 * MINUTE;
+    const until = nextCheckAt(strict, NOW) + 2 * MINUTE;
     expect(judgeIdentity(good, strict, NOW)).toEqual({ isAllowed: true, until });
     expect(judgeIdentity(good, strict, until)).toEqual({ isAllowed: false });
     const short = { ...strict, intervalSeconds: 60 };
-    expect(judgeIdentity(good, short, NOW + 1.6 * MINUTE)).toEqual({ isAllowed: false });
+    expect(judgeIdentity(good, short, NOW + 1.5 * MINUTE)).toEqual({ isAllowed: false });
+  });
+});
+
+describe(firstCheckAt, () => {
+  it('is spread over the second half of the interval', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (random) => {
+        const wait = firstCheckAt(lenient, NOW, random) - NOW;
+        expect(wait).toBeGreaterThanOrEqual(INTERVAL / 2);
+        expect(wait).toBeLessThanOrEqual(INTERVAL);
+      }),
+    );
+    expect(firstCheckAt(lenient, NOW, 0)).toBe(NOW + INTERVAL);
+    expect(firstCheckAt(lenient, NOW, 1)).toBe(NOW + INTERVAL / 2);
   });
 });
 
 describe(nextCheckAt, () => {
-  it('is never earlier than one interval after the answer, and hardly later', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (random) => {
-        const wait = nextCheckAt(lenient, NOW, random) - NOW;
-        expect(wait).toBeGreaterThanOrEqual(INTERVAL);
-        expect(wait).toBeLessThanOrEqual(1.02 * INTERVAL);
-      }),
-    );
-  });
+  it.each(['eligible', 'ineligible'] as const)(
+    'begins one interval after the check before it began: %s',
+    (kind) => {
+      const verdict = kind === 'eligible' ? { kind } : { kind, reason: 'not_a_member' };
+      const times = { askedAt: NOW, now: NOW + MINUTE };
+      expect(applyRecheck(good, verdict, lenient, times, 0.5)).toMatchObject({
+        checkedAt: NOW + MINUTE,
+        nextCheckAt: NOW + INTERVAL,
+      });
+    },
+  );
 });
 
 describe(retryCheckAt, () => {
@@ -80,29 +97,30 @@ describe(retryCheckAt, () => {
 });
 
 describe(applyRecheck, () => {
+  const at = (now: number) => ({ askedAt: now, now });
   const unknown = { kind: 'unknown', reason: 'timeout' } as const;
   const no = { kind: 'ineligible', reason: 'not_a_member' } as const;
 
   it.each([lenient, strict])('takes a definite no in both modes: %j', (rules) => {
-    const after = applyRecheck(good, no, rules, NOW, 0);
+    const after = applyRecheck(good, no, rules, at(NOW), 0);
     expect(after).toMatchObject({ status: 'ineligible', reason: 'not_a_member', checkedAt: NOW });
     expect(changeBetween(good, after)).toBe('lost');
   });
 
   it('keeps a good answer while the provider is silent, for ever where not strict', () => {
-    const after = applyRecheck(good, unknown, lenient, NOW + 99 * INTERVAL, 0);
+    const after = applyRecheck(good, unknown, lenient, at(NOW + 99 * INTERVAL), 0);
     expect(after).toMatchObject({ status: 'eligible', reason: 'timeout', checkedAt: NOW });
     expect(after.failures).toBe(1);
     expect(changeBetween(good, after)).toBe('none');
   });
 
   it('stops trusting a good answer older than the interval where strict', () => {
-    const early = applyRecheck(good, unknown, strict, NOW + INTERVAL - 1, 0);
+    const early = applyRecheck(good, unknown, strict, at(NOW + INTERVAL - 1), 0);
     expect(early.status).toBe('eligible');
-    const late = applyRecheck(good, unknown, strict, NOW + INTERVAL, 0);
+    const late = applyRecheck(good, unknown, strict, at(NOW + INTERVAL), 0);
     expect(late.status).toBe('unknown');
     expect(changeBetween(good, late)).toBe('lost');
-    expect(changeBetween(late, applyRecheck(late, unknown, strict, NOW + INTERVAL, 0))).toBe(
+    expect(changeBetween(late, applyRecheck(late, unknown, strict, at(NOW + INTERVAL), 0))).toBe(
       'none',
     );
   });
@@ -110,11 +128,11 @@ describe(applyRecheck, () => {
   it('never turns a no into anything else without a definite yes', () => {
     const refused: EligibilityRecord = { ...good, status: 'ineligible', reason: 'not_a_member' };
     for (const rules of [lenient, strict]) {
-      const after = applyRecheck(refused, unknown, rules, NOW + 9 * INTERVAL, 0);
+      const after = applyRecheck(refused, unknown, rules, at(NOW + 9 * INTERVAL), 0);
       expect(after).toMatchObject({ status: 'ineligible', reason: 'not_a_member' });
       expect(changeBetween(refused, after)).toBe('none');
     }
-    const back = applyRecheck(refused, { kind: 'eligible' }, strict, NOW, 0);
+    const back = applyRecheck(refused, { kind: 'eligible' }, strict, at(NOW), 0);
     expect(back).toMatchObject({ status: 'eligible', reason: null, failures: 0 });
     expect(changeBetween(refused, back)).toBe('regained');
   });

@@ -3,7 +3,7 @@ import type { EligibilityStatus } from './eligibility.js';
 /** The operator's decisions about offboarding. */
 export interface OffboardingRules {
   readonly enabled: boolean;
-  /** The least time between a definite answer about an identity and its next scheduled check. */
+  /** The time between a definite answer about an identity and its next scheduled check. */
   readonly intervalSeconds: number;
   /** Whether a provider that gives no answer for a whole interval counts as a no. */
   readonly strict: boolean;
@@ -30,12 +30,18 @@ export type RecheckVerdict =
   | { readonly kind: 'ineligible'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string; readonly retryAfterMs?: number };
 
+/** When a check began and ended, Unix milliseconds. */
+export interface CheckTimes {
+  readonly askedAt: number;
+  readonly now: number;
+}
+
 export type IdentityDecision =
   /** `until`: from then on, Unix milliseconds, the answer is no unless a check renewed it. */
   { readonly isAllowed: true; readonly until: number } | { readonly isAllowed: false };
 
-/** A check is later than the interval by up to this share of it, never earlier. */
-const SPREAD = 0.02;
+/** The first check of an identity comes after this share of the interval at the earliest. */
+const EARLIEST_PHASE = 0.5;
 
 /** For a check that is due: its place in the queue, and the requests to the provider. */
 const LONGEST_CHECK_MS = 120_000;
@@ -64,19 +70,29 @@ export function judgeIdentity(
     return { isAllowed: true, until: Infinity };
   }
   const intervalMs = rules.intervalSeconds * 1000;
-  const pendingMs = intervalMs * SPREAD + Math.min(LONGEST_CHECK_MS, intervalMs / 2);
+  const pendingMs = Math.min(LONGEST_CHECK_MS, intervalMs / 2);
   const graceMs = identity.failures === 0 ? pendingMs : 0;
   const until = (identity.checkedAt ?? -Infinity) + intervalMs + graceMs;
   return now < until ? { isAllowed: true, until } : { isAllowed: false };
 }
 
 /**
- * When an identity with a definite answer is checked again.
+ * When an identity that was just linked is checked for the first time, within the interval.
  *
  * @param random 0 to 1: spreads identities that were linked at the same moment
  */
-export function nextCheckAt(rules: OffboardingRules, now: number, random: number): number {
-  return now + Math.round(rules.intervalSeconds * 1000 * (1 + SPREAD * random));
+export function firstCheckAt(rules: OffboardingRules, now: number, random: number): number {
+  return now + Math.round(rules.intervalSeconds * 1000 * (1 - EARLIEST_PHASE * random));
+}
+
+/**
+ * When an identity with a definite answer is checked again: neither earlier, as providers are asked
+ * once per interval, nor later, as access ends within it.
+ *
+ * @param askedAt when the check that was answered began
+ */
+export function nextCheckAt(rules: OffboardingRules, askedAt: number): number {
+  return askedAt + rules.intervalSeconds * 1000;
 }
 
 /** When to ask again after `failures` checks without an answer: doubling, within the interval. */
@@ -102,7 +118,7 @@ export function applyRecheck(
   record: EligibilityRecord,
   verdict: RecheckVerdict,
   rules: OffboardingRules,
-  now: number,
+  { askedAt, now }: CheckTimes,
   random: number,
 ): ScheduledRecord {
   switch (verdict.kind) {
@@ -113,7 +129,7 @@ export function applyRecheck(
         reason: verdict.kind === 'ineligible' ? verdict.reason : null,
         checkedAt: now,
         failures: 0,
-        nextCheckAt: nextCheckAt(rules, now, random),
+        nextCheckAt: nextCheckAt(rules, askedAt),
       };
     case 'unknown':
       return unanswered(record, verdict, rules, now, random);

@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import { AccountEntity } from './account.entity.js';
 
 /** One login. Its token is good while this row is there. */
@@ -32,4 +33,7 @@ export class SessionEntity {
 
   /** Hash of the provider's session that the login was part of; null where it named none. */
   @Column('bytea', { name: 'provider_session', nullable: true }) providerSession!: Buffer | null;
+
+  /** The certificate that the login showed; null = none, or stored before this was. */
+  @Column('jsonb', { nullable: true, select: false }) certificate!: CertificateRecord | null;
 }

@@ -17,8 +17,10 @@ export interface LeasedIdentity {
   readonly issuer: string | null;
   readonly login: string | null;
   readonly record: EligibilityRecord;
-  /** When it became due, Unix milliseconds. */
+  /** When it becomes or became due, Unix milliseconds. */
   readonly dueAt: number;
+  /** Milliseconds until then, by the database's clock; 0 = it was due. */
+  readonly dueInMs: number;
   /** Sealed; {@link IdentityDueRepository.openCredentials}. */
   readonly credentials: Buffer | null;
   /** null = not a certificate, or linked before certificates were stored. */
@@ -41,6 +43,9 @@ const ADOPT_BATCH = 1000;
 /** The driver's Date cuts microseconds off. */
 export const DUE_NOW = `date_trunc('milliseconds', now())`;
 
+const IS_NAMED = `("certificate" #>> '{reference,issuerName}' = $2
+  AND "certificate" #>> '{reference,serialNumber}' = ANY($3::text[]))`;
+
 /** The queue of identities to re-check. Leases go by the database's clock: replicas' may differ. */
 @Injectable()
 export class IdentityDueRepository {
@@ -49,12 +54,22 @@ export class IdentityDueRepository {
     private readonly sealing: IdentityCredentials,
   ) {}
 
-  /** Leases up to `limit` due identities of one provider that no worker has, by one statement. */
-  async lease(provider: string, limit: number, leaseMs: number): Promise<LeasedIdentity[]> {
+  /**
+   * Leases up to `limit` identities of one provider that no worker has, by one statement.
+   *
+   * @param aheadMs also those that become due within this time
+   */
+  async lease(
+    provider: string,
+    limit: number,
+    leaseMs: number,
+    aheadMs: number,
+  ): Promise<LeasedIdentity[]> {
     const rows = await this.database.query<LeasedRow>(
       `WITH "due" AS MATERIALIZED (
          SELECT "id" FROM "identity"
-         WHERE "provider" = $1 AND "eligibility_next_check_at" <= now()
+         WHERE "provider" = $1
+           AND "eligibility_next_check_at" <= now() + $4 * interval '1 millisecond'
            AND ("lease_until" IS NULL OR "lease_until" <= now())
          ORDER BY "eligibility_next_check_at" LIMIT $2 FOR UPDATE SKIP LOCKED)
        UPDATE "identity" SET "lease_until" = ${DUE_NOW} + $3 * interval '1 millisecond'
@@ -62,9 +77,11 @@ export class IdentityDueRepository {
        RETURNING "identity"."id", "account_id" AS "accountId", "provider", "subject", "issuer",
          "login", "eligibility_status" AS "status", "eligibility_reason" AS "reason",
          "eligibility_checked_at" AS "checkedAt", "eligibility_next_check_at" AS "dueAt",
+         GREATEST(extract(epoch FROM "eligibility_next_check_at" - now()) * 1000, 0)::float8
+           AS "dueInMs",
          "consecutive_failures" AS "failures", "credentials", "certificate",
          "lease_until" AS "leaseUntil"`,
-      [provider, limit, leaseMs],
+      [provider, limit, leaseMs, aheadMs],
     );
     return rows.map(({ status, reason, checkedAt, failures, dueAt, ...row }) => ({
       ...row,
@@ -145,7 +162,8 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Makes due the identities of certificates that an authority revoked.
+   * Makes due the identities of certificates that an authority revoked: those that an identity keeps,
+   * and those of live sessions.
    *
    * @param issuerName DER of the authority's name, base64
    * @param serialNumbers lower-case hex without leading zero bytes
@@ -154,9 +172,10 @@ export class IdentityDueRepository {
   async makeCertificatesDue(issuerName: string, serialNumbers: readonly string[]): Promise<number> {
     const made = await this.database.query(
       `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
-       WHERE "provider" = $1 AND "eligibility_status" <> 'ineligible'
-         AND "certificate" #>> '{reference,issuerName}' = $2
-         AND "certificate" #>> '{reference,serialNumber}' = ANY($3::text[]) RETURNING 1`,
+       WHERE "provider" = $1 AND "eligibility_status" <> 'ineligible' AND (${IS_NAMED}
+         OR "account_id" IN (
+           SELECT "account_id" FROM "session" WHERE "certificate" IS NOT NULL AND ${IS_NAMED}))
+       RETURNING 1`,
       [CERTIFICATES, issuerName, serialNumbers],
     );
     return made.length;

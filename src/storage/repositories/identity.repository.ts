@@ -28,6 +28,9 @@ export interface ProvenIdentity {
   /** null = not a certificate. */
   readonly certificate: CertificateRecord | null;
   readonly checkedAt: Date;
+  /** Of an identity that is new here; null = nothing is re-checked. */
+  readonly firstCheckAt: Date | null;
+  /** Of one that is known. */
   readonly nextCheckAt: Date | null;
 }
 
@@ -108,6 +111,7 @@ export class IdentityRepository {
       .values({
         ...{ id: randomUUID(), accountId, provider, subject, connectedAt: checkedAt },
         ...confirmed(proven),
+        eligibilityNextCheckAt: proven.firstCheckAt,
         credentials: sealed,
       })
       .orIgnore()

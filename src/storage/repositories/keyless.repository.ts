@@ -144,7 +144,7 @@ export class KeylessRepository {
    * @returns its id; null when another first login was faster: it is committed by then
    */
   async create(query: Query, proven: ProvenIdentity, now: Date): Promise<string | null> {
-    const { provider, subject, authority, facts, credentials, checkedAt, nextCheckAt } = proven;
+    const { provider, subject, authority, facts, credentials, checkedAt, firstCheckAt } = proven;
     const { certificate } = proven;
     const accountId = randomUUID();
     const [account] = await query<{ id: string }>(CREATE, [
@@ -154,7 +154,7 @@ export class KeylessRepository {
       JSON.stringify(facts),
       this.credentials.seal(accountId, provider, credentials),
       checkedAt,
-      nextCheckAt,
+      firstCheckAt,
       accountId,
       randomUUID(),
       now,

@@ -4,6 +4,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, type Repository } from 'typeorm';
 import { MAX_SESSIONS } from '../../policy/admission/access.js';
 import type { AuditKind } from '../../policy/audit-event.js';
+import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import { batched } from '../batched.js';
 import { Database, type Query } from '../database.js';
 import { AccountEntity } from '../entities/account.entity.js';
@@ -25,6 +26,8 @@ export interface NewSession {
   readonly address: string | null;
   /** {@link hashOfProviderSession}; null = the login was part of none. */
   readonly providerSession: Buffer | null;
+  /** The certificate that was shown; null = none. */
+  readonly certificate: CertificateRecord | null;
 }
 
 /** Under which a session is found again when its provider ends its own: of bounded length. */
@@ -34,10 +37,10 @@ export function hashOfProviderSession(provider: string, session: string): Buffer
     .digest();
 }
 
-const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address", "provider_session"`;
+const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address", "provider_session", "shown"`;
 const SESSION_TYPES = [
   ...['uuid', 'text', 'timestamptz', 'timestamptz'],
-  ...['text', 'text', 'text', 'bytea'],
+  ...['text', 'text', 'text', 'bytea', 'jsonb'],
 ];
 
 /** One array a column, for {@link newSessions}. */
@@ -51,6 +54,7 @@ export function sessionParameters(sessions: readonly NewSession[]): unknown[][] 
     sessions.map(({ clientPlatform }) => clientPlatform),
     sessions.map(({ address }) => address),
     sessions.map(({ providerSession }) => providerSession),
+    sessions.map(({ certificate }) => certificate && JSON.stringify(certificate)),
   ];
 }
 
@@ -83,9 +87,10 @@ export function sessionsFrom(source: string, kinds: readonly AuditKind[] = ['log
   return `
   "begun" AS (
     INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
-      "expires_at", "method", "client_name", "client_platform", "address", "provider_session")
+      "expires_at", "method", "client_name", "client_platform", "address", "provider_session",
+      "certificate")
     SELECT "session_id", "id", "token_epoch", "at", "at", "until", "method", "client_name",
-      "client_platform", "address", "provider_session"
+      "client_platform", "address", "provider_session", "shown"
     FROM ${source}),
   "logged" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
