@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AccountContent } from '../src/client/crypto/account-content.js';
 import { readPreferences } from '../src/notify/preferences.js';
-import { openSettings, SettingsUnreadable } from '../src/notify/settings.js';
+import { openSettings, SettingsUnreadable } from '../src/client/api/account-settings.js';
 import { InvalidEvent, readEvent, readRequestDetails } from '../src/notify/content/read-event.js';
 import { notify } from '../src/notify/notify.js';
 import { anEvent, NOW, pushToken, saved, settingsWith } from './fakes/webhook-account.js';

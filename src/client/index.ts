@@ -2,6 +2,16 @@ export type { AuthAction, AuthMethod, AuthMode } from '../policy/admission/admis
 export type { Content } from '../policy/content.js';
 export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-policy.js';
 export type * from './api/api-client-answers.js';
+export {
+  changeSettings,
+  openSettings,
+  SettingsConflict,
+  SettingsUnreadable,
+  type Decrypt,
+  type SettingsContent,
+  type SettingsFields,
+  type SettingsKey,
+} from './api/account-settings.js';
 export type { TransportOptions } from './api/api-client-transport.js';
 export { GatehouseClient } from './api/api-client.js';
 export type { AnswerOf, RequestOf, Route } from './api/api-routes.js';

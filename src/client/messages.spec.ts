@@ -1,9 +1,11 @@
+import { SettingsConflict, SettingsUnreadable } from './api/account-settings.js';
 import { OtherAccountKey } from './api/device-approval.js';
 import { ContentUnreadable } from './crypto/account-content.js';
 import { DeviceSealError } from './crypto/device-sealing.js';
 import { DeviceKeyError } from './crypto/key-text.js';
 import { ChallengeRefused } from './crypto/login-challenge.js';
 import { failureMessage } from './messages.js';
+import { WebPushKeyError } from './notifications/web-push-key.js';
 
 describe(failureMessage.name, () => {
   it.each([
@@ -12,6 +14,9 @@ describe(failureMessage.name, () => {
     new DeviceKeyError('checksum'),
     new DeviceSealError('invalid-key'),
     new OtherAccountKey(),
+    new SettingsConflict(),
+    new SettingsUnreadable('The settings are not JSON.'),
+    new WebPushKeyError('There is no key.'),
   ])('of $name is its own', (error) => {
     expect(failureMessage(error)).toBe(error.message);
   });

@@ -29,6 +29,9 @@ const OWN_ERRORS = [
   'DeviceKeyError',
   'DeviceSealError',
   'OtherAccountKey',
+  'SettingsConflict',
+  'SettingsUnreadable',
+  'WebPushKeyError',
 ];
 
 /** A failed call of the kit, as one or two sentences for the person who made it. */

@@ -21,7 +21,7 @@ import { resolutionOf } from './delivery/resolution.js';
 import type { NotificationEvent } from './content/notification-event.js';
 import { readPreferences } from './preferences.js';
 import type { InputProblem } from './content/read-event.js';
-import { SettingsUnreadable } from './settings.js';
+import { SettingsUnreadable } from '../client/api/account-settings.js';
 
 /** The account to notify: its settings document and the push tokens it has saved. */
 export interface NotifiedAccount {

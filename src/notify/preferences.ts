@@ -49,7 +49,9 @@ export interface Preferences {
 
 const MAX_ID_CHARACTERS = 128;
 const MAX_URL_CHARACTERS = 2048;
-const CHANNELS = 'notificationChannelsV1';
+/** Where the settings hold the preferences, and the channels (contract, The sender). */
+export const PREFERENCES_SETTING = 'notificationsSettingsV1';
+export const CHANNELS_SETTING = 'notificationChannelsV1';
 
 const flag = (otherwise: boolean) =>
   v.nullish(v.boolean(`must be true or false: taken as ${otherwise}`), otherwise);
@@ -105,7 +107,7 @@ const CHANNEL = v.object({
 export function readPreferences(settings: unknown, now: number = Date.now()): Preferences {
   const problems: InputProblem[] = [];
   const document = recordIn(settings, 'settings', problems);
-  const name = 'notificationsSettingsV1';
+  const name = PREFERENCES_SETTING;
   const fields = recordIn(document[name], name, problems);
   return {
     push: {
@@ -114,7 +116,7 @@ export function readPreferences(settings: unknown, now: number = Date.now()): Pr
     },
     foregroundBehavior: readForegroundBehavior(fields['foregroundBehavior']),
     webPushKey: webPushKeyIn(document[WEB_PUSH_SETTING], problems),
-    ...channelsIn(document[CHANNELS], now, problems),
+    ...channelsIn(document[CHANNELS_SETTING], now, problems),
     problems,
   };
 }
@@ -132,15 +134,15 @@ type Channels = Pick<Preferences, 'channels' | 'brokenChannels'>;
 
 function channelsIn(value: unknown, now: number, problems: InputProblem[]): Channels {
   if (value !== undefined && value !== null && !Array.isArray(value)) {
-    problems.push({ path: CHANNELS, message: 'must be a list: no channel is served' });
-    const detail = `${CHANNELS} in the settings must be a list.`;
+    problems.push({ path: CHANNELS_SETTING, message: 'must be a list: no channel is served' });
+    const detail = `${CHANNELS_SETTING} in the settings must be a list.`;
     return { channels: [], brokenChannels: [{ id: null, enabled: true, detail }] };
   }
   const seen = new Set<string>();
   const channels: WebhookChannel[] = [];
   const brokenChannels: BrokenChannel[] = [];
   for (const [index, entry] of (value ?? []).entries()) {
-    const path = `${CHANNELS}[${index}]`;
+    const path = `${CHANNELS_SETTING}[${index}]`;
     const channel = channelIn(entry, path, now, problems);
     const problem = typeof channel === 'string' ? channel : repeated(channel.id, seen);
     if (typeof channel !== 'string' && problem === null) {

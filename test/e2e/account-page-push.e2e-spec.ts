@@ -7,7 +7,7 @@ import { notify } from '../../src/notify/notify.js';
 import { readEvent } from '../../src/notify/content/read-event.js';
 import { generateWebPushKey } from '../../src/client/notifications/web-push-key.js';
 import { readWebPushToken } from '../../src/client/notifications/web-push.js';
-import { openSettings, type SettingsContent } from '../../src/notify/settings.js';
+import { openSettings, type SettingsContent } from '../../src/client/api/account-settings.js';
 import { WebPushSender } from '../../src/notify/push/web-push.sender.js';
 import { certificateDirectory, TestAuthority } from '../fakes/certificates.js';
 import {

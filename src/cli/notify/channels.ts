@@ -1,5 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import type { SettingsFields } from '../../client/api/account-settings.js';
 import { readPreferences, type WebhookChannel } from '../../notify/preferences.js';
+import {
+  addChannel,
+  changeChannel,
+  CHANNEL_TOPICS,
+  makeSigningSecret,
+  newChannel,
+  removeChannel,
+  type ChannelFields,
+} from '../../notify/settings-changes.js';
 import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { EXIT, refusedError, usageError } from '../cli-error.js';
@@ -8,18 +17,15 @@ import type { AddOptions, SetOptions } from './channels.command.js';
 import { describeLine } from './report.js';
 import type { SenderOptions } from './sender-session.js';
 import {
-  addChannel,
-  changeChannel,
   changeSettings,
   readSettings,
-  type ChannelFields,
+  refusing,
   type SettingsDocument,
 } from './settings-document.js';
 import { deliverTest } from './test-delivery.js';
 
 type Context = CliContext<SenderOptions>;
 
-const TOPICS = ['ready', 'permissionRequest', 'userActionRequest'] as const;
 /** The names of the same topics in events and deliveries. */
 const TOPICS_OF_EVENTS: Readonly<Record<string, string>> = {
   permission_request: 'permissionRequest',
@@ -31,24 +37,21 @@ export async function add(context: CliContext<AddOptions>): Promise<void> {
   const current = await requireSession(context);
   const { options, environment } = context;
   const isNew = options.newSecret === true;
-  const secret = isNew ? makeSecret() : await signingSecret(options, environment);
-  const id = options.id ?? `ch_${randomBytes(9).toString('base64url')}`;
-  const channel: ChannelFields = {
-    v: 1,
-    id,
-    kind: 'webhook',
-    enabled: true,
-    url: context.args[0] ?? '',
-    signingSecret: secret,
-    topics: topicsOf(options.topics),
-    readyIncludeMessageText: options.messageText === true,
-    requestPreviews: options.previews !== false,
-    ...(options.preset !== undefined && { preset: options.preset }),
-  };
-  refuseInvalid(channel);
+  const secret = isNew ? makeSigningSecret() : await signingSecret(options, environment);
+  const channel = refusing(() =>
+    newChannel({
+      url: context.args[0] ?? '',
+      id: options.id,
+      preset: options.preset,
+      signingSecret: secret,
+      topics: topicsOf(options.topics),
+      readyIncludeMessageText: options.messageText === true,
+      requestPreviews: options.previews !== false,
+    }),
+  );
   const written = await changeSettings(context, current, (fields) => addChannel(fields, channel));
   const text = [
-    `Added ${id}${secret === null ? ', unsigned' : ', signed'}.`,
+    `Added ${channel.id}${secret === null ? ', unsigned' : ', signed'}.`,
     ...(isNew ? [`Signing secret, shown only now: ${secret}`] : []),
   ];
   const kept = { keptIn: written.file ?? 'server', isSigned: secret !== null };
@@ -83,7 +86,7 @@ export async function set(context: CliContext<SetOptions>): Promise<void> {
   const { url, topics, previews, messageText, secret, secretFile, newSecret } = options;
   const signing =
     newSecret === true
-      ? makeSecret()
+      ? makeSigningSecret()
       : // Not of the environment: it would replace a secret that this command does not name.
         await signingSecret({ secret, secretFile }, {});
   const changes: ChannelFields = {
@@ -97,11 +100,7 @@ export async function set(context: CliContext<SetOptions>): Promise<void> {
   }
   const id = context.args[0] ?? '';
   const written = await changeSettings(context, await requireSession(context), (fields) =>
-    changeChannel(fields, id, (before) => {
-      const channel = { ...before, ...changes, ...replacedSecret(before, signing) };
-      refuseInvalid(channel);
-      return channel;
-    }),
+    changeChannel(fields, id, { ...changes, ...(signing !== null && { signingSecret: signing }) }),
   );
   const isShown = newSecret === true;
   const text = [
@@ -118,31 +117,12 @@ export async function set(context: CliContext<SetOptions>): Promise<void> {
   );
 }
 
-/** Receivers have a day to learn the new secret. */
-const OVERLAP_MS = 24 * 60 * 60_000;
-
-function replacedSecret(before: ChannelFields, secret: string | null): ChannelFields {
-  const { signingSecret: previous } = before;
-  if (secret === null || secret === previous) {
-    return {};
-  }
-  return typeof previous === 'string' && previous !== ''
-    ? {
-        signingSecret: secret,
-        previousSigningSecret: previous,
-        previousSigningSecretExpiresAt: Date.now() + OVERLAP_MS,
-      }
-    : { signingSecret: secret };
-}
-
-function makeSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
-}
-
 export const enable = (context: Context, enabled: boolean) =>
-  change(context, enabled ? 'Enabled' : 'Disabled', (channel) => ({ ...channel, enabled }));
+  change(context, enabled ? 'Enabled' : 'Disabled', (fields, id) =>
+    changeChannel(fields, id, { enabled }),
+  );
 
-export const remove = (context: Context) => change(context, 'Removed', () => null);
+export const remove = (context: Context) => change(context, 'Removed', removeChannel);
 
 /** Sends a test to one channel, enabled or not, and reports the answer. */
 export async function test(context: Context): Promise<number> {
@@ -152,7 +132,7 @@ export async function test(context: Context): Promise<number> {
   const channel = channels.find((one) => one.id === id);
   if (channel === undefined) {
     // Throws where there is none of that id.
-    changeChannel(document.fields, id, () => null);
+    refusing(() => removeChannel(document.fields, id));
     throw refusedError(
       `The channel ${id} is invalid.`,
       'broken-channel',
@@ -173,11 +153,11 @@ export async function test(context: Context): Promise<number> {
 async function change(
   context: Context,
   done: string,
-  how: (channel: ChannelFields) => ChannelFields | null,
+  how: (fields: SettingsFields, id: string) => SettingsFields,
 ): Promise<void> {
   const id = context.args[0] ?? '';
   const current = await requireSession(context);
-  await changeSettings(context, current, (fields) => changeChannel(fields, id, how));
+  await changeSettings(context, current, (fields) => how(fields, id));
   context.output.result({ channel: id, [done.toLowerCase()]: true }, `${done} ${id}.`);
 }
 
@@ -186,19 +166,11 @@ function topicsOf(list: string | undefined): Record<string, boolean> {
     const name = topic.trim();
     return TOPICS_OF_EVENTS[name] ?? name;
   });
-  const unknown = named?.find((topic) => !TOPICS.some((known) => known === topic));
+  const unknown = named?.find((topic) => !CHANNEL_TOPICS.some((known) => known === topic));
   if (unknown !== undefined) {
-    throw usageError(`"${unknown}" is no topic: ${TOPICS.join(', ')}.`);
+    throw usageError(`"${unknown}" is no topic: ${CHANNEL_TOPICS.join(', ')}.`);
   }
-  return Object.fromEntries(TOPICS.map((topic) => [topic, named?.includes(topic) ?? true]));
-}
-
-/** Validates as the sender does, so that no channel is stored that it would skip. */
-function refuseInvalid(channel: ChannelFields): void {
-  const [problem] = readPreferences({ notificationChannelsV1: [channel] }).problems;
-  if (problem !== undefined) {
-    throw usageError(`The channel ${problem.message.replace(': this channel is skipped', '')}.`);
-  }
+  return Object.fromEntries(CHANNEL_TOPICS.map((topic) => [topic, named?.includes(topic) ?? true]));
 }
 
 function summary({ id, url, enabled, preset, secrets, topics, ...switches }: WebhookChannel) {

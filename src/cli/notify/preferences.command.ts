@@ -1,12 +1,8 @@
-import { readForegroundBehavior } from '../../client/notifications/notification-display.js';
-import { recordOf } from '../../client/is-record.js';
 import type { Preferences } from '../../notify/preferences.js';
 import { command, type CommandGroup } from '../command.js';
 import { usageError } from '../cli-error.js';
 import { SERVER, SETTINGS_FILE } from '../options.js';
-import type { SettingsFields } from './settings-document.js';
 
-const NAME = 'notificationsSettingsV1';
 const ON_OFF = { on: true, true: true, yes: true, off: false, false: false, no: false };
 /** The values of each preference by their spelling. */
 const CHOICES: Readonly<Record<string, Readonly<Record<string, boolean | string>>>> = {
@@ -31,16 +27,17 @@ export const preferences: CommandGroup = {
       options: [SETTINGS_FILE, SERVER],
       examples: ['gatehouse preferences get'],
       async run(context) {
-        const { previewsInEffect, readSettings, requireSession, readPreferences } = await load();
+        const { previewsInEffect, readSettings, requireSession, readPreferences, setting } =
+          await load();
         const { fields, file } = await readSettings(context, await requireSession(context));
         const stored = readPreferences(fields);
-        const all = effective(fields, stored);
+        const all = effective(stored);
         const [name] = context.args;
         if (name !== undefined && !Object.hasOwn(all, name)) {
           throw unknownName(name);
         }
         const chosen = name === undefined ? all : { [name]: all[name] };
-        const problems = stored.problems.filter(({ path }) => path.startsWith(NAME));
+        const problems = stored.problems.filter(({ path }) => path.startsWith(setting));
         const previews = previewsInEffect(context, stored);
         const lines = problems.map(({ path, message }) => `${path} ${message}`);
         if (name === undefined || name === 'requestPreviews') {
@@ -66,13 +63,12 @@ export const preferences: CommandGroup = {
       examples: ['gatehouse preferences set requestPreviews=off ready=on'],
       async run(context) {
         const changes = Object.fromEntries(context.args.map(parse));
-        const { changeSettings, requireSession, readPreferences } = await load();
+        const { changeSettings, changePreferences, requireSession, readPreferences } = await load();
         const current = await requireSession(context);
-        const { fields, file } = await changeSettings(context, current, (before) => ({
-          ...before,
-          [NAME]: { v: 1, ...recordOf(before[NAME]), ...changes },
-        }));
-        const all = effective(fields, readPreferences(fields));
+        const { fields, file } = await changeSettings(context, current, (before) =>
+          changePreferences(before, changes),
+        );
+        const all = effective(readPreferences(fields));
         const text = Object.keys(changes).map((name) => assignment(name, all));
         const value = { preferences: all, keptIn: file ?? 'server' };
         context.output.result(value, text.join('\n'));
@@ -85,11 +81,21 @@ async function load() {
   const { requireSession } = await import('../account/current-session.js');
   const { changeSettings, readSettings } = await import('./settings-document.js');
   const { previewsInEffect } = await import('./build-previews.js');
-  const { readPreferences } = await import('../../notify/preferences.js');
-  return { requireSession, changeSettings, readSettings, readPreferences, previewsInEffect };
+  const { PREFERENCES_SETTING: setting, readPreferences } =
+    await import('../../notify/preferences.js');
+  const { changePreferences } = await import('../../notify/settings-changes.js');
+  return {
+    requireSession,
+    changeSettings,
+    changePreferences,
+    readSettings,
+    readPreferences,
+    previewsInEffect,
+    setting,
+  };
 }
 
-function effective(fields: SettingsFields, { push }: Preferences): Record<string, unknown> {
+function effective({ push, foregroundBehavior }: Preferences): Record<string, unknown> {
   const { enabled, topics, ...content } = push;
   return {
     pushEnabled: enabled,
@@ -97,7 +103,7 @@ function effective(fields: SettingsFields, { push }: Preferences): Record<string
     permissionRequest: topics.permission_request,
     userActionRequest: topics.user_action_request,
     ...content,
-    foregroundBehavior: readForegroundBehavior(recordOf(fields[NAME])['foregroundBehavior']),
+    foregroundBehavior,
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../notify/delivery/engine.js';
 import { renewDelivery } from '../../notify/delivery/plan.js';
 import { deliver } from '../../notify/notify.js';
+import { changeChannel } from '../../notify/settings-changes.js';
 import { readPreferences } from '../../notify/preferences.js';
 import type { ExpoSender } from '../../notify/push/expo.sender.js';
 import { genericDelivery, maskedToken } from '../../notify/push/push-message.js';
@@ -27,7 +28,7 @@ import type { CliContext } from '../command.js';
 import { CliError } from '../cli-error.js';
 import { EventInbox, planEvents, type PendingEvents } from './event-inbox.js';
 import { lineOfDelivery, lineOfOutcome, type ReportLine } from './report.js';
-import { changeChannel, changeSettings } from './settings-document.js';
+import { changeSettings } from './settings-document.js';
 import { SpoolAccounts, type SenderOptions } from './spool-accounts.js';
 
 export type { SenderOptions };
@@ -244,7 +245,7 @@ export class SenderSession {
   private async disableChannel(account: SpoolAccount, id: string): Promise<void> {
     const { context, current } = await this.accounts.get(account);
     await changeSettings(context, current, (fields) =>
-      changeChannel(fields, id, (channel) => ({ ...channel, enabled: false })),
+      changeChannel(fields, id, { enabled: false }),
     );
     this.context.output.note(`Disabled the webhook ${id}, as it requested.`);
   }

@@ -4,9 +4,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StoredSettings } from '../../client/api/api-client-answers.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import type { AccountContent } from '../../client/crypto/account-content.js';
-import { isRecord } from '../../client/is-record.js';
+import { ChannelRefused } from '../../notify/settings-changes.js';
 import type { Content } from '../../policy/content.js';
-import { openSettings, SettingsUnreadable, type SettingsContent } from '../../notify/settings.js';
+import {
+  openSettings,
+  SettingsUnreadable,
+  type SettingsContent,
+  type SettingsFields,
+} from '../../client/api/account-settings.js';
 import type { CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { CliError, refusedError, usageError } from '../cli-error.js';
@@ -21,7 +26,6 @@ import {
 } from '../../common/private-files.js';
 
 export type SettingsContext = CliContext<{ readonly settingsFile?: string | undefined }>;
-export type SettingsFields = Readonly<Record<string, unknown>>;
 
 /** An account's notification settings, with the place they were read from and are written to. */
 export interface SettingsDocument {
@@ -100,7 +104,8 @@ async function changeOnce(
   for (let tries = 0; tries < MAX_WRITES; tries += 1) {
     const document = await readSettings(context, current, true);
     const isEncrypted = document.isEncrypted ?? (await isEndToEndEncrypted(current));
-    const written = { ...document, isEncrypted, fields: change(document.fields), isSaved: true };
+    const fields = refusing(() => change(document.fields));
+    const written = { ...document, isEncrypted, fields, isSaved: true };
     if (await write(current, written)) {
       return written;
     }
@@ -110,6 +115,29 @@ async function changeOnce(
     'version-mismatch',
     'Try again in a moment.',
   );
+}
+
+/** Runs what makes or changes a channel. @throws CliError where it is refused */
+export function refusing<Result>(act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof ChannelRefused ? explained(error) : error;
+  }
+}
+
+function explained({ reason, message }: ChannelRefused): CliError {
+  switch (reason) {
+    case 'not-found':
+      return refusedError(message, reason, 'See them all: gatehouse channels list');
+    case 'not-a-list': {
+      const hint = 'Repair the settings, or save the channels again in the app.';
+      return refusedError(message, UNREADABLE, hint);
+    }
+    case 'exists':
+    case 'invalid':
+      return usageError(message);
+  }
 }
 
 /** One process at a time changes a file: of two that read it at once, one change would be lost. */
@@ -223,53 +251,4 @@ function emptyForOlderServers(error: unknown): { content: null; version: number 
     return { content: null, version: 0 };
   }
   throw error;
-}
-
-export type ChannelFields = Readonly<Record<string, unknown>>;
-
-const CHANNELS = 'notificationChannelsV1';
-
-/** The stored channels, invalid ones included, so that a change preserves them. */
-function channelsOf(fields: SettingsFields): readonly unknown[] {
-  const stored = fields[CHANNELS] ?? [];
-  if (!Array.isArray(stored)) {
-    throw refusedError(
-      `${CHANNELS} in the settings is not a list.`,
-      UNREADABLE,
-      'Repair the settings, or save the channels again in the app.',
-    );
-  }
-  return stored as readonly unknown[];
-}
-
-/** @throws CliError (usage) when there is one of that id */
-export function addChannel(fields: SettingsFields, channel: ChannelFields): SettingsFields {
-  const channels = channelsOf(fields);
-  if (channels.some((one) => isRecord(one) && one['id'] === channel['id'])) {
-    throw usageError(`There is a channel ${String(channel['id'])} already.`);
-  }
-  return { ...fields, [CHANNELS]: [...channels, channel] };
-}
-
-/**
- * @param change returns the new channel; null = remove it
- * @throws CliError when there is none of that id
- */
-export function changeChannel(
-  fields: SettingsFields,
-  id: string,
-  change: (channel: ChannelFields) => ChannelFields | null,
-): SettingsFields {
-  const channels = channelsOf(fields);
-  const hasId = (channel: unknown): channel is ChannelFields =>
-    isRecord(channel) && channel['id'] === id;
-  if (!channels.some(hasId)) {
-    throw refusedError(
-      `There is no channel ${id}.`,
-      'not-found',
-      'See them all: gatehouse channels list',
-    );
-  }
-  const changed = channels.map((channel) => (hasId(channel) ? change(channel) : channel));
-  return { ...fields, [CHANNELS]: changed.filter((channel) => channel !== null) };
 }

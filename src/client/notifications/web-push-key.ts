@@ -1,13 +1,10 @@
-import { parseJson } from '../../common/parse-json.js';
+import { changeSettings } from '../api/account-settings.js';
 import type { GatehouseClient } from '../api/api-client.js';
 import type { AccountContent } from '../crypto/account-content.js';
 import { base64UrlOf, readBase64 } from '../crypto/bytes.js';
-import { isRecord } from '../is-record.js';
 import { readWebPushKey, WEB_PUSH_SETTING, type WebPushKey } from './web-push.js';
 
-const MAX_WRITES = 5;
-
-/** The account's settings cannot hold a Web Push key, and stay as they are. */
+/** There is no Web Push key that this client can use; the settings stay as they are. */
 export class WebPushKeyError extends Error {
   override readonly name = 'WebPushKeyError';
 }
@@ -18,55 +15,23 @@ export class WebPushKeyError extends Error {
  *
  * @param client with the account's token
  * @param content opens and seals the settings of an end-to-end encrypted account; null = they are plain
- * @throws WebPushKeyError, ContentUnreadable where the settings are of another form or key
+ * @throws WebPushKeyError, SettingsUnreadable, SettingsConflict
  */
 export async function ensureWebPushKey(
   client: Pick<GatehouseClient, 'settings'>,
   content: AccountContent | null,
 ): Promise<string> {
-  for (let tries = 0; tries < MAX_WRITES; tries += 1) {
-    const stored = await client.settings.read();
-    const fields = fieldsOf(stored.content, content);
-    const known = readWebPushKey(fields[WEB_PUSH_SETTING]);
-    if (known !== null) {
-      return known.publicKey;
-    }
-    if ((fields[WEB_PUSH_SETTING] ?? null) !== null) {
-      throw new WebPushKeyError('The settings hold a Web Push key that this version cannot read.');
-    }
-    const key = await generateWebPushKey();
-    const settings = { ...fields, [WEB_PUSH_SETTING]: { v: 1, ...key } };
-    const written = await client.settings.write(
-      content === null
-        ? { t: 'plain', v: settings }
-        : { t: 'encrypted', c: content.seal('settings', settings) },
-      stored.version,
-    );
-    if (written.success) {
-      return key.publicKey;
-    }
+  const fields = await changeSettings(client, content, async (before) => {
+    const stored = before[WEB_PUSH_SETTING] ?? null;
+    return stored === null
+      ? { ...before, [WEB_PUSH_SETTING]: { v: 1, ...(await generateWebPushKey()) } }
+      : before;
+  });
+  const key = readWebPushKey(fields[WEB_PUSH_SETTING]);
+  if (key === null) {
+    throw new WebPushKeyError('The settings hold a Web Push key that this version cannot read.');
   }
-  throw new WebPushKeyError('The settings keep changing. Try again in a moment.');
-}
-
-type StoredContent = Awaited<ReturnType<GatehouseClient['settings']['read']>>['content'];
-
-function fieldsOf(
-  stored: StoredContent,
-  content: AccountContent | null,
-): Readonly<Record<string, unknown>> {
-  if (stored === null) {
-    return {};
-  }
-  if (stored.t === 'encrypted' && content === null) {
-    throw new WebPushKeyError('The settings are end-to-end encrypted: the device key is needed.');
-  }
-  const value = stored.t === 'plain' ? stored.v : content?.open('settings', stored.c);
-  const fields: unknown = typeof value === 'string' ? parseJson(value) : value;
-  if (!isRecord(fields)) {
-    throw new WebPushKeyError('The settings are not a JSON object.');
-  }
-  return fields;
+  return key.publicKey;
 }
 
 /** A new key pair. Needs Web Crypto. */

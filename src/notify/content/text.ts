@@ -1,9 +1,14 @@
 const ELLIPSIS = '…';
 let segmenter: Intl.Segmenter | undefined;
 
+/** Counts without encoding, four times as fast; browsers have none. */
+const { Buffer: counter } = globalThis as {
+  readonly Buffer?: { byteLength(text: string): number };
+};
+
 /** Bytes of a text as UTF-8. */
 export function utf8Length(text: string): number {
-  return Buffer.byteLength(text);
+  return counter?.byteLength(text) ?? new TextEncoder().encode(text).length;
 }
 
 /**

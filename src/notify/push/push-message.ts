@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import { ANDROID_CHANNELS } from '../../client/notifications/notification-display.js';
 import {
   NOTIFICATION_CATEGORIES,
   type NotificationTarget,
 } from '../../client/notifications/notification-routing.js';
 import { readWebPushToken } from '../../client/notifications/web-push.js';
+import { collapseIdOf } from '../content/collapse-id.js';
 import type { Content } from '../content/content.js';
 import type { PushDelivery } from '../delivery/delivery.js';
 import type { NotificationEvent } from '../content/notification-event.js';
@@ -119,13 +119,4 @@ function frameOf(event: NotificationEvent, { title, subtitle }: Content) {
     collapseId,
     tag: collapseId,
   } as const;
-}
-
-/**
- * Notifications of one id replace each other on the device: the readiness of one session, or one
- * request. So a message that was accepted twice is still seen once. Apple takes at most 64 bytes.
- */
-export function collapseIdOf({ serverUrl, topic, session, request }: NotificationEvent): string {
-  const subject = [serverUrl, topic, session.sessionId, request?.requestId ?? ''];
-  return hash('sha256', JSON.stringify(subject), 'base64url');
 }

@@ -3,7 +3,8 @@ import type { WebPushMessage } from '../../client/notifications/web-push.js';
 import type { Content } from '../content/content.js';
 import type { NotificationEvent } from '../content/notification-event.js';
 import { shortenToFit, utf8Length } from '../content/text.js';
-import { collapseIdOf, routingOf } from './push-message.js';
+import { collapseIdOf } from '../content/collapse-id.js';
+import { routingOf } from './push-message.js';
 import { WEB_PUSH_BUDGET_BYTES } from './web-push-encryption.js';
 
 /** A message to a push service of RFC 8030, before it is encrypted. */

@@ -1,7 +1,7 @@
+import { collapseIdOf } from '../content/collapse-id.js';
 import type { Content } from '../content/content.js';
 import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
 import type { WebhookChannel } from '../preferences.js';
-import { collapseIdOf } from '../push/push-message.js';
 import { shortenToFit, utf8Length } from '../content/text.js';
 
 /** What a preset writes into the body: the specification's fields, ready to be encoded. */

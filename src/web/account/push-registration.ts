@@ -1,11 +1,10 @@
-import type { GatehouseClient } from '../../client/api/api-client.js';
 import type { AccountProfile } from '../../client/api/api-client-answers.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
-import { AccountContent, ContentUnreadable } from '../../client/crypto/account-content.js';
+import { AccountContent } from '../../client/crypto/account-content.js';
 import { readBase64 } from '../../client/crypto/bytes.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { formatWebPushToken } from '../../client/notifications/web-push.js';
-import { ensureWebPushKey, WebPushKeyError } from '../../client/notifications/web-push-key.js';
+import { ensureWebPushKey } from '../../client/notifications/web-push-key.js';
 import { clientFor, serverUrl } from '../server.js';
 import { NotRegistered } from './push-subscription.js';
 import type { Session } from './tab-state.js';
@@ -25,7 +24,8 @@ export async function register(
   if (key !== null) {
     await requireOwnKey(key, profile);
   }
-  const publicKey = await publicKeyOf(client, key && new AccountContent(key.bytes, profile.id));
+  const content = key && new AccountContent(key.bytes, profile.id);
+  const publicKey = await ensureWebPushKey(client, content);
   const subscription = await subscribe(publicKey);
   const token = formatWebPushToken(subscription.toJSON());
   if (token === null) {
@@ -33,13 +33,6 @@ export async function register(
     throw new NotRegistered('The push service of this browser gave no address that can be used.');
   }
   await client.savePushToken(token, serverUrl(), { name, platform: 'web' });
-}
-
-function publicKeyOf(client: GatehouseClient, content: AccountContent | null): Promise<string> {
-  return ensureWebPushKey(client, content).catch((error: unknown) => {
-    const isForPerson = error instanceof ContentUnreadable || error instanceof WebPushKeyError;
-    throw isForPerson ? new NotRegistered(error.message, { cause: error }) : error;
-  });
 }
 
 /** Another key would seal the settings for good: the server knows whose it is. */
