@@ -27,6 +27,7 @@ describe('resolveSettings with nothing set', () => {
           notificationRequestUrl: null,
           logLevel: 'info',
         },
+        network: { caBundle: null, httpProxy: null, httpsProxy: null, noProxy: [] },
         storage: {
           databaseUrl: null,
           dataDir: './data',
@@ -38,6 +39,7 @@ describe('resolveSettings with nothing set', () => {
           masterSecret: null,
           masterSecretsPrevious: [],
           redisUrl: null,
+          caBundle: null,
         },
         auth: {
           anonymousSignupEnabled: true,

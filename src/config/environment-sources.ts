@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { ConfigurationReport } from './configuration-error.js';
-import { SECRET_NAMES, VARIABLE_NAMES } from './environment/env.js';
+import { SECRET_NAMES, VARIABLE_NAMES, variableOf, type VariableName } from './environment/env.js';
 
 export type EnvironmentText = Readonly<Record<string, string | undefined>>;
 
@@ -26,7 +26,7 @@ export function gatherTexts(
 ): Map<string, string> {
   const texts = new Map<string, string>();
   for (const name of VARIABLE_NAMES) {
-    keep(texts, name, ownText(environment, name));
+    keep(texts, name, ownText(environment, nameIn(environment, name)));
   }
   for (const name of SECRET_NAMES) {
     readSecretFile(environment, name, texts, report);
@@ -37,6 +37,14 @@ export function gatherTexts(
     }
   }
   return texts;
+}
+
+/** The name under which a variable is set. */
+function nameIn(environment: EnvironmentText, name: VariableName): string {
+  const lower = name.toLowerCase();
+  const isLower =
+    variableOf(name).orLowerCase === true && (ownText(environment, lower) ?? '') !== '';
+  return isLower ? lower : name;
 }
 
 function readSecretFile(

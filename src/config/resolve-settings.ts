@@ -5,6 +5,7 @@ import { ConfigurationError, ConfigurationReport } from './configuration-error.j
 import { deepFreeze, buildSettings, type Settings } from './settings.js';
 import { gatherTexts, type EnvironmentText } from './environment-sources.js';
 import { readValues } from './environment/read-values.js';
+import { readCaBundle } from './environment/ca-bundle.js';
 import { readGitHubProvider } from './providers-file/github-provider.js';
 import { readOidcProviders } from './providers-file/providers-file.js';
 import { checkUnknownNames } from './environment/unknown-names.js';
@@ -30,11 +31,12 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   const github = readGitHubProvider(values, report);
   const oidc = readOidcProviders(values, report);
   const providers = github === null ? oidc : [github, ...oidc];
+  const caBundle = readCaBundle(environment, values, report);
   checkTogether(values, providers, report);
   checkMtls(values, texts, report);
   if (report.problems.length > 0) {
     throw new ConfigurationError(report.problems, report.warnings);
   }
-  const settings = deepFreeze(buildSettings({ values, providers }));
+  const settings = deepFreeze(buildSettings({ values, providers, caBundle }));
   return { settings, warnings: report.warnings, findings: findLockouts(settings) };
 }

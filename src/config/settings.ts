@@ -6,6 +6,7 @@ import { httpConfig, rateLimitsConfig } from './http.config.js';
 import { keylessConfig } from './keyless.config.js';
 import { auditConfig, metricsConfig } from './metrics.config.js';
 import { mtlsConfig } from './mtls.config.js';
+import { networkConfig } from './network.config.js';
 import { providersConfig } from './providers.config.js';
 import { storageConfig } from './storage.config.js';
 import { updatesConfig } from './updates.config.js';
@@ -17,6 +18,7 @@ export type Settings = Readonly<ReturnType<typeof buildSettings>>;
 export function buildSettings(checked: Checked) {
   return {
     http: httpConfig(checked),
+    network: networkConfig(checked),
     storage: storageConfig(checked),
     auth: authConfig(checked),
     rateLimits: rateLimitsConfig(checked),

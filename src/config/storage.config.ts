@@ -47,7 +47,7 @@ export const STORAGE_VARIABLES = {
   ),
 } as const satisfies Record<string, Variable>;
 
-export const storageConfig = namespaceOf('storage', ({ values }) => ({
+export const storageConfig = namespaceOf('storage', ({ values, caBundle }) => ({
   /** null = the embedded database under `dataDir`. */
   databaseUrl: values.DATABASE_URL,
   dataDir: values.SERVICE_DATA_DIR,
@@ -60,6 +60,8 @@ export const storageConfig = namespaceOf('storage', ({ values }) => ({
   masterSecret: values.SERVICE_MASTER_SECRET,
   masterSecretsPrevious: values.SERVICE_MASTER_SECRET_PREVIOUS,
   redisUrl: values.REDIS_URL,
+  /** PEM of authorities trusted beside those of Node.js; null = none. */
+  caBundle,
 }));
 
 export type StorageSettings = ConfigType<typeof storageConfig>;

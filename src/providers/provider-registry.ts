@@ -13,6 +13,7 @@ import {
   type LogoutNotifier,
 } from './identity-provider.js';
 import { OidcProvider } from './oidc/oidc.provider.js';
+import { UpstreamConnections } from './http/upstream-connections.js';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from './http/upstream-http.js';
 import { ObservedProvider, ProviderHealth } from './provider-health.js';
 
@@ -36,11 +37,12 @@ export class ProviderRegistry {
   constructor(
     @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
     clock: Clock,
+    connections: UpstreamConnections,
     health: ProviderHealth,
   ) {
     this.entries = new Map(
       config.map((settings) => {
-        const provider = providerFor(settings, clock);
+        const provider = providerFor(settings, clock, connections);
         const keepsCredentials = settings.type === 'oidc' && settings.storeRefreshToken;
         const observed = new ObservedProvider(provider, health, keepsCredentials);
         return [settings.id, { settings, provider, observed }];
@@ -96,11 +98,12 @@ export class ProviderRegistry {
 export function providerFor(
   settings: ProviderSettings,
   clock: Clock,
+  connections: UpstreamConnections,
 ): IdentityProvider & Diagnosable {
   switch (settings.type) {
     case 'github':
-      return new GitHubProvider(settings, clock, GITHUB_LIMITS);
+      return new GitHubProvider(settings, clock, connections, GITHUB_LIMITS);
     case 'oidc':
-      return new OidcProvider(settings, clock, DEFAULT_UPSTREAM_LIMITS);
+      return new OidcProvider(settings, clock, connections, DEFAULT_UPSTREAM_LIMITS);
   }
 }

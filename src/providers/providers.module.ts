@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { UpstreamConnections } from './http/upstream-connections.js';
 import { ProviderHealth } from './provider-health.js';
 import { CertificateFiles } from './certificate/certificate-files.js';
 import { CertificateStatus } from './certificate/certificate-status.js';
@@ -21,6 +22,7 @@ import { ProviderRegistry } from './provider-registry.js';
     OcspResponders,
     ProviderHealth,
     ProviderRegistry,
+    UpstreamConnections,
   ],
   exports: [CertificateFiles, CertificateStatus, FetchedLists, ProviderHealth, ProviderRegistry],
 })

@@ -1,12 +1,13 @@
 import { DataSource } from 'typeorm';
 import { readEnvironment } from '../config/config.module.js';
 import { resolveSettings } from '../config/resolve-settings.js';
-import { migrationOptions } from './data-source.js';
+import { migrationOptions, withAddress } from './data-source.js';
 
 const { storage } = resolveSettings(readEnvironment()).settings;
-if (storage.databaseUrl === null) {
+const { databaseUrl: url, caBundle } = storage;
+if (url === null) {
   throw new Error('Set DATABASE_URL: the embedded database is migrated by the server.');
 }
 
 /** For TypeORM's own command line: `npx typeorm migration:show -d dist/storage/cli-data-source.js`. */
-export default new DataSource({ ...migrationOptions(storage), url: storage.databaseUrl });
+export default new DataSource(withAddress(migrationOptions(storage), { url, caBundle }));

@@ -1,5 +1,8 @@
+import { Client, type ClientConfig } from 'pg';
+import { parseIntoClientConfig } from 'pg-connection-string';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { trustingContext, type OwnCertificate } from '../common/tls-trust.js';
 import type { StorageSettings } from '../config/storage.config.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';
@@ -27,13 +30,20 @@ import { SessionCertificate1764430000000 } from './migrations/1764430000000-sess
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
-  | { readonly url: string }
+  | DatabaseAccess
   | {
       readonly host: string;
       readonly port: number;
       readonly username: string;
       readonly database: string;
     };
+
+/** Read for every connection: what changes here counts for the next one. */
+export interface DatabaseAccess {
+  readonly url: string;
+  /** PEM of authorities trusted beside those of Node.js. Default: none. */
+  readonly caBundle?: string | null;
+}
 
 const MIGRATIONS_TABLE = 'schema_migration';
 
@@ -89,6 +99,36 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
   };
 }
 
+/** The options with the address of the database. */
+export function withAddress(
+  options: PostgresDataSourceOptions,
+  address: DatabaseAddress,
+): PostgresDataSourceOptions {
+  return 'url' in address
+    ? { ...options, extra: { ...options.extra, Client: clientFor(address) } }
+    : { ...options, ...address };
+}
+
+/** pg's client, with the address, credentials and certificates of the moment it connects. */
+function clientFor(access: DatabaseAccess): typeof Client {
+  return class extends Client {
+    constructor(options?: ClientConfig) {
+      const config = parseIntoClientConfig(access.url);
+      super({ ...options, ...config, ...trustOf(config, access.caBundle) });
+    }
+  };
+}
+
+/** What the address itself says about certificates (sslrootcert, sslmode=no-verify) counts first. */
+function trustOf({ ssl }: ClientConfig, caBundle: string | null = null): Pick<ClientConfig, 'ssl'> {
+  const given = ssl === true ? {} : ssl;
+  if (!given || caBundle === null || given.ca !== undefined || given.rejectUnauthorized === false) {
+    return {};
+  }
+  const { cert, key } = given as OwnCertificate;
+  return { ssl: { ...given, secureContext: trustingContext(caBundle, { cert, key }) } };
+}
+
 /** As {@link dataSourceOptions}; a migration may run for as long as it needs. */
 export function migrationOptions(settings: StorageSettings): PostgresDataSourceOptions {
   const withoutLimits = { statementTimeoutMs: 0, lockTimeoutMs: 0, poolSize: 2 };
@@ -119,7 +159,7 @@ export async function runMigrations(
   address: DatabaseAddress,
   settings: StorageSettings,
 ): Promise<string[]> {
-  const source = new DataSource({ ...migrationOptions(settings), ...address });
+  const source = new DataSource(withAddress(migrationOptions(settings), address));
   await source.initialize();
   const lock = source.createQueryRunner();
   try {

@@ -3,7 +3,7 @@ import type { ConfigType } from '@nestjs/config';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { storageConfig } from '../config/storage.config.js';
-import { dataSourceOptions, ENTITIES } from './data-source.js';
+import { dataSourceOptions, ENTITIES, withAddress } from './data-source.js';
 import { Database } from './database.js';
 import { REDIS, RedisConnections } from './redis/redis-connections.js';
 import { AccountCredentialsRepository } from './repositories/account-credentials.repository.js';
@@ -67,17 +67,18 @@ const redis = {
   useFactory: async (
     storage: ConfigType<typeof storageConfig>,
   ): Promise<RedisConnections | null> =>
-    storage.redisUrl === null ? null : RedisConnections.open(storage.redisUrl),
+    storage.redisUrl === null ? null : RedisConnections.open(storage.redisUrl, storage.caBundle),
 };
 
 /** The connection is made by {@link StorageLifecycle}, because the server starts without a database. */
 const typeOrm = TypeOrmModule.forRootAsync({
   inject: [storageConfig.KEY],
-  useFactory: (config: ConfigType<typeof storageConfig>) => ({
-    ...dataSourceOptions(config),
-    ...(config.databaseUrl !== null && { url: config.databaseUrl }),
-    manualInitialization: true,
-  }),
+  useFactory: (config: ConfigType<typeof storageConfig>) => {
+    const { databaseUrl: url, caBundle } = config;
+    const options = dataSourceOptions(config);
+    const addressed = url === null ? options : withAddress(options, { url, caBundle });
+    return { ...addressed, manualInitialization: true };
+  },
   dataSourceFactory: (options) =>
     Promise.resolve(new ServerDataSource(options as DataSourceOptions)),
 });

@@ -8,6 +8,7 @@ import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, type FakePerson } from '../fakes/g
 import {
   authorizationRequest,
   gitHubSettings,
+  DIRECT,
   PATIENT_LIMITS,
   recheckSubject,
 } from '../fakes/provider-settings.js';
@@ -40,7 +41,7 @@ describe(GitHubProvider, () => {
   afterEach(() => gitHub.close());
 
   const providerWith = (given: Partial<GitHubProviderSettings> = {}): GitHubProvider =>
-    new GitHubProvider(gitHubSettings(gitHub.url, given), clock, PATIENT_LIMITS);
+    new GitHubProvider(gitHubSettings(gitHub.url, given), clock, DIRECT, PATIENT_LIMITS);
 
   async function logIn(provider: GitHubProvider): Promise<Exchange> {
     const request = authorizationRequest();

@@ -7,6 +7,7 @@ import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, INSTALLATION_ID } from '../fakes/g
 import { FakeOpenIdProvider } from '../fakes/openid-provider.js';
 import {
   gitHubSettings,
+  DIRECT,
   HASTY_LIMITS,
   oidcSettings,
   PATIENT_LIMITS,
@@ -18,8 +19,13 @@ async function openId(): Promise<ProviderHarness> {
   const allow = { usersAllowlist: [], emailDomains: [], groupsAny: ['staff'], groupsAll: [] };
   const settings = oidcSettings(op.issuer, { allow });
   return {
-    provider: new OidcProvider(settings, new Clock(), PATIENT_LIMITS),
-    hasty: new OidcProvider({ ...settings, httpTimeoutSeconds: 1 }, new Clock(), HASTY_LIMITS),
+    provider: new OidcProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS),
+    hasty: new OidcProvider(
+      { ...settings, httpTimeoutSeconds: 1 },
+      new Clock(),
+      DIRECT,
+      HASTY_LIMITS,
+    ),
     rules: eligibilityRulesOf(settings),
     authorize: (url) => op.authorize(url),
     setMembership: (state) => {
@@ -45,8 +51,8 @@ async function gitHub(
   fake.browser = person;
   const settings = gitHubSettings(fake.url, given);
   return {
-    provider: new GitHubProvider(settings, new Clock(), PATIENT_LIMITS),
-    hasty: new GitHubProvider(settings, new Clock(), HASTY_LIMITS),
+    provider: new GitHubProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS),
+    hasty: new GitHubProvider(settings, new Clock(), DIRECT, HASTY_LIMITS),
     rules: eligibilityRulesOf(settings),
     authorize: (url) => fake.authorize(url),
     setMembership: (state) => {

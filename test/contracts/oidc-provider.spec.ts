@@ -6,6 +6,7 @@ import { OidcProviderProcess } from '../fakes/oidc-provider.js';
 import {
   authorizationRequest,
   oidcSettings,
+  DIRECT,
   PATIENT_LIMITS,
   recheckSubject,
   REDIRECT_URI,
@@ -38,7 +39,7 @@ describe('OidcProvider with the certified oidc-provider', () => {
         groupsAll: [],
       },
     });
-    const provider = new OidcProvider(settings, new Clock(), PATIENT_LIMITS);
+    const provider = new OidcProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS);
     const rules = eligibilityRulesOf(settings);
     await op.setAccount({ ...ALICE, groups: ['engineering'] });
 
@@ -71,7 +72,7 @@ describe('OidcProvider with the certified oidc-provider', () => {
     const settings = oidcSettings(op.issuer, {
       scopes: ['openid', 'profile', 'email', 'offline_access'],
     });
-    const provider = new OidcProvider(settings, new Clock(), PATIENT_LIMITS);
+    const provider = new OidcProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS);
     await op.setAccount({ ...ALICE });
     const request = authorizationRequest();
     const returned = await op.logIn(await provider.authorizationUrl(request), 'alice');

@@ -6,6 +6,7 @@ import { FakeOpenIdProvider, type Breakage } from '../fakes/openid-provider.js';
 import {
   authorizationRequest,
   oidcSettings,
+  DIRECT,
   PATIENT_LIMITS,
   recheckSubject,
 } from '../fakes/provider-settings.js';
@@ -21,7 +22,7 @@ describe('OpenID Connect conformance', () => {
   afterEach(() => op.close());
 
   const providerFor = (settings: Partial<OidcProviderSettings> = {}): OidcProvider =>
-    new OidcProvider(oidcSettings(op.issuer, settings), new Clock(), PATIENT_LIMITS);
+    new OidcProvider(oidcSettings(op.issuer, settings), new Clock(), DIRECT, PATIENT_LIMITS);
 
   async function logIn(provider: OidcProvider): Promise<Exchange | ProviderError> {
     const request = authorizationRequest();

@@ -9,6 +9,7 @@ import {
   authorizationRequest,
   gitHubSettings,
   oidcSettings,
+  DIRECT,
   PATIENT_LIMITS,
   recheckSubject,
 } from '../fakes/provider-settings.js';
@@ -28,9 +29,9 @@ describe('a client secret that has expired', () => {
   afterAll(() => Promise.all([op.close(), gitHub.close()]));
 
   const corp = (given = {}) =>
-    new OidcProvider(oidcSettings(op.issuer, given), new Clock(), PATIENT_LIMITS);
+    new OidcProvider(oidcSettings(op.issuer, given), new Clock(), DIRECT, PATIENT_LIMITS);
   const hub = (given = {}) =>
-    new GitHubProvider(gitHubSettings(gitHub.url, given), new Clock(), PATIENT_LIMITS);
+    new GitHubProvider(gitHubSettings(gitHub.url, given), new Clock(), DIRECT, PATIENT_LIMITS);
 
   async function failureOfLogin(
     provider: IdentityProvider,

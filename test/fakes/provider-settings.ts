@@ -10,9 +10,15 @@ import {
   DEFAULT_UPSTREAM_LIMITS,
   type UpstreamLimits,
 } from '../../src/providers/http/upstream-http.js';
+import { UpstreamConnections } from '../../src/providers/http/upstream-connections.js';
 import { CLIENT } from './openid-provider.js';
 
 export const REDIRECT_URI = 'https://gatehouse.example/v1/oauth/provider/callback';
+
+/** No proxy, and the certificate authorities of Node.js. */
+export const DIRECT = new UpstreamConnections({
+  ...{ caBundle: null, httpProxy: null, httpsProxy: null, noProxy: [] },
+});
 
 /** No provider that answers is too slow. */
 export const PATIENT_LIMITS: UpstreamLimits = { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 120_000 };

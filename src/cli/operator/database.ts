@@ -4,6 +4,7 @@ import type { Settings } from '../../config/settings.js';
 import {
   dataSourceOptions,
   pendingMigrations,
+  withAddress,
   type DatabaseAddress,
 } from '../../storage/data-source.js';
 import { DataDirectoryInUseError } from '../../storage/embedded/data-directory.js';
@@ -28,7 +29,7 @@ export async function withDatabase<Result>(
   work: (database: OperatorDatabase) => Promise<Result>,
 ): Promise<Result> {
   const { settings } = resolveSettings(environment);
-  const { databaseUrl: url } = settings.storage;
+  const { databaseUrl: url, caBundle } = settings.storage;
   if (url === null) {
     throw new CliError('This command needs DATABASE_URL.', {
       exitCode: EXIT.configuration,
@@ -36,7 +37,9 @@ export async function withDatabase<Result>(
       hint: 'Only the running server can use the embedded database.',
     });
   }
-  return withCurrentSchema({ url }, settings, (storage) => work({ settings, ...storage }));
+  return withCurrentSchema({ url, caBundle }, settings, (storage) =>
+    work({ settings, ...storage }),
+  );
 }
 
 /** Opens the server's database to reseal it; the embedded one only while no server runs on it. */
@@ -51,9 +54,9 @@ export async function withReseal<Result>(
     const box = new SealedBox(new MasterKeys(secret, storage.masterSecretsPrevious));
     return work(new Reseal(database, box, new ContentAtRest(box, settings.encryption)));
   };
-  const { databaseUrl: url, dataDir } = storage;
+  const { databaseUrl: url, caBundle, dataDir } = storage;
   if (url !== null) {
-    return withCurrentSchema({ url }, settings, reseal);
+    return withCurrentSchema({ url, caBundle }, settings, reseal);
   }
   await requireDirectory(dataDir);
   const embedded = await mapErrors(startEmbeddedDatabase({ dataDir }));
@@ -75,7 +78,7 @@ export async function withDataSource<Result>(
   work: (source: ServerDataSource) => Promise<Result>,
 ): Promise<Result> {
   const options = dataSourceOptions({ ...storage, poolSize: 1 });
-  const source = new ServerDataSource({ ...options, ...address });
+  const source = new ServerDataSource(withAddress(options, address));
   await mapErrors(source.initialize());
   try {
     return await work(source);

@@ -7,7 +7,7 @@ import { variablesToCheck } from '../server/config-report.js';
 /** Tests the configured providers from here. Exits with 1 when one of them fails. */
 export async function run(context: CliContext<{ readonly file?: string }>): Promise<number> {
   const { settings } = resolveSettings(variablesToCheck(context));
-  const steps = await diagnoseProviders(settings.providers);
+  const steps = await diagnoseProviders(settings);
   const ok = steps.every(({ severity }) => severity !== 'error');
   const lines = steps.map(describe);
   context.output.result(

@@ -13,7 +13,7 @@ export const migrate = command({
   async run({ environment, options, output }) {
     const { resolveSettings } = await import('../../config/resolve-settings.js');
     const { storage } = resolveSettings(environment).settings;
-    const { databaseUrl: url } = storage;
+    const { databaseUrl: url, caBundle } = storage;
     if (url === null) {
       output.result(
         { embedded: true, pending: [] },
@@ -24,12 +24,14 @@ export const migrate = command({
     const { mapErrors, withDataSource } = await import('./database.js');
     const { pendingMigrations, runMigrations } = await import('../../storage/data-source.js');
     if (options.check !== true && options.plan !== true) {
-      const ran = await mapErrors(runMigrations({ url }, storage));
+      const ran = await mapErrors(runMigrations({ url, caBundle }, storage));
       const text = ran.map((name) => `Ran ${name}`).join('\n');
       output.result({ embedded: false, ran }, text || 'Nothing to do: the schema matches.');
       return EXIT.ok;
     }
-    const pending = await mapErrors(withDataSource({ url }, { storage }, pendingMigrations));
+    const pending = await mapErrors(
+      withDataSource({ url, caBundle }, { storage }, pendingMigrations),
+    );
     const lines = [...pending.map((name) => `Pending ${name}`), 'Run: gatehouse migrate'];
     const text =
       pending.length === 0 ? 'Nothing is pending: the schema matches.' : lines.join('\n');

@@ -49,7 +49,7 @@ export async function check(context: CheckContext): Promise<number> {
     return EXIT.configuration;
   }
   const { settings, warnings } = resolved;
-  const online = context.options.online === true ? await askProviders(settings.providers) : [];
+  const online = context.options.online === true ? await askProviders(settings) : [];
   const findings = [...resolved.findings, ...online];
   const policy = describePolicy(settings);
   const of = (severity: LockoutFinding['severity']): string[] =>
@@ -71,9 +71,9 @@ export async function check(context: CheckContext): Promise<number> {
 }
 
 /** Steps that succeeded are no findings. */
-async function askProviders(providers: Settings['providers']): Promise<LockoutFinding[]> {
+async function askProviders(settings: Settings): Promise<LockoutFinding[]> {
   const { diagnoseProviders } = await import('../../providers/provider-diagnosis.js');
-  const steps = await diagnoseProviders(providers);
+  const steps = await diagnoseProviders(settings);
   return steps.flatMap(({ provider, step, severity, message }) =>
     severity === 'ok'
       ? []
@@ -134,10 +134,15 @@ function printedVariables(
   };
   const presence = (name: VariableName) => (texts.has(name) ? 'set' : 'not set');
   const print = (name: VariableName): PrintedVariable => ({
-    value: variableOf(name).secret === true ? presence(name) : values[name],
+    value: variableOf(name).secret === true ? presence(name) : withoutUserInfo(values[name]),
     source: texts.has(name) ? sourceOf(environment, name) : 'default',
   });
   return Object.fromEntries(VARIABLE_NAMES.map((name) => [name, print(name)]));
+}
+
+/** The address of a proxy may hold a name and a password. */
+function withoutUserInfo(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/^(https?:\/\/)[^/@]*@/i, '$1') : value;
 }
 
 function sourceOf(environment: EnvironmentText, name: string): Source {

@@ -5,6 +5,7 @@ import { HTTP_VARIABLES, RATE_LIMIT_VARIABLES } from '../http.config.js';
 import { KEYLESS_VARIABLES } from '../keyless.config.js';
 import { METRICS_VARIABLES } from '../metrics.config.js';
 import { MTLS_VARIABLES } from '../mtls.config.js';
+import { NETWORK_VARIABLES } from '../network.config.js';
 import { PROVIDER_VARIABLES } from '../providers.config.js';
 import { STORAGE_VARIABLES } from '../storage.config.js';
 import { UPDATES_VARIABLES } from '../updates.config.js';
@@ -15,6 +16,7 @@ describe('the table of variables', () => {
   it('declares each name in one group file only', () => {
     const names = [
       HTTP_VARIABLES,
+      NETWORK_VARIABLES,
       STORAGE_VARIABLES,
       RATE_LIMIT_VARIABLES,
       UPDATES_VARIABLES,

@@ -5,6 +5,7 @@ import type { ProviderSettings } from '../providers.config.js';
 /** Heading under which a variable appears in the generated pages. */
 export type VariableGroup =
   | 'Server'
+  | 'Network'
   | 'Storage'
   | 'Limits'
   | 'Live updates'
@@ -25,6 +26,8 @@ interface Described {
   readonly doc: string;
   /** A value that is never printed; it can also be read from the file that `NAME_FILE` names. */
   readonly secret?: true;
+  /** The name in lower case is read too, and counts first, as other programs do with this name. */
+  readonly orLowerCase?: true;
   /** Said in place of the default, when the default is worked out from other variables. */
   readonly defaultDoc?: string;
 }
@@ -126,6 +129,8 @@ export const PROVIDER_LIST = {
 export interface Checked {
   readonly values: Values;
   readonly providers: readonly ProviderSettings[];
+  /** PEM of the additional certificate authorities; null = none. */
+  readonly caBundle: string | null;
 }
 
 /**

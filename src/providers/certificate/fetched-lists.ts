@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/clock.js';
 import { LogOnce } from '../../common/log-once.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
+import { UpstreamConnections } from '../http/upstream-connections.js';
 import { UpstreamError, UpstreamHttp, upstreamErrorIn } from '../http/upstream-http.js';
 import {
   parseRevocationList,
@@ -55,6 +56,7 @@ export class FetchedLists implements OnApplicationBootstrap {
 
   constructor(
     private readonly clock: Clock,
+    private readonly connections: UpstreamConnections,
     @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {
     this.entries = new LRUCache({
@@ -172,7 +174,9 @@ export class FetchedLists implements OnApplicationBootstrap {
 
   private upstreamOf(address: string): UpstreamHttp {
     const { origin } = new URL(address);
-    const upstream = this.upstreams.get(origin) ?? new UpstreamHttp(this.clock, REVOCATION_LIMITS);
+    const upstream =
+      this.upstreams.get(origin) ??
+      new UpstreamHttp(this.clock, this.connections, REVOCATION_LIMITS);
     this.upstreams.set(origin, upstream);
     return upstream;
   }

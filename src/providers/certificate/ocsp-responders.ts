@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/clock.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
 import type { CertificateReference } from '../../policy/certificate/certificate-record.js';
+import { UpstreamConnections } from '../http/upstream-connections.js';
 import { UpstreamHttp, upstreamErrorIn } from '../http/upstream-http.js';
 import type { IssuerKey } from './certificate-reference.js';
 import { encodeOcspRequest, readOcspResponse, type OcspAnswer } from './ocsp-message.js';
@@ -32,6 +33,7 @@ export class OcspResponders {
 
   constructor(
     private readonly clock: Clock,
+    private readonly connections: UpstreamConnections,
     @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {}
 
@@ -111,7 +113,8 @@ export class OcspResponders {
   private upstreamOf(address: string): UpstreamHttp {
     const { origin } = new URL(address);
     const limits = { ...REVOCATION_LIMITS, maxBytes: MAX_BYTES };
-    const upstream = this.upstreams.get(origin) ?? new UpstreamHttp(this.clock, limits);
+    const upstream =
+      this.upstreams.get(origin) ?? new UpstreamHttp(this.clock, this.connections, limits);
     this.upstreams.set(origin, upstream);
     return upstream;
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../common/clock.js';
 import type { GitHubProviderSettings } from '../../config/providers.config.js';
+import type { UpstreamConnections } from '../http/upstream-connections.js';
 import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
 import {
   ProviderError,
@@ -41,10 +42,11 @@ export class GitHubProvider implements IdentityProvider, Diagnosable {
   constructor(
     private readonly settings: GitHubProviderSettings,
     clock: Clock,
+    connections: UpstreamConnections,
     limits: UpstreamLimits,
   ) {
     this.id = settings.id;
-    const http = new UpstreamHttp(clock, limits);
+    const http = new UpstreamHttp(clock, connections, limits);
     this.api = new GitHubApi(settings.apiUrl, http, clock);
     const { app, allowedOrgs, orgMembershipSource } = settings;
     const asksByApp = orgMembershipSource === 'github_app' && allowedOrgs.length > 0;

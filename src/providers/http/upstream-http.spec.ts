@@ -4,12 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { certificateDirectory, selfSigned } from '../../../test/fakes/certificates.js';
 import { Clock } from '../../common/clock.js';
 import { startLocalServer, type LocalServer } from '../../../test/fakes/local-server.js';
-import {
-  CircuitBreaker,
-  DEFAULT_UPSTREAM_LIMITS,
-  RequestBudget,
-  UpstreamHttp,
-} from './upstream-http.js';
+import { DIRECT, PATIENT_LIMITS } from '../../../test/fakes/provider-settings.js';
+import { CircuitBreaker, RequestBudget, UpstreamHttp } from './upstream-http.js';
 
 describe(UpstreamHttp, () => {
   let server: LocalServer;
@@ -41,7 +37,7 @@ describe(UpstreamHttp, () => {
   afterEach(() => server.close());
 
   const httpWith = (given: object = {}): UpstreamHttp =>
-    new UpstreamHttp(new Clock(), { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 120_000, ...given });
+    new UpstreamHttp(new Clock(), DIRECT, { ...PATIENT_LIMITS, ...given });
 
   it('hands over the answer, and sends what it is told to', async () => {
     const response = await httpWith().fetch(`${server.url}/ok`, { headers: { 'x-custom': 'yes' } });

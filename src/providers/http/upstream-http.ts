@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Clock } from '../../common/clock.js';
 import { tracing } from '../../common/trace.js';
 import { isLoopbackHost } from '../../policy/flow/return-address.js';
+import type { UpstreamConnections } from './upstream-connections.js';
 
 export interface UpstreamLimits {
   /** Also http to any host: for what is signed by itself. Default: https, and http on loopback. */
@@ -43,6 +44,7 @@ export const UPSTREAM_FAILURES = {
   insecure_address: 'its address is not https',
   invalid_client: 'it refuses the client id or the client secret of this server',
   network_error: 'the connection failed',
+  proxy_error: 'the proxy (HTTPS_PROXY, HTTP_PROXY) does not let the request through',
   rate_limited: 'it limits the rate of requests',
   server_error: 'it answers with a server error',
   timeout: 'it does not answer in time',
@@ -107,6 +109,7 @@ export class UpstreamHttp {
 
   constructor(
     private readonly clock: Clock,
+    private readonly connections: UpstreamConnections,
     private readonly limits: UpstreamLimits = DEFAULT_UPSTREAM_LIMITS,
   ) {
     this.budget = new RequestBudget(limits.budget);
@@ -154,12 +157,13 @@ export class UpstreamHttp {
     const attributes = { 'http.request.method': method, 'server.address': url.hostname };
     const work = { name: `${method} ${url.hostname}`, kind: 'client', attributes } as const;
     const send = async (): Promise<Response> => {
-      const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
+      const init = { method, headers, body, signal, redirect: 'manual' } as const;
+      const response = await this.connections.fetch(url, init);
       const bytes = await readCapped(response, this.limits.maxBytes);
       const { status } = response;
       traces?.note({ 'http.response.status_code': status });
       const kept = BODILESS.includes(status) ? null : bytes;
-      return new Response(kept, { status, headers: response.headers });
+      return new Response(kept, { status, headers: [...response.headers] });
     };
     return traces === null ? send() : traces.run(work, send);
   }
@@ -193,6 +197,8 @@ function isTimeoutOf(caller: AbortSignal | null | undefined): boolean {
 const NETWORK_FAILURES: readonly (readonly [UpstreamFailure, RegExp])[] = [
   ['dns_error', /^(ENOTFOUND|EAI_[A-Z]+)$/],
   ['connection_refused', /^ECONNREFUSED$/],
+  // A refused CONNECT, a request for credentials, or a proxy whose certificate is not accepted.
+  ['proxy_error', /^UND_ERR_(ABORTED|INVALID_ARG|PRX_TLS)$/],
   ['timeout', /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/],
   [
     'tls_error',

@@ -4,6 +4,7 @@ import {
   type Fault,
   type LocalServer,
 } from '../../../test/fakes/local-server.js';
+import { DIRECT } from '../../../test/fakes/provider-settings.js';
 import { Clock } from '../../common/clock.js';
 import { EntraGroups } from './oidc-profile.js';
 import { UpstreamHttp } from '../http/upstream-http.js';
@@ -30,7 +31,7 @@ describe(EntraGroups, () => {
     return { status: 200, json: { value, '@odata.nextLink': nextLink } };
   };
 
-  const read = () => new EntraGroups(graph.url, new UpstreamHttp(new Clock())).of('token');
+  const read = () => new EntraGroups(graph.url, new UpstreamHttp(new Clock(), DIRECT)).of('token');
 
   it('reads page after page, and counts only groups', async () => {
     const roles = [{ '@odata.type': '#microsoft.graph.directoryRole', id: 'r' }, null];

@@ -1,5 +1,5 @@
 import { FakeOpenIdProvider } from '../../../test/fakes/openid-provider.js';
-import { oidcSettings } from '../../../test/fakes/provider-settings.js';
+import { DIRECT, oidcSettings } from '../../../test/fakes/provider-settings.js';
 import { OidcDiscovery } from './oidc-discovery.js';
 import { UpstreamHttp } from '../http/upstream-http.js';
 
@@ -13,7 +13,7 @@ describe(OidcDiscovery, () => {
   beforeEach(async () => {
     clock.nowMs = 1_000_000;
     op = await FakeOpenIdProvider.start();
-    discovery = new OidcDiscovery(oidcSettings(op.issuer), new UpstreamHttp(clock), clock);
+    discovery = new OidcDiscovery(oidcSettings(op.issuer), new UpstreamHttp(clock, DIRECT), clock);
   });
 
   afterEach(() => op.close());

@@ -14,6 +14,7 @@ import {
   type Recheck,
   type RecheckSubject,
 } from '../identity-provider.js';
+import type { UpstreamConnections } from '../http/upstream-connections.js';
 import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
 import { OidcStrategy } from '../passport/strategies.js';
 import { PassportFlow } from '../passport/passport-flow.js';
@@ -38,17 +39,18 @@ export class OidcProvider implements IdentityProvider, LogoutNotifier, Diagnosab
   constructor(
     private readonly settings: OidcProviderSettings,
     clock: Clock,
+    connections: UpstreamConnections,
     limits: UpstreamLimits,
   ) {
     this.id = settings.id;
     const ownLimits = { ...limits, timeoutMs: settings.httpTimeoutSeconds * 1000 };
-    const http = new UpstreamHttp(clock, ownLimits);
+    const http = new UpstreamHttp(clock, connections, ownLimits);
     this.discovery = new OidcDiscovery(settings, http, clock);
     this.keys = new OidcKeys(http, clock);
     this.verifier = new OidcTokenVerifier(settings, this.keys, clock);
     this.client = new OidcClient(settings, http, this.discovery, this.verifier);
     const { graph, graphUrl } = settings.entra;
-    const graphHttp = new UpstreamHttp(clock, ownLimits);
+    const graphHttp = new UpstreamHttp(clock, connections, ownLimits);
     const entraGroups = graph ? new EntraGroups(graphUrl ?? GRAPH_URL, graphHttp) : null;
     this.profiles = new OidcProfiles(settings, this.client, entraGroups);
     const strategy = new OidcStrategy(settings, {

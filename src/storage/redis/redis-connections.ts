@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
 import { LogOnce } from '../../common/log-once.js';
+import { trustingContext } from '../../common/tls-trust.js';
 
 /** DI token of the {@link RedisConnections}; null where no Redis is configured. */
 export const REDIS = Symbol('Redis');
@@ -47,9 +48,10 @@ export class RedisConnections implements OnApplicationShutdown {
   }
 
   /** Begins to connect; a server without Redis never loads its client. */
-  static async open(url: string): Promise<RedisConnections> {
+  static async open(url: string, caBundle: string | null = null): Promise<RedisConnections> {
     const { Redis: Client } = await import('ioredis');
     const options: RedisOptions = {
+      ...tlsOf(url, caBundle),
       retryStrategy: (attempt) => Math.min(attempt * 100, MAX_BACKOFF_MS),
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -132,6 +134,12 @@ export class RedisConnections implements OnApplicationShutdown {
       away.clear();
     });
   }
+}
+
+/** The trust of a `rediss:` connection. @param caBundle PEM; null = the authorities of Node.js */
+export function tlsOf(url: string, caBundle: string | null): Pick<RedisOptions, 'tls'> {
+  const isTrusting = caBundle !== null && url.startsWith('rediss:');
+  return isTrusting ? { tls: { secureContext: trustingContext(caBundle) } } : {};
 }
 
 /**
