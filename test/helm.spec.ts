@@ -86,11 +86,11 @@ describe('the objects of the chart', () => {
     expect(await typeCheck([misspelt])).toContain('maxUnavailble');
   });
 
-  it('are hooks only where they are the migration Job or the test', () => {
+  it('are hooks only where they are the migration Job, its CA bundle or the test', () => {
     const hooks = [...rendered.values()].flat().filter(({ metadata }) => {
       return (metadata['annotations'] as chart.JsonObject | undefined)?.['helm.sh/hook'];
     });
-    expect(new Set(hooks.map(({ kind }) => kind))).toEqual(new Set(['Job', 'Pod']));
+    expect(new Set(hooks.map(({ kind }) => kind))).toEqual(new Set(['ConfigMap', 'Job', 'Pod']));
   });
 
   it('leave the number of replicas to the autoscaler', () => {
@@ -263,6 +263,51 @@ describe('the migration Job', () => {
     const environment = containerVariables(at(job(), 'spec.template.spec.containers.0'));
     expect(Object.keys(environment).sort()).toEqual(['DATABASE_URL', 'SERVICE_MASTER_SECRET']);
     expect(resolveSettings(environment).settings.storage.databaseUrl).not.toBeNull();
+  });
+
+  it('trusts the same certificate authorities as the server, and is there after them', () => {
+    const manifests = manifestsOf('private-network');
+    const pods = ['Deployment', 'Job'].map((kind) =>
+      at(find(manifests, kind), 'spec.template.spec'),
+    );
+    const pems = pods.map((pod) => {
+      const volumes = at(pod, 'volumes') as readonly chart.JsonObject[];
+      const mounts = at(pod, 'containers.0.volumeMounts') as readonly chart.JsonObject[];
+      const name = at(
+        volumes.find((volume) => volume['name'] === 'ca-bundle'),
+        'configMap.name',
+      );
+      const mounted = mounts.find((mount) => mount['name'] === 'ca-bundle');
+      expect(mounted).toMatchObject({ mountPath: '/etc/gatehouse/ca-bundle' });
+      return at(
+        manifests.find((one) => one.kind === 'ConfigMap' && one.metadata.name === name),
+        'data',
+      );
+    });
+    expect(pems[0]).toEqual({ 'ca.crt': expect.stringContaining('BEGIN CERTIFICATE') });
+    expect(pems[1]).toEqual(pems[0]);
+    expect(containerVariables(at(pods[1], 'containers.0'))).toMatchObject({
+      SERVICE_CA_BUNDLE: '/etc/gatehouse/ca-bundle/ca.crt',
+    });
+    expect(find(manifests, 'ConfigMap', 'migrations-ca').metadata['annotations']).toMatchObject({
+      'helm.sh/hook': 'pre-install,pre-upgrade',
+      'helm.sh/hook-weight': '-1',
+    });
+  });
+
+  it('has what extraEnv says to other programs, and no policy of it', async () => {
+    const extraEnv = ['NODE_EXTRA_CA_CERTS', 'PGSSLROOTCERT', 'METRICS_PORT', 'OTEL_SDK_DISABLED'];
+    const { stdout } = await chart.templateWith(binary(4), {
+      secrets: {
+        DATABASE_URL: { existingSecret: 'a' },
+        SERVICE_MASTER_SECRET: { existingSecret: 'a' },
+      },
+      extraEnv: extraEnv.map((name) => ({ name, value: '1' })),
+    });
+    const container = at(find(chart.manifestsIn(stdout), 'Job'), 'spec.template.spec.containers.0');
+    expect(Object.keys(containerVariables(container)).sort()).toEqual([
+      ...['DATABASE_URL', 'NODE_EXTRA_CA_CERTS', 'PGSSLROOTCERT', 'SERVICE_MASTER_SECRET'],
+    ]);
   });
 
   it('is an ordinary object where its hook annotations are set to null', () => {

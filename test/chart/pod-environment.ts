@@ -1,4 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { VariableName } from '../../src/config/environment/env.js';
 import { at, find, type Json, type JsonObject, type Manifest } from './render.js';
 
@@ -21,10 +24,25 @@ export function serverEnvironment(manifests: readonly Manifest[]): Record<string
     ({ kind, metadata }) =>
       kind === 'ConfigMap' && metadata.name === at(container, 'envFrom.0.configMapRef.name'),
   );
-  return withProviders(manifests, {
+  const variables = {
     ...withoutFiles((at(config, 'data') ?? {}) as Record<string, string>),
     ...containerVariables(container),
-  });
+  };
+  return withProviders(manifests, withCaBundle(manifests, variables));
+}
+
+/** The bundle of the chart's own ConfigMap, in a file of this machine. */
+function withCaBundle(
+  manifests: readonly Manifest[],
+  { SERVICE_CA_BUNDLE: path, ...rest }: Record<string, string>,
+): Record<string, string> {
+  const map = manifests.find(({ metadata }) => metadata.name.endsWith('-ca'));
+  if (path === undefined || map === undefined) {
+    return rest;
+  }
+  const file = join(mkdtempSync(join(tmpdir(), 'gatehouse-chart-')), 'ca.crt');
+  writeFileSync(file, String((at(map, 'data') as JsonObject)['ca.crt']));
+  return { ...rest, SERVICE_CA_BUNDLE: file };
 }
 
 /** Those that a container names itself. */

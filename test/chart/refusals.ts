@@ -154,4 +154,22 @@ export const REFUSALS: readonly Refusal[] = [
     values: { config: { SERVICE_REQUEST_TIMEOUT_SECONDS: 9000 } },
     says: ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
   },
+  {
+    what: 'two CA bundles',
+    values: { caBundle: { pem: 'a', existingConfigMap: 'corp-ca' } },
+    says: ['caBundle.pem and caBundle.existingConfigMap'],
+  },
+  {
+    what: 'a CA bundle and a path to another one',
+    values: {
+      caBundle: { existingSecret: 'corp-ca' },
+      config: { SERVICE_CA_BUNDLE: '/etc/ssl/corp.pem' },
+    },
+    says: ['config.SERVICE_CA_BUNDLE', 'caBundle'],
+  },
+  {
+    what: 'credentials of a proxy in the ConfigMap',
+    values: { config: { HTTPS_PROXY: 'http://user:hush@proxy.example:3128' } },
+    says: ['config.HTTPS_PROXY', 'extraEnv'],
+  },
 ];

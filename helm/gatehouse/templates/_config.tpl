@@ -18,6 +18,34 @@
 {{- end -}}
 {{- end -}}
 
+{{- define "gatehouse.hasCaBundle" -}}
+{{- with .Values.caBundle -}}{{- if or .pem .existingConfigMap .existingSecret -}}true{{- end -}}{{- end -}}
+{{- end -}}
+
+{{- /* The volume of the CA bundle. Takes root, and the name of the chart's own ConfigMap. */ -}}
+{{- define "gatehouse.caBundleVolume" -}}
+{{- with .root.Values.caBundle -}}
+- name: ca-bundle
+  {{- if .existingSecret }}
+  secret:
+    secretName: {{ .existingSecret }}
+    items:
+      - key: {{ .key }}
+        path: {{ .key }}
+    defaultMode: 0440
+  {{- else }}
+  configMap:
+    name: {{ default $.name .existingConfigMap }}
+  {{- end }}
+{{- end -}}
+{{- end -}}
+
+{{- define "gatehouse.caBundleMount" -}}
+- name: ca-bundle
+  mountPath: /etc/gatehouse/ca-bundle
+  readOnly: true
+{{- end -}}
+
 {{- /* The variables that follow from other values, as YAML. */ -}}
 {{- define "gatehouse.derivedConfig" -}}
 {{- $config := dict -}}
@@ -25,6 +53,9 @@
 {{- $_ := set $config "AUTH_PROVIDERS_CONFIG_PATH" "/etc/gatehouse/providers/providers.json" -}}
 {{- else if .Values.providers.existingSecret -}}
 {{- $_ := set $config "AUTH_PROVIDERS_CONFIG_PATH" (printf "/etc/gatehouse/providers/%s" .Values.providers.existingSecretKey) -}}
+{{- end -}}
+{{- if include "gatehouse.hasCaBundle" . -}}
+{{- $_ := set $config "SERVICE_CA_BUNDLE" (printf "/etc/gatehouse/ca-bundle/%s" .Values.caBundle.key) -}}
 {{- end -}}
 {{- with .Values.mtls -}}
 {{- $prefix := "SERVICE_FEATURE_AUTH_MTLS__" -}}

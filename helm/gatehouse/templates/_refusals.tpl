@@ -153,8 +153,22 @@
 {{- range $name, $_ := include "gatehouse.derivedConfig" . | fromYaml -}}
 {{- if not (kindIs "invalid" (get $values.config $name)) -}}
 {{- if hasKey $values.config $name -}}
-{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "mtls" "providers" (contains "MTLS" $name))) -}}
+{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "caBundle" (ternary "mtls" "providers" (contains "MTLS" $name)) (eq $name "SERVICE_CA_BUNDLE"))) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.caBundle -}}
+{{- $sources := list -}}
+{{- range $source := list "pem" "existingConfigMap" "existingSecret" -}}
+{{- if get $.Values.caBundle $source -}}{{- $sources = append $sources (print "caBundle." $source) -}}{{- end -}}
+{{- end -}}
+{{- if gt (len $sources) 1 -}}
+{{- $reasons = append $reasons (printf "%s are set: keep one of them." (join " and " $sources)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name := list "HTTPS_PROXY" "HTTP_PROXY" -}}
+{{- if contains "@" (get $values.config $name | default "" | toString) -}}
+{{- $reasons = append $reasons (printf "config.%s has credentials, and a ConfigMap is no place for them: give it in extraEnv, from a Secret." $name) -}}
 {{- end -}}
 {{- end -}}
 {{- range $name := list "PORT" "METRICS_PORT" -}}

@@ -38,6 +38,9 @@ volumeMounts:
     mountPath: /etc/gatehouse/providers
     readOnly: true
   {{- end }}
+  {{- if include "gatehouse.hasCaBundle" . }}
+  {{- include "gatehouse.caBundleMount" . | nindent 2 }}
+  {{- end }}
   {{- if include "gatehouse.isDirect" . }}
   - name: tls
     mountPath: /etc/gatehouse/tls
