@@ -56,6 +56,24 @@ describe('a proxy of the environment', () => {
     expect(proxy.asked).not.toContain(hostOf(hook ?? ''));
   });
 
+  it('is a tunnel for https to hosts whose authority NODE_EXTRA_CA_CERTS adds', async () => {
+    const directory = certificateDirectory();
+    const authority = TestAuthority.root(directory.path, 'Root');
+    const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
+    const receiver = await WebhookReceiver.start(undefined, certificate);
+    try {
+      await world.ok('channels', 'add', receiver.url, '--id', 'private');
+      const given = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: authority.certPath };
+      expect(await run(given)).toMatchObject({ code: 0 });
+      expect(proxy.asked).toContain(hostOf(receiver.url));
+      expect(receiver.received).toHaveLength(1);
+      await world.ok('channels', 'remove', 'private');
+    } finally {
+      await receiver.close();
+      directory.remove();
+    }
+  });
+
   it('is a tunnel for https: the certificate is that of the webhook', async () => {
     const directory = certificateDirectory();
     const authority = TestAuthority.root(directory.path, 'Root');

@@ -7,6 +7,15 @@ import {
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { KEPT_OPEN } from './local-server.js';
 
+export interface ProxyOptions {
+  /** Names that only this proxy resolves, and their addresses. */
+  readonly hosts?: Readonly<Record<string, string>>;
+  /** Where it listens. Default 127.0.0.1. */
+  readonly address?: string;
+  /** The status that it answers every request with. */
+  readonly refuses?: number;
+}
+
 /** An HTTP proxy on a loopback port, with the hosts that it was asked for. */
 export class HttpProxy {
   /** `127.0.0.1:80`, in the order of the requests. */
@@ -15,25 +24,32 @@ export class HttpProxy {
     this.forward(request, response);
   });
 
-  static async start(): Promise<HttpProxy> {
-    const proxy = new HttpProxy();
+  private constructor(private readonly options: ProxyOptions) {}
+
+  static async start(options: ProxyOptions = {}): Promise<HttpProxy> {
+    const proxy = new HttpProxy(options);
     proxy.server.on('connect', (request: IncomingMessage, near: Socket) => {
       const target = request.url ?? '';
       proxy.asked.push(target);
       const { hostname, port } = new URL(`http://${target}`);
-      const far = connect(Number(port || 443), hostname, () => {
+      if (options.refuses !== undefined) {
+        near.end(`HTTP/1.1 ${options.refuses} Refused\r\n\r\n`);
+        return;
+      }
+      const far = connect(Number(port || 443), proxy.addressOf(hostname), () => {
         near.write('HTTP/1.1 200 OK\r\n\r\n');
         far.pipe(near).pipe(far);
       });
       far.on('error', () => near.destroy());
       near.on('error', () => far.destroy());
     });
-    await new Promise<void>((done) => proxy.server.listen(0, '127.0.0.1', done));
+    await new Promise<void>((done) => proxy.server.listen(0, options.address ?? '127.0.0.1', done));
     return proxy;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    const { address, port } = this.server.address() as AddressInfo;
+    return `http://${address}:${port}`;
   }
 
   close(): Promise<void> {
@@ -43,11 +59,21 @@ export class HttpProxy {
     });
   }
 
+  private addressOf(name: string): string {
+    return this.options.hosts?.[name] ?? name;
+  }
+
   /** A request of the form `POST http://host/path` (RFC 9112, 3.2.2). */
   private forward(request: IncomingMessage, response: ServerResponse): void {
     const { method, headers, url = '' } = request;
-    this.asked.push(new URL(url).host);
-    const onward = send(url, { method, headers }, (answer) => {
+    const target = new URL(url);
+    this.asked.push(target.host);
+    if (this.options.refuses !== undefined) {
+      response.writeHead(this.options.refuses).end();
+      return;
+    }
+    target.hostname = this.addressOf(target.hostname);
+    const onward = send(target, { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface LocalRequest {
@@ -44,20 +45,32 @@ const FAULT_ANSWERS: Partial<Record<Fault, Answer>> = {
  */
 export const KEPT_OPEN = { keepAliveTimeout: 0 };
 
+/** TLS for a fake: its certificate, and the name under which it is reached. */
+export interface LocalTls {
+  readonly name: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** A real HTTP server on a free loopback port. The handler may answer, or name a fault. */
 export async function startLocalServer(
   handle: (request: LocalRequest) => Promise<Answer | Fault> | Answer | Fault,
+  tls?: LocalTls,
 ): Promise<LocalServer> {
-  const server = createServer(KEPT_OPEN, (incoming, outgoing) => {
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     receive(incoming)
       .then(handle)
       .then((answer) => send(outgoing, answer))
       .catch((error: unknown) => send(outgoing, { status: 599, json: { error: String(error) } }));
-  });
+  };
+  const server =
+    tls === undefined
+      ? createServer(KEPT_OPEN, listener)
+      : createTlsServer({ ...KEPT_OPEN, cert: tls.cert, key: tls.key }, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: tls === undefined ? `http://127.0.0.1:${port}` : `https://${tls.name}:${port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

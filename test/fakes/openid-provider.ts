@@ -1,4 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { get as getPlainly, type IncomingHttpHeaders } from 'node:http';
+import { get as getSecurely } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWK } from 'jose';
 import {
   startLocalServer,
@@ -6,6 +9,7 @@ import {
   type Fault,
   type LocalRequest,
   type LocalServer,
+  type LocalTls,
 } from './local-server.js';
 
 export const CLIENT = { id: 'gatehouse', secret: 'a client secret with : and %' };
@@ -64,9 +68,9 @@ export class FakeOpenIdProvider {
   private foreignKey!: Key;
   private server!: LocalServer;
 
-  static async start(): Promise<FakeOpenIdProvider> {
+  static async start(tls?: LocalTls): Promise<FakeOpenIdProvider> {
     const provider = new FakeOpenIdProvider();
-    provider.server = await startLocalServer((request) => provider.answer(request));
+    provider.server = await startLocalServer((request) => provider.answer(request), tls);
     const [foreign, ...own] = await rsaKeys;
     provider.foreignKey = foreign as Key;
     provider.keys = own.splice(0, 1);
@@ -90,8 +94,23 @@ export class FakeOpenIdProvider {
 
   /** What a browser does with the authorization address: the person agrees and is sent back. */
   async authorize(url: URL): Promise<URL> {
-    const response = await fetch(url, { redirect: 'manual' });
-    return new URL(response.headers.get('location') ?? '');
+    const { location = '' } = await this.visit(url);
+    return new URL(location);
+  }
+
+  /** Whatever name the address has, it is this one's. */
+  private visit(url: URL): Promise<IncomingHttpHeaders> {
+    const get = url.protocol === 'https:' ? getSecurely : getPlainly;
+    return new Promise((resolve, reject) => {
+      const lookup: LookupFunction = (_name, options, done) =>
+        options.all === true
+          ? done(null, [{ address: '127.0.0.1', family: 4 }])
+          : done(null, '127.0.0.1', 4);
+      get(url, { lookup, rejectUnauthorized: false }, (response) => {
+        response.resume();
+        resolve(response.headers);
+      }).on('error', reject);
+    });
   }
 
   private answer(request: LocalRequest): Promise<Answer | Fault> | Answer | Fault {

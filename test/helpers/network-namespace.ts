@@ -4,6 +4,8 @@ import { execFileSync } from 'node:child_process';
 export interface NetworkNamespace {
   /** The address of this machine, as programs in the namespace reach it. */
   readonly hostAddress: string;
+  /** The address of programs in the namespace, as this machine reaches them. */
+  readonly address: string;
   /** Starts a program in the namespace, when put before it. */
   readonly enter: readonly string[];
   remove(): void;
@@ -40,7 +42,12 @@ export function makeNamespace(): NetworkNamespace {
     remove();
     throw error;
   }
-  return { hostAddress: address(1), enter: ['ip', 'netns', 'exec', name], remove };
+  return {
+    hostAddress: address(1),
+    address: address(2),
+    enter: ['ip', 'netns', 'exec', name],
+    remove,
+  };
 }
 
 function ip(...args: readonly string[]): void {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { NetworkNamespace } from './network-namespace.js';
 import { createStore, type Store } from './server-store.js';
 import { waitFor } from './wait.js';
 
@@ -33,6 +34,8 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Data to run on; it stays when the server stops. Default: fresh, and removed with the server. */
   readonly store?: Store;
+  /** A network of its own to run in; then give HOST `0.0.0.0`. */
+  readonly network?: NetworkNamespace;
   /** False resolves as soon as the server listens. Default true. */
   readonly untilReady?: boolean;
 }
@@ -79,9 +82,10 @@ async function launch(
   ownsStore: boolean,
 ): Promise<Server> {
   const { store } = options;
-  const running = run({ ...TEST_ENVIRONMENT, ...store.env, ...options.env });
+  const { network } = options;
+  const running = run({ ...TEST_ENVIRONMENT, ...store.env, ...options.env }, network?.enter ?? []);
   const port = await running.failing(listeningPort(running));
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://${network?.address ?? '127.0.0.1'}:${port}`;
   if (options.untilReady !== false) {
     await running.failing(untilReady(url, running));
   }
@@ -115,8 +119,9 @@ interface Running {
   failing<Value>(work: Promise<Value>): Promise<Value>;
 }
 
-function run(env: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, [MAIN], {
+function run(env: Readonly<Record<string, string>>, enter: readonly string[]): Running {
+  const [file = process.execPath, ...args] = [...enter, process.execPath, MAIN];
+  const child = spawn(file, args, {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

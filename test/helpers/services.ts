@@ -1,17 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
-import { connect } from 'node:net';
+import { chownSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
 import { Client } from 'pg';
 import { freePort, type Service, startService } from './service-process.ts';
 
 export type { Service } from './service-process.ts';
 
+/** PEM texts. */
+export interface ServiceTls {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface PostgresOptions {
   /** False makes it faster and unfit for tests that kill it. Default true. */
   readonly durable?: boolean;
+  /** Speaks TLS too, with this certificate. */
+  readonly tls?: ServiceTls;
   /** Further `postgres -c` settings. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -37,6 +46,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Serv
     listen_addresses: '127.0.0.1',
     unix_socket_directories: home,
     max_connections: 200,
+    ...(options.tls && { ssl: 'on', ...tlsFiles(home, options.tls, 'ssl_', owner) }),
     ...(options.durable === false ? { fsync: 'off', synchronous_commit: 'off' } : {}),
     ...options.settings,
   };
@@ -52,6 +62,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Serv
 }
 
 export interface RedisOptions {
+  /** Speaks nothing but TLS, with this certificate. */
+  readonly tls?: ServiceTls;
   /** Further `redis-server --name value` settings. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -61,14 +73,22 @@ export async function startRedis(options: RedisOptions = {}): Promise<Service> {
   const file = findExecutable('redis-server', pathDirectories(), 'redis-server');
   const home = privateDirectory('gatehouse-redis-', {});
   const port = await freePort();
-  const settings = { bind: '127.0.0.1', port, dir: home, save: '', ...options.settings };
+  const ports = options.tls
+    ? { port: 0, 'tls-port': port, 'tls-auth-clients': 'no', ...redisFiles(home, options.tls) }
+    : { port };
+  const settings = { bind: '127.0.0.1', ...ports, dir: home, save: '', ...options.settings };
   return startService({
     file,
     args: Object.entries(settings).flatMap(([key, value]) => [`--${key}`, `${value}`]),
-    url: `redis://127.0.0.1:${port}`,
+    url: `${options.tls ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
     home,
     stopSignal: 'SIGTERM',
-    probe: () => ping(port),
+    probe: () =>
+      ping(
+        options.tls
+          ? tlsConnect({ ...local(port), rejectUnauthorized: false })
+          : connect(local(port)),
+      ),
   });
 }
 
@@ -124,9 +144,8 @@ async function runSql(url: string, sql: string): Promise<void> {
   }
 }
 
-function ping(port: number): Promise<void> {
+function ping(socket: Socket): Promise<void> {
   return new Promise((done, fail) => {
-    const socket = connect(port, '127.0.0.1');
     socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));
     socket.on('error', fail);
     socket.once('data', (answer: Buffer) => {
@@ -139,6 +158,31 @@ function ping(port: number): Promise<void> {
     });
     socket.write('PING\r\n');
   });
+}
+
+const local = (port: number) => ({ host: '127.0.0.1', port });
+
+/** Settings of PostgreSQL, which takes a key that only its own user reads. */
+function tlsFiles(
+  home: string,
+  { cert, key }: ServiceTls,
+  prefix: string,
+  { uid, gid }: Owner,
+): Record<string, string> {
+  const entries = [['cert', cert] as const, ['key', key] as const].map(([name, text]) => {
+    const path = join(home, `${name}.pem`);
+    writeFileSync(path, text, { mode: 0o600 });
+    if (uid !== undefined && gid !== undefined) {
+      chownSync(path, uid, gid);
+    }
+    return [`${prefix}${name}_file`, path];
+  });
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+function redisFiles(home: string, tls: ServiceTls): Record<string, string> {
+  const files = Object.entries(tlsFiles(home, tls, 'tls-', {}));
+  return Object.fromEntries(files.map(([name, path]) => [name.replaceAll('_', '-'), path]));
 }
 
 export function postgresBinaries(): string {
