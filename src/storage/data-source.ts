@@ -104,9 +104,11 @@ export function withAddress(
   options: PostgresDataSourceOptions,
   address: DatabaseAddress,
 ): PostgresDataSourceOptions {
-  return 'url' in address
-    ? { ...options, extra: { ...options.extra, Client: clientFor(address) } }
-    : { ...options, ...address };
+  if (!('url' in address)) {
+    return { ...options, ...address };
+  }
+  const extra: unknown = options.extra;
+  return { ...options, extra: { ...(extra as object), Client: clientFor(address) } };
 }
 
 /** pg's client, with the address, credentials and certificates of the moment it connects. */

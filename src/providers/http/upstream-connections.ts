@@ -23,8 +23,7 @@ export class UpstreamConnections implements OnApplicationShutdown {
   async fetch(url: URL, init: RequestInit): Promise<Response> {
     const undici = await import('undici');
     const dispatcher = this.agent(undici.EnvHttpProxyAgent);
-    const response = await undici.fetch(url, { ...init, dispatcher } as UndiciInit);
-    return response as unknown as Response;
+    return undici.fetch(url, { ...init, dispatcher } as UndiciInit);
   }
 
   async onApplicationShutdown(): Promise<void> {
