@@ -23,6 +23,9 @@ const LEFT_ALONE = [
   'undici',
 ];
 
+/** Its `exports` name CommonJS for Node. */
+const RXJS = join(import.meta.dirname, 'node_modules/rxjs/dist/esm');
+
 /**
  * The wrapper of a CommonJS module runs at once, but Node 20 notices that only of a `function`: it would read
  * each module twice, first to find its end, then to compile it.
@@ -59,6 +62,15 @@ const oneTypeorm = {
   },
 };
 
+/** TypeORM loads its drivers of all databases; half of its code is about the others. */
+const onePostgres = {
+  name: 'one-postgres',
+  transform: {
+    filter: { id: /typeorm\/driver\/DriverFactory\.js$/ },
+    handler: (code) => code.replace(/require\("\.\/(?!postgres\/)[^"]+"\)/g, '{}'),
+  },
+};
+
 // Links what `nest build` compiled: reading three thousand modules one by one takes longer than
 // everything else a start does (docs/adr/0009-linked-programs.md).
 export default defineConfig({
@@ -69,7 +81,15 @@ export default defineConfig({
   },
   platform: 'node',
   external: [...ABSENT, ...LEFT_ALONE],
-  plugins: [oneTypeorm, readOnce, executable],
+  resolve: {
+    // The ES modules of a package that has both: what is not imported is left out.
+    mainFields: ['module', 'main'],
+    alias: {
+      rxjs$: join(RXJS, 'index.js'),
+      'rxjs/operators$': join(RXJS, 'operators/index.js'),
+    },
+  },
+  plugins: [oneTypeorm, onePostgres, readOnce, executable],
   output: {
     dir: 'dist/bin',
     cleanDir: true,
