@@ -14,6 +14,7 @@ import {
 import { coveringArray, type Row } from '../helpers/covering-array.js';
 import { createStore, type Store } from '../helpers/server-store.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import { createLane, type ServerLane } from '../helpers/server-lane.js';
 import { freePort } from '../helpers/service-process.js';
 import { startOidc, type Oidc } from './external-oidc.js';
 import {
@@ -54,7 +55,7 @@ const FACTORS = {
   provider: ['none', 'open', 'restricted'],
 };
 const ROWS = coveringArray(FACTORS, 1);
-const LANES = 3;
+const LANES = 2;
 
 /** A server on which every account of the tests can be created. */
 const OPEN: Row = {
@@ -72,6 +73,7 @@ const OPEN: Row = {
 
 /** Servers one after the other on one store, with accounts of each kind. */
 interface Lane {
+  readonly host: ServerLane;
   readonly store: Store;
   readonly port: number;
   readonly sql: Client;
@@ -215,7 +217,10 @@ withServices(`discovery and the endpoints, under ${ROWS.length} policies`, () =>
   const lanes: Lane[] = [];
   let oidc: Oidc;
 
-  const start = (row: Row, { port, store }: Pick<Lane, 'port' | 'store'>): Promise<Server> => {
+  const start = (
+    row: Row,
+    { host, port, store }: Pick<Lane, 'host' | 'port' | 'store'>,
+  ): Promise<Server> => {
     const { provider, ...variables } = row;
     const redirect = row['SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID'] ?? '';
     const entry = providerEntry('okta', oidc);
@@ -231,18 +236,18 @@ withServices(`discovery and the endpoints, under ${ROWS.length} policies`, () =>
       SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: RETURN_BASE,
       [`${MTLS}TRUSTED_PROXIES`]: '127.0.0.1',
     };
-    return startServer({ store, env });
+    return startServer({ host, store, env });
   };
 
   beforeAll(async () => {
     const ports = await Promise.all(Array.from({ length: LANES }, () => freePort()));
     oidc = await startOidc(ports.map((port) => `http://127.0.0.1:${port}/v1/oauth/okta/callback`));
     for (const port of ports) {
-      const store = await createStore();
+      const [host, store] = [createLane(), await createStore()];
       const sql = new Client({ connectionString: store.databaseUrl ?? '' });
       await sql.connect();
       sql.on('error', () => undefined);
-      const maker = await start(OPEN, { port, store });
+      const maker = await start(OPEN, { host, port, store });
       const key = makeDeviceKey();
       const keyed = await logIn(maker, key);
       const [[known], [certified]] = [
@@ -255,12 +260,12 @@ withServices(`discovery and the endpoints, under ${ROWS.length} policies`, () =>
       await maker.stop();
       const keyless = certified?.body as unknown as Login;
       const keylessByOAuth = known?.body as unknown as Login;
-      lanes.push({ port, store, sql, oidc, key, keyed, keyless, keylessByOAuth });
+      lanes.push({ host, port, store, sql, oidc, key, keyed, keyless, keylessByOAuth });
     }
   });
   afterAll(async () => {
-    for (const { sql, store } of lanes) {
-      await sql.end();
+    for (const { host, sql, store } of lanes) {
+      await Promise.all([host.end(), sql.end()]);
       await store.drop();
     }
     await oidc.stop();

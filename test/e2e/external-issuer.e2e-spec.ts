@@ -8,6 +8,8 @@ import {
   type DeviceKey,
 } from '../helpers/client.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import { createLane } from '../helpers/server-lane.js';
+import { waitFor } from '../helpers/wait.js';
 import { startOidc, type Oidc } from './external-oidc.js';
 import {
   begin,
@@ -34,12 +36,13 @@ const KEYLESS = {
 };
 const NOT_ELIGIBLE = { status: 403, code: 'not-eligible' };
 
+const lane = createLane();
 let world: World;
 let other: Oidc;
 let server: Server;
 
 beforeAll(async () => {
-  world = await startWorld({ env: KEYLESS });
+  world = await startWorld({ env: KEYLESS, host: lane });
   server = world.server;
   other = await startOidc([`${server.url}/v1/oauth/okta/callback`]);
 });
@@ -47,6 +50,7 @@ afterAll(async () => {
   await server.stop();
   await other.stop();
   await world.stop();
+  await lane.end();
 });
 
 type Entry = Record<string, unknown>;
@@ -56,7 +60,7 @@ async function reconfigure(change: (entries: Entry[]) => Entry[]): Promise<void>
   const entries = JSON.parse(world.env['AUTH_PROVIDERS_CONFIG_JSON'] ?? '[]') as Entry[];
   await server.kill('SIGTERM');
   const env = { ...world.env, AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify(change(entries)) };
-  server = await startServer({ store: world.store, env });
+  server = await startServer({ store: world.store, env, host: lane });
 }
 
 const withOkta =
@@ -214,7 +218,10 @@ withSql('the issuer of an identity (needs SQL: PostgreSQL only)', () => {
     );
     await sql.query('UPDATE identity SET issuer = NULL');
     await recheck();
-    await until(async () => (await issuerOf('gerda')) === world.oidc.issuer);
+    await waitFor(
+      'the issuer of gerda',
+      async () => (await issuerOf('gerda')) === world.oidc.issuer,
+    );
   });
 
   it('is not asked about at another one: the re-check is unknown, not eligible', async () => {
@@ -222,7 +229,7 @@ withSql('the issuer of an identity (needs SQL: PostgreSQL only)', () => {
     await reconfigure(atOther());
     try {
       await recheck();
-      await until(async () => (await reasonOf('ida')) === 'issuer_changed');
+      await waitFor('the re-check', async () => (await reasonOf('ida')) === 'issuer_changed');
       // Why a check failed is for the operator.
       const { identities } = (await profile(server, body.token)).body;
       expect(identities).toMatchObject([{ eligibility: { status: 'eligible', reason: null } }]);
@@ -232,13 +239,3 @@ withSql('the issuer of an identity (needs SQL: PostgreSQL only)', () => {
     }
   });
 });
-
-async function until(probe: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 40_000;
-  while (!(await probe())) {
-    if (Date.now() > deadline) {
-      throw new Error(`It did not happen: ${server.logs().slice(-2000)}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}

@@ -8,7 +8,7 @@ import {
   type Login,
 } from '../helpers/client.js';
 import { freePort } from '../helpers/service-process.js';
-import { startServer, type Server } from '../helpers/server.js';
+import { startServer, type Server, type ServerHost } from '../helpers/server.js';
 import { createStore, type Store } from '../helpers/server-store.js';
 import { startOidc, type Oidc } from './external-oidc.js';
 import { Browser } from './external-browser.js';
@@ -32,9 +32,14 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Laid over each provider's entry. */
   readonly entry?: Json;
+  readonly host?: ServerHost;
 }
 
-export async function startWorld({ env = {}, entry = {} }: WorldOptions = {}): Promise<World> {
+export async function startWorld({
+  env = {},
+  entry = {},
+  ...options
+}: WorldOptions = {}): Promise<World> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const ids = ['okta', 'acme'];
@@ -50,7 +55,7 @@ export async function startWorld({ env = {}, entry = {} }: WorldOptions = {}): P
     ...env,
   };
   const settled = { ...common, PORT: String(port) };
-  let server = await startServer({ env: settled, store });
+  let server = await startServer({ ...options, env: settled, store });
   return {
     server,
     store,
@@ -58,7 +63,7 @@ export async function startWorld({ env = {}, entry = {} }: WorldOptions = {}): P
     env: settled,
     restart: async () => {
       await server.stop();
-      server = await startServer({ env: settled, store });
+      server = await startServer({ ...options, env: settled, store });
       return server;
     },
     stop: async () => {

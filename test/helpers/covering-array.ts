@@ -18,6 +18,7 @@ export function coveringArray(factors: Factors, seed: number): Row[] {
       Object.entries(factors).map(([name, levels]) => [name, fc.constantFrom(...levels)]),
     ),
   );
+  const combinationsOf = combinations(factors);
   const missing = new Set(fc.sample(values, { seed, numRuns: 2000 }).flatMap(combinationsOf));
   const rows: Row[] = [];
   for (let round = 0; missing.size > 0; round += 1) {
@@ -33,12 +34,25 @@ export function coveringArray(factors: Factors, seed: number): Row[] {
   return rows;
 }
 
-/** Every choice of factors with their values in this row. */
-function combinationsOf(row: Row): string[] {
-  const names = Object.keys(row);
-  const choose = (from: number, chosen: readonly string[]): string[] =>
-    chosen.length === STRENGTH
-      ? [chosen.map((name) => `${name}=${row[name]}`).join()]
-      : names.slice(from).flatMap((name, at) => choose(from + at + 1, [...chosen, name]));
-  return choose(0, []);
+/** Names every choice of factors with their values in a row by one number. */
+function combinations(factors: Factors): (row: Row) => number[] {
+  const levels = Object.entries(factors).flatMap(([name, values]) =>
+    values.map((value) => `${name}=${value}`),
+  );
+  const numbers = new Map(levels.map((level, at) => [level, at + 1]));
+  return (row) => {
+    const own = Object.entries(row).map(([name, value]) => numbers.get(`${name}=${value}`) ?? 0);
+    const found: number[] = [];
+    const choose = (from: number, count: number, sum: number): void => {
+      if (count === STRENGTH) {
+        found.push(sum);
+        return;
+      }
+      for (let at = from; at < own.length; at += 1) {
+        choose(at + 1, count + 1, sum * (levels.length + 1) + (own[at] ?? 0));
+      }
+    };
+    choose(0, 0, 0);
+    return found;
+  };
 }

@@ -34,10 +34,18 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Data to run on; it stays when the server stops. Default: fresh, and removed with the server. */
   readonly store?: Store;
-  /** A network of its own to run in; then give HOST `0.0.0.0`. */
+  /** A network of its own to run in, not with a `host`; then give HOST `0.0.0.0`. */
   readonly network?: NetworkNamespace;
   /** False resolves as soon as the server listens. Default true. */
   readonly untilReady?: boolean;
+  /** What runs it; default: a process of its own, as in production. */
+  readonly host?: ServerHost;
+}
+
+/** Runs a server with these variables and no others but PATH. */
+export interface ServerHost {
+  /** @param enter a program and its arguments that start it, for example in a network namespace */
+  run(env: Readonly<Record<string, string>>, enter?: readonly string[]): Running;
 }
 
 export interface Exit {
@@ -81,13 +89,13 @@ async function launch(
   options: ServerOptions & { readonly store: Store },
   ownsStore: boolean,
 ): Promise<Server> {
-  const { store } = options;
-  const { network } = options;
-  const running = run({ ...TEST_ENVIRONMENT, ...store.env, ...options.env }, network?.enter ?? []);
-  const port = await running.failing(listeningPort(running));
+  const { store, network, host = ownProcess } = options;
+  const env = { ...TEST_ENVIRONMENT, ...store.env, ...options.env };
+  const running = host.run(env, network?.enter);
+  const port = await orKill(running, listeningPort(running));
   const url = `http://${network?.address ?? '127.0.0.1'}:${port}`;
   if (options.untilReady !== false) {
-    await running.failing(untilReady(url, running));
+    await orKill(running, untilReady(url, running));
   }
   return {
     url,
@@ -110,16 +118,17 @@ async function launch(
   };
 }
 
-interface Running {
+/** A server that was begun and may not listen yet. */
+export interface Running {
   readonly child: ChildProcess;
   readonly exited: Promise<Exit>;
   logs(): string;
   kill(signal: NodeJS.Signals): Promise<Exit>;
-  /** What `work` gives; kills the process when it fails. */
-  failing<Value>(work: Promise<Value>): Promise<Value>;
 }
 
-function run(env: Readonly<Record<string, string>>, enter: readonly string[]): Running {
+const ownProcess: ServerHost = { run: runProcess };
+
+function runProcess(env: Readonly<Record<string, string>>, enter: readonly string[] = []): Running {
   const [file = process.execPath, ...args] = [...enter, process.execPath, MAIN];
   const child = spawn(file, args, {
     cwd: ROOT,
@@ -143,12 +152,15 @@ function run(env: Readonly<Record<string, string>>, enter: readonly string[]): R
     child.kill(signal);
     return exited;
   };
-  const failing = <Value>(work: Promise<Value>): Promise<Value> =>
-    work.catch(async (cause: unknown) => {
-      await kill('SIGKILL');
-      throw new Error(`The server did not start: ${output}`, { cause });
-    });
-  return { child, exited, logs: () => output, kill, failing };
+  return { child, exited, logs: () => output, kill };
+}
+
+/** @returns what `work` gives; kills the server when it fails */
+function orKill<Value>({ logs, kill }: Running, work: Promise<Value>): Promise<Value> {
+  return work.catch(async (cause: unknown) => {
+    await kill('SIGKILL');
+    throw new Error(`The server did not start: ${logs()}`, { cause });
+  });
 }
 
 function listeningPort(running: Running): Promise<number> {
