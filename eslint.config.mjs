@@ -38,7 +38,7 @@ const TESTS = ['**/*.{spec,db-spec,e2e-spec}.ts'];
 const NODE_GLOBALS = 'AbortController Buffer URL clearTimeout console fetch performance process';
 
 export default defineConfig(
-  globalIgnores(['**/.*/', 'dist/', 'coverage/', 'data/', 'src/client/api/api-types.ts']),
+  globalIgnores(['**/.*/', 'dist/', 'coverage/', 'data/', 'src/client/api/*-types.ts']),
   {
     files: ['**/*.{ts,tsx,mjs}'],
     extends: [eslint.configs.recommended],

@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyContextConfig } from 'fastify';
+import { adminAccessOf } from './admin/access/admin-caller.js';
 import { routeAccessOf } from './auth/route-access.js';
 import type { ErrorCode } from './common/errors.js';
 import { ErrorDto, refusalResponses, refusalsOf } from './common/route-docs.js';
@@ -20,6 +21,14 @@ const AUTHENTICATED: readonly ErrorCode[] = [
   'account-disabled',
   'unavailable',
 ];
+/** The same of ADMIN_PORT. */
+const ADMINISTERED: readonly ErrorCode[] = [
+  'missing-token',
+  'invalid-token',
+  'token-expired',
+  'origin-not-allowed',
+  'unavailable',
+];
 const PROVIDER_REQUIRED: readonly ErrorCode[] = ['provider-required', 'not-eligible'];
 /** A body is parsed wherever the method allows one, also where the route needs none. */
 const BODY: readonly ErrorCode[] = [
@@ -28,25 +37,74 @@ const BODY: readonly ErrorCode[] = [
   'unsupported-media-type',
 ];
 
-/** The OpenAPI document of every route, from the routes themselves. */
+/** The OpenAPI document of every route of the server's port, from the routes themselves. */
 export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
-  const description = new DocumentBuilder()
-    .setTitle('Gatehouse')
-    .setDescription('Authentication policy and push tokens for clients that run sessions.')
+  return buildDocument(app, {
+    title: 'Gatehouse',
+    description: 'Authentication policy and push tokens for clients that run sessions.',
+    accessOf: ({ handler, controller }) => {
+      const access = routeAccessOf(handler, controller);
+      return {
+        isPublic: access === 'public',
+        codes: [
+          ...(access === 'public' ? [] : AUTHENTICATED),
+          ...(access === 'eligible' ? PROVIDER_REQUIRED : []),
+        ],
+      };
+    },
+  });
+}
+
+/** The same of ADMIN_PORT. */
+export function buildAdminDocument(app: NestFastifyApplication): OpenAPIObject {
+  return buildDocument(app, {
+    title: 'Gatehouse administration',
+    description: 'Accounts, their audit trail and the policy, for administrators: on ADMIN_PORT.',
+    accessOf: ({ handler }) => {
+      const access = adminAccessOf(handler);
+      return {
+        isPublic: access === 'public',
+        codes: [
+          ...(access === 'public' ? [] : ADMINISTERED),
+          ...(access === 'operate' ? (['admin-role-required'] as const) : []),
+        ],
+      };
+    },
+  });
+}
+
+interface DocumentFacts {
+  readonly title: string;
+  readonly description: string;
+  /** Who may use a route, and the codes that refuse the others. */
+  readonly accessOf: (route: Route) => {
+    readonly isPublic: boolean;
+    readonly codes: readonly ErrorCode[];
+  };
+}
+
+function buildDocument(
+  app: NestFastifyApplication,
+  { title, description, accessOf }: DocumentFacts,
+): OpenAPIObject {
+  const facts = new DocumentBuilder()
+    .setTitle(title)
+    .setDescription(description)
     .setVersion(readVersion())
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .addBearerAuth()
     .build();
-  const document = SwaggerModule.createDocument(app, description, { extraModels: [ErrorDto] });
+  const document = SwaggerModule.createDocument(app, facts, { extraModels: [ErrorDto] });
   const handlers = handlersById(app);
   for (const [method, operation] of Object.values(document.paths).flatMap((path) =>
     Object.entries(path as Record<string, Operation>),
   )) {
     const route = handlers.get(operation.operationId ?? '');
     if (route !== undefined) {
-      const access = routeAccessOf(route.handler, route.controller);
-      Object.assign(operation.responses, refusalResponses(refusals(method, operation, route)));
-      operation.security = access === 'public' ? undefined : [{ bearer: [] }];
+      const { isPublic, codes } = accessOf(route);
+      const all = new Set([...codes, ...refusals(method, operation, route)]);
+      Object.assign(operation.responses, refusalResponses(all));
+      operation.security = isPublic ? undefined : [{ bearer: [] }];
     }
   }
   return document;
@@ -67,20 +125,17 @@ interface Route {
   readonly handler: object;
 }
 
-/** Every code that an operation can answer. */
-function refusals(method: string, operation: Operation, route: Route): ReadonlySet<ErrorCode> {
-  const access = routeAccessOf(route.handler, route.controller);
+/** The codes of an operation, beside those of its access. */
+function refusals(method: string, operation: Operation, route: Route): readonly ErrorCode[] {
   const config = (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, route.handler) ??
     {}) as FastifyContextConfig;
   const takesQuery = (operation.parameters ?? []).some((one) => 'in' in one && one.in === 'query');
-  return new Set([
+  return [
     ...refusalsOf(route.handler),
-    ...(access === 'public' ? [] : AUTHENTICATED),
-    ...(access === 'eligible' ? PROVIDER_REQUIRED : []),
     ...(config.rateLimit === false ? [] : (['rate-limited'] as const)),
     ...(method === 'get' ? [] : BODY),
     ...(takesQuery ? (['invalid-request'] as const) : []),
-  ]);
+  ];
 }
 
 /** The handlers of all controllers, by the id that the document gives their operation. */

@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AccountModule } from './account/account.module.js';
+import { AdminModule } from './admin/admin.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ClockModule } from './common/clock.js';
@@ -39,6 +40,7 @@ export class AppModule {
           useFactory: (redis: RedisConnections | null) => ({ redis: redis?.cluster ?? null }),
         }),
         HealthModule,
+        AdminModule,
       ],
     };
   }

@@ -43,6 +43,7 @@ export const ERRORS = {
   'signup-disabled': row(403, 'This server does not accept new accounts with a device key alone.'),
   'provider-required': row(403, 'Connect {provider} to continue.'),
   'not-eligible': row(403, '{provider} does not confirm that you may use this server.'),
+  'admin-role-required': row(403, 'Your role may read here, but not act.'),
   'account-disabled': row(403, 'This account has been disabled by an administrator.'),
   'signup-provider-disabled': row(403, 'New accounts cannot be made through {provider} here.'),
   'keyless-disabled': row(403, 'This server does not offer login without a device key here.'),

@@ -1,4 +1,5 @@
 import { findLockouts, type LockoutFinding } from '../policy/findings/lockout.js';
+import { checkAdmin } from './check-admin.js';
 import { checkMtls } from './check-settings.js';
 import { checkTogether } from './check-settings.js';
 import { ConfigurationError, ConfigurationReport } from './configuration-error.js';
@@ -34,6 +35,7 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   const caBundle = readCaBundle(environment, values, report);
   checkTogether(values, providers, report);
   checkMtls(values, texts, report);
+  checkAdmin(values, providers, report);
   if (report.problems.length > 0) {
     throw new ConfigurationError(report.problems, report.warnings);
   }

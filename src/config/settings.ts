@@ -1,3 +1,4 @@
+import { adminConfig } from './admin.config.js';
 import { authConfig } from './auth.config.js';
 import { oauthReturnConfig, uiConfig } from './browser.config.js';
 import { encryptionConfig } from './encryption.config.js';
@@ -30,6 +31,7 @@ export function buildSettings(checked: Checked) {
     ui: uiConfig(checked),
     metrics: metricsConfig(checked),
     audit: auditConfig(checked),
+    admin: adminConfig(checked),
     providers: providersConfig(checked),
   };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { Matches } from 'class-validator';
 
 /** SHA-256 in hex, of a secret that stays with the client that begins a login. */
@@ -13,9 +13,4 @@ export const IsProofHash = (): PropertyDecorator =>
 export function isProofOf(proof: string, proofHash: string): boolean {
   const hash = createHash('sha256').update(proof).digest();
   return timingSafeEqual(hash, Buffer.from(proofHash, 'hex'));
-}
-
-/** 32 random bytes in base64url, which is also what PKCE allows (RFC 7636, 4.1). */
-export function randomSecret(): string {
-  return randomBytes(32).toString('base64url');
 }

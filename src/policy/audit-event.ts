@@ -25,22 +25,25 @@ export function toOperatorName(text: string): OperatorName | null {
 }
 
 /** Everything the audit trail can say that happened. */
-export type AuditKind =
-  | 'signed-up'
-  | 'logged-in'
-  | 'login-refused'
-  | 'identity-linked'
-  | 'identity-unlinked'
-  | 'eligibility-lost'
-  | 'eligibility-regained'
-  | 'token-revoked'
-  | 'all-tokens-revoked'
-  | 'device-approved'
-  | 'device-refused'
-  | 'recheck-requested'
-  | 'account-disabled'
-  | 'account-enabled'
-  | 'account-deleted';
+export const AUDIT_KINDS = [
+  'signed-up',
+  'logged-in',
+  'login-refused',
+  'identity-linked',
+  'identity-unlinked',
+  'eligibility-lost',
+  'eligibility-regained',
+  'token-revoked',
+  'all-tokens-revoked',
+  'device-approved',
+  'device-refused',
+  'recheck-requested',
+  'account-disabled',
+  'account-enabled',
+  'account-deleted',
+] as const;
+
+export type AuditKind = (typeof AUDIT_KINDS)[number];
 
 /** Something that happened to an account. Never holds a token, a secret or a person's name. */
 export interface AuditEvent {

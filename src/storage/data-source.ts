@@ -2,6 +2,7 @@ import { Client, type ClientConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { pollUntil } from '../common/poll-until.js';
 import { trustingContext, type OwnCertificate } from '../common/tls-trust.js';
 import type { StorageSettings } from '../config/storage.config.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
@@ -27,6 +28,7 @@ import { ProviderSession1764400000000 } from './migrations/1764400000000-provide
 import { IdentityCertificate1764410000000 } from './migrations/1764410000000-identity-certificate.js';
 import { PushTokenName1764420000000 } from './migrations/1764420000000-push-token-name.js';
 import { SessionCertificate1764430000000 } from './migrations/1764430000000-session-certificate.js';
+import { Administration1764450000000 } from './migrations/1764450000000-administration.js';
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
@@ -83,6 +85,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       IdentityCertificate1764410000000,
       PushTokenName1764420000000,
       SessionCertificate1764430000000,
+      Administration1764450000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',
@@ -165,7 +168,13 @@ export async function runMigrations(
   await source.initialize();
   const lock = source.createQueryRunner();
   try {
-    await lock.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    // A statement that waits for the lock holds a snapshot, for which a concurrent index build waits.
+    await pollUntil(async () => {
+      const [taken] = (await lock.query('SELECT pg_try_advisory_lock($1) AS "isOurs"', [
+        ADVISORY_LOCK,
+      ])) as { isOurs: boolean }[];
+      return taken?.isOurs === true;
+    });
     const ran = await source.runMigrations({ transaction: 'each' });
     await lock.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK]);
     return ran.map((migration) => migration.name);

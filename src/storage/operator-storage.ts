@@ -1,8 +1,8 @@
 import { Database } from './database.js';
 import { AccountEntity } from './entities/account.entity.js';
-import { AuditEventEntity } from './entities/audit-event.entity.js';
 import { IdentityEntity } from './entities/identity.entity.js';
 import { AccountAdminRepository } from './repositories/account-admin.repository.js';
+import { AccountSearchRepository } from './repositories/account-search.repository.js';
 import { AuditRepository } from './repositories/audit.repository.js';
 import type { ServerDataSource } from './server-data-source.js';
 
@@ -10,6 +10,7 @@ import type { ServerDataSource } from './server-data-source.js';
 export interface OperatorStorage {
   readonly database: Database;
   readonly accounts: AccountAdminRepository;
+  readonly search: AccountSearchRepository;
   readonly audit: AuditRepository;
 }
 
@@ -19,9 +20,11 @@ export function openOperatorStorage(source: ServerDataSource): OperatorStorage {
   const database = new Database(source);
   const accounts = source.getRepository(AccountEntity);
   const identities = source.getRepository(IdentityEntity);
+  const administered = new AccountAdminRepository(database, accounts, identities);
   return {
     database,
-    accounts: new AccountAdminRepository(database, accounts, identities),
-    audit: new AuditRepository(database, source.getRepository(AuditEventEntity)),
+    accounts: administered,
+    search: new AccountSearchRepository(database, administered),
+    audit: new AuditRepository(database),
   };
 }

@@ -6,7 +6,9 @@ import { storageConfig } from '../config/storage.config.js';
 import { dataSourceOptions, ENTITIES, withAddress } from './data-source.js';
 import { Database } from './database.js';
 import { REDIS, RedisConnections } from './redis/redis-connections.js';
+import { AccountAdminRepository } from './repositories/account-admin.repository.js';
 import { AccountCredentialsRepository } from './repositories/account-credentials.repository.js';
+import { AccountSearchRepository } from './repositories/account-search.repository.js';
 import { AccountSettingsRepository } from './repositories/account-settings.repository.js';
 import { AccountRepository } from './repositories/account.repository.js';
 import { AuditRepository } from './repositories/audit.repository.js';
@@ -31,6 +33,8 @@ import { ServerDataSource } from './server-data-source.js';
 import { StorageLifecycle } from './storage-lifecycle.js';
 
 const repositories = [
+  AccountAdminRepository,
+  AccountSearchRepository,
   AccountCredentialsRepository,
   AccountSettingsRepository,
   AccountRepository,

@@ -45,6 +45,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'push-tokens': ['policy', 'storage', 'auth', 'updates', 'config', 'common', 'audit'],
   account: ['policy', 'storage', 'auth', 'updates', 'config', 'common', 'audit'],
   updates: ['policy', 'auth', 'config', 'common', 'metrics'],
+  admin: [
+    'identities',
+    'auth',
+    'offboarding',
+    'policy',
+    'providers',
+    'storage',
+    'config',
+    'common',
+    'audit',
+  ],
   health: ['storage', 'auth', 'updates', 'config', 'common', 'metrics'],
   notify: ['policy', 'common', 'client'],
   webhooks: ['notify', 'policy', 'common'],
@@ -79,7 +90,7 @@ const IMPURE_WORDS = ['process', 'Date.now', 'new Date()', 'Math.random', 'perfo
 const TEST_FILE = /\.(db-|e2e-)?spec\.ts$/;
 const MAX_LINES = 400;
 /** Generated, so their length does not matter. */
-const GENERATED = ['client/api/api-types.ts'];
+const GENERATED = ['client/api/api-types.ts', 'client/api/admin-types.ts'];
 
 /** Every violation of the import table and the file rules, as sentences. */
 export function violationsIn(files: readonly SourceFile[]): string[] {

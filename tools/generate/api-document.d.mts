@@ -1,4 +1,4 @@
 import type { GeneratedFile } from './files.mjs';
 
 /** docs/openapi.json as it should be. */
-export function apiDocumentFile(): Promise<GeneratedFile>;
+export function apiDocumentFiles(): Promise<GeneratedFile[]>;

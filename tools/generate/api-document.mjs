@@ -1,4 +1,5 @@
-import { buildApiDocument } from '../../dist/api-document.js';
+import { createAdminApp } from '../../dist/admin/create-admin-app.js';
+import { buildAdminDocument, buildApiDocument } from '../../dist/api-document.js';
 import { resolveSettings } from '../../dist/config/resolve-settings.js';
 import { createApp } from '../../dist/create-app.js';
 
@@ -12,19 +13,28 @@ const ENVIRONMENT = {
 };
 
 /**
- * docs/openapi.json as it should be: the document of the routes under the default settings.
+ * docs/openapi.json and docs/admin-openapi.json as they should be: the documents of the routes under
+ * the default settings.
  *
- * @returns {Promise<import('./files.mjs').GeneratedFile>}
+ * @returns {Promise<import('./files.mjs').GeneratedFile[]>}
  */
-export async function apiDocumentFile() {
+export async function apiDocumentFiles() {
   const app = await createApp(resolveSettings(ENVIRONMENT).settings);
+  const admin = await createAdminApp(app, { tls: null, requestsPerMinute: 1 });
   try {
-    const document = buildApiDocument(app);
-    return {
-      location: new URL('../../docs/openapi.json', import.meta.url),
-      text: `${JSON.stringify(document, null, 2)}\n`,
-    };
+    return [
+      fileOf('openapi.json', buildApiDocument(app)),
+      fileOf('admin-openapi.json', buildAdminDocument(admin)),
+    ];
   } finally {
+    await admin.close();
     await app.close();
   }
+}
+
+function fileOf(name, document) {
+  return {
+    location: new URL(`../../docs/${name}`, import.meta.url),
+    text: `${JSON.stringify(document, null, 2)}\n`,
+  };
 }

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { apiDocumentFile } from './api-document.mjs';
+import { apiDocumentFiles } from './api-document.mjs';
 import { generatedFiles } from './files.mjs';
 
 // Run by `npm run generate`, after `nest build`.
-for (const { location, text } of [...generatedFiles(), await apiDocumentFile()]) {
+for (const { location, text } of [...generatedFiles(), ...(await apiDocumentFiles())]) {
   writeFileSync(location, text);
 }

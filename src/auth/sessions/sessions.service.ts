@@ -39,7 +39,8 @@ export class SessionsService {
     if (!SESSION_ID.test(sessionId)) {
       return;
     }
-    const isEnded = await this.sessions.end(accountId, sessionId, new Date(this.clock.now()));
+    const now = new Date(this.clock.now());
+    const isEnded = await this.sessions.end(accountId, sessionId, { actor: 'user' }, now);
     this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
     if (isEnded) {
       this.audit.log({ kind: 'token-revoked', actor: 'user', accountId, sessionId });

@@ -102,7 +102,10 @@ function changing({ name, description, act, done, messageFor }: Change): Command
       const { withDatabase } = await import('./database.js');
       const { notifyServers } = await import('./notify-servers.js');
       return withDatabase(context, async ({ accounts, settings }) => {
-        if (!UUID.test(id) || !(await accounts.act(act, id, origin, new Date()))) {
+        const outcome = UUID.test(id)
+          ? await accounts.act(act, id, origin, new Date())
+          : 'not-found';
+        if (outcome === 'not-found') {
           throw notFound(id);
         }
         const servers = await notifyServers(settings, messageFor(id));

@@ -1,4 +1,5 @@
 import type { StoredAuditEvent } from '../../policy/audit-event.js';
+import type { AuditPage, AuditPosition } from '../../storage/repositories/audit.repository.js';
 import { command } from '../command.js';
 import { usageError } from '../cli-error.js';
 import { WITH_DATABASE } from '../options.js';
@@ -21,13 +22,15 @@ export const audit = command({
     const since = sinceOf(context.options.since ?? '24h', Date.now());
     const { withDatabase } = await import('./database.js');
     return withDatabase(context, async ({ audit: events }) => {
-      let page: StoredAuditEvent[] = [];
+      let after: AuditPosition | null = null;
       do {
-        page = await events.page(since, page.at(-1)?.id ?? '0', PAGE);
-        for (const event of page) {
-          context.output.result(event, describe(event));
-        }
-      } while (page.length === PAGE);
+        const page: AuditPage = await events.page({ since: since.getTime() }, after, {
+          order: 'oldest-first',
+          limit: PAGE,
+        });
+        page.events.forEach((event) => context.output.result(event, describe(event)));
+        after = page.next;
+      } while (after !== null);
     });
   },
 });

@@ -1,20 +1,14 @@
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
-import { admissionTable, judgeAdmission } from '../../policy/admission/admission.js';
-import { judgeEligibility } from '../../policy/eligibility/eligibility.js';
 import { eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
+import { explainAccount, type AccountExplanation } from '../../policy/findings/explain-account.js';
 import {
   judgeAccess,
   predictAccess,
   type AccessOutcome,
   type OffboardingPolicy,
 } from '../../policy/findings/policy-plan.js';
-import type {
-  AdministeredAccount,
-  AdministeredIdentity,
-} from '../../storage/repositories/account-admin.repository.js';
 import type { CliContext } from '../command.js';
-import { formatTime } from '../output.js';
 import { variablesToCheck } from '../server/config-report.js';
 import { requireAccount } from './account.command.js';
 import { withDatabase } from './database.js';
@@ -26,46 +20,15 @@ const MAX_EXAMPLES = 20;
 export function explain(context: CliContext): Promise<void> {
   return withDatabase(context, async ({ accounts, settings }) => {
     const account = await requireAccount(accounts, context.args[0] ?? '');
-    const { id, identities, disabledAt } = account;
-    const isKeyless = account.keyMode === 'keyless';
-    const stay = judgeAccess(policyOf(settings), { isKeyless, identities }, Date.now());
-    const isAllowed = stay === 'allowed' && disabledAt === null;
-    const { requiredLoginProviders: required } = settings.auth;
-    const shown = new Set([...required, ...identities.map(({ provider }) => provider)]);
-    const providers = [...shown].map((provider) => {
-      const identity = identities.find((one) => one.provider === provider) ?? null;
-      const isRequired = required.includes(provider);
-      return { provider, required: isRequired, ...explainIdentity(settings, provider, identity) };
-    });
-    const logins = loginsOf(settings, account);
+    const { id: accountId, keyMode, disabledAt } = account;
+    const explanation = explainAccount(settings, account, Date.now());
+    const isAllowed = explanation.decision === 'allowed';
+    const isKeyless = keyMode === 'keyless';
     context.output.result(
-      { accountId: id, isAllowed, isKeyless, disabledAt, logins, providers },
-      [
-        `${id} is ${isAllowed ? 'allowed' : 'refused'}.`,
-        disabledAt === null
-          ? 'The account is enabled.'
-          : `The account is disabled since ${formatTime(disabledAt)}.`,
-        ...(isKeyless ? ['It has no device key: one of its identities has to be eligible.'] : []),
-        ...logins.map((login) =>
-          login.isAllowed
-            ? `Login with ${login.method} is allowed.`
-            : `Login with ${login.method} is refused by ${login.variable}: ${login.code}.`,
-        ),
-        ...providers.flatMap((one) => describe(one)),
-      ].join('\n'),
+      { accountId, isAllowed, isKeyless, disabledAt, ...explanation },
+      describeExplanation(accountId, explanation),
     );
   });
-}
-
-/** The methods that open the account, each with the decision of the admission table. */
-function loginsOf(settings: Settings, { keyMode, identities }: AdministeredAccount) {
-  const table = admissionTable(settings);
-  return keyMode === 'keyless'
-    ? identities.map(({ provider: method }) => ({
-        method,
-        ...judgeAdmission(table, method, 'login', 'keyless'),
-      }))
-    : [{ method: 'key_challenge', ...judgeAdmission(table, 'key_challenge', 'login', 'keyed') }];
 }
 
 /** Counts the accounts that would lose or get access under the variables of another file. */
@@ -105,46 +68,15 @@ function policyOf({ auth, providers }: Settings): OffboardingPolicy {
   return { ...auth, rules: new Map(providers.map((one) => [one.id, eligibilityRulesOf(one)])) };
 }
 
-function explainIdentity(settings: Settings, id: string, identity: AdministeredIdentity | null) {
-  const provider = settings.providers.find((one) => one.id === id);
-  const rules = provider === undefined ? null : eligibilityRulesOf(provider);
-  const facts = identity?.facts ?? null;
-  const verdict =
-    rules === null || identity === null || facts === null
-      ? null
-      : judgeEligibility(rules, { subject: identity.subject, facts });
-  return { isConfigured: provider !== undefined, identity, rules, verdict };
-}
-
-type Explained = { readonly provider: string; readonly required: boolean } & ReturnType<
-  typeof explainIdentity
->;
-
-function describe(explained: Explained): string[] {
-  const { provider, required, isConfigured, identity, rules, verdict } = explained;
-  const title = `${provider} (${required ? 'required' : 'not required'}${isConfigured ? '' : ', not configured'}):`;
-  if (identity === null) {
-    return [title, '  No identity is linked: provider-required.'];
-  }
-  const { login, status, reason, checkedAt, nextCheckAt, failures, facts } = identity;
-  return [
-    title,
-    `  Linked as ${login ?? identity.subject}; stored result: ${status}${reason === null ? '' : ` (${reason})`}.`,
-    `  Last definite answer ${timeOrNever(checkedAt)}; next check ${timeOrNever(nextCheckAt)}; ${failures} checks without an answer since.`,
-    ...Object.entries(rules ?? {})
-      .filter(([, rule]) => Array.isArray(rule) && rule.length > 0)
-      .map(([name, rule]) => `  Rule ${name}: ${(rule as readonly string[]).join(', ')}`),
-    `  Facts from the provider: ${facts === null ? 'none yet' : JSON.stringify(facts)}`,
-    `  By these rules: ${verdict === null ? 'not judged' : toText(verdict)}.`,
-  ];
-}
-
-function toText(verdict: { readonly status: string; readonly reason?: string }): string {
-  return verdict.reason === undefined ? verdict.status : `${verdict.status} (${verdict.reason})`;
-}
-
-function timeOrNever(ms: number | null): string {
-  return ms === null ? 'never' : formatTime(ms);
+function describeExplanation(
+  id: string,
+  { decision, reasons, providers }: AccountExplanation,
+): string {
+  const lines = providers.flatMap(({ provider, isRequired, isConfigured, sentences }) => [
+    `${provider} (${isRequired ? 'required' : 'not required'}${isConfigured ? '' : ', not configured'}):`,
+    ...sentences.map((sentence) => `  ${sentence}`),
+  ]);
+  return [`${id} is ${decision}.`, ...reasons, ...lines].join('\n');
 }
 
 function describePlan(

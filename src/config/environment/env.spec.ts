@@ -1,3 +1,4 @@
+import { ADMIN_VARIABLES } from '../admin.config.js';
 import { AUTH_VARIABLES } from '../auth.config.js';
 import { BROWSER_VARIABLES } from '../browser.config.js';
 import { ENCRYPTION_VARIABLES } from '../encryption.config.js';
@@ -27,6 +28,7 @@ describe('the table of variables', () => {
       PROVIDER_VARIABLES,
       MTLS_VARIABLES,
       METRICS_VARIABLES,
+      ADMIN_VARIABLES,
     ].flatMap((group) => Object.keys(group));
     expect(names).toHaveLength(VARIABLE_NAMES.length);
   });

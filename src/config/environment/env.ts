@@ -1,3 +1,4 @@
+import { ADMIN_VARIABLES } from '../admin.config.js';
 import { AUTH_VARIABLES } from '../auth.config.js';
 import { BROWSER_VARIABLES } from '../browser.config.js';
 import { ENCRYPTION_VARIABLES } from '../encryption.config.js';
@@ -25,6 +26,7 @@ export const ENV = {
   ...PROVIDER_VARIABLES,
   ...MTLS_VARIABLES,
   ...METRICS_VARIABLES,
+  ...ADMIN_VARIABLES,
 } as const satisfies Record<string, Variable>;
 
 export type VariableName = keyof typeof ENV;

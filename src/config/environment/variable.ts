@@ -18,7 +18,8 @@ export type VariableGroup =
   | 'Identity providers'
   | 'GitHub'
   | 'Client certificates (mTLS)'
-  | 'Metrics and audit';
+  | 'Metrics and audit'
+  | 'Administration';
 
 interface Described {
   readonly group: VariableGroup;

@@ -12,7 +12,7 @@ import { CERTIFICATES } from '../../policy/admission/admission.js';
 import { Database, type Query } from '../../storage/database.js';
 import { AccountRepository } from '../../storage/repositories/account.repository.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
-import { randomSecret } from '../login-proof.js';
+import { randomSecret } from '../../common/random-secret.js';
 import {
   CertificateIdentities,
   type NamedCertificate,

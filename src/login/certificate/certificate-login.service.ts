@@ -14,7 +14,7 @@ import {
   standsOnLastAnswer,
   type KeylessIdentity,
 } from '../keyless/keyless-login.service.js';
-import { randomSecret } from '../login-proof.js';
+import { randomSecret } from '../../common/random-secret.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
 import type { Login } from '../../auth/sessions/session-issuer.js';
 import {

@@ -8,7 +8,7 @@ import {
   writeLoginChallenge,
 } from '../../policy/admission/login-challenge.js';
 import { LoginChallengeRepository } from '../../storage/repositories/one-time.repository.js';
-import { randomSecret } from '../login-proof.js';
+import { randomSecret } from '../../common/random-secret.js';
 
 const LIFETIME_MS = 60_000;
 

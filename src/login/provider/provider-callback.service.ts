@@ -14,7 +14,7 @@ import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import { IdentityRepository } from '../../storage/repositories/identity.repository.js';
 import { RateLimits } from '../../auth/rate-limits.js';
-import { randomSecret } from '../login-proof.js';
+import { randomSecret } from '../../common/random-secret.js';
 import { LIFETIME_MS, type FlowContents, type PendingContents } from './pending-logins.js';
 import { IdentityLinks } from '../../identities/identity-links.js';
 import { IdentityChanges } from '../../identities/identity-changes.js';

@@ -10,7 +10,7 @@ import { ProviderError, type IdentityProvider } from '../../providers/identity-p
 import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { AccountRepository } from '../../storage/repositories/account.repository.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
-import { randomSecret } from '../login-proof.js';
+import { randomSecret } from '../../common/random-secret.js';
 import { LIFETIME_MS, type FlowContents, type FlowOwner } from './pending-logins.js';
 
 type Purpose = Pick<FlowContents, 'mode' | 'holder' | 'loopbackPort'>;

@@ -1,9 +1,10 @@
-import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
 import type { ContentForm } from '../sealing/content-at-rest.js';
 
 @Entity('account')
 @Unique('account_public_key_key', ['publicKey'])
+@Index('account_disabled_idx', ['id'], { where: '("disabled_at" IS NOT NULL)' })
 export class AccountEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'account_pkey' }) id!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;

@@ -4,6 +4,16 @@ import type { AuditEvent, AuditKind } from '../../policy/audit-event.js';
 /** What happened to accounts and who did it. Append-only: the database refuses updates. */
 @Entity('audit_event')
 @Index('audit_event_at_idx', ['at'])
+@Index('audit_event_account_idx', ['accountId', 'at', 'id'], {
+  where: '("account_id" IS NOT NULL)',
+})
+@Index('audit_event_operator_idx', ['actor', 'at', 'id'], {
+  where: `("actor" <> ALL (ARRAY['user'::text, 'system'::text, 'provider'::text]))`,
+})
+// Nearly every event is a login; those are found by their time.
+@Index('audit_event_kind_idx', ['kind', 'at', 'id'], {
+  where: `("kind" <> 'logged-in'::text)`,
+})
 export class AuditEventEntity {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',

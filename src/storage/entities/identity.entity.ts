@@ -8,6 +8,13 @@ import { AccountEntity } from './account.entity.js';
 @Unique('identity_account_provider_key', ['accountId', 'provider'])
 @Unique('identity_provider_subject_key', ['provider', 'subject'])
 @Index('identity_next_check_idx', ['provider', 'eligibilityNextCheckAt'])
+@Index('identity_ineligible_idx', ['accountId'], {
+  where: `("eligibility_status" = 'ineligible'::text)`,
+})
+// Of expressions: TypeORM cannot write them, the migration does.
+@Index('identity_login_idx', { synchronize: false })
+@Index('identity_email_idx', { synchronize: false })
+@Index('identity_certificate_subject_idx', { synchronize: false })
 export class IdentityEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'identity_pkey' }) id!: string;
 

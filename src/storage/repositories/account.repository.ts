@@ -103,17 +103,23 @@ export class AccountRepository {
    */
   remove(accountId: string, event: AuditEvent, now: Date): Promise<boolean> {
     return this.database.transaction(async (query) => {
-      // Identities before the account: logins lock in that order.
-      await query(`SELECT FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`, [
-        accountId,
-      ]);
-      const { affected } = await query.manager.delete(AccountEntity, { id: accountId });
-      if (affected === 1) {
+      const isRemoved = await removeAccount(query, accountId);
+      if (isRemoved) {
         await insertAuditEvents(query, [event], now);
       }
-      return affected === 1;
+      return isRemoved;
     });
   }
+}
+
+/** Removes the account in the caller's transaction. @returns false when it was gone */
+export async function removeAccount(query: Query, accountId: string): Promise<boolean> {
+  // Identities before the account: logins lock in that order.
+  await query(`SELECT FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`, [
+    accountId,
+  ]);
+  const { affected } = await query.manager.delete(AccountEntity, { id: accountId });
+  return affected === 1;
 }
 
 function toIdentityProfile(identity: IdentityEntity): IdentityProfile {

@@ -4,12 +4,12 @@ import type { AuditEvent } from '../../policy/audit-event.js';
 import { AuditRepository } from './audit.repository.js';
 import { dataSourceOptions, runMigrations } from '../data-source.js';
 import { Database } from '../database.js';
-import { AuditEventEntity } from '../entities/audit-event.entity.js';
 import { ServerDataSource } from '../server-data-source.js';
 
 const { storage } = resolveSettings({}).settings;
 const DAY_MS = 86_400_000;
 const NOW = 1_800_000_000_000;
+const OLDEST_FIRST = { order: 'oldest-first', limit: 2 } as const;
 const EVENT: AuditEvent = { kind: 'login-refused', actor: 'user', accountId: null, reason: 'x' };
 
 describe(AuditRepository, () => {
@@ -23,7 +23,7 @@ describe(AuditRepository, () => {
     source = new ServerDataSource({ ...dataSourceOptions(storage), url });
     await source.initialize();
     source.open(true);
-    audit = new AuditRepository(new Database(source), source.getRepository(AuditEventEntity));
+    audit = new AuditRepository(new Database(source));
   });
   afterAll(async () => {
     await source.destroy();
@@ -36,20 +36,22 @@ describe(AuditRepository, () => {
     const linked: AuditEvent = { kind: 'identity-linked', actor: 'user', accountId, provider: 'p' };
     await audit.add([{ ...EVENT, count: 7 }, linked], new Date(NOW));
     await audit.add([EVENT], new Date(NOW + 1));
-    const first = await audit.page(new Date(NOW), '0', 2);
-    expect(first).toEqual([
+    const first = await audit.page({ since: NOW }, null, OLDEST_FIRST);
+    expect(first.events).toEqual([
       { ...EVENT, id: expect.any(String), at: NOW, count: 7 },
       { ...linked, id: expect.any(String), at: NOW, count: 1 },
     ]);
-    const second = await audit.page(new Date(NOW), first[1]?.id ?? '', 2);
-    expect(second.map(({ at }) => at)).toEqual([NOW + 1]);
-    expect(await audit.page(new Date(NOW + 2), '0', 2)).toEqual([]);
+    const second = await audit.page({ since: NOW }, first.next, OLDEST_FIRST);
+    expect(second.events.map(({ at }) => at)).toEqual([NOW + 1]);
+    expect(second.next).toBeNull();
+    const none = await audit.page({ since: NOW + 2 }, null, OLDEST_FIRST);
+    expect(none).toEqual({ events: [], next: null });
   });
 
   it('cuts a reason that is too long to keep', async () => {
     await audit.add([{ ...EVENT, reason: 'y'.repeat(10_000) }], new Date(NOW));
-    const [stored] = await audit.page(new Date(NOW), '0', 1);
-    expect(stored?.reason).toHaveLength(500);
+    const { events } = await audit.page({}, null, OLDEST_FIRST);
+    expect(events[0]?.reason).toHaveLength(500);
   });
 
   it('cannot be rewritten', async () => {
@@ -65,6 +67,6 @@ describe(AuditRepository, () => {
     await audit.add([EVENT], new Date(NOW));
     expect(await audit.deleteUntil(new Date(NOW - DAY_MS))).toBe(true);
     expect(await audit.deleteUntil(new Date(NOW - DAY_MS))).toBe(false);
-    expect(await audit.page(new Date(0), '0', 10)).toHaveLength(1);
+    expect((await audit.page({}, null, OLDEST_FIRST)).events).toHaveLength(1);
   });
 });

@@ -58,6 +58,8 @@ const TABLES = {
   'mtls-claim': 'external_pending',
   'mtls-connect': 'external_pending',
   'mtls-connect-start': 'external_flow',
+  'admin-login': 'external_flow',
+  'admin-session': 'external_pending',
 } as const satisfies Partial<Record<SealPurpose, keyof typeof KEYS>>;
 
 type Kind = keyof typeof TABLES;
@@ -104,16 +106,18 @@ export class ExternalFlowRepository {
       now,
       ', "contents"',
     );
-    try {
-      return (
-        taken && (JSON.parse(this.box.open(kind, hash.toString('hex'), taken.contents)) as Contents)
-      );
-    } catch (error) {
-      if (error instanceof BrokenSealError) {
-        return null;
-      }
-      throw error;
-    }
+    return taken && this.open<Contents>(kind, hash, taken.contents);
+  }
+
+  /** Reads the contents and leaves them there. @returns as {@link take} */
+  async read<Contents>(kind: Kind, secret: string, now: Date): Promise<Contents | null> {
+    const hash = hashOf(secret);
+    const table = TABLES[kind];
+    const [found] = await this.database.query<{ contents: Buffer }>(
+      `SELECT "contents" FROM "${table}" WHERE "${KEYS[table]}" = $1 AND "expires_at" > $2`,
+      [hash, now],
+    );
+    return found === undefined ? null : this.open<Contents>(kind, hash, found.contents);
   }
 
   /**
@@ -137,11 +141,22 @@ export class ExternalFlowRepository {
     });
   }
 
-  /** Deletes a pending login, known or not. */
+  /** Deletes a pending login or a session of an administrator, known or not. */
   async drop(secret: string): Promise<void> {
     await this.database.query.manager.delete(ExternalPendingEntity, {
       pendingHash: hashOf(secret),
     });
+  }
+
+  private open<Contents>(kind: Kind, hash: Buffer, contents: Buffer): Contents | null {
+    try {
+      return JSON.parse(this.box.open(kind, hash.toString('hex'), contents)) as Contents;
+    } catch (error) {
+      if (error instanceof BrokenSealError) {
+        return null;
+      }
+      throw error;
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, type Repository } from 'typeorm';
 import { MAX_SESSIONS } from '../../policy/admission/access.js';
-import type { AuditKind } from '../../policy/audit-event.js';
+import type { AuditEvent, AuditKind } from '../../policy/audit-event.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import { batched } from '../batched.js';
 import { Database, type Query } from '../database.js';
@@ -116,6 +116,13 @@ const LISTED = [
 /** A live session as its account sees it. Times are Unix milliseconds. */
 export type ListedSession = InMilliseconds<Pick<SessionEntity, (typeof LISTED)[number]>>;
 
+/** The use of an account, by its live sessions. */
+export interface SessionActivityFacts {
+  readonly sessions: number;
+  /** Unix milliseconds. */
+  readonly lastSeenAt: number;
+}
+
 interface Asked {
   readonly key: string | Buffer;
   readonly session: NewSession;
@@ -223,12 +230,42 @@ export class SessionRepository {
     return sessions.map(inMilliseconds);
   }
 
-  /** Ends one session of the account. @returns whether it was there */
-  end(accountId: string, sessionId: string, now: Date): Promise<boolean> {
+  /** How many sessions of each account are live, and when one was last used; for those with any. */
+  async activityOf(
+    accountIds: readonly string[],
+    now: Date,
+  ): Promise<Map<string, SessionActivityFacts>> {
+    const rows = await this.database.query<{ id: string; sessions: number; lastSeenAt: Date }>(
+      `SELECT "account"."id", count(*)::int AS "sessions", max("last_seen_at") AS "lastSeenAt"
+       FROM "account" JOIN "session" ON "session"."account_id" = "account"."id"
+         AND "session"."token_epoch" = "account"."token_epoch"
+       WHERE "account"."id" = ANY($1) AND "expires_at" > $2 GROUP BY "account"."id"`,
+      [accountIds, now],
+    );
+    return new Map(
+      rows.map(({ id, sessions, lastSeenAt }) => [
+        id,
+        { sessions, lastSeenAt: lastSeenAt.getTime() },
+      ]),
+    );
+  }
+
+  /**
+   * Ends one session of the account.
+   *
+   * @param by who ends it, and an administrator's reason
+   * @returns whether it was there
+   */
+  end(
+    accountId: string,
+    sessionId: string,
+    by: Pick<AuditEvent, 'actor' | 'reason'>,
+    now: Date,
+  ): Promise<boolean> {
     return this.database.transaction(async (query) => {
       const { affected } = await query.manager.delete(SessionEntity, { id: sessionId, accountId });
       if (affected === 1) {
-        const event = { kind: 'token-revoked', actor: 'user', accountId, sessionId } as const;
+        const event: AuditEvent = { kind: 'token-revoked', accountId, sessionId, ...by };
         await insertAuditEvents(query, [event], now);
       }
       return affected === 1;

@@ -5,6 +5,8 @@ import { MasterKeys } from './master-keys.js';
 /** What is sealed. Each purpose has a key of its own: one kind of seal never opens as another. */
 export type SealPurpose =
   | 'account-credentials'
+  | 'admin-login'
+  | 'admin-session'
   | 'account-settings'
   | 'external-flow'
   | 'external-pending'

@@ -1,0 +1,115 @@
+import { constants } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { ServerOptions } from 'node:https';
+import { createSecureContext, TLSSocket } from 'node:tls';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { Interval } from '@nestjs/schedule';
+import { LogOnce } from '../../common/log-once.js';
+import { adminConfig } from '../../config/admin.config.js';
+import { ConfigurationError } from '../../config/configuration-error.js';
+import { toOperatorName } from '../../policy/audit-event.js';
+import type { AdminCaller } from './admin-caller.js';
+
+const LOOK_EVERY_MS = 2000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+type Contents = Pick<ServerOptions, 'cert' | 'key' | 'ca'>;
+
+/** The certificate of the administration port, and the clients that its authorities vouch for. */
+@Injectable()
+export class AdminTls {
+  private readonly logger = new Logger('Administration');
+  private lastRead = '';
+  private onChange: (context: ServerOptions) => void = () => undefined;
+  private readonly unused = new LogOnce((message) =>
+    this.logger.error(`The changed certificate files of ADMIN_PORT are not used: ${message}`),
+  );
+
+  constructor(@Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>) {}
+
+  /**
+   * @returns null for plain HTTP
+   * @throws ConfigurationError when a file cannot be read or is invalid
+   */
+  async options(): Promise<ServerOptions | null> {
+    const { certPath, clientCaPath } = this.config.tls;
+    if (certPath === null) {
+      return null;
+    }
+    try {
+      return {
+        ...contextOf(await this.read()),
+        requestCert: clientCaPath !== null,
+        // Tokens and logins work without a certificate; the guard looks at `authorized`.
+        rejectUnauthorized: false,
+        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      };
+    } catch (error) {
+      const message = `the certificate files cannot be used: ${messageOf(error)}`;
+      throw new ConfigurationError([{ variable: 'ADMIN_TLS_CERT_PATH', message }]);
+    }
+  }
+
+  /** Calls back with every valid change of the files. */
+  watch(onChange: (context: ServerOptions) => void): void {
+    this.onChange = onChange;
+  }
+
+  /** The caller of a connection; null when its client showed no certificate that is accepted. */
+  callerOf(socket: object): AdminCaller | null {
+    const { clientCaPath, operators } = this.config.tls;
+    if (clientCaPath === null || !(socket instanceof TLSSocket) || !socket.authorized) {
+      return null;
+    }
+    const { subject } = socket.getPeerCertificate();
+    const commonName: unknown = subject?.CN;
+    const name =
+      typeof commonName === 'string' ? toOperatorName(`certificate:${commonName}`) : null;
+    const canAct = operators.includes(String(commonName));
+    return name && { name, role: canAct ? 'operate' : 'read', method: 'certificate' };
+  }
+
+  @Interval(LOOK_EVERY_MS)
+  async look(): Promise<void> {
+    if (this.lastRead === '') {
+      return;
+    }
+    const before = this.lastRead;
+    try {
+      const contents = await this.read();
+      if (this.lastRead !== before) {
+        this.onChange(contextOf(contents));
+        this.unused.clear();
+        this.logger.log('The certificate files of ADMIN_PORT have changed and are in use.');
+      }
+    } catch (error) {
+      this.unused.write(messageOf(error));
+    }
+  }
+
+  private async read(): Promise<Contents> {
+    const { certPath, keyPath, clientCaPath } = this.config.tls;
+    const texts = await Promise.all(
+      [certPath, keyPath, clientCaPath].map(async (path) =>
+        path === null ? undefined : readFile(path, 'utf8'),
+      ),
+    );
+    const [cert, key, ca] = texts;
+    this.lastRead = JSON.stringify(texts);
+    return { ...(cert && { cert }), ...(key && { key }), ...(ca && { ca }) };
+  }
+}
+
+/** @throws Error when certificate, key or authorities are invalid or do not belong together */
+function contextOf(contents: Contents): ServerOptions {
+  // A resumed session would keep a client that the changed authorities no longer accept.
+  const secureOptions = constants.SSL_OP_NO_TICKET;
+  const options = { ...contents, minVersion: 'TLSv1.2', secureOptions } as const;
+  createSecureContext(options);
+  return options;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,122 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { Interval } from '@nestjs/schedule';
+import * as v from 'valibot';
+import { LogOnce } from '../../common/log-once.js';
+import { parseJson } from '../../common/parse-json.js';
+import { adminConfig } from '../../config/admin.config.js';
+import { ConfigurationError } from '../../config/configuration-error.js';
+import { toOperatorName, type OperatorName } from '../../policy/audit-event.js';
+import { ADMIN_ROLES, type AdminCaller, type AdminRole } from './admin-caller.js';
+
+const LOOK_EVERY_MS = 2000;
+
+interface AdminToken {
+  readonly name: OperatorName;
+  readonly digest: Buffer;
+  readonly role: AdminRole;
+}
+
+/** Names with a colon are those of certificates and logins: a token cannot have one. */
+const FILE = v.array(
+  v.strictObject({
+    name: v.pipe(
+      v.string(),
+      v.check((name) => toOperatorName(name) !== null && !name.includes(':')),
+    ),
+    sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/i)),
+    role: v.picklist(ADMIN_ROLES),
+  }),
+);
+
+/**
+ * The tokens of ADMIN_TOKENS_FILE, polled for changed contents, as the files of a Kubernetes volume
+ * are links that are replaced. An invalid change is logged once, and the last valid file stays in use.
+ */
+@Injectable()
+export class AdminTokens implements OnModuleInit {
+  private readonly logger = new Logger('Administration');
+  private tokens: readonly AdminToken[] = [];
+  private lastRead = '';
+  private readonly unused = new LogOnce((message) =>
+    this.logger.error(`The changed ADMIN_TOKENS_FILE is not used: ${message}`),
+  );
+
+  constructor(@Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>) {}
+
+  /** @throws ConfigurationError when the file cannot be read or is invalid */
+  async onModuleInit(): Promise<void> {
+    if (this.config.port === null) {
+      return;
+    }
+    try {
+      await this.load();
+    } catch (error) {
+      throw new ConfigurationError([{ variable: 'ADMIN_TOKENS_FILE', message: messageOf(error) }]);
+    }
+  }
+
+  /** The caller with this token; null for an unknown one. */
+  callerWith(token: string): AdminCaller | null {
+    const digest = createHash('sha256').update(token).digest();
+    const found = this.tokens.find((one) => timingSafeEqual(one.digest, digest));
+    return found === undefined ? null : { name: found.name, role: found.role, method: 'token' };
+  }
+
+  @Interval(LOOK_EVERY_MS)
+  async look(): Promise<void> {
+    if (this.config.port === null) {
+      return;
+    }
+    try {
+      if (await this.load()) {
+        this.unused.clear();
+        this.logger.log('ADMIN_TOKENS_FILE has changed and is in use.');
+      }
+    } catch (error) {
+      this.unused.write(messageOf(error));
+    }
+  }
+
+  /** @returns whether the contents changed */
+  private async load(): Promise<boolean> {
+    const { tokensFile } = this.config;
+    if (tokensFile === null) {
+      return false;
+    }
+    const text = await readFile(tokensFile, 'utf8');
+    if (text === this.lastRead) {
+      return false;
+    }
+    this.lastRead = text;
+    this.tokens = tokensIn(text);
+    return true;
+  }
+}
+
+/** @throws Error what is wrong, without the contents */
+function tokensIn(text: string): AdminToken[] {
+  const { success, output, issues } = v.safeParse(FILE, parseJson(text));
+  if (!success) {
+    const path = v.getDotPath(issues[0]) ?? 'it';
+    throw new Error(
+      `${path} is invalid. The file holds a JSON array of {"name", "sha256", "role"}: a name of 1 to 64 printable characters without a colon, 64 hex digits, and read or operate.`,
+    );
+  }
+  const names = new Set(output.map(({ name }) => name));
+  if (names.size < output.length) {
+    throw new Error('two entries have the same name.');
+  }
+  return output.map(({ name, sha256, role }) => ({
+    name: name as OperatorName,
+    digest: Buffer.from(sha256, 'hex'),
+    role,
+  }));
+}
+
+function messageOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return code === '' && error instanceof Error ? error.message : `the file cannot be read${code}.`;
+}

@@ -1,0 +1,188 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
+import type { EligibilityStatus } from '../../policy/eligibility/eligibility.js';
+import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
+import {
+  ACCOUNT_STATES,
+  type AccountState,
+} from '../../storage/repositories/account-search.repository.js';
+
+const TIME = 'Unix milliseconds.';
+const TIME_OR_NULL = { nullable: true, type: Number, description: TIME } as const;
+const TEXT_OR_NULL = { nullable: true, type: String } as const;
+
+/** PostgreSQL has no text with the character NUL. */
+const WITHOUT_CONTROLS = /^[^\p{Cc}]*$/u;
+
+export class AccountQueryDto {
+  @ApiProperty({
+    required: false,
+    description: 'An id, or the beginning of a login, an e-mail address or a certificate subject.',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, 200)
+  @Matches(WITHOUT_CONTROLS, { message: 'query must not have control characters' })
+  query?: string;
+
+  @ApiProperty({ required: false, description: 'With an identity of this provider.' })
+  @IsOptional()
+  @IsString()
+  @Matches(/^[a-z0-9_-]{1,64}$/, { message: 'provider must be the id of a provider' })
+  provider?: string;
+
+  @ApiProperty({ required: false, enum: ACCOUNT_STATES })
+  @IsOptional()
+  @IsIn(ACCOUNT_STATES)
+  state?: AccountState;
+
+  @ApiProperty({ required: false, default: 50, minimum: 1, maximum: 200 })
+  @IsOptional()
+  @Transform(({ value }) => Number(value))
+  @IsInt()
+  @Min(1)
+  @Max(200)
+  limit = 50;
+
+  @ApiProperty({ required: false, description: '`cursor` of the page before.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
+  cursor?: string;
+}
+
+/** Why an administrator acts. */
+export class ReasonDto {
+  @ApiProperty({ minLength: 1, maxLength: 200, description: 'Kept in the audit trail.' })
+  @IsString()
+  @Length(1, 200)
+  @Matches(/\S/, { message: 'reason must say why' })
+  @Matches(WITHOUT_CONTROLS, { message: 'reason must not have control characters' })
+  reason!: string;
+}
+
+export class AdminIdentityDto {
+  @ApiProperty() provider!: string;
+  @ApiProperty({ description: 'The identifier at the provider.' }) subject!: string;
+  @ApiProperty(TEXT_OR_NULL) login!: string | null;
+  @ApiProperty(TEXT_OR_NULL) email!: string | null;
+  @ApiProperty({ description: TIME }) connectedAt!: number;
+  @ApiProperty({ enum: ['unknown', 'eligible', 'ineligible'] }) status!: EligibilityStatus;
+  @ApiProperty(TEXT_OR_NULL) reason!: string | null;
+  @ApiProperty({ ...TIME_OR_NULL, description: 'Of the last definite answer.' })
+  checkedAt!: number | null;
+  @ApiProperty(TIME_OR_NULL) nextCheckAt!: number | null;
+  @ApiProperty({ description: 'Checks without an answer since then.' }) failures!: number;
+}
+
+class AccountFactsDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: TIME }) createdAt!: number;
+  @ApiProperty({ enum: ['active', 'disabled'] }) state!: 'active' | 'disabled';
+  @ApiProperty(TIME_OR_NULL) disabledAt!: number | null;
+  @ApiProperty({ enum: ['keyed', 'keyless'] }) keyMode!: KeyMode;
+  @ApiProperty({ enum: ['e2ee', 'plain'] }) encryptionMode!: AccountMode;
+  @ApiProperty({ type: [AdminIdentityDto] }) identities!: readonly AdminIdentityDto[];
+
+  @ApiProperty({ ...TIME_OR_NULL, description: 'Of its sessions, right to five minutes.' })
+  lastSeenAt!: number | null;
+}
+
+export class ListedAccountDto extends AccountFactsDto {
+  @ApiProperty({ description: 'How many sessions are live.' }) sessions!: number;
+}
+
+export class AccountPageDto {
+  @ApiProperty({ type: [ListedAccountDto] }) accounts!: readonly ListedAccountDto[];
+
+  @ApiProperty({
+    ...TEXT_OR_NULL,
+    description: 'null = the last page. A page before it may have few accounts, or none.',
+  })
+  cursor!: string | null;
+}
+
+export class AdminSessionDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: TIME }) createdAt!: number;
+  @ApiProperty({ description: 'Right to five minutes.' }) lastSeenAt!: number;
+  @ApiProperty({ description: TIME }) expiresAt!: number;
+
+  @ApiProperty({ description: "`key_challenge`, `mtls`, `device` or a provider's id." })
+  method!: string;
+
+  @ApiProperty() client!: SessionClientDto;
+  @ApiProperty(TEXT_OR_NULL) address!: string | null;
+}
+
+class ExplainedLoginDto {
+  @ApiProperty() method!: string;
+  @ApiProperty() isAllowed!: boolean;
+  @ApiProperty({ required: false, description: 'The code of the refusal.' }) code?: string;
+  @ApiProperty({ required: false, description: 'The variable that refuses it.' }) variable?: string;
+}
+
+class ExplainedProviderDto {
+  @ApiProperty() provider!: string;
+  @ApiProperty() isRequired!: boolean;
+  @ApiProperty() isConfigured!: boolean;
+
+  @ApiProperty({
+    ...{ nullable: true, type: 'object', additionalProperties: true },
+    description: 'The identity with the facts that the provider gave.',
+  })
+  identity!: object | null;
+
+  @ApiProperty({ nullable: true, type: 'object', additionalProperties: true })
+  rules!: object | null;
+
+  @ApiProperty({
+    ...{ nullable: true, type: 'object', additionalProperties: true },
+    description: 'What the rules say of the facts.',
+  })
+  verdict!: object | null;
+
+  @ApiProperty({ type: [String] }) sentences!: readonly string[];
+}
+
+export class AccountExplanationDto {
+  @ApiProperty({ enum: ['allowed', 'refused'] }) decision!: 'allowed' | 'refused';
+
+  @ApiProperty({
+    ...{ nullable: true, type: String },
+    enum: ['account-disabled', 'provider-required', 'not-eligible', null],
+  })
+  code!: 'account-disabled' | 'provider-required' | 'not-eligible' | null;
+
+  @ApiProperty({ type: [String], description: 'The decision in words.' })
+  reasons!: readonly string[];
+
+  @ApiProperty({ type: [ExplainedLoginDto] }) logins!: readonly ExplainedLoginDto[];
+  @ApiProperty({ type: [ExplainedProviderDto] }) providers!: readonly ExplainedProviderDto[];
+}
+
+export class AdministeredAccountDto extends AccountFactsDto {
+  @ApiProperty({ type: [AdminSessionDto], description: 'Newest first.' })
+  sessions!: readonly AdminSessionDto[];
+
+  @ApiProperty() explain!: AccountExplanationDto;
+}
+
+export class ActAnswerDto {
+  @ApiProperty({ enum: [true] }) success!: true;
+
+  @ApiProperty({ description: 'false = it was so already, and the audit trail has no new event.' })
+  changed!: boolean;
+}

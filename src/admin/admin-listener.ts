@@ -1,0 +1,45 @@
+import type { Server as HttpsServer } from 'node:https';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { ModuleRef } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { adminConfig } from '../config/admin.config.js';
+import { AdminTls } from './access/admin-tls.js';
+import { createAdminApp } from './create-admin-app.js';
+
+/** Listens on ADMIN_PORT, where there is one. */
+@Injectable()
+export class AdminListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('Administration');
+  private app: NestFastifyApplication | null = null;
+
+  constructor(
+    private readonly server: ModuleRef,
+    private readonly tls: AdminTls,
+    @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { port, host, requestsPerMinute } = this.config;
+    if (port === null) {
+      return;
+    }
+    const tls = await this.tls.options();
+    const app = await createAdminApp(this.server, { tls, requestsPerMinute });
+    this.tls.watch((context) => (app.getHttpServer() as HttpsServer).setSecureContext(context));
+    await app.listen(port, host);
+    this.app = app;
+    this.logger.log(`Administration on ${await app.getUrl()}`);
+  }
+
+  /** Waits for running requests before anything they use is closed. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.app?.close();
+  }
+}

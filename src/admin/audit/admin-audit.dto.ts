@@ -1,0 +1,104 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { AUDIT_KINDS, type AuditKind } from '../../policy/audit-event.js';
+
+/** The last moment of the year 9998: PostgreSQL and JavaScript both have it. */
+const LAST_TIME = Date.UTC(9999, 0) - 1;
+const toNumber = Transform(({ value }) => Number(value));
+
+/** What to find events by. */
+export class AuditQueryDto {
+  @ApiProperty({ required: false, enum: AUDIT_KINDS })
+  @IsOptional()
+  @IsIn(AUDIT_KINDS)
+  kind?: AuditKind;
+
+  @ApiProperty({ required: false })
+  @IsOptional()
+  @IsUUID()
+  accountId?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'The name of an operator, or `user`, `system` or `provider`.',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, 64)
+  @Matches(/^[^\p{Cc}]*$/u, { message: 'actor must not have control characters' })
+  actor?: string;
+
+  @ApiProperty({ required: false, description: 'First moment, Unix milliseconds.' })
+  @IsOptional()
+  @toNumber
+  @IsInt()
+  @Min(0)
+  @Max(LAST_TIME)
+  since?: number;
+
+  @ApiProperty({ required: false, description: 'The moment behind the last, Unix milliseconds.' })
+  @IsOptional()
+  @toNumber
+  @IsInt()
+  @Min(0)
+  @Max(LAST_TIME)
+  until?: number;
+
+  @ApiProperty({
+    ...{ required: false, minimum: 1, maximum: 1_000_000 },
+    description: 'Events of a page, 1 to 200 (default 50); of an export, at most (default 100000).',
+  })
+  @IsOptional()
+  @toNumber
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  limit?: number;
+
+  @ApiProperty({ required: false, description: '`cursor` of the page before; not of an export.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
+  cursor?: string;
+}
+
+export class AuditEventDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
+  @ApiProperty({ enum: AUDIT_KINDS }) kind!: AuditKind;
+
+  @ApiProperty({ description: '`user`, `system`, `provider`, or the name of an operator.' })
+  actor!: string;
+
+  @ApiProperty({ nullable: true, type: String }) accountId!: string | null;
+  @ApiProperty({ required: false }) provider?: string;
+  @ApiProperty({ required: false, description: 'A code, or why an operator acted.' })
+  reason?: string;
+  @ApiProperty({ required: false }) sessionId?: string;
+  @ApiProperty({ required: false }) address?: string;
+  @ApiProperty({ required: false, description: 'How many alike this one stands for.' })
+  count?: number;
+}
+
+export class AuditPageDto {
+  @ApiProperty({ type: [AuditEventDto], description: 'Newest first.' })
+  events!: readonly AuditEventDto[];
+
+  @ApiProperty({
+    ...{ nullable: true, type: String },
+    description: 'null = the last page. A page before it may have few events, or none.',
+  })
+  cursor!: string | null;
+}

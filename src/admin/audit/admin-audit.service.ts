@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import * as v from 'valibot';
+import { Clock } from '../../common/clock.js';
+import { invalidRequest } from '../../common/errors.js';
+import {
+  AuditRepository,
+  type AuditPage,
+  type AuditPosition,
+} from '../../storage/repositories/audit.repository.js';
+import { readCursor, writeCursor } from '../page-cursor.js';
+import type { AuditPageDto, AuditQueryDto } from './admin-audit.dto.js';
+
+const DEFAULT_PAGE = 50;
+const LARGEST_PAGE = 200;
+const DEFAULT_EXPORT = 100_000;
+const EXPORT_PAGE = 500;
+
+const POSITION = v.object({
+  at: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Date.UTC(9999, 0))),
+  id: v.pipe(v.string(), v.regex(/^\d{1,18}$/)),
+});
+
+/** The audit trail as administrators read it, newest first. */
+@Injectable()
+export class AdminAuditService {
+  constructor(
+    private readonly events: AuditRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws AppError `invalid-request` for a cursor of something else */
+  async page({ cursor, limit = DEFAULT_PAGE, ...filter }: AuditQueryDto): Promise<AuditPageDto> {
+    if (limit > LARGEST_PAGE) {
+      throw invalidRequest('limit', `limit of a page must be at most ${LARGEST_PAGE}.`);
+    }
+    const { events, next } = await this.events.page(filter, readCursor(cursor, POSITION), {
+      order: 'newest-first',
+      limit,
+    });
+    return { events, cursor: writeCursor(next) };
+  }
+
+  /**
+   * The events as lines of JSON. A page is read when the one before it was sent, so that memory holds
+   * two at most, however many there are and however slowly the client reads.
+   */
+  export({ cursor, limit = DEFAULT_EXPORT, ...filter }: AuditQueryDto): Readable {
+    const after = readCursor(cursor, POSITION);
+    const until = Math.min(filter.until ?? Infinity, this.clock.now() + 1);
+    // One chunk of text a page.
+    return Readable.from(this.lines({ ...filter, until }, after, limit), { highWaterMark: 1 });
+  }
+
+  private async *lines(
+    filter: Omit<AuditQueryDto, 'cursor' | 'limit'>,
+    start: AuditPosition | null,
+    limit: number,
+  ): AsyncGenerator<string> {
+    let after = start;
+    let left = limit;
+    do {
+      const page: AuditPage = await this.events.page(filter, after, {
+        order: 'newest-first',
+        limit: Math.min(left, EXPORT_PAGE),
+      });
+      if (page.events.length > 0) {
+        yield page.events.map((event) => `${JSON.stringify(event)}\n`).join('');
+      }
+      left -= page.events.length;
+      after = page.next;
+    } while (after !== null && left > 0);
+  }
+}

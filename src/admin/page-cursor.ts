@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+import { invalidRequest } from '../common/errors.js';
+import { parseJson } from '../common/parse-json.js';
+
+const MAX_LENGTH = 2048;
+
+/** A position as clients keep it between two pages: opaque to them. null = there is no next page. */
+export function writeCursor(position: object | null): string | null {
+  return position && Buffer.from(JSON.stringify(position)).toString('base64url');
+}
+
+/**
+ * @param schema of what {@link writeCursor} was given
+ * @throws AppError `invalid-request` for a text that this server did not make
+ */
+export function readCursor<Position>(
+  cursor: string | undefined,
+  schema: v.GenericSchema<unknown, Position>,
+): Position | null {
+  if (cursor === undefined) {
+    return null;
+  }
+  const text = cursor.length > MAX_LENGTH ? '' : Buffer.from(cursor, 'base64url').toString();
+  const { success, output } = v.safeParse(schema, parseJson(text));
+  if (!success) {
+    throw invalidRequest('cursor', 'cursor must be the one of the page before.');
+  }
+  return output;
+}
