@@ -104,7 +104,7 @@ describe('Presets', () => {
     ],
     [
       'discord',
-      '/hook',
+      '/hook?wait=true',
       { embeds: [{ title, description: body }], allowed_mentions: { parse: [] } },
     ],
     [

@@ -1,6 +1,7 @@
-import { resolve } from '../src/notify/notify.js';
+import { notify, resolve } from '../src/notify/notify.js';
 import { WebhookSender } from '../src/notify/webhook/webhook.sender.js';
 import { readNotificationTarget } from '../src/client/notifications/notification-routing.js';
+import { DiscordWebhooks } from './fakes/discord-webhooks.js';
 import { SenderWorld } from './fakes/sender-world.js';
 import { anEvent, aRequest, NOW, pushToken, saved, settingsWith } from './fakes/webhook-account.js';
 
@@ -65,6 +66,36 @@ describe(resolve.name, () => {
     const { sequence_id } = JSON.parse(asked) as { sequence_id: string };
     expect(sequence_id).toMatch(/^[\w-]{1,64}$/);
     expect(world.receiver.json).toMatchObject({ topic: 'hook', sequence_id, priority: 1 });
+  });
+
+  it('replaces the message of Discord that a delivery made, where its id is given', async () => {
+    const discord = await DiscordWebhooks.start();
+    try {
+      const settings = settingsWith([{ url: `${discord.url}?thread_id=7`, preset: 'discord' }]);
+      const senders = { push: world.push, webhooks };
+      const options = { now: () => NOW, schedule: ONE_TRY };
+      const account = { settings, tokens: [] };
+      const { outcomes } = await notify(event, account, senders, options);
+      const sent = outcomes.find(({ target }) => target.kind === 'webhook');
+      const { deliveryId, messageId = '' } = sent as { deliveryId: string; messageId?: string };
+      expect([...discord.messages.keys()]).toEqual([messageId]);
+      expect(discord.messages.get(messageId)?.description).toContain('rm -rf build');
+      await resolve(event, account, senders, options);
+      expect(discord.messages.get(messageId)?.title).not.toBe('Answered');
+      const messageIds = { [deliveryId]: messageId };
+      const resolved = await resolve(event, account, senders, { ...options, messageIds });
+      expect(resolved.outcomes).toMatchObject([{ state: 'sent', attempts: 1 }]);
+      expect([...discord.messages]).toEqual([
+        [messageId, { title: 'Answered', description: expect.any(String) }],
+      ]);
+      // Deleted by hand: nothing is left to be replaced.
+      discord.messages.clear();
+      const again = await resolve(event, account, senders, { ...options, messageIds });
+      expect(again.outcomes).toMatchObject([{ state: 'sent' }]);
+      expect(discord.messages.size).toBe(0);
+    } finally {
+      await discord.close();
+    }
   });
 
   it('sends nothing where push is switched off', async () => {

@@ -154,6 +154,24 @@ describe('Webhook delivery payload', () => {
     expect(world.receiver.received[0]?.rawBody.length).toBeLessThanOrEqual(16_384);
   });
 
+  it('metadata: without secrets, unless they are wanted', async () => {
+    const metadata = {
+      toolInput: 'curl -H "Authorization: Bearer abcdef1234567890"',
+      password: 'hunter2 and more',
+      branch: 'main',
+      turn: 3,
+    };
+    await world.send(anEvent('ready', { metadata }), oneChannel());
+    expect(world.receiver.json['metadata']).toMatchObject({
+      toolInput: 'curl -H "Authorization: Bearer [masked]"',
+      password: '[masked]',
+      branch: 'main',
+      turn: 3,
+    });
+    await world.send(anEvent('ready', { metadata }), oneChannel(), [], { maskSecrets: false });
+    expect(world.receiver.json['metadata']).toMatchObject(metadata);
+  });
+
   it('metadata: what the event brings along, with the event and its server', async () => {
     await world.send(anEvent('ready', { metadata: { branch: 'main', turn: 3 } }), oneChannel());
     const ids = { eventId: 'evt-1', serverUrl: 'https://gate.example' };

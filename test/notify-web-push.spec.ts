@@ -373,6 +373,13 @@ describe('A push service of a browser', () => {
     expect([service.received, service.refusals]).toEqual([[], []]);
   });
 
+  it('gets nothing of an event whose time is over', async () => {
+    const delivery = deliveryTo(await service.register(key.publicKey));
+    const result = await sender.attempt({ ...delivery, expiresAt: now });
+    expect(result).toMatchObject({ state: 'failed', code: 'expired' });
+    expect(service.received).toEqual([]);
+  });
+
   it('that is away is tried again', async () => {
     const token = await service.register(key.publicKey);
     await service.close();

@@ -2,6 +2,7 @@ import { readRetryAfter } from '../src/notify/webhook/webhook-answer.js';
 import { certificateDirectory, TestAuthority } from './fakes/certificates.js';
 import { NOW } from './fakes/webhook-account.js';
 import type { ReceiverAnswer } from './fakes/webhook-receiver.js';
+import type { WebhookSenderOptions } from '../src/notify/webhook/webhook.sender.js';
 import {
   closeAll,
   deadUrl,
@@ -31,6 +32,30 @@ describe('An event that stops to matter', () => {
     const [delivery] = expiringAt(NOW + 50, url);
     const sender = senderWith({ timeoutMs: 600_000 });
     expect(await sender.attempt(delivery!)).toMatchObject({ state: 'failed', code: 'timeout' });
+  });
+});
+
+describe('An answer that names a message', () => {
+  const attempt = async (body: string | null, options?: WebhookSenderOptions) => {
+    const receiver = await receiverThat(() =>
+      body === null ? 'endless-body' : { status: 200, body },
+    );
+    const [delivery] = deliveriesTo({ url: receiver.url, preset: 'discord' });
+    return senderWith(options).attempt(delivery!);
+  };
+
+  it.each<[string, string, object]>([
+    ['its id', '{"id":"1100"}', { messageId: '1100' }],
+    ['no id', '{}', {}],
+    ['no text', '{"id":7}', {}],
+    ['a path', '{"id":"../7"}', {}],
+    ['no JSON', 'thanks', {}],
+  ])('is a delivery with %s', async (_name, body, named) => {
+    expect(await attempt(body)).toEqual({ state: 'sent', ...named });
+  });
+
+  it('is a delivery although its body never ends', async () => {
+    expect(await attempt(null)).toEqual({ state: 'sent' });
   });
 });
 

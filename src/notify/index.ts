@@ -5,7 +5,13 @@ export type * from './delivery/delivery.js';
 export { ExpoSender, type ExpoSenderOptions } from './push/expo.sender.js';
 export type * from './content/notification-event.js';
 export { deliver, notify, resolve } from './notify.js';
-export type { DeliverOptions, Notified, NotifiedAccount, NotifyOptions } from './notify.js';
+export type {
+  DeliverOptions,
+  Notified,
+  NotifiedAccount,
+  NotifyOptions,
+  ResolveOptions,
+} from './notify.js';
 export { outcomesWithoutSettings, planNotification } from './delivery/plan.js';
 export type { Plan, PlanOptions, SavedToken } from './delivery/plan.js';
 export { readPreferences } from './preferences.js';

@@ -81,9 +81,14 @@ async function planFor(
   return { ...plan, problems: preferences.problems };
 }
 
+export type ResolveOptions = NotifyOptions & {
+  /** `messageId` of the outcomes of {@link notify}, by `deliveryId`: those messages are replaced. */
+  readonly messageIds?: Readonly<Record<string, string>>;
+};
+
 /**
  * Replaces what devices and channels show of a request that was answered, silently, where they can
- * (a push, ntfy). First end the retries of its notification: `signal` of the call of {@link notify}.
+ * (a push, ntfy, Discord with `messageIds`). First end the retries of its notification: `signal` of the call of {@link notify}.
  *
  * @param event the one that {@link notify} was given
  */
@@ -91,13 +96,13 @@ export async function resolve(
   event: NotificationEvent,
   account: NotifiedAccount,
   senders: Senders,
-  options: NotifyOptions = {},
+  options: ResolveOptions = {},
 ): Promise<Notified> {
-  const { now = Date.now, templates = ENGLISH } = options;
+  const { now = Date.now, templates = ENGLISH, messageIds = {} } = options;
   // As when it was sent: what is shown is replaced, also when its event no longer matters.
   const planned = await planFor(event, account, { ...options, now: () => event.createdAt });
   const deliveries = planned.deliveries.flatMap(
-    (delivery) => resolutionOf(delivery, now(), templates.resolved) ?? [],
+    (delivery) => resolutionOf(delivery, now(), templates.resolved, messageIds[delivery.id]) ?? [],
   );
   const { outcomes, problems } = planned;
   const failed = outcomes.filter(({ state }) => state === 'failed');

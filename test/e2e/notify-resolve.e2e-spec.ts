@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DiscordWebhooks } from '../fakes/discord-webhooks.js';
 import type { Server } from '../helpers/server.js';
 import { waitFor } from '../helpers/wait.js';
 import { Notifying, startPlainServer, type EventLine } from './notify-world.js';
@@ -109,6 +110,22 @@ describe('gatehouse notify resolve', () => {
     expect(hook.received).toEqual([]);
     await world.notify(0, ...REQUEST, '--request', 'r1');
     expect(hook.received).toHaveLength(1);
+  });
+
+  it('replaces the message that a webhook of Discord made', async () => {
+    const discord = await DiscordWebhooks.start();
+    try {
+      await world.ok('channels', 'add', discord.url, '--preset', 'discord');
+      await world.notify(0, ...REQUEST, '--request', 'r1');
+      const [[id, asked] = []] = discord.messages;
+      expect(asked?.description).toContain('Bash');
+      expect(await resolve('r1')).toMatchObject({ outcomes: [{ state: 'sent' }] });
+      expect([...discord.messages]).toEqual([
+        [id, { title: 'Answered', description: expect.any(String) }],
+      ]);
+    } finally {
+      await discord.close();
+    }
   });
 
   it('needs the request', async () => {

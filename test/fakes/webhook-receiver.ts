@@ -11,7 +11,11 @@ export interface ReceivedWebhook {
 
 /** What a receiver does with a request it has read. */
 export type ReceiverAnswer =
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
   | 'silence'
   | 'cut'
   | 'endless-body'
@@ -87,7 +91,7 @@ export class WebhookReceiver {
     const answer = await this.behave(received, this.received.length);
     if (typeof answer === 'object') {
       response.writeHead(answer.status, answer.headers);
-      response.end('thanks');
+      response.end(answer.body ?? 'thanks');
     } else if (answer === 'cut') {
       response.destroy();
     } else if (answer === 'no-http') {

@@ -24,7 +24,7 @@ const EVENT_OPTIONS = [
   ['--session <id>', 'the session it is about'],
   ['--title <text>', "the session's title"],
   ['--id <id>', 'of the event: the same id is sent once (default: a new one)'],
-  ['--metadata <name=value>', 'sent to webhooks as it is; may be repeated', { parse: repeated }],
+  ['--metadata <name=value>', 'sent to webhooks; may be repeated', { parse: repeated }],
   ['--event-file <file>', 'read it as JSON; - is standard input'],
   ['--no-mask', 'show passwords, tokens and keys in previews as they are'],
   ['--detach', 'return once the event is in the spool; a background process sends it'],

@@ -30,9 +30,13 @@ export async function resolve(context: CliContext<ResolveOptions>): Promise<numb
     const isMeant = matcher(current, request, session);
     const { dropped, inHand } = await dropWaiting(sender, isMeant);
     const ended = (await sender.spool.history.entries()).flatMap(({ entry, ending }) =>
-      entry.kind === 'delivery' && ending.state === 'sent' && isMeant(entry) ? [entry] : [],
+      entry.kind === 'delivery' && ending.state === 'sent' && isMeant(entry)
+        ? [{ entry, messageId: ending.messageId }]
+        : [],
     );
-    const entries = [...inHand, ...ended].flatMap((entry) => replacing(entry, now));
+    const entries = [...inHand.map((entry) => ({ entry })), ...ended].flatMap((one) =>
+      replacing(one, now),
+    );
     const added = await sender.spool.add(entries);
     await sender.engine.tryNow(added.claims);
     const lines = entries.flatMap(({ id }) => sender.lines.get(id) ?? []);
@@ -79,8 +83,13 @@ async function dropWaiting(
   return { dropped, inHand };
 }
 
-function replacing(entry: DeliveryEntry, now: number): DeliveryEntry[] {
-  const delivery = resolutionOf(entry.delivery, now);
+interface ShownEntry {
+  readonly entry: DeliveryEntry;
+  readonly messageId?: string | undefined;
+}
+
+function replacing({ entry, messageId }: ShownEntry, now: number): DeliveryEntry[] {
+  const delivery = resolutionOf(entry.delivery, now, undefined, messageId);
   return delivery === null
     ? []
     : [{ ...entry, id: delivery.id, delivery, attempts: 0, lastError: null }];

@@ -1,5 +1,5 @@
 import { iosSubtitle } from '../../client/notifications/notification-display.js';
-import { maskSecrets } from './mask-secrets.js';
+import { MASK, maskSecrets } from './mask-secrets.js';
 import { cleanLine, cleanText, shortenToBytes } from './text.js';
 import type { NotificationEvent, Question, RequestDetails } from './notification-event.js';
 
@@ -108,6 +108,7 @@ export interface Content {
   readonly sessionTitle: string;
   /** At most 128 bytes; empty in ready events. */
   readonly toolName: string;
+  readonly metadata: NotificationEvent['metadata'];
 }
 
 const TITLE_BYTES = 256;
@@ -151,7 +152,19 @@ export function contentFor(
     toolDetails: toolDetails === null ? null : mask(toolDetails),
     sessionTitle: shortenToBytes(sessionTitle, TITLE_BYTES),
     toolName,
+    metadata: Object.fromEntries(
+      Object.entries(event.metadata).map(([name, value]) => [name, maskedValue(name, value, mask)]),
+    ),
   };
+}
+
+/** A secret is known by its form, or by the name that it has. */
+function maskedValue<Value>(name: string, value: Value, mask: (text: string) => string) {
+  if (typeof value !== 'string') {
+    return value;
+  }
+  const isNamed = mask(`${name}="x1"`) !== `${name}="x1"`;
+  return isNamed && value !== '' ? MASK : mask(value);
 }
 
 const asItIs = (text: string): string => text;

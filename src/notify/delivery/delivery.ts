@@ -46,6 +46,10 @@ export interface WebhookDelivery extends DeliveryBase {
   readonly body: string;
   /** The signing secret, and during a rotation the one before. Empty = unsigned. */
   readonly secrets: readonly string[];
+  /** Whether the answer names the message, which can then be replaced. */
+  readonly isReplaceable?: true;
+  /** The message that it replaces: `messageId` of the delivery that made it. */
+  readonly replaces?: string;
 }
 
 /** One thing to send to one target. Plain JSON that holds secrets: store it for its owner's eyes. */
@@ -64,6 +68,8 @@ export type AttemptResult =
       readonly state: 'sent';
       /** Of the push service: ask for the receipt 15 minutes later. */
       readonly receiptId?: string;
+      /** Of a chat's message, which `resolve` replaces once the request was answered. */
+      readonly messageId?: string;
       readonly directive?: DeliveryDirective;
     }
   | {
@@ -124,6 +130,11 @@ export function outcomeOf(delivery: Delivery, result: AttemptResult, attempts: n
     const { state, code, detail } = result;
     return { state, code, detail, ...rest };
   }
-  const { state, receiptId } = result;
-  return { state, ...(receiptId !== undefined && { receiptId }), ...rest };
+  const { state, receiptId, messageId } = result;
+  return {
+    state,
+    ...(receiptId !== undefined && { receiptId }),
+    ...(messageId !== undefined && { messageId }),
+    ...rest,
+  };
 }

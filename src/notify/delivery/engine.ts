@@ -49,6 +49,8 @@ export interface Ending {
   readonly code: string | null;
   /** The same for a person. */
   readonly detail?: string;
+  /** Of a chat's message that was sent. */
+  readonly messageId?: string;
   /** Unix milliseconds. */
   readonly at: number;
 }
@@ -260,11 +262,13 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
     const at = now();
     if (result.state === 'sent') {
       const { delivery } = entry;
+      const { messageId } = result;
       if (result.receiptId !== undefined && delivery.kind === 'push') {
         const ticket = { receiptId: result.receiptId, token: delivery.token, sentAt: at };
         await this.store.expectReceipt(entry, ticket);
       }
-      await this.store.end(claim, { state: 'sent', code: null, at }, attempts);
+      const named = messageId === undefined ? {} : { messageId };
+      await this.store.end(claim, { state: 'sent', code: null, at, ...named }, attempts);
       await onProgress({ entry, attempts, result, state: 'sent', nextAt: null, code: null });
       return;
     }

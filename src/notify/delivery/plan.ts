@@ -167,9 +167,11 @@ function webhookEntries(
     }
     const content = contentOf(context, channel);
     const { url, body } = webhookRequest(context.event, content, channel);
-    const { id: channelId, secrets } = channel;
+    const { id: channelId, secrets, preset } = channel;
+    const kind = PRESETS[preset].messageUrl === undefined ? {} : ({ isReplaceable: true } as const);
     // The spread comes last: an object that is spread first and then added to is slow to make.
-    return { kind: 'webhook', channelId, secrets, url, body, ...baseOf(context, target, content) };
+    const sent = { channelId, secrets, url, body, ...kind };
+    return { kind: 'webhook', ...sent, ...baseOf(context, target, content) };
   });
   return [...served, ...broken];
 }
@@ -278,7 +280,11 @@ export function renewDelivery(
   if (channel?.enabled !== true) {
     return CHANNEL_GONE;
   }
-  return isWanted(delivery, channel) ? { ...delivery, ...addressOf(channel) } : SWITCHED_OFF;
+  if (!isWanted(delivery, channel)) {
+    return SWITCHED_OFF;
+  }
+  const address = addressOf(channel, delivery.replaces);
+  return address === null ? CHANNEL_GONE : { ...delivery, ...address };
 }
 
 function isWanted(
@@ -290,8 +296,13 @@ function isWanted(
   return topics[topic] && (mayTell || !isPreview);
 }
 
-function addressOf({ preset, url, secrets }: WebhookChannel) {
-  return { url: PRESETS[preset].url(url), secrets };
+/** Null where the channel is of another kind now, which holds no message to be replaced. */
+function addressOf({ preset, url, secrets }: WebhookChannel, replaces: string | undefined) {
+  const kind = PRESETS[preset];
+  if (replaces === undefined) {
+    return { url: kind.url(url), secrets };
+  }
+  return kind.messageUrl === undefined ? null : { url: kind.messageUrl(url, replaces), secrets };
 }
 
 const CHANNEL_GONE = lastingFailure(

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { ANDROID_CHANNELS } from '../../client/notifications/notification-display.js';
 import { recordOf } from '../../client/is-record.js';
 import { ENGLISH, type Templates } from '../content/content.js';
+import { discordMessage, discordMessageUrl } from '../webhook/webhook-request.js';
 import type { StoredDelivery } from './delivery.js';
 
 type ResolvedText = Templates['resolved'];
@@ -16,13 +17,15 @@ const NTFY_LEAST_PRIORITY = 1;
  * shown with. Null where the target cannot replace what it shows: a webhook of most kinds.
  *
  * @param now Unix milliseconds
+ * @param messageId of the outcome, where the target is a chat
  */
 export function resolutionOf<Sent extends StoredDelivery>(
   delivery: Sent,
   now: number,
   text: ResolvedText = ENGLISH.resolved,
+  messageId?: string,
 ): Sent | null {
-  const shown = replaced(delivery, text);
+  const shown = replaced(delivery, text, messageId);
   return shown === null || delivery.resolves === true
     ? null
     : {
@@ -36,7 +39,16 @@ export function resolutionOf<Sent extends StoredDelivery>(
       };
 }
 
-function replaced(delivery: StoredDelivery, { title, body }: ResolvedText): object | null {
+function replaced(
+  delivery: StoredDelivery,
+  { title, body }: ResolvedText,
+  messageId: string | undefined,
+): object | null {
+  if (delivery.kind === 'webhook' && delivery.isReplaceable === true) {
+    return messageId === undefined
+      ? null
+      : replacedMessage(delivery.url, messageId, { title, body });
+  }
   if (delivery.kind === 'webhook') {
     const { topic, sequence_id } = recordOf(JSON.parse(delivery.body));
     const fields = { topic, sequence_id, title, message: body, priority: NTFY_LEAST_PRIORITY };
@@ -65,6 +77,12 @@ function replaced(delivery: StoredDelivery, { title, body }: ResolvedText): obje
       ttl: TTL_SECONDS,
     },
   };
+}
+
+function replacedMessage(url: string, messageId: string, text: ResolvedText): object {
+  const body = JSON.stringify(discordMessage(text));
+  const place = { url: discordMessageUrl(url, messageId), replaces: messageId };
+  return { ...place, body, isReplaceable: undefined };
 }
 
 function resolvedText(text: string, words: ResolvedText): string {

@@ -15,15 +15,19 @@ export interface GuardedPostOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Of an answer's body, which is not used: read so that the connection can be used again. */
+/** Of an answer's body, which is read even where it is not used: the connection is used again. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 export interface PostRequest {
+  /** Default POST. */
+  readonly method?: 'POST' | 'PATCH';
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;
   /** Milliseconds for this request, where they are fewer than those of the options. */
   readonly timeoutMs?: number;
+  /** Whether to wait for the answer's body, up to 16 KiB. */
+  readonly readsBody?: boolean;
 }
 
 /** Posts to addresses that accounts choose, and follows no redirect. Its connections are its own. */
@@ -46,7 +50,11 @@ export class GuardedPost {
   /** Rejects with {@link DestinationRefused}, or with the error of the connection. */
   send(request: PostRequest): Promise<WebhookAnswer> {
     const timeoutMs = Math.min(this.timeoutMs, request.timeoutMs ?? Infinity);
-    return exchange(this.agent, request, { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES });
+    return exchange(this.agent, request, {
+      timeoutMs,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+      readsBody: request.readsBody === true,
+    });
   }
 
   /** Cuts what is still open. */
@@ -85,8 +93,8 @@ function connectorFor(
 interface ExchangeLimits {
   /** For the whole exchange, connecting included. */
   readonly timeoutMs: number;
-  /** Of the answer's body, which is read so that the connection can be used again. */
   readonly maxAnswerBytes: number;
+  readonly readsBody: boolean;
 }
 
 /** Nothing came in time. */
@@ -96,36 +104,40 @@ class ExchangeTimeout extends Error {
 }
 
 /**
- * One POST, followed nowhere; resolves with the head of the answer as soon as it is there. Talks to
+ * One request, followed nowhere; resolves with the head of the answer as soon as it is there, unless
+ * its body is wanted. Talks to
  * the dispatcher itself, because a stream and a signal for each try would cost more than the rest.
  *
  * @throws ExchangeTimeout, and whatever the dispatcher fails with
  */
 function exchange(
   dispatcher: Dispatcher,
-  { url, headers, body }: PostRequest,
+  { url, headers, body, method = 'POST' }: PostRequest,
   limits: ExchangeLimits,
 ): Promise<WebhookAnswer> {
   return new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(url);
     const handler = new HeadHandler(resolve, reject, limits);
     const path = `${pathname}${search}`;
-    dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler);
+    dispatcher.dispatch({ origin, path, method, headers, body }, handler);
   });
 }
 
 class HeadHandler implements Dispatcher.DispatchHandler {
   private readonly timer: NodeJS.Timeout;
   private controller: Dispatcher.DispatchController | null = null;
+  private readonly chunks: Buffer[] | null;
+  private head: WebhookAnswer | null = null;
   private bytesLeft: number;
   private isLate = false;
 
   constructor(
     private readonly resolve: (answer: WebhookAnswer) => void,
     private readonly reject: (reason: Error) => void,
-    { timeoutMs, maxAnswerBytes }: ExchangeLimits,
+    { timeoutMs, maxAnswerBytes, readsBody }: ExchangeLimits,
   ) {
     this.bytesLeft = maxAnswerBytes;
+    this.chunks = readsBody ? [] : null;
     this.timer = setTimeout(() => this.expire(), timeoutMs);
   }
 
@@ -138,12 +150,16 @@ class HeadHandler implements Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
     if (status >= 200) {
-      this.resolve({ status, headers });
+      this.head = { status, headers };
+      if (this.chunks === null) {
+        this.resolve(this.head);
+      }
     }
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, { length }: Buffer): void {
-    this.bytesLeft -= length;
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.chunks?.push(chunk);
+    this.bytesLeft -= chunk.length;
     if (this.bytesLeft < 0) {
       controller.abort(new Error('The response body exceeds the limit.'));
     }
@@ -151,17 +167,29 @@ class HeadHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.timer);
+    if (this.head !== null && this.chunks !== null) {
+      this.resolve({ ...this.head, body: Buffer.concat(this.chunks).toString() });
+    }
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     clearTimeout(this.timer);
-    this.reject(error);
+    this.fail(error);
   }
 
   /** Before a connection is there nothing can be aborted: the request is, once its turn comes. */
   private expire(): void {
     this.isLate = true;
-    this.reject(new ExchangeTimeout());
+    this.fail(new ExchangeTimeout());
     this.controller?.abort(new ExchangeTimeout());
+  }
+
+  /** What was accepted stays accepted, whatever becomes of the answer's body. */
+  private fail(error: Error): void {
+    if (this.head === null) {
+      this.reject(error);
+    } else {
+      this.resolve(this.head);
+    }
   }
 }

@@ -1,10 +1,13 @@
+import { parseJson } from '../../common/parse-json.js';
 import { recordOf } from '../../client/is-record.js';
 import { lastingFailure, type AttemptResult, type FailedAttempt } from '../delivery/delivery.js';
 import { DestinationRefused } from './destination-guard.js';
 
-/** What of a receiver's answer counts: its body never does. */
+/** What of a receiver's answer counts. */
 export interface WebhookAnswer {
   readonly status: number;
+  /** Where it was asked for, and came whole. */
+  readonly body?: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -38,6 +41,12 @@ export function judgeAnswer({ status, headers }: WebhookAnswer, now: number): At
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...directive,
   };
+}
+
+/** The id of the message that a chat made, in its answer; null where it names none. */
+export function messageIdIn({ body = '' }: WebhookAnswer): string | null {
+  const { id } = recordOf(parseJson(body));
+  return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : null;
 }
 
 /** Milliseconds that a `Retry-After` asks for, in either of its forms (RFC 9110, 10.2.3). */

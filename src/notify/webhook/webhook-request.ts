@@ -26,6 +26,8 @@ export type WebhookPreset = (typeof WEBHOOK_PRESETS)[number];
 interface PresetRow {
   /** Where it goes, given the channel's url. */
   readonly url: (url: string) => string;
+  /** Where a message of it is replaced, given its id; missing where none can be. */
+  readonly messageUrl?: (url: string, messageId: string) => string;
   readonly body: (facts: WebhookFacts, url: string, collapseId: string) => object;
   /** Bytes of the whole body. */
   readonly budgetBytes: number;
@@ -56,12 +58,10 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
     textBytes: BUDGET_BYTES,
   },
   discord: {
-    url: asItIs,
-    body: ({ content }) => ({
-      embeds: [{ title: content.title, description: content.body }],
-      // A command that holds "@everyone" must not call everyone.
-      allowed_mentions: { parse: [] },
-    }),
+    // Otherwise Discord answers without the message, before it has stored it.
+    url: (url) => withSearch(url, (search) => search.set('wait', 'true')),
+    messageUrl: discordMessageUrl,
+    body: ({ content }) => discordMessage(content),
     budgetBytes: BUDGET_BYTES,
     textBytes: 4096,
   },
@@ -80,6 +80,25 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
     textBytes: 4000,
   },
 };
+
+/** The body of a message for Discord, new or in place of another. */
+export function discordMessage({ title, body }: WebhookFacts['content']): object {
+  // A command that holds "@everyone" must not call everyone.
+  return { embeds: [{ title, description: body }], allowed_mentions: { parse: [] } };
+}
+
+/** Where a message is replaced that was sent to a webhook of Discord. */
+export function discordMessageUrl(url: string, messageId: string): string {
+  const place = new URL(withSearch(url, (search) => search.delete('wait')));
+  place.pathname = `${place.pathname.replace(/\/+$/, '')}/messages/${messageId}`;
+  return place.href;
+}
+
+function withSearch(url: string, change: (search: URLSearchParams) => void): string {
+  const changed = new URL(url);
+  change(changed.searchParams);
+  return changed.href;
+}
 
 function withoutEndingSlash(url: string): string {
   const { origin, pathname } = new URL(url);
@@ -140,8 +159,8 @@ function shortenDetails(toolDetails: string): string {
 }
 
 function factsOf(
-  { id: eventId, createdAt, topic, session, request, serverUrl, metadata }: NotificationEvent,
-  { title, body, toolDetails, sessionTitle, toolName }: Content,
+  { id: eventId, createdAt, topic, session, request, serverUrl }: NotificationEvent,
+  { title, body, toolDetails, sessionTitle, toolName, metadata }: Content,
   channelId: string,
 ): WebhookFacts {
   return {

@@ -1,7 +1,7 @@
 import type { AttemptResult, WebhookDelivery } from '../delivery/delivery.js';
 import { Slots } from '../delivery/slots.js';
 import { GuardedPost, type GuardedPostOptions } from './guarded-post.js';
-import { EXPIRED, judgeAnswer, judgeError } from './webhook-answer.js';
+import { EXPIRED, judgeAnswer, judgeError, messageIdIn } from './webhook-answer.js';
 import { signatureHeaders } from './webhook-signature.js';
 
 export interface WebhookSenderOptions extends GuardedPostOptions {
@@ -11,6 +11,8 @@ export interface WebhookSenderOptions extends GuardedPostOptions {
 }
 
 const CONCURRENCY = 256;
+/** Of a message to be replaced: it was deleted, and asks nothing any more. */
+const NOT_FOUND = 404;
 
 /** Sends webhooks over connections of its own. Close it, or they keep the process alive. */
 export class WebhookSender {
@@ -35,7 +37,7 @@ export class WebhookSender {
   }
 
   private async send(delivery: WebhookDelivery): Promise<AttemptResult> {
-    const { id, url, body, secrets, expiresAt } = delivery;
+    const { id, url, body, secrets, expiresAt, isReplaceable, replaces } = delivery;
     const startedAt = this.now();
     if (startedAt >= expiresAt) {
       return EXPIRED;
@@ -49,7 +51,14 @@ export class WebhookSender {
     };
     // An answer after the event has expired does not count.
     const timeoutMs = expiresAt - startedAt;
-    const answer = await this.http.send({ url, headers, body: rawBody, timeoutMs });
-    return judgeAnswer(answer, this.now());
+    const method = replaces === undefined ? 'POST' : 'PATCH';
+    const request = { method, url, headers, body: rawBody, timeoutMs } as const;
+    const answer = await this.http.send({ ...request, readsBody: isReplaceable === true });
+    if (replaces !== undefined && answer.status === NOT_FOUND) {
+      return { state: 'sent' };
+    }
+    const result = judgeAnswer(answer, this.now());
+    const messageId = messageIdIn(answer);
+    return messageId === null || result.state === 'failed' ? result : { ...result, messageId };
   }
 }
