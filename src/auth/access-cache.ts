@@ -64,6 +64,13 @@ export class AccessCache<Value> {
     }
   }
 
+  /** Forgets everything, answers still under way included. */
+  clear(): void {
+    this.loads.forEach((load) => (load.isStale = true));
+    this.loads.clear();
+    this.entries.clear();
+  }
+
   private remember(accountId: string, token: string, value: Value): void {
     this.entries.set(token, { accountId, value });
     const tokens = this.tokensByAccount.get(accountId) ?? new Set();

@@ -71,6 +71,7 @@ export class AuthService {
       ttlMs: config.accessCacheMs,
     });
     events.on('access-changed', ({ accountId }) => this.cache.invalidate(accountId));
+    events.on('access-changes-missed', () => this.cache.clear());
   }
 
   /**

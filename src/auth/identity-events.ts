@@ -20,6 +20,10 @@ interface IdentityEventMap {
   'access-changed': [change: AccessChange];
   /** Emitted on the replica that made the change: forward it to the others. */
   'access-change-announced': [change: AccessChange];
+  /** Changes of unknown accounts were not received: whatever is kept may be stale. */
+  'access-changes-missed': [];
+  /** Messages of this replica about changes were dropped: the others have missed them. */
+  'access-changes-dropped': [];
   /** The account's clients get an update; `seq` was taken in the transaction of the change. */
   'identities-changed': [accountId: string, seq: number];
   /** Some identities are due for a re-check before their time. */

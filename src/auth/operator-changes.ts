@@ -14,7 +14,10 @@ import {
 } from '../storage/redis/redis-connections.js';
 import { IdentityEvents, type AccessChange } from './identity-events.js';
 
-/** Applies changes that an administrator makes from the command line, received over Redis. */
+/**
+ * Applies changes that an administrator makes from the command line, received over Redis, and reports
+ * when messages about changes were lost on the way.
+ */
 @Injectable()
 export class OperatorChanges implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Operator');
@@ -29,6 +32,8 @@ export class OperatorChanges implements OnModuleInit, OnApplicationShutdown {
     if (this.redis !== null) {
       const channel = operatorChannel(this.redis.commands);
       this.stop = this.redis.subscribe(channel, (text) => this.receive(text));
+      this.redis.losses.on('missed', () => this.events.emit('access-changes-missed'));
+      this.redis.losses.on('dropped', () => this.events.emit('access-changes-dropped'));
     }
   }
 

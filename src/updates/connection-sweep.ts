@@ -38,8 +38,14 @@ export class ConnectionSweep {
     events.on('access-changed', ({ accountId, judgesConnections = false }) => {
       if (judgesConnections && connections.countOf(accountId) > 0) {
         this.changed.add(accountId);
-        this.sweep().catch((error: unknown) => this.logger.error(error));
+        this.sweepNow();
       }
+    });
+    events.on('access-changes-missed', () => {
+      for (const { data } of connections.all()) {
+        this.changed.add(data.access.accountId);
+      }
+      this.sweepNow();
     });
   }
 
@@ -54,6 +60,10 @@ export class ConnectionSweep {
       })
       .finally(() => (this.running = null));
     await this.running;
+  }
+
+  private sweepNow(): void {
+    this.sweep().catch((error: unknown) => this.logger.error(error));
   }
 
   /** What changed while facts were read is judged once more. */

@@ -52,6 +52,7 @@ export interface ClientEvents {
 /** Replica to replica. */
 export interface ClusterEvents {
   'access-changed': (change: AccessChange) => void;
+  'access-changes-missed': () => void;
 }
 
 /** What a live connection carries. */

@@ -47,6 +47,10 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
       server.on('access-changed', (change: AccessChange) =>
         this.events.emit('access-changed', change),
       );
+      this.events.on('access-changes-dropped', () =>
+        server.serverSideEmit('access-changes-missed'),
+      );
+      server.on('access-changes-missed', () => this.events.emit('access-changes-missed'));
     }
   }
 

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
@@ -25,12 +26,22 @@ const MAX_BACKOFF_MS = 2000;
 /** The adapter reads again at once, whatever went wrong. */
 const FAILED_READ_PAUSE_MS = 1000;
 
+interface Losses {
+  /** Messages to this process may have been lost: a connection that waits for them was down. */
+  missed: [];
+  /** Messages of this process were dropped, and Redis answers again. */
+  dropped: [];
+}
+
 /**
  * The connections to Redis, where several replicas share one. Nothing here is the truth about
  * anything: while Redis is away, counts and messages between replicas are dropped, never queued.
+ * `losses` reports it afterwards, so that replicas read from the database what they missed.
  */
 export class RedisConnections implements OnApplicationShutdown {
+  readonly losses = new EventEmitter<Losses>();
   private readonly logger = new Logger('Redis');
+  private hasDropped = false;
   private readonly listeners = new Set<Redis>();
   private readonly pings: NodeJS.Timeout;
 
@@ -41,7 +52,7 @@ export class RedisConnections implements OnApplicationShutdown {
     readonly cluster: Redis,
   ) {
     this.logAvailability();
-    dropWhileAway(cluster);
+    this.dropWhileAway();
     // The adapter makes the connections it listens on out of this one.
     Object.assign(cluster, { duplicate: () => this.openListener() });
     this.pings = setInterval(() => this.pingAll(), PING_MS).unref();
@@ -99,6 +110,7 @@ export class RedisConnections implements OnApplicationShutdown {
       socketTimeout: LISTENER_SILENCE_MS,
     });
     redis.on('error', () => undefined);
+    redis.once('ready', () => redis.on('ready', () => this.reportMissed(redis)));
     const read = redis.xread.bind(redis) as (...args: unknown[]) => Promise<unknown>;
     Object.assign(redis, {
       xread: (...args: unknown[]) =>
@@ -116,11 +128,56 @@ export class RedisConnections implements OnApplicationShutdown {
     redis.disconnect();
   }
 
+  /** The answer to a ping comes after those to the subscriptions that ioredis repeats. */
+  private reportMissed(redis: Redis): void {
+    redis.ping().then(
+      () => this.losses.emit('missed'),
+      // Down again: it is reported after the next connect.
+      () => undefined,
+    );
+  }
+
   private pingAll(): void {
     for (const redis of [this.commands, this.cluster, ...this.listeners]) {
       if (redis.status === 'ready') {
         redis.ping().catch(() => undefined);
       }
+    }
+    this.reportDropped();
+  }
+
+  /**
+   * The adapter publishes without looking at the outcome: a failed publish must not become an
+   * unhandled rejection, nor wait in memory for Redis to come back.
+   */
+  private dropWhileAway(): void {
+    const redis = this.cluster;
+    const publish = redis.publish.bind(redis) as (...args: unknown[]) => Promise<number>;
+    const append = redis.xadd.bind(redis) as (...args: unknown[]) => Promise<string | null>;
+    const sent = async <Reply>(send: () => Promise<Reply>, nothing: Reply): Promise<Reply> => {
+      try {
+        return redis.status === 'ready' ? await send() : this.dropped(nothing);
+      } catch {
+        return this.dropped(nothing);
+      }
+    };
+    Object.assign(redis, {
+      publish: (...args: unknown[]) => sent(() => publish(...args), 0),
+      xadd: (...args: unknown[]) => sent(() => append(...args), null),
+    });
+    redis.on('ready', () => this.reportDropped());
+  }
+
+  private dropped<Reply>(nothing: Reply): Reply {
+    this.hasDropped = true;
+    return nothing;
+  }
+
+  /** What listeners publish then may be dropped again, and is reported again. */
+  private reportDropped(): void {
+    if (this.hasDropped && this.cluster.status === 'ready') {
+      this.hasDropped = false;
+      this.losses.emit('dropped');
     }
   }
 
@@ -140,22 +197,4 @@ export class RedisConnections implements OnApplicationShutdown {
 export function tlsOf(url: string, caBundle: string | null): Pick<RedisOptions, 'tls'> {
   const isTrusting = caBundle !== null && url.startsWith('rediss:');
   return isTrusting ? { tls: { secureContext: trustingContext(caBundle) } } : {};
-}
-
-/**
- * The adapter publishes without looking at the outcome: a failed publish must not become an
- * unhandled rejection, nor wait in memory for Redis to come back.
- */
-function dropWhileAway(redis: Redis): void {
-  const isReady = (): boolean => redis.status === 'ready';
-  const publish = redis.publish.bind(redis) as (...args: unknown[]) => Promise<number>;
-  const append = redis.xadd.bind(redis) as (...args: unknown[]) => Promise<string | null>;
-  Object.assign(redis, {
-    publish: (...args: unknown[]) => (isReady() ? publish(...args).catch(() => 0) : settled(0)),
-    xadd: (...args: unknown[]) => (isReady() ? append(...args).catch(() => null) : settled(null)),
-  });
-}
-
-function settled<Value>(value: Value): Promise<Value> {
-  return Promise.resolve(value);
 }
