@@ -68,11 +68,11 @@ export class ServerDataSource extends DataSource {
   }
 
   /** Before the first connection there is no metadata: repositories are refused as statements are. */
-  override getMetadata(target: EntityTarget<ObjectLiteral>): EntityMetadata {
+  protected override findMetadata(target: EntityTarget<ObjectLiteral>): EntityMetadata | undefined {
     if (this.entityMetadatas.length === 0) {
       throw new AppError('unavailable');
     }
-    return super.getMetadata(target);
+    return super.findMetadata(target);
   }
 
   override createQueryRunner(mode: ReplicationMode = 'master'): ServerQueryRunner {

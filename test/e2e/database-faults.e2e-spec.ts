@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import {
   call,
@@ -88,6 +90,9 @@ onPostgres('a database that fails under load (PostgreSQL only: it is killed and 
         });
         expect(refused.headers['retry-after']).toMatch(/^\d+$/);
       }
+      const answers = await callEveryRoute(early, token);
+      expect(answers.filter(({ status }) => status >= 500).length).toBeGreaterThan(20);
+      expect(answers.filter(({ status, retryAfter }) => status >= 500 && !retryAfter)).toEqual([]);
       await postgres.restart();
       await waitFor('ready', async () => (await call(early, 'GET', '/readyz')).status === 200);
       expect((await logIn(early)).created).toBe(true);
@@ -196,4 +201,22 @@ async function expectAllThere(server: Server, acknowledged: ReadonlySet<string>)
   await client.end();
   const stored = new Set(rows.map(({ id }) => id));
   expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+}
+
+/** Calls each documented route once, with ids and bodies that name nothing. */
+async function callEveryRoute(server: Server, token: string) {
+  const document = JSON.parse(await readFile('docs/openapi.json', 'utf8')) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const routes = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => [method.toUpperCase(), path] as const),
+  );
+  return Promise.all(
+    routes.map(async ([method, template]) => {
+      const path = template.replaceAll(/\{\w+\}/g, randomUUID());
+      const body = method === 'GET' ? {} : { body: {} };
+      const { status, headers } = await call(server, method, path, { token, ...body });
+      return { method, template, status, retryAfter: headers['retry-after'] };
+    }),
+  );
 }
