@@ -10,7 +10,7 @@ import { IdentityEvents } from '../auth/identity-events.js';
 import { Clock } from '../common/clock.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
-import { Admission } from './handshake.js';
+import { ConnectionPolicy } from './handshake.js';
 import { LiveConnections } from './live-connections.js';
 import { UpdatesEngine } from './updates.engine.js';
 import type { UpdatesServer, UpdatesSocket } from './updates.events.js';
@@ -32,9 +32,15 @@ beforeEach(async () => {
     new UnauthenticatedConnections(addresses, settings.updates),
   );
   const rates = new RateLimits(new Map());
-  const admission = new Admission(rates, connections, addresses, settings.http, settings.updates);
+  const policy = new ConnectionPolicy(
+    rates,
+    connections,
+    addresses,
+    settings.http,
+    settings.updates,
+  );
   http = createServer();
-  const engine = new UpdatesEngine({}, admission, limits);
+  const engine = new UpdatesEngine({}, policy, limits);
   engine.attach(http, { path: '/v1/updates' });
   sockets = new Server().bind(engine);
   connections.bind(sockets);

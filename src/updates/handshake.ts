@@ -15,7 +15,7 @@ const RETRY_WHEN_FULL_SECONDS = 10;
 
 /** Decides on the HTTP request that opens a connection, before there is one. */
 @Injectable()
-export class Admission {
+export class ConnectionPolicy {
   constructor(
     private readonly limits: RateLimits,
     private readonly connections: LiveConnections,
@@ -47,12 +47,12 @@ export class Admission {
   }
 }
 
-/** Authenticates a connection that {@link Admission} has accepted. */
+/** Authenticates a connection that {@link ConnectionPolicy} has accepted. */
 @Injectable()
 export class Handshake {
   constructor(
     private readonly auth: AuthService,
-    private readonly admission: Admission,
+    private readonly policy: ConnectionPolicy,
     private readonly limits: ConnectionLimits,
     private readonly connections: LiveConnections,
     @Inject(updatesConfig.KEY) private readonly config: ConfigType<typeof updatesConfig>,
@@ -71,7 +71,7 @@ export class Handshake {
       throw new AppError('rate-limited', { retryAfterSeconds: 10 });
     }
     // Many may have been admitted since the last of them authenticated.
-    this.admission.requireCapacity();
+    this.policy.requireCapacity();
     socket.data = { access, judgedAt: 0, sentSeq: 0, storedSeq: 0 };
     // Without a pause after the count: of many that come at once, none slips past the limit.
     this.connections.join(socket);

@@ -10,7 +10,7 @@ import { httpConfig } from '../config/http.config.js';
 import { updatesConfig } from '../config/updates.config.js';
 import { ConnectionLimits } from './connection-limits.js';
 import { cutOff } from './connection-transport.js';
-import { Admission } from './handshake.js';
+import { ConnectionPolicy } from './handshake.js';
 import { refuseUpgrade, UpdatesEngine } from './updates.engine.js';
 
 export const UPDATES_PATH = '/v1/updates';
@@ -33,7 +33,7 @@ const CLOSE_LIMIT_MS = 1000;
 export class UpdatesAdapter extends IoAdapter {
   constructor(
     private readonly host: HttpAdapterHost,
-    private readonly admission: Admission,
+    private readonly policy: ConnectionPolicy,
     private readonly limits: ConnectionLimits,
     @Inject(CLUSTER_ADAPTER) private readonly clusterAdapter: ClusterAdapter | null,
     @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
@@ -79,7 +79,7 @@ export class UpdatesAdapter extends IoAdapter {
           cors: { origin: corsOrigins.includes('*') ? '*' : [...corsOrigins] },
         }),
       },
-      this.admission,
+      this.policy,
       this.limits,
     );
   }

@@ -6,7 +6,7 @@ import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../common
 import { invalidRequest, type AppError } from '../common/errors.js';
 import type { ConnectionLimits, IncomingPacket } from './connection-limits.js';
 import { CLOSING_MS } from './connection-transport.js';
-import type { Admission } from './handshake.js';
+import type { ConnectionPolicy } from './handshake.js';
 
 /** The revision of the Engine.IO protocol that Socket.IO 3 and 4 speak. */
 const PROTOCOL = '4';
@@ -41,7 +41,7 @@ export class UpdatesEngine extends Server {
 
   constructor(
     options: ConstructorParameters<typeof Server>[0],
-    private readonly admission: Admission,
+    private readonly policy: ConnectionPolicy,
     private readonly limits: ConnectionLimits,
   ) {
     super({ ...options, wsEngine: BoundedWebSocketServer });
@@ -67,7 +67,7 @@ export class UpdatesEngine extends Server {
       } else if (request._query['sid']) {
         proceed();
       } else {
-        this.admission.admit(request).then(
+        this.policy.admit(request).then(
           () => proceed(),
           (error: unknown) => this.refuse(request, toAppError(error)),
         );

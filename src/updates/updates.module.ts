@@ -2,7 +2,7 @@ import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
 import { ConnectionSweep } from './connection-sweep.js';
-import { Admission, Handshake } from './handshake.js';
+import { ConnectionPolicy, Handshake } from './handshake.js';
 import { LiveConnections } from './live-connections.js';
 import { CLUSTER_ADAPTER, UpdatesAdapter, type ClusterAdapter } from './updates.adapter.js';
 import { UpdatesGateway } from './updates.gateway.js';
@@ -23,7 +23,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
  */
 @Module({
   providers: [
-    Admission,
+    ConnectionPolicy,
     ConnectionLimits,
     ConnectionSweep,
     Handshake,
