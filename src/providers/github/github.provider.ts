@@ -14,7 +14,7 @@ import {
   type Recheck,
   type RecheckSubject,
 } from '../identity-provider.js';
-import { PassportFlow } from '../passport/passport-flow.js';
+import { PassportFlow, PassportProvider } from '../passport/passport-flow.js';
 import { GitHubStrategy } from '../passport/strategies.js';
 import { failedStep, unknownBecause } from '../provider-failure.js';
 import { GitHubApi, type GitHubLookup, type GitHubUser } from './github-api.js';
@@ -31,13 +31,12 @@ import {
  * github.com or an Enterprise Server. Memberships are read by a GitHub App, and then no token of a
  * user is stored; or with the user's own token, which is stored for the re-check.
  */
-export class GitHubProvider implements IdentityProvider, Diagnosable {
-  readonly id: string;
+export class GitHubProvider extends PassportProvider implements IdentityProvider, Diagnosable {
   private readonly userTokens: GitHubUserTokens;
   private readonly api: GitHubApi;
   private readonly appTokens: GitHubAppTokens | null;
   private readonly memberships: GitHubMemberships;
-  private readonly flow: PassportFlow;
+  protected readonly flow: PassportFlow;
 
   constructor(
     private readonly settings: GitHubProviderSettings,
@@ -45,7 +44,7 @@ export class GitHubProvider implements IdentityProvider, Diagnosable {
     connections: UpstreamConnections,
     limits: UpstreamLimits,
   ) {
-    this.id = settings.id;
+    super(settings.id);
     const http = new UpstreamHttp(clock, connections, limits);
     this.api = new GitHubApi(settings.apiUrl, http, clock);
     const { app, allowedOrgs, orgMembershipSource } = settings;
@@ -58,14 +57,6 @@ export class GitHubProvider implements IdentityProvider, Diagnosable {
       exchange: (callback, request) => this.exchangeCode(callback, request),
     });
     this.flow = new PassportFlow(settings.id, strategy);
-  }
-
-  authorizationUrl(request: AuthorizationRequest): Promise<URL> {
-    return this.flow.authorizationUrl(request);
-  }
-
-  exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
-    return this.flow.exchange(callback, request);
   }
 
   /** Checks a user by the numeric id, which outlives a changed login. */

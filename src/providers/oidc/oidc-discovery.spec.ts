@@ -18,7 +18,7 @@ describe(OidcDiscovery, () => {
 
   afterEach(() => op.close());
 
-  it('asks nobody before it is needed, then once for everybody, then again after an hour', async () => {
+  it('sends no request before it is needed, then one for all callers, then another after an hour', async () => {
     expect(op.asked).toEqual([]);
     await Promise.all(Array.from({ length: 10 }, () => discovery.metadata()));
     expect(op.asked).toEqual([PATH]);

@@ -22,7 +22,7 @@ describe(factsOf, () => {
     });
   });
 
-  it('tells no groups from groups that are absent or elsewhere', () => {
+  it('distinguishes no groups from groups that are absent or elsewhere', () => {
     const groupsOf = (claims: object) => factsOf({ ...claims }, SETTINGS).groups;
     expect(groupsOf({ 'https://acme.example/groups': [] })).toEqual([]);
     expect(groupsOf({ 'https://acme.example/groups': 'staff' })).toEqual(['staff']);

@@ -17,7 +17,7 @@ import {
 import type { UpstreamConnections } from '../http/upstream-connections.js';
 import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
 import { OidcStrategy } from '../passport/strategies.js';
-import { PassportFlow } from '../passport/passport-flow.js';
+import { PassportFlow, PassportProvider } from '../passport/passport-flow.js';
 import { failedStep, unknownBecause } from '../provider-failure.js';
 import { OidcClient, type OidcTokens } from './oidc-client.js';
 import { OidcDiscovery, OidcKeys } from './oidc-discovery.js';
@@ -27,11 +27,13 @@ import { OidcTokenVerifier, sessionIn } from './oidc-token-verifier.js';
 const GRAPH_URL = 'https://graph.microsoft.com';
 
 /** Any OpenID Connect provider. It stores the refresh token for the re-check. */
-export class OidcProvider implements IdentityProvider, LogoutNotifier, Diagnosable {
-  readonly id: string;
+export class OidcProvider
+  extends PassportProvider
+  implements IdentityProvider, LogoutNotifier, Diagnosable
+{
   private readonly client: OidcClient;
   private readonly profiles: OidcProfiles;
-  private readonly flow: PassportFlow;
+  protected readonly flow: PassportFlow;
   private readonly discovery: OidcDiscovery;
   private readonly keys: OidcKeys;
   private readonly verifier: OidcTokenVerifier;
@@ -42,7 +44,7 @@ export class OidcProvider implements IdentityProvider, LogoutNotifier, Diagnosab
     connections: UpstreamConnections,
     limits: UpstreamLimits,
   ) {
-    this.id = settings.id;
+    super(settings.id);
     const ownLimits = { ...limits, timeoutMs: settings.httpTimeoutSeconds * 1000 };
     const http = new UpstreamHttp(clock, connections, ownLimits);
     this.discovery = new OidcDiscovery(settings, http, clock);
@@ -58,14 +60,6 @@ export class OidcProvider implements IdentityProvider, LogoutNotifier, Diagnosab
       exchange: (callback, request) => this.exchangeCode(callback, request),
     });
     this.flow = new PassportFlow(settings.id, strategy);
-  }
-
-  authorizationUrl(request: AuthorizationRequest): Promise<URL> {
-    return this.flow.authorizationUrl(request);
-  }
-
-  exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
-    return this.flow.exchange(callback, request);
   }
 
   async recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck> {

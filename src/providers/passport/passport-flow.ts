@@ -1,5 +1,10 @@
 import passport, { type Strategy } from 'passport';
-import { ProviderError, type AuthorizationRequest, type Exchange } from '../identity-provider.js';
+import {
+  ProviderError,
+  type AuthorizationRequest,
+  type Exchange,
+  type IdentityProvider,
+} from '../identity-provider.js';
 import { exchangeFailure } from '../provider-failure.js';
 
 /** The request of a strategy, without the properties that Express adds. */
@@ -97,5 +102,20 @@ export class PassportFlow {
       const middleware = this.passport.authenticate(this.name, options, finished) as Middleware;
       middleware({ ...request }, response, (error) => finished(error, false));
     });
+  }
+}
+
+/** The part of a provider that its Passport strategy does. */
+export abstract class PassportProvider implements Omit<IdentityProvider, 'recheck'> {
+  protected abstract readonly flow: PassportFlow;
+
+  constructor(readonly id: string) {}
+
+  authorizationUrl(request: AuthorizationRequest): Promise<URL> {
+    return this.flow.authorizationUrl(request);
+  }
+
+  exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
+    return this.flow.exchange(callback, request);
   }
 }
