@@ -2893,10 +2893,10 @@ export interface operations {
     CertificateConnectController_start: {
         parameters: {
             query: {
-                /** @description SHA-256 of a secret `proof` in hex; the code is then connected with `proof` alone. */
-                proofHash?: unknown;
                 /** @description The return address; the operator lists the allowed ones. */
-                returnTo: unknown;
+                returnTo: string;
+                /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
+                proofHash?: string;
             };
             header?: never;
             path?: never;
@@ -3328,9 +3328,9 @@ export interface operations {
         parameters: {
             query: {
                 /** @description The return address; the operator lists the allowed ones. */
-                returnTo: unknown;
-                /** @description SHA-256 of a secret `proof` in hex; the code is then claimed with `proof` alone. */
-                proofHash?: unknown;
+                returnTo: string;
+                /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
+                proofHash?: string;
             };
             header?: never;
             path?: never;
@@ -3378,9 +3378,9 @@ export interface operations {
         parameters: {
             query: {
                 /** @description The return address; the operator lists the allowed ones. */
-                returnTo: unknown;
-                /** @description SHA-256 of a secret `proof` in hex; the code is then claimed with `proof` alone. */
-                proofHash?: unknown;
+                returnTo: string;
+                /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
+                proofHash?: string;
             };
             header?: never;
             path?: never;

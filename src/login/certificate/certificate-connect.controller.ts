@@ -9,15 +9,7 @@ import {
   Req,
   UseGuards,
 } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiOperation,
-  ApiProperty,
-  ApiQuery,
-  ApiResponse,
-  ApiTags,
-} from '@nestjs/swagger';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { ApiBody, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/auth.service.js';
 import { LoginRateGuard } from '../../auth/rate-limits.js';
@@ -26,36 +18,7 @@ import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
 import { ChangesState } from '../../common/request-rules.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import { CertificateConnectService } from './certificate-connect.service.js';
-
-export class ConnectCertificateDto {
-  @ApiProperty({
-    type: String,
-    required: false,
-    description: 'The `code` of the return address. Default: the certificate of this connection.',
-  })
-  @IsOptional()
-  @IsString()
-  @MaxLength(128)
-  code?: string | null;
-
-  @ApiProperty({
-    type: String,
-    required: false,
-    description: 'The secret whose hash the connection began with.',
-  })
-  @IsOptional()
-  @MaxLength(1024)
-  @IsString()
-  proof?: string | null;
-}
-
-export class ConnectStartDto {
-  @ApiProperty({
-    description:
-      'To open in the browser, within 10 minutes: absolute, or relative to this address.',
-  })
-  url!: string;
-}
+import { BrowserStepDto, ConnectCertificateDto, ConnectStartDto } from './certificate.dto.js';
 
 @ApiTags('client certificates')
 @Controller('v1/connect/certificate')
@@ -69,16 +32,6 @@ export class CertificateConnectController {
   @Get('start')
   @NeedsFreshLogin()
   @ChangesState()
-  @ApiQuery({
-    name: 'returnTo',
-    description: 'The return address; the operator lists the allowed ones.',
-  })
-  @ApiQuery({
-    name: 'proofHash',
-    required: false,
-    description:
-      'SHA-256 of a secret `proof` in hex; the code is then connected with `proof` alone.',
-  })
   @Answers(ConnectStartDto)
   @Refuses(
     'invalid-request',
@@ -90,8 +43,7 @@ export class CertificateConnectController {
   )
   async start(
     @Caller() { accountId }: Access,
-    @Query('returnTo') returnTo: unknown,
-    @Query('proofHash') proofHash: unknown,
+    @Query() { returnTo, proofHash }: BrowserStepDto,
   ): Promise<ConnectStartDto> {
     return { url: await this.connections.start(accountId, returnTo, proofHash) };
   }

@@ -9,15 +9,7 @@ import {
   Req,
   UseGuards,
 } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiOperation,
-  ApiProperty,
-  ApiQuery,
-  ApiResponse,
-  ApiTags,
-} from '@nestjs/swagger';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ChangesState } from '../../common/request-rules.js';
 import { Answers, Refuses } from '../../common/route-docs.js';
@@ -28,19 +20,7 @@ import { Public } from '../../auth/route-access.js';
 import { LoginClientDto, loginOrigin } from '../../auth/sessions/login-origin.js';
 import type { Login } from '../../auth/sessions/session-issuer.js';
 import { CertificateLoginService } from './certificate-login.service.js';
-
-export class ClaimDto extends LoginClientDto {
-  @ApiProperty({ description: 'The `code` of the return address.' })
-  @IsString()
-  @MaxLength(128)
-  code!: string;
-
-  @ApiProperty({ required: false, description: 'The secret whose hash the login began with.' })
-  @IsOptional()
-  @MaxLength(1024)
-  @IsString()
-  proof?: string;
-}
+import { BrowserStepDto, ClaimDto } from './certificate.dto.js';
 
 interface Redirection {
   readonly url: string;
@@ -49,20 +29,7 @@ interface Redirection {
 
 /** A step of the login in a browser. */
 const RedirectsBrowser = (description: string): MethodDecorator =>
-  applyDecorators(
-    Redirect(),
-    ApiQuery({
-      name: 'returnTo',
-      description: 'The return address; the operator lists the allowed ones.',
-    }),
-    ApiQuery({
-      name: 'proofHash',
-      required: false,
-      description:
-        'SHA-256 of a secret `proof` in hex; the code is then claimed with `proof` alone.',
-    }),
-    ApiResponse({ status: 302, description }),
-  );
+  applyDecorators(Redirect(), ApiResponse({ status: 302, description }));
 
 @ApiTags('client certificates')
 @Controller('v1/auth/mtls')
@@ -97,7 +64,7 @@ export class CertificateLoginController {
   @Get('start')
   @RedirectsBrowser('To `complete`.')
   @Refuses('invalid-request', 'invalid-return-to', 'not-found')
-  start(@Query('returnTo') returnTo: unknown, @Query('proofHash') proofHash: unknown): Redirection {
+  start(@Query() { returnTo, proofHash }: BrowserStepDto): Redirection {
     return { url: this.logins.start(returnTo, proofHash), statusCode: 302 };
   }
 
@@ -108,8 +75,7 @@ export class CertificateLoginController {
   @Refuses('invalid-request', 'invalid-return-to', 'not-found', 'unavailable')
   async complete(
     @Req() { raw }: FastifyRequest,
-    @Query('returnTo') returnTo: unknown,
-    @Query('proofHash') proofHash: unknown,
+    @Query() { returnTo, proofHash }: BrowserStepDto,
   ): Promise<Redirection> {
     return { url: await this.logins.complete(raw, returnTo, proofHash), statusCode: 302 };
   }
