@@ -23,6 +23,13 @@ import { trustOf } from './common/trusted-proxies.js';
 import type { Settings } from './config/settings.js';
 import { UpdatesAdapter } from './updates/updates.adapter.js';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** false = the handler writes all headers of the answer itself. */
+    readonly answerHeaders?: false;
+  }
+}
+
 /** Push tokens travel in the path, percent-encoded. */
 const MAX_PATH_PARAMETER_LENGTH = 8192;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -95,6 +102,10 @@ async function createHttpServer({ http, updates }: Settings): Promise<FastifyIns
 function addAnswerHeaders(server: FastifyInstance): void {
   const { answers, documentation } = securityHeaders();
   server.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.config.answerHeaders === false) {
+      done();
+      return;
+    }
     const isPage = request.url.startsWith(DOCUMENTATION_PATH);
     void reply.headers(isPage ? documentation : answers).header('x-request-id', request.id);
     done();

@@ -1,7 +1,7 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Public } from '../auth/route-access.js';
 import { FeaturesService } from './features.service.js';
 
@@ -22,8 +22,9 @@ export class FeaturesController {
   })
   @ApiResponse({ status: 304, description: 'Unchanged since the `etag` in `if-none-match`.' })
   @Get()
-  @RouteConfig({ rateLimit: false, cors: false })
-  read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+  @RouteConfig({ rateLimit: false, cors: false, answerHeaders: false })
+  read(@Res() reply: FastifyReply): void {
+    const { request } = reply;
     const { etag, headers, body } = this.features.rendered;
     const ifNoneMatch = request.headers['if-none-match'];
     const isKnown = ifNoneMatch !== undefined && matches(ifNoneMatch, etag);

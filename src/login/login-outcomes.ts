@@ -1,4 +1,4 @@
-import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Module } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import { RouteConfig } from '@nestjs/platform-fastify';
@@ -21,26 +21,27 @@ export const LoginMethod = (loginMethod: string): MethodDecorator => RouteConfig
 
 /**
  * Counts the outcomes of logins for the metrics and, when refused, for the audit log. It is a hook of
- * the response, because no interceptor runs for what guards, the body parser or the limit of an
+ * the response, on the routes of logins alone, because no interceptor runs for what guards, the body parser or the limit of an
  * address refuse.
  */
 @Injectable()
-export class LoginOutcomes implements OnModuleInit {
+export class LoginOutcomes {
   constructor(
-    private readonly adapterHost: HttpAdapterHost,
+    { httpAdapter }: HttpAdapterHost,
     private readonly audit: AuditLog,
     private readonly metrics: Metrics,
     @Inject(providersConfig.KEY) private readonly config: ConfigType<typeof providersConfig>,
-  ) {}
-
-  onModuleInit(): void {
-    const server = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
-    server.addHook('onResponse', (request, reply, done) => {
-      const { loginMethod } = request.routeOptions.config;
+  ) {
+    // Nest adds the routes before it calls `onModuleInit`.
+    const server = httpAdapter.getInstance<FastifyInstance>();
+    server.addHook('onRoute', (route) => {
+      const loginMethod = route.config?.loginMethod;
       if (loginMethod !== undefined) {
-        this.count(loginMethod, request, reply);
+        route.onResponse = (request, reply, done): void => {
+          this.count(loginMethod, request, reply);
+          done();
+        };
       }
-      done();
     });
   }
 
