@@ -7,7 +7,7 @@ import { ROUTE_ACCESS, type RouteAccess } from '../src/auth/route-access.js';
 import { resolveSettings } from '../src/config/resolve-settings.js';
 import { createApp } from '../src/create-app.js';
 
-/** Nobody in particular: what a client needs before it has a token, and what machines ask. */
+/** Without an account: what a client needs before it has a token, and what machines ask. */
 const PUBLIC = [
   'DELETE /v1/auth/external/:provider/pending/:pending',
   'GET /livez',

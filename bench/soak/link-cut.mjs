@@ -71,7 +71,7 @@ console.log(`| the other way round | ${await withdrawal(linked, cut)} |`);
 await sleep(15_000);
 console.log(`| after 15 s without | ${await withdrawal(cut, linked)} |`);
 run(healCommand);
-console.log(`| until they hear each other again | ${await until(() => hears(cut, linked))} |`);
+console.log(`| until messages arrive again | ${await until(() => hears(cut, linked))} |`);
 console.log(`| withdrawn again | ${await withdrawal(cut, linked)} |`);
 const kept = staying.filter(({ events }) => !events.includes('closing')).length;
 console.log(`| connections that stayed all the time, of 2 | ${kept} |`);

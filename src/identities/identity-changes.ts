@@ -29,7 +29,7 @@ export class IdentityChanges {
   /**
    * @param change its `seq` is null when the account no longer exists
    * @param closes why live connections end, where the provider is required; where it is not, they are
-   *   judged, as the account may have lost its last way in. Absent = they stay
+   *   judged, as the account may have lost its last login method. Absent = they stay
    * @returns whether live connections end in any case
    */
   announce(

@@ -131,7 +131,7 @@ describe(ProviderQueue, () => {
     expect(due).toHaveLength(196);
   });
 
-  it('tells checks under way that it is stopped', async () => {
+  it('aborts checks under way when it is stopped', async () => {
     const { queue, stop } = queueOver(1, async (_one, signal) => {
       const aborted = new Promise((done) => signal.addEventListener('abort', done));
       stop.abort();

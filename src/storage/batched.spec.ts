@@ -16,7 +16,7 @@ describe('batched', () => {
     expect(readings).toEqual([asked]);
   });
 
-  it('reads after the question, never what an earlier question was told', async () => {
+  it('reads after the call, never what an earlier call was answered', async () => {
     let stored = 1;
     const read = batched(
       async (keys: readonly string[]) => {
@@ -43,7 +43,7 @@ describe('batched', () => {
     expect(sizes).toEqual([20, 20, 10]);
   });
 
-  it('tells everybody who asked when it cannot read', async () => {
+  it('rejects for every caller when it cannot read', async () => {
     const read = batched((): Promise<number[]> => Promise.reject(new Error('away')), {
       maxKeys: 500,
     });

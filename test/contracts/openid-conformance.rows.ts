@@ -48,7 +48,7 @@ export const LOGIN_ROWS: readonly Row[] = [
   { name: '-missing-sub', breakage: { claims: without('sub') }, expect: 'rejected' },
   {
     name: '-invalid-aud',
-    breakage: { claims: withClaims({ aud: 'somebody-else' }) },
+    breakage: { claims: withClaims({ aud: 'another' }) },
     expect: 'rejected',
   },
   { name: '-missing-aud', breakage: { claims: without('aud') }, expect: 'rejected' },
@@ -68,7 +68,7 @@ export const LOGIN_ROWS: readonly Row[] = [
   { name: '-invalid-sig-hs256', breakage: { signature: 'hs256' }, expect: 'rejected' },
   {
     name: '-userinfo-invalid-sub',
-    breakage: { userInfo: withClaims({ sub: 'somebody-else' }) },
+    breakage: { userInfo: withClaims({ sub: 'another' }) },
     expect: 'rejected after userinfo',
   },
   {

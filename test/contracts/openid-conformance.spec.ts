@@ -117,7 +117,7 @@ describe('OpenID Connect conformance', () => {
     ],
     [
       '-refresh-token-invalid-sub',
-      { claims: withClaims({ sub: 'somebody-else' }) },
+      { claims: withClaims({ sub: 'another' }) },
       { outcome: 'unknown', reason: 'subject_mismatch' },
     ],
     [
@@ -132,7 +132,7 @@ describe('OpenID Connect conformance', () => {
     ],
     [
       ' refresh with userinfo of another person',
-      { tokenAnswer: without('id_token'), userInfo: withClaims({ sub: 'somebody-else' }) },
+      { tokenAnswer: without('id_token'), userInfo: withClaims({ sub: 'another' }) },
       { outcome: 'unknown', reason: 'invalid_response' },
     ],
   ])('oidcc-client-test%s', async (_name, breakage, expected) => {

@@ -74,7 +74,7 @@ describe('a client secret that has expired', () => {
     expect(await severities(hub(elsewhere))).toEqual(['client ok', 'app error']);
   });
 
-  it('is told from scopes that give no refresh token', async () => {
+  it('is distinguished from scopes that give no refresh token', async () => {
     op.breakage = {
       discovery: (document) => ({ ...document, scopes_supported: ['openid', 'offline_access'] }),
     };

@@ -115,7 +115,7 @@ describe('large requests', () => {
     }
     socket.destroy();
     expect(sent).toBeLessThan(2000);
-    // Whoever goes on sending may have the connection reset before the answer is read.
+    // A client that goes on sending may have the connection reset before the answer is read.
     expect(answer()).toMatch(/^(?:HTTP\/1.1 413 |$)/);
   });
 

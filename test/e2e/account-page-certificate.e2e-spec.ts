@@ -13,7 +13,7 @@ let server: Server;
 let certificateUrl: string;
 let visitor: Visitor;
 
-/** Somebody whose computer holds this certificate, and shows it where it is asked for one. */
+/** A visitor whose computer holds this certificate, and presents it where it is requested. */
 async function holderOf(own: typeof alice, address: string): Promise<void> {
   const { cert, key } = chained(own);
   const origin = certificateUrl;

@@ -48,7 +48,7 @@ async function useKey(key: string): Promise<void> {
   await visitor.press('Sign in');
 }
 
-/** Somebody who has never been here: no cookies, neither here nor at the provider. */
+/** A new visitor: no cookies, neither here nor at the provider. */
 async function openPage(): Promise<void> {
   visitor = await visit(browser, `${world.server.url}/app`);
 }
@@ -124,7 +124,7 @@ suite('the account page, on a server with both kinds of account', () => {
     const stray = new URL('/app/oauth/okta', world.server.url);
     const query = {
       flow: 'auth',
-      pending: 'of-somebody-else',
+      pending: 'of-another-account',
       accountMode: 'plain',
       mode: 'keyless',
     };

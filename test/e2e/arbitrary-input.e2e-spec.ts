@@ -132,7 +132,7 @@ describe('the server', () => {
     );
   });
 
-  it('still serves after all that, and has complained of nothing', async () => {
+  it('still serves after all that, and has logged no error', async () => {
     expect((await call(server, 'GET', '/v1/push-tokens', { token })).status).toBe(200);
     const live = await connect(server, { token });
     expect(await live.next('hello')).toMatchObject({ seq: expect.any(Number) });

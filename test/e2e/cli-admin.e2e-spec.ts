@@ -7,7 +7,7 @@ import { connect } from '../helpers/client-live.js';
 import { IS_POSTGRES, type Server } from '../helpers/server.js';
 import { OffboardingWorld, type Person } from './offboarding-world.js';
 
-const NOBODY = '6f6a2f0e-1f55-4a0e-8d5f-6f3f4e5a6b7c';
+const UNKNOWN = '6f6a2f0e-1f55-4a0e-8d5f-6f3f4e5a6b7c';
 
 const withServices = IS_POSTGRES ? describe : describe.skip;
 withServices('the administrator at the command line (needs PostgreSQL and Redis)', () => {
@@ -91,7 +91,7 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
       });
     }
     expect(await world.statusOf(server, person)).toBe(200);
-    for (const id of [NOBODY, 'x', "' OR true --"]) {
+    for (const id of [UNKNOWN, 'x', "' OR true --"]) {
       const { code, stderr } = await gatehouse('account', 'disable', id, '--reason', 'why');
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no account') });
     }

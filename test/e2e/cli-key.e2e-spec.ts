@@ -15,15 +15,15 @@ beforeEach(async () => {
 afterEach(() => user.remove());
 
 describe('gatehouse key', () => {
-  const keyOf = async (someone: CliUser): Promise<string> =>
-    (await someone.run(['key', 'show'])).stdout;
+  const keyOf = async (owner: CliUser): Promise<string> =>
+    (await owner.run(['key', 'show'])).stdout;
 
-  const runAs = async (someone: CliUser, command: string): Promise<object> => {
-    const { stdout } = await someone.run([command, '--server', server.url, '--json']);
+  const runAs = async (owner: CliUser, command: string): Promise<object> => {
+    const { stdout } = await owner.run([command, '--server', server.url, '--json']);
     return JSON.parse(stdout) as object;
   };
-  const signUp = (someone: CliUser) => runAs(someone, 'signup');
-  const logIn = (someone: CliUser) => runAs(someone, 'login');
+  const signUp = (owner: CliUser) => runAs(owner, 'signup');
+  const logIn = (owner: CliUser) => runAs(owner, 'login');
 
   /** Brings a key to another computer, at the same server. */
   const restoreAt = (other: CliUser, secret: string) =>

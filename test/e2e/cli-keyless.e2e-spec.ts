@@ -101,7 +101,7 @@ describe.each([
     expect(refused.stderr).toContain('restore-required');
   });
 
-  it('refuses a device key alone, and people whom the provider refuses', async () => {
+  it('refuses a device key alone, and people that the provider refuses', async () => {
     const alone = await user.run(['signup', '--server', world.server.url]);
     expect(alone.code).toBe(1);
     const out = await logIn(world, user, 'out-emil', '--keyless');

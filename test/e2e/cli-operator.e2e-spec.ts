@@ -186,7 +186,7 @@ describe('gatehouse policy test', () => {
       { ...ADA, expect: eligible, emial: 'x' },
       { ...ADA, provider: 'other', expect: eligible },
       { provider: 'okta', expect: { eligibility: 'maybe' } },
-      'nobody',
+      'unknown',
     );
     const { code, stdout, stderr } = await user.run(['policy', 'test', file], env);
     expect([code, stdout]).toEqual([2, '']);

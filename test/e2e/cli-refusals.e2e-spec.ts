@@ -72,7 +72,7 @@ const pretendSession = async (url: string): Promise<string> => {
   const bodies: Record<string, object> = {
     '/v1/features': { capabilities: { auth: { methods } } },
     '/v1/auth/challenge': { challenge, expiresAt: 0 },
-    '/v1/auth': { success: true, token: 'a.b.c', accountId: 'someone', created: true },
+    '/v1/auth': { success: true, token: 'a.b.c', accountId: 'account-1', created: true },
   };
   answer = ({ url: path = '' }, response) => void response.end(JSON.stringify(bodies[path]));
   expect(await user.run(['signup', '--server', url])).toMatchObject({ code: 0 });

@@ -44,7 +44,7 @@ async function untilHeard(what: string, from: Server, to: Server): Promise<void>
   client.close();
 }
 
-async function untilTheyHearEachOther(): Promise<void> {
+async function untilConnected(): Promise<void> {
   await untilHeard('a hears b', b, a);
   await untilHeard('b hears a', a, b);
 }
@@ -54,7 +54,7 @@ several('two replicas (PostgreSQL only: the embedded database is for one)', () =
     [redis, store] = await Promise.all([startRedis(), createStore()]);
     const env = { REDIS_URL: redis.url, AUTH_ACCESS_CACHE_SECONDS: String(CACHE_MS / 1000) };
     [a, b] = await Promise.all([startServer({ store, env }), startServer({ store, env })]);
-    await untilTheyHearEachOther();
+    await untilConnected();
   });
 
   afterEach(() => open.splice(0).forEach((client) => client.close()));
@@ -78,7 +78,7 @@ several('two replicas (PostgreSQL only: the embedded database is for one)', () =
 
     afterAll(async () => {
       await (signal === 'SIGKILL' ? redis.restart() : redis.kill('SIGCONT'));
-      await untilTheyHearEachOther();
+      await untilConnected();
     });
 
     it('are ready, alive, and serve logins, requests and live connections', async () => {
@@ -126,14 +126,14 @@ several('two replicas (PostgreSQL only: the embedded database is for one)', () =
     });
   });
 
-  it('hear each other again, and keep the connections they had', async () => {
+  it('exchange messages again, and keep their connections', async () => {
     const { token } = await logIn(a);
     const clients = [await live(a, token), await live(b, token)];
     await redis.kill('SIGKILL');
     await waitFor('both notice it', async () => (await redisAt(a)) === 'away');
     await redis.restart();
     await waitFor('both are back', async () => (await redisAt(b)) === 'ready');
-    await untilTheyHearEachOther();
+    await untilConnected();
     await save(a, token, 'x');
     for (const client of clients) {
       expect(client.socket.connected).toBe(true);
@@ -159,10 +159,10 @@ several('two replicas (PostgreSQL only: the embedded database is for one)', () =
     await logIn(a, key);
     await redis.restart();
     await waitFor('it is found', async () => (await redisAt(a)) === 'ready');
-    await untilTheyHearEachOther();
+    await untilConnected();
   });
 
-  it('have complained once each time, and lost nothing else', () => {
+  it('have logged one warning each time, and lost nothing else', () => {
     for (const server of [a, b]) {
       expect(server.logs()).not.toMatch(/unhandled|uncaught|MaxListeners/i);
       const changes = server.logs().match(/Redis is (?:not available|ready)/g) ?? [];

@@ -13,7 +13,7 @@ export const OPTIONAL = {
   SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION: '1',
 };
 
-/** Comes back from the provider with a login that waits to be finished. */
+/** Returns from the provider with a login that waits to be finished. */
 export async function pendingOf(server: Server, user: string, provider = 'okta', mode = 'keyless') {
   const { url, proof } = await begin(server, provider, { mode });
   return { proof, back: await comeBack(url, user) };

@@ -78,7 +78,7 @@ withServices('leaving the provider that alone opens an account, where none is re
     );
   });
 
-  it('lets a leaver in again who connects an identity that is eligible', async () => {
+  it('admits a removed account again that connects an eligible identity', async () => {
     const person = await world.keylessLogin(one);
     world.provider.groups.delete(person.sub);
     await world.makeDue();

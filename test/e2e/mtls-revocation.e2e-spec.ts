@@ -84,11 +84,13 @@ describe('revocation lists in a file', () => {
   afterAll(() => direct.server.stop());
 
   it('end access when the file names the certificate, and of no other', async () => {
-    const [leaver, other] = [await person(direct), await person(direct)];
-    issuing.revoke(leaver.own);
+    const [revoked, other] = [await person(direct), await person(direct)];
+    issuing.revoke(revoked.own);
     publish({ ...files, 'crl.pem': revocationLists() }, 'revoked');
-    await expectOut(direct, leaver, 'revoked');
-    await expect(direct.logIn(leaver.own)).rejects.toThrow(/alert|ECONNRESET|socket hang up|EPIPE/);
+    await expectOut(direct, revoked, 'revoked');
+    await expect(direct.logIn(revoked.own)).rejects.toThrow(
+      /alert|ECONNRESET|socket hang up|EPIPE/,
+    );
     expect(other.live.socket.connected).toBe(true);
     expect(await eligibilityOf(direct, other)).toMatchObject({ status: 'eligible' });
     other.live.close();
@@ -96,13 +98,13 @@ describe('revocation lists in a file', () => {
 
   it('end what a revoked certificate began when the person returns with another', async () => {
     const names = ['email:returning@corp.example'];
-    const leaver = await person(direct, issuing.issue({ names }));
-    issuing.revoke(leaver.own);
+    const revoked = await person(direct, issuing.issue({ names }));
+    issuing.revoke(revoked.own);
     publish({ ...files, 'crl.pem': revocationLists() }, 'lost');
-    await expectOut(direct, leaver, 'revoked');
+    await expectOut(direct, revoked, 'revoked');
     const back = await person(direct, issuing.issue({ names }));
     expect(await eligibilityOf(direct, back)).toMatchObject({ status: 'eligible' });
-    const old = await call(direct.server, 'GET', '/v1/account/profile', leaver);
+    const old = await call(direct.server, 'GET', '/v1/account/profile', revoked);
     expect(old).toMatchObject({ status: 401, body: { code: 'token-revoked' } });
     back.live.close();
   });
@@ -128,10 +130,10 @@ describe('revocation lists in a file', () => {
   });
 
   it('end access with the authority, when its file does', async () => {
-    const someone = await person(direct);
+    const holder = await person(direct);
     const other = TestAuthority.root(directory.path, 'Other Root');
     publish({ ...files, 'ca.crt': other.cert, 'crl.pem': other.revocationList() }, 'other');
-    await expectOut(direct, someone, 'not_trusted');
+    await expectOut(direct, holder, 'not_trusted');
   });
 });
 
@@ -167,18 +169,18 @@ describe('a revocation list at an address', () => {
   });
 
   it('ends access once it names the certificate, and refuses its login', async () => {
-    const leaver = await person(direct);
-    issuing.revoke(leaver.own);
+    const revoked = await person(direct);
+    issuing.revoke(revoked.own);
     list = issuing.revocationList();
-    await expectOut(direct, leaver, 'revoked');
-    expect(await direct.logIn(leaver.own)).toMatchObject({
+    await expectOut(direct, revoked, 'revoked');
+    expect(await direct.logIn(revoked.own)).toMatchObject({
       status: 403,
       body: { code: 'not-eligible' },
     });
     // An older list, sent again, takes nothing back; nor does a source that is away.
     isAway = true;
     await direct.server.logged(/revocation list not fetched/);
-    expect((await direct.logIn(leaver.own)).status).toBe(403);
+    expect((await direct.logIn(revoked.own)).status).toBe(403);
     const other = await person(direct);
     expect(await eligibilityOf(direct, other)).toMatchObject({ status: 'eligible' });
     other.live.close();
@@ -193,14 +195,14 @@ describe('a revocation list at an address', () => {
       });
     list = issuing.revocationList();
     lists.set('/own', list);
-    const leaver = await person(direct, at(`http://${host}/own`));
+    const revoked = await person(direct, at(`http://${host}/own`));
     const elsewhere = await person(direct, at(`http://localhost:${host.split(':')[1]}/elsewhere`));
     elsewhere.live.close();
-    issuing.revoke(leaver.own);
+    issuing.revoke(revoked.own);
     // The configured address goes on to serve the list of before.
     lists.set('/a', list);
     lists.set('/own', issuing.revocationList());
-    await expectOut(direct, leaver, 'revoked');
+    await expectOut(direct, revoked, 'revoked');
     expect([...asked].sort()).toEqual(['/a', '/own']);
   });
 });
@@ -292,26 +294,26 @@ withPostgres('a certificate that is not shown again (needs PostgreSQL)', () => {
   });
 
   it('ends access when it expires', async () => {
-    const someone = await person(direct, await known());
+    const holder = await person(direct, await known());
     await sql.query(
       `UPDATE identity SET eligibility_next_check_at = now(), certificate =
          jsonb_set(certificate, '{facts,validity,notAfter}', to_jsonb($1::bigint))
        WHERE subject = $2`,
       [Date.now() - 1000, `san_email:person${people}@corp.example`],
     );
-    await expectOut(direct, someone, 'expired');
+    await expectOut(direct, holder, 'expired');
   });
 
   it('ends access when the responder says that it is revoked', async () => {
-    const [leaver, other] = [
+    const [revoked, other] = [
       await person(direct, await known()),
       await person(direct, await known()),
     ];
-    issuing.revoke(leaver.own);
+    issuing.revoke(revoked.own);
     await reread();
     await pass(3600);
-    await expectOut(direct, leaver, 'revoked');
-    expect((await direct.logIn(leaver.own)).status).toBe(403);
+    await expectOut(direct, revoked, 'revoked');
+    expect((await direct.logIn(revoked.own)).status).toBe(403);
     await waitFor('the other one is checked', async () => {
       const found = await eligibilityOf(direct, other);
       const { status, checkedAt } = found as { status: string; checkedAt: number };
@@ -321,7 +323,7 @@ withPostgres('a certificate that is not shown again (needs PostgreSQL)', () => {
   });
 
   it('while the responder is away keeps the last answer, unless strict', async () => {
-    const someone = await person(direct, await known());
+    const holder = await person(direct, await known());
     responder.kill('SIGKILL');
     await once(responder, 'exit');
     await pass(3601);
@@ -333,21 +335,21 @@ withPostgres('a certificate that is not shown again (needs PostgreSQL)', () => {
       );
       return rowCount === 1;
     });
-    expect(someone.live.socket.connected).toBe(true);
-    someone.live.close();
+    expect(holder.live.socket.connected).toBe(true);
+    holder.live.close();
 
     const strict = await startDirect(mtls, {
       store,
       env: { ...options, AUTH_OFFBOARDING_STRICT: '1' },
     });
-    const refused = await call(strict.server, 'GET', '/v1/push-tokens', someone);
+    const refused = await call(strict.server, 'GET', '/v1/push-tokens', holder);
     expect(refused).toMatchObject({ status: 403, body: { code: 'not-eligible' } });
-    expect((await strict.logIn(someone.own)).status).toBe(503);
+    expect((await strict.logIn(holder.own)).status).toBe(503);
     await strict.server.stop();
 
-    // A known person logs in on the last answer; one of whom there is none does not.
+    // A known person logs in on the last answer; one without an answer does not.
     const later = await startDirect(mtls, { store, env: options });
-    expect((await later.logIn(someone.own)).status).toBe(200);
+    expect((await later.logIn(holder.own)).status).toBe(200);
     const stranger = issuing.issue({ names: ['email:new@corp.example'], extensions });
     expect(await later.logIn(stranger)).toMatchObject({
       status: 503,
@@ -362,15 +364,15 @@ withPostgres('a rule that changed (needs PostgreSQL)', () => {
     const store = await createStore();
     const sql = new Pool({ connectionString: store.databaseUrl ?? '', max: 1 });
     const before = await startDirect({}, { store, env: NEVER });
-    const someone = await person(before);
-    someone.live.close();
+    const holder = await person(before);
+    holder.live.close();
     await before.server.stop();
 
     const changed = await startDirect({ ALLOWED_ISSUERS: 'Another CA' }, { store, env: NEVER });
     try {
-      const live = await connect(changed.server, { token: someone.token });
+      const live = await connect(changed.server, { token: holder.token });
       await sql.query('UPDATE identity SET eligibility_next_check_at = now()');
-      await expectOut(changed, { ...someone, live }, 'issuer_not_allowed');
+      await expectOut(changed, { ...holder, live }, 'issuer_not_allowed');
     } finally {
       await sql.end();
       await changed.server.stop();

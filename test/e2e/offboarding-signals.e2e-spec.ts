@@ -40,7 +40,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
   const event = 'http://schemas.openid.net/event/backchannel-logout';
   const refusals: [string, LogoutTokenChanges][] = [
     ['another issuer', { claims: { iss: 'https://evil.example' } }],
-    ['another audience', { claims: { aud: 'somebody-else' } }],
+    ['another audience', { claims: { aud: 'another' } }],
     ['no audience', { claims: { aud: undefined } }],
     ['no iat', { claims: { iat: undefined } }],
     ['an old iat', { claims: { iat: old, exp: undefined } }],
@@ -57,7 +57,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     ['a session that is no text', { claims: { sid: 7 } }],
     ['an empty session', { claims: { sid: '' } }],
     ['a session longer than any', { claims: { sid: 's'.repeat(513) } }],
-    ['an unknown key', { header: { kid: 'nobody' } }],
+    ['an unknown key', { header: { kid: 'unknown' } }],
     ['a forged signature', { isForged: true }],
   ];
   it.each(refusals)('refuses a logout token with %s', async (_what, changes) => {
@@ -73,7 +73,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     expect((await logOut('x.y.z')).status).toBe(400);
     expect((await logOut('x'.repeat(20_000))).status).toBe(400);
     expect((await logOut('x.y.z', 'github')).status).toBe(404);
-    expect((await logOut('x.y.z', 'nobody')).status).toBe(404);
+    expect((await logOut('x.y.z', 'unknown')).status).toBe(404);
     const json = { 'content-type': 'application/json' };
     expect((await logOut('x.y.z', 'people', json)).status).toBe(415);
     expect((await call(server, 'POST', '/v1/auth', { body: 'a=b', headers: FORM })).status).toBe(
@@ -98,7 +98,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     ]);
     await untilStored(1);
     expect(world.provider.totalChecks).toBe(1);
-    expect((await logOut(await world.provider.logoutToken('nobody-here'))).status).toBe(200);
+    expect((await logOut(await world.provider.logoutToken('unknown-user'))).status).toBe(200);
     expect(world.provider.totalChecks).toBe(1);
   });
 

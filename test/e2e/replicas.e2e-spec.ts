@@ -19,7 +19,7 @@ several(
       [redis, store] = await Promise.all([startRedis(), createStore()]);
       const options = { store, env: { REDIS_URL: redis.url, AUTH_ACCESS_CACHE_SECONDS: '60' } };
       [a, b] = await Promise.all([startServer(options), startServer(options)]);
-      await untilTheyHearEachOther(a, b);
+      await untilConnected(a, b);
     });
 
     afterAll(async () => {
@@ -143,14 +143,14 @@ several(
       expect(await live.socket.emitWithAck('ping')).toEqual({});
       live.close();
       b = await b.restart();
-      await untilTheyHearEachOther(a, b);
+      await untilConnected(a, b);
       expect(await statusAt(b, token)).toBe(200);
     });
   },
 );
 
 /** Replicas find each other a moment after they are ready. */
-async function untilTheyHearEachOther(a: Server, b: Server): Promise<void> {
+async function untilConnected(a: Server, b: Server): Promise<void> {
   const { token } = await logIn(a);
   const clients = [await connect(a, { token }), await connect(b, { token })];
   for (const server of [a, b]) {

@@ -115,7 +115,7 @@ export class TestAuthority implements IssuedCertificate {
     return TestAuthority.of(above.issue(request), above.directory);
   }
 
-  /** Somebody's certificate, used as an authority. */
+  /** A client's certificate, used as an authority. */
   static of({ certPath, keyPath }: IssuedCertificate, parent: string): TestAuthority {
     return new TestAuthority(mkdtempSync(join(parent, 'authority-')), certPath, keyPath);
   }

@@ -47,9 +47,9 @@ export class FakePushService {
   readonly receiptBatches: number[] = [];
   /** One for each of the next requests; then all is well again. */
   readonly faults: PushFault[] = [];
-  /** By token: what its ticket complains of. */
+  /** By token: the error of its ticket. */
   readonly ticketProblems = new Map<string, Problem>();
-  /** By token: what its receipt complains of; null = not ready. */
+  /** By token: the error of its receipt; null = not ready. */
   readonly receiptProblems = new Map<string, Problem | null>();
   /** By token; every other belongs to `@acme/app`. */
   readonly projects = new Map<string, string>();

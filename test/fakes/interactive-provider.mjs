@@ -1,7 +1,7 @@
 /**
  * A real OpenID Provider (`oidc-provider`) in a process of its own.
  * Arguments: port, client id, client secret, redirect addresses.
- * Every person is in engineering, except those whose login begins with `out-`, and those of whom a
+ * Every person is in engineering, except those whose login begins with `out-`, and those of which a
  * line of JSON on standard input says otherwise: {"login": "anna", "groups": []}.
  */
 import { createInterface } from 'node:readline';

@@ -31,7 +31,7 @@ interface Grant {
 }
 
 /**
- * An OpenID provider for any number of people at once, whom it believes whatever they say. A refresh
+ * An OpenID provider for any number of people at once; it believes whatever they say. A refresh
  * token is `<sub>.<n>`: it rotates, and a spent one is refused like a stolen one.
  */
 export class PeopleProvider {

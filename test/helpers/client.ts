@@ -20,7 +20,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whoever listens at an address. */
+/** A server at an address. */
 export interface Target {
   readonly url: string;
 }

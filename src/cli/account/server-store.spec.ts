@@ -29,11 +29,11 @@ describe(ServerStore.name, () => {
 
   it('ignores a relative XDG_CONFIG_HOME', async () => {
     const store = new ServerStore({ XDG_CONFIG_HOME: 'here', HOME: home });
-    await store.saveSession({ server: SERVER, accountId: 'someone', token: 'a.b.c' });
+    await store.saveSession({ server: SERVER, accountId: 'account-1', token: 'a.b.c' });
     expect(await readdir(join(home, '.config', 'gatehouse'))).toContain('last-server.json');
   });
 
-  it('tells servers apart whose hosts look alike', async () => {
+  it('distinguishes servers whose hosts look alike', async () => {
     const store = new ServerStore({ XDG_CONFIG_HOME: home });
     await store.saveDeviceKey(SERVER, await newKey());
     expect(await store.deviceKey(`${SERVER}/under/a/path`)).toBeNull();

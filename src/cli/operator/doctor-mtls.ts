@@ -65,7 +65,7 @@ async function requireCertificateLogin(target: Target): Promise<void> {
   if (answer.code !== 'mtls-required') {
     throw refusedError(
       `Without a certificate, ${target.url} answered ${answer.status} ${answer.code ?? ''} instead of 401 mtls-required.`,
-      'cannot-tell',
+      'inconclusive',
       'Is login with client certificates on, and is this the address of the server?',
     );
   }

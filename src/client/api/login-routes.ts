@@ -133,7 +133,7 @@ export class CertificateRoutes {
     return /^https?:/i.test(url) ? url : `${this.serverUrl}/v1/connect/certificate/${url}`;
   }
 
-  /** Links the certificate of this connection, or of the code that a browser came back with. */
+  /** Links the certificate of this connection, or of the code in a browser's return address. */
   async connect(claim: { readonly code?: string; readonly proof?: string } = {}): Promise<void> {
     await this.routes.run('POST /v1/connect/certificate', { body: claim });
   }

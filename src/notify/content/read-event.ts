@@ -32,7 +32,7 @@ const MAX_METADATA_BYTES = 2048;
 const MAX_TITLE_CHARACTERS = 10_000;
 
 const ID_RULE = 'must be 1 to 128 printable ASCII characters without spaces';
-/** Ids and the server's address travel whole in a push of 4096 bytes: they must leave room. */
+/** Ids and the server's address travel whole in a push of 4096 bytes: the text needs the rest. */
 const ID = v.pipe(v.string(ID_RULE), v.regex(/^[\x21-\x7e]{1,128}$/, ID_RULE));
 const TEXT = v.nullish(v.string('must be text'), '');
 /** September 2001: what is below it was given in seconds, and would be an event of 1970. */

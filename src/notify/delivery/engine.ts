@@ -137,7 +137,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 
 /** What a receiver may ask for at most, so that it cannot put a delivery off for good. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** Up to this share of a wait is added, so that senders which failed together come back apart. */
+/** Up to this share of a wait is added, so that senders which failed together do not retry together. */
 const JITTER = 0.25;
 
 /** Tries at once in one lane whose deliveries go one by one. */

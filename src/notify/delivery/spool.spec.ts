@@ -122,7 +122,7 @@ describe(Spool.name, () => {
     expect(claim?.entry).toMatchObject({ attempts: 1, lastError });
   });
 
-  it('gives up what expires first when there is no more room, and says so', async () => {
+  it('drops what expires first when the spool is full, and reports it', async () => {
     const spool = open({ maxWaiting: 2 });
     for (const [id, expiresAt] of [
       ['late', now + 9_000],

@@ -127,9 +127,9 @@ export class GitHubWebhookService {
     if (payload === undefined) {
       throw new AppError('invalid-request');
     }
-    const leaver = removedUserIn(event, payload);
-    if (leaver !== null) {
-      await this.signals.makeDue('github', leaver);
+    const removed = removedUserIn(event, payload);
+    if (removed !== null) {
+      await this.signals.makeDue('github', removed);
     }
   }
 }

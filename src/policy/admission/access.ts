@@ -16,7 +16,7 @@ export interface AccessFacts {
   readonly isDisabled: boolean;
   /** When the session began, Unix milliseconds; null = it has ended. */
   readonly loggedInAt: number | null;
-  /** Whether identities are the only ways in: the account has no device key. */
+  /** Whether identities are the only login methods: the account has no device key. */
   readonly isKeyless: boolean;
   readonly identities: readonly IdentityFacts[];
 }
@@ -63,7 +63,7 @@ export type ProvidersDecision =
 
 /**
  * Whether an account may be served for its identities: it has every required provider
- * (specification, Enforcement), and where identities are its only ways in, one of them is eligible.
+ * (specification, Enforcement), and where identities are its only login methods, one of them is eligible.
  *
  * @param required ids of providers; empty = none is required
  */

@@ -180,7 +180,7 @@ function violationsOf(policy: OperatorPolicy): string[] {
         action === 'provision' && mode === 'keyed' && encryption.storagePolicy === 'plaintext_only',
       ],
       [
-        'a way in without a way to be put out, and no finding about it',
+        'a login method without a way to deprovision, and no finding about it',
         action !== 'connect' && method !== 'key_challenge' && isOpened && !isRechecked && !isNamed,
       ],
       ['certificates that cannot arrive', method === CERTIFICATES && !isMtlsReachable(mtls)],

@@ -21,7 +21,7 @@ export interface KnownIdentity {
 
 /** An account with its linked identities. */
 export interface KnownAccount {
-  /** Whether identities are its only ways in: it has no device key. */
+  /** Whether identities are its only login methods: it has no device key. */
   readonly isKeyless: boolean;
   readonly identities: readonly KnownIdentity[];
 }

@@ -39,7 +39,7 @@ describe(UpstreamHttp, () => {
   const httpWith = (given: object = {}): UpstreamHttp =>
     new UpstreamHttp(new Clock(), DIRECT, { ...PATIENT_LIMITS, ...given });
 
-  it('hands over the answer, and sends what it is told to', async () => {
+  it('returns the answer, and sends the given method, headers and body', async () => {
     const response = await httpWith().fetch(`${server.url}/ok`, { headers: { 'x-custom': 'yes' } });
     expect(await response.json()).toEqual({ custom: 'yes' });
     expect((await httpWith().fetch(`${server.url}/empty`)).status).toBe(204);

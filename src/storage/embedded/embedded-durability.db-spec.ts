@@ -42,17 +42,17 @@ describe('the end of the embedded database', () => {
     });
   });
 
-  it('is told when the backend dies, and the directory can be opened again', async () => {
+  it('reports the end of the backend, and the directory can be opened again', async () => {
     await withDataDir(async (dataDir) => {
-      const told = withResolvers<Error>();
-      const database = await startEmbeddedDatabase({ dataDir, onExit: told.resolve });
+      const reported = withResolvers<Error>();
+      const database = await startEmbeddedDatabase({ dataDir, onExit: reported.resolve });
       const client = new Client(optionsOf(database));
       client.on('error', () => undefined);
       await client.connect();
       await client.query('create table kept as select 1 as n');
       // Written so that it is not recognised, and refused, as what ends the backend.
       await client.query('copy kept from/**/stdin').catch(() => undefined);
-      expect((await told.promise).message).toContain('ended unexpectedly');
+      expect((await reported.promise).message).toContain('ended unexpectedly');
       await database.stop();
       const again = await startEmbeddedDatabase({ dataDir });
       const other = new Client(optionsOf(again));

@@ -25,7 +25,7 @@ describe(loadMasterSecret.name, () => {
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
   });
 
-  it('gives everybody the same secret when many make it at once, and leaves no draft', async () => {
+  it('gives every caller the same secret when many make it at once, and leaves no draft', async () => {
     const secrets = await Promise.all(Array.from({ length: 20 }, () => loadMasterSecret(dataDir)));
     expect(new Set(secrets).size).toBe(1);
     expect(await readdir(dataDir)).toEqual(['master-secret']);

@@ -14,7 +14,7 @@ const text = fc.string({ unit: 'grapheme', maxLength: 400 });
 const anyText = fc.oneof(text, fc.string({ unit: 'binary' }));
 
 describe(SealedBox.name, () => {
-  it('opens what it sealed, whatever it is and whoever owns it', () => {
+  it('opens what it sealed, whatever it is, of any account', () => {
     fc.assert(
       fc.property(anyText, text, (plain, owner) => {
         const sealed = box.seal('external-flow', owner, plain);
