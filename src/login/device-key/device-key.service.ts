@@ -3,23 +3,25 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { encryptionConfig } from '../../config/encryption.config.js';
-import { normalizeBase64 } from '../../policy/base64.js';
-import { isStrictSignature, judgePublicKey } from '../../policy/admission/device-key.js';
+import {
+  readPublicKey,
+  readSignedChallenge,
+  type SentProof,
+  type SignedChallenge,
+} from '../../policy/admission/device-key.js';
 import { newKeyedAccountMode } from '../../policy/admission/encryption.js';
 import { Admission } from '../../auth/admission.js';
 import { AccountRepository } from '../../storage/repositories/account.repository.js';
 import type { Query } from '../../storage/database.js';
-import type { NewSession } from '../../storage/repositories/session.repository.js';
 import {
   SessionRepository,
   type LoggedInAccount,
+  type NewSession,
 } from '../../storage/repositories/session.repository.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
 import { SessionIssuer, type Login } from '../../auth/sessions/session-issuer.js';
 import type { DeviceKeyLoginDto, SignedChallengeDto } from './device-key.dto.js';
 import { LoginChallenges } from './login-challenges.js';
-
-const MAX_CHALLENGE_BYTES = 1024;
 
 /** Sign-up and login with a device key (contract, Sign-up and login with a device key). */
 @Injectable()
@@ -40,9 +42,11 @@ export class DeviceKeyService {
    *   what {@link prove} throws
    */
   async logIn(body: DeviceKeyLoginDto, origin: LoginOrigin): Promise<Login> {
+    const { create = true } = body;
+    const checkSignup = (): void => this.checkSignup(create);
     const publicKey = await this.prove(body);
     const session = this.issuer.prepare('key_challenge', origin);
-    const { account, created } = await this.begin(publicKey, session, () => this.checkSignup(body));
+    const { account, created } = await this.begin(publicKey, session, checkSignup);
     return this.issuer.answer(account, session, created);
   }
 
@@ -54,21 +58,15 @@ export class DeviceKeyService {
    *   `challenge-expired`
    */
   async prove(body: SignedChallengeDto): Promise<Buffer> {
-    const publicKey = decodePublicKey(body.publicKey);
-    const challenge = decodeBase64(body.challenge, 1, MAX_CHALLENGE_BYTES);
-    if (challenge === null) {
-      throw invalidRequest('challenge', 'Send 1 to 1024 bytes in base64.');
+    const proof = readSignedChallenge(body);
+    if (typeof proof === 'string') {
+      throw malformed(proof);
     }
-    const signature = decodeBase64(body.signature, 64, 64);
-    const isGenuine =
-      signature !== null &&
-      isStrictSignature(signature) &&
-      verifySignature(publicKey.toString('base64url'), challenge, signature);
-    if (!isGenuine) {
+    if (!isGenuine(proof)) {
       throw new AppError('invalid-signature');
     }
-    await this.challenges.consume(challenge);
-    return publicKey;
+    await this.challenges.consume(proof.challenge);
+    return proof.publicKey;
   }
 
   /**
@@ -101,8 +99,8 @@ export class DeviceKeyService {
     return { account: other, created: false };
   }
 
-  private checkSignup({ create = true }: DeviceKeyLoginDto): void {
-    if (!create) {
+  private checkSignup(isWanted: boolean): void {
+    if (!isWanted) {
       throw new AppError('not-found');
     }
     this.admission.require('key_challenge', 'provision', 'keyed');
@@ -111,27 +109,29 @@ export class DeviceKeyService {
 
 /** @throws AppError `invalid-public-key` */
 export function decodePublicKey(text: string): Buffer {
-  const key = decodeBase64(text, 32, 32);
-  if (key === null || judgePublicKey(key) !== 'ok') {
-    throw new AppError('invalid-public-key');
+  const key = readPublicKey(text);
+  if (key === null) {
+    throw malformed('publicKey');
   }
   return key;
 }
 
-function decodeBase64(text: string, minBytes: number, maxBytes: number): Buffer | null {
-  const normalized = normalizeBase64(text, minBytes, maxBytes);
-  return normalized === null ? null : Buffer.from(normalized, 'base64url');
+function malformed(part: keyof SentProof): AppError {
+  switch (part) {
+    case 'publicKey':
+      return new AppError('invalid-public-key');
+    case 'challenge':
+      return invalidRequest('challenge', 'Send 1 to 1024 bytes in base64.');
+    case 'signature':
+      return new AppError('invalid-signature');
+  }
 }
 
-/**
- * Whether it is the key's Ed25519 signature. A JWK is imported ten times faster than SPKI (OpenSSL 3).
- *
- * @param publicKey the raw 32 bytes as unpadded base64url
- */
-function verifySignature(publicKey: string, message: Uint8Array, signature: Uint8Array): boolean {
+/** Verifies the Ed25519 signature. A JWK is imported ten times faster than SPKI (OpenSSL 3). */
+function isGenuine({ publicKey, challenge, signature }: SignedChallenge): boolean {
   try {
-    const key = { kty: 'OKP', crv: 'Ed25519', x: publicKey };
-    return verify(null, message, createPublicKey({ key, format: 'jwk' }), signature);
+    const key = { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') };
+    return verify(null, challenge, createPublicKey({ key, format: 'jwk' }), signature);
   } catch {
     // Bytes that are no point of the curve cannot have signed anything.
     return false;

@@ -1,3 +1,5 @@
+import { normalizeBase64 } from '../base64.js';
+
 /** p, the field of edwards25519, and L, the order of its base point (RFC 8032, section 5.1). */
 const FIELD_PRIME = 2n ** 255n - 19n;
 const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -9,6 +11,50 @@ const ORDER_8_Y = 0x5fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e
  * is one of them makes forged signatures verify: such an account is open to anyone.
  */
 const LOW_ORDER_Y = [0n, 1n, FIELD_PRIME - 1n, ORDER_8_Y, FIELD_PRIME - ORDER_8_Y];
+
+const MAX_CHALLENGE_BYTES = 1024;
+
+/** What a caller sends to prove that it holds a device key, each in base64. */
+export interface SentProof {
+  readonly publicKey: string;
+  readonly challenge: string;
+  readonly signature: string;
+}
+
+/** The bytes of a {@link SentProof}: well formed, the signature not verified yet. */
+export interface SignedChallenge {
+  /** Raw, 32 bytes. */
+  readonly publicKey: Buffer;
+  readonly challenge: Buffer;
+  readonly signature: Buffer;
+}
+
+/** The first that is malformed is returned. */
+export function readSignedChallenge(sent: SentProof): SignedChallenge | keyof SentProof {
+  const publicKey = readPublicKey(sent.publicKey);
+  if (publicKey === null) {
+    return 'publicKey';
+  }
+  const challenge = decodeBase64(sent.challenge, 1, MAX_CHALLENGE_BYTES);
+  if (challenge === null) {
+    return 'challenge';
+  }
+  const signature = decodeBase64(sent.signature, 64, 64);
+  return signature !== null && isStrictSignature(signature)
+    ? { publicKey, challenge, signature }
+    : 'signature';
+}
+
+/** The bytes of an account's public key; null where {@link judgePublicKey} refuses them. */
+export function readPublicKey(text: string): Buffer | null {
+  const key = decodeBase64(text, 32, 32);
+  return key !== null && judgePublicKey(key) === 'ok' ? key : null;
+}
+
+function decodeBase64(text: string, minBytes: number, maxBytes: number): Buffer | null {
+  const normalized = normalizeBase64(text, minBytes, maxBytes);
+  return normalized === null ? null : Buffer.from(normalized, 'base64url');
+}
 
 export type DeviceKeyVerdict = 'ok' | 'wrong-length' | 'non-canonical' | 'low-order';
 
