@@ -13,7 +13,6 @@ import type { NotificationEvent } from '../../notify/content/notification-event.
 import { planNotification, type Plan } from '../../notify/delivery/plan.js';
 import type { SpoolAccount } from '../../notify/delivery/spool-entry.js';
 import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
-import { readPreferences } from '../../notify/preferences.js';
 import type { KnownAccount } from './spool-accounts.js';
 
 /** Events of which the targets are not known yet, with what decides how they are sent. */
@@ -97,9 +96,8 @@ function readPending(value: unknown): PendingEvents | null {
 /** What to send of each event, by the account's settings and tokens. */
 export function planEvents(
   { events, requestPreviews, maskSecrets }: PendingEvents,
-  { document, tokens }: Pick<KnownAccount, 'document' | 'tokens'>,
+  { preferences, tokens }: Pick<KnownAccount, 'preferences' | 'tokens'>,
 ): readonly PlannedEvent[] {
-  const preferences = readPreferences(document.fields);
   const options = { now: Date.now(), requestPreviews, maskSecrets };
   return events.map((event) => ({
     event,

@@ -8,7 +8,7 @@ import type {
 import type { SavedPushToken } from '../../client/api/api-client-answers.js';
 import type { Delivery } from '../../notify/delivery/delivery.js';
 import { outcomesWithoutSettings } from '../../notify/delivery/plan.js';
-import { readPreferences, type Preferences } from '../../notify/preferences.js';
+import type { Preferences } from '../../notify/preferences.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
@@ -95,7 +95,7 @@ async function sendPending(work: Work, pending: PendingEvents): Promise<number> 
   } catch (error) {
     return await endWithoutSettings(work, kept, error);
   }
-  reportSettings(context, readPreferences(account.document.fields));
+  reportSettings(context, account.preferences);
   const planned = planEvents(pending, account);
   const known = await deliverAll(work, pending, planned, kept);
   const lines = planned.flatMap((one) => report(context, one, sender, known));

@@ -11,7 +11,6 @@ import {
 import { renewDelivery } from '../../notify/delivery/plan.js';
 import { deliver } from '../../notify/notify.js';
 import { changeChannel } from '../../notify/settings-changes.js';
-import { readPreferences } from '../../notify/preferences.js';
 import type { ExpoSender } from '../../notify/push/expo.sender.js';
 import { genericDelivery, maskedToken } from '../../notify/push/push-message.js';
 import {
@@ -253,8 +252,7 @@ export class SenderSession {
   /** Applies the current settings: an address may have changed, or a topic been switched off. */
   private async complete({ delivery, account }: DeliveryEntry): Promise<Delivery | FailedAttempt> {
     try {
-      const { document, tokens } = await this.accounts.get(account);
-      return renewDelivery(delivery, { preferences: readPreferences(document.fields), tokens });
+      return renewDelivery(delivery, await this.accounts.get(account));
     } catch (error) {
       return unreadable(error);
     }

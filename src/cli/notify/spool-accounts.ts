@@ -11,6 +11,7 @@ import {
 } from '../../common/private-files.js';
 import type { SpoolAccount } from '../../notify/delivery/spool-entry.js';
 import { keyOf } from '../../notify/delivery/spool-name.js';
+import { readPreferences, type Preferences } from '../../notify/preferences.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext, OptionsOf } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
@@ -26,7 +27,7 @@ export interface KnownAccount {
   /** The command's context, for this account. */
   readonly context: CliContext<SenderOptions>;
   readonly current: CurrentSession;
-  readonly document: SettingsDocument;
+  readonly preferences: Preferences;
   readonly tokens: readonly SavedPushToken[];
 }
 
@@ -93,7 +94,7 @@ export class SpoolAccounts {
         current.client.pushTokens(),
       ]);
       await this.save(name, document, tokens);
-      return { context, current, document, tokens };
+      return { context, current, preferences: readPreferences(document.fields), tokens };
     } catch (error) {
       const snapshot = isAway(error) ? await this.load(name) : null;
       if (snapshot === null) {
@@ -101,12 +102,8 @@ export class SpoolAccounts {
       }
       this.report(error, snapshot);
       const { settings, tokens } = snapshot;
-      return {
-        context,
-        current,
-        document: await readSettings(context, current, false, settings),
-        tokens,
-      };
+      const { fields } = await readSettings(context, current, false, settings);
+      return { context, current, preferences: readPreferences(fields), tokens };
     }
   }
 
