@@ -21,8 +21,8 @@ export const LoginMethod = (loginMethod: string): MethodDecorator => RouteConfig
 
 /**
  * Counts the outcomes of logins for the metrics and, when refused, for the audit log. It is a hook of
- * the response, on the routes of logins alone, because no interceptor runs for what guards, the body parser or the limit of an
- * address refuse.
+ * the response on the routes of logins, because no interceptor runs for what guards, the body parser
+ * or the limit of an address refuse.
  */
 @Injectable()
 export class LoginOutcomes {
