@@ -16,6 +16,10 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Fewer processes to start.
+  '--disable-extensions',
+  '--in-process-gpu',
+  '--renderer-process-limit=1',
   // Names that resolve to this machine, and are not localhost for a browser.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ];
