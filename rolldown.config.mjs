@@ -1,6 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineConfig } from 'rolldown';
+import { thirdParty } from './tools/build/third-party.mjs';
 
 /** Optional parts that a library looks for and does without; nothing here uses them. */
 const ABSENT = [
@@ -13,13 +14,16 @@ const ABSENT = [
   'utf-8-validate',
 ];
 
-/** They read files of their own (some their package.json), have to run first, or serve one of these. */
-const LEFT_ALONE = [
-  /^@electric-sql\/pglite/,
+/**
+ * Packages that stay packages: they read files of their own (some their package.json), have to run
+ * first, or serve one of these. The published package depends on them, and on nothing else.
+ */
+export const NOT_LINKED = [
+  '@electric-sql/pglite',
   'expo-server-sdk',
   'ioredis',
   'reflect-metadata',
-  /^swagger-ui-dist/,
+  'swagger-ui-dist',
   'undici',
 ];
 
@@ -71,16 +75,16 @@ const onePostgres = {
   },
 };
 
-// Links what `nest build` compiled: reading three thousand modules one by one takes longer than
+// Links what `nest build` compiled, in its folder (tools/build/programs.mjs): reading three thousand modules one by one takes longer than
 // everything else a start does (docs/adr/0009-linked-programs.md).
 export default defineConfig({
   input: {
-    server: 'dist/main.js',
-    gatehouse: 'dist/cli/main.js',
-    'embedded-worker': 'dist/storage/embedded/embedded-worker.js',
+    server: 'main.js',
+    gatehouse: 'cli/main.js',
+    'embedded-worker': 'storage/embedded/embedded-worker.js',
   },
   platform: 'node',
-  external: [...ABSENT, ...LEFT_ALONE],
+  external: [...ABSENT, ...NOT_LINKED.map((name) => new RegExp(`^${name}(/|$)`))],
   resolve: {
     // The ES modules of a package that has both: what is not imported is left out.
     mainFields: ['module', 'main'],
@@ -89,11 +93,12 @@ export default defineConfig({
       'rxjs/operators$': join(RXJS, 'operators/index.js'),
     },
   },
-  plugins: [oneTypeorm, onePostgres, readOnce, executable],
+  plugins: [oneTypeorm, onePostgres, readOnce, executable, thirdParty('THIRD-PARTY.txt')],
   output: {
-    dir: 'dist/bin',
-    cleanDir: true,
+    dir: 'bin',
     format: 'esm',
+    // They would be a sixth of the programs; THIRD-PARTY.txt holds the licences.
+    comments: false,
     // Beside the programs: what is found from import.meta.url lies two folders up, as in dist.
     chunkFileNames: '[name]-[hash].js',
   },

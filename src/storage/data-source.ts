@@ -1,4 +1,4 @@
-import { Client, type ClientConfig } from 'pg';
+import pg, { type ClientConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
@@ -73,6 +73,8 @@ export const ENTITIES = [
 export function dataSourceOptions(settings: StorageSettings): PostgresDataSourceOptions {
   return {
     type: 'postgres',
+    // Given, so that it is linked: TypeORM would look for it in node_modules.
+    driver: pg,
     entities: ENTITIES,
     migrations: [
       Gate1763700000000,
@@ -115,8 +117,8 @@ export function withAddress(
 }
 
 /** pg's client, with the address, credentials and certificates of the moment it connects. */
-function clientFor(access: DatabaseAccess): typeof Client {
-  return class extends Client {
+function clientFor(access: DatabaseAccess): typeof pg.Client {
+  return class extends pg.Client {
     constructor(options?: ClientConfig) {
       const config = parseIntoClientConfig(access.url);
       super({ ...options, ...config, ...trustOf(config, access.caBundle) });

@@ -3,6 +3,7 @@ import { brotliCompress, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { defineConfig } from 'vite';
+import { thirdParty } from '../../tools/build/third-party.mjs';
 
 /** Beside each script and style a smaller copy for clients that accept one, so that no request compresses. */
 const packed = {
@@ -51,7 +52,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: false,
   },
-  plugins: [packed, worker],
+  plugins: [packed, worker, thirdParty('THIRD-PARTY.txt')],
   // `vite src/web` while working on the page, with a server beside it.
   server: {
     proxy: { '/v1': { target: 'http://127.0.0.1:3000', ws: true }, '/v2': 'http://127.0.0.1:3000' },

@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createStore, type Store } from '../helpers/server-store.js';
+import { waitFor } from '../helpers/wait.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Started {
+  readonly output: () => string;
+  readonly url: () => string | undefined;
+  stop(): Promise<void>;
+}
+
+/** `npm start` in this checkout, on a database of its own. */
+async function npmStart(): Promise<Started> {
+  const store: Store = await createStore();
+  // A group of its own: npm starts the server as a child of a shell.
+  const child: ChildProcess = spawn('npm', ['start'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...store.env, PORT: '0', HOST: '127.0.0.1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  }
+  const kill = (): void => void process.kill(-(child.pid ?? 0), 'SIGKILL');
+  process.once('exit', kill);
+  return {
+    output: () => output,
+    url: () => /Listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1],
+    stop: async () => {
+      process.removeListener('exit', kill);
+      const closed = once(child, 'close');
+      kill();
+      await closed;
+      await store.drop();
+    },
+  };
+}
+
+describe('npm start', () => {
+  it('serves twice at once from one checkout, and at most one of the two builds', async () => {
+    const started = await Promise.all([npmStart(), npmStart()]);
+    try {
+      for (const { output, url } of started) {
+        await waitFor(output, () => url() !== undefined);
+        expect((await fetch(`${url()}/v1/features`)).status).toBe(200);
+      }
+      const builds = started.filter(({ output }) => output().includes('Building'));
+      expect(builds.length).toBeLessThan(2);
+    } finally {
+      await Promise.all(started.map(({ stop }) => stop()));
+    }
+  });
+});

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bringUpToDate } from './bring-up-to-date.mjs';
+
+// node tools/build/main.mjs programs [packages] [--force]
+const ROOT = join(import.meta.dirname, '../..');
+const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', '.swcrc'];
+const TOOLS = ['rolldown.config.mjs', 'nest-cli.json', 'tools/build'];
+
+// The compilers are loaded where there is something to build.
+const TARGETS = {
+  programs: {
+    inputs: [...SOURCES, ...TOOLS],
+    build: async (folders) => (await import('./programs.mjs')).buildPrograms(folders),
+  },
+  packages: {
+    inputs: [...SOURCES, ...TOOLS, 'tools/packages', 'config', 'LICENSE'],
+    // They are packed as they lie there.
+    keptMs: 0,
+    build: async (folders) => (await import('../packages/packages.mjs')).buildPackages(folders),
+  },
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { force: { type: 'boolean', default: false } },
+});
+try {
+  for (const name of positionals) {
+    await bringUpToDate(
+      { root: ROOT, name, ...TARGETS[name] },
+      {
+        isForced: values.force,
+        onBuild: () => process.stderr.write(`Building the ${name} …\n`),
+      },
+    );
+  }
+} catch (error) {
+  // What a compiler wrote says where the mistake is.
+  process.stderr.write(`${error.stdout ?? ''}${error.stderr ?? error.stack}\n`);
+  process.exitCode = 1;
+}
