@@ -26,7 +26,7 @@ function compileForHermes(script: string): string {
   return transformSync(script, { env, isModule: false }).code;
 }
 
-(FOLDER !== undefined && existsSync(HERMES) ? describe : describe.skip)('gatehouse/client', () => {
+(FOLDER !== undefined && existsSync(HERMES) ? describe : describe.skip)('@gatehouse/client', () => {
   it("answers in React Native's engine, with nothing of a platform, as in Node", async () => {
     const { script } = await bundleClient('test/helpers/kit-report.ts');
     const run = `gatehouse.reportKit(${JSON.stringify(KIT_VECTORS)})

@@ -44,7 +44,7 @@ function exampleFor(name: string): string {
   const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
   const code = new RegExp(`\`\`\`js ${name}\n([^]*?)\`\`\``).exec(page)?.[1] ?? '';
   const library = pathToFileURL(join(directory, 'webhooks/verify.js')).href;
-  return code.replace("'gatehouse/webhooks'", `'${library}'`);
+  return code.replace("'@gatehouse/webhooks'", `'${library}'`);
 }
 
 async function run(name: string): Promise<{ url: string; child: ChildProcess }> {

@@ -20,7 +20,7 @@ const PLATFORM = [
   'btoa',
 ] as const;
 
-describe('gatehouse/client', () => {
+describe('@gatehouse/client', () => {
   const sources = readdirSync(FOLDER, { recursive: true })
     .map(String)
     .filter((name) => /(?<!\.spec)\.ts$/.test(name));

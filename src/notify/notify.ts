@@ -21,7 +21,6 @@ import { resolutionOf } from './delivery/resolution.js';
 import type { NotificationEvent } from './content/notification-event.js';
 import { readPreferences } from './preferences.js';
 import type { InputProblem } from './content/read-event.js';
-import { SettingsUnreadable } from '../client/api/account-settings.js';
 
 /** The account to notify: its settings document and the push tokens it has saved. */
 export interface NotifiedAccount {
@@ -72,7 +71,9 @@ async function planFor(
   try {
     document = await settings;
   } catch (error) {
-    const known = error instanceof SettingsUnreadable ? error.message : null;
+    // By name: it may be the class of @gatehouse/client, which is another package.
+    const isKnown = error instanceof Error && error.name === 'SettingsUnreadable';
+    const known = isKnown ? error.message : null;
     const detail = known ?? 'The settings could not be read.';
     return { deliveries: [], outcomes: outcomesWithoutSettings(tokens, detail), problems: [] };
   }

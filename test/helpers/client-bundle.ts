@@ -14,7 +14,7 @@ export interface Bundle {
 }
 
 /**
- * `gatehouse/client` as a bundler for browsers makes it. What only Node has is left outside.
+ * `@gatehouse/client` as a bundler for browsers makes it. What only Node has is left outside.
  *
  * @param input another module to bundle, from the root of the repository
  * @param names what an app imports of it; default: everything
