@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,7 +23,7 @@ interface Case {
 }
 
 const requests = (status: number, route: string, perMinute: number) => ({
-  [`http_request_duration_seconds_count{${LABELS},route="${route}",status="${status}"}`]: `0+${perMinute}x600`,
+  [`gatehouse_http_request_duration_seconds_count{${LABELS},route="${route}",status="${status}"}`]: `0+${perMinute}x600`,
 });
 
 /** A histogram of which every sample falls between two bounds. */
@@ -36,12 +36,12 @@ const between = (name: string, labels: string, below: string, bound: string) => 
 const gauge = (name: string, value: number) => ({ [`${name}{${LABELS}}`]: `${value}x600` });
 
 const checks = (unknown: number, eligible: number) => ({
-  [`eligibility_checks_total{${LABELS},provider="okta",outcome="unknown"}`]: `0+${unknown}x600`,
-  [`eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: `0+${eligible}x600`,
+  [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="unknown"}`]: `0+${unknown}x600`,
+  [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: `0+${eligible}x600`,
 });
 
 const loginTime = (below: string, bound: string) =>
-  between('http_request_duration_seconds', `${LOGIN},`, below, bound);
+  between('gatehouse_http_request_duration_seconds', `${LOGIN},`, below, bound);
 
 const fired = (
   alert: string,
@@ -80,53 +80,60 @@ const CASES: readonly Case[] = [
     'GatehouseRevocationLate',
     'withdrawals take minutes',
     '20m',
-    between('revocation_seconds', '', '60', '300'),
+    between('gatehouse_revocation_seconds', '', '60', '300'),
   ),
   silent(
     'GatehouseRevocationLate',
     'they take seconds',
-    between('revocation_seconds', '', '1', '5'),
+    between('gatehouse_revocation_seconds', '', '1', '5'),
   ),
   fired(
     'GatehouseEligibilityStale',
     'no identity was re-checked for two days',
     '16m',
-    gauge('eligibility_oldest_check_seconds', 172_801),
+    gauge('gatehouse_eligibility_oldest_check_seconds', 172_801),
   ),
   silent(
     'GatehouseEligibilityStale',
     'every identity was re-checked a minute ago',
-    gauge('eligibility_oldest_check_seconds', 60),
+    gauge('gatehouse_eligibility_oldest_check_seconds', 60),
   ),
   fired('GatehouseProviderUnknown', 'nine in ten get no answer', '35m', checks(9, 1)),
   silent('GatehouseProviderUnknown', 'one in ten gets none', checks(1, 9)),
   fired('GatehouseProviderUnknown', 'nine in ten are refused for the client', '35m', {
-    [`eligibility_checks_total{${LABELS},provider="okta",outcome="invalid_client"}`]: '0+9x600',
-    [`eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: '0+1x600',
+    [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="invalid_client"}`]:
+      '0+9x600',
+    [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: '0+1x600',
   }),
   fired('GatehouseProviderClientRefused', 'one request was refused', '20m', {
-    [`provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]: '0x15 1x600',
+    [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]:
+      '0x15 1x600',
   }),
   silent('GatehouseProviderClientRefused', 'the provider fails otherwise', {
-    [`provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]: '0x600',
-    [`provider_failures_total{${LABELS},provider="okta",cause="timeout"}`]: '0+5x600',
+    [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]:
+      '0x600',
+    [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="timeout"}`]: '0+5x600',
   }),
   fired(
     'GatehouseDatabasePoolExhausted',
     'requests wait all the time',
     '11m',
-    gauge('database_pool_waiting', 3),
+    gauge('gatehouse_database_pool_waiting', 3),
   ),
   silent('GatehouseDatabasePoolExhausted', 'requests wait now and then', {
-    [`database_pool_waiting{${LABELS}}`]: '0 0 5 0 0 5 0 0 0x500',
+    [`gatehouse_database_pool_waiting{${LABELS}}`]: '0 0 5 0 0 5 0 0 0x500',
   }),
   fired(
     'GatehouseConnectionsNearLimit',
     'it is full',
     '11m',
-    gauge('live_connections', 10_000_000),
+    gauge('gatehouse_live_connections', 10_000_000),
   ),
-  silent('GatehouseConnectionsNearLimit', 'it is nearly empty', gauge('live_connections', 10)),
+  silent(
+    'GatehouseConnectionsNearLimit',
+    'it is nearly empty',
+    gauge('gatehouse_live_connections', 10),
+  ),
 ];
 
 /** Whether the machine has it; where it must (CI), its absence is an error. */
@@ -141,7 +148,10 @@ function hasPromtool(): boolean {
 const tried = hasPromtool() ? describe : describe.skip;
 tried('the alerts of the chart', () => {
   let directory: string;
-  let rules: readonly { readonly alert: string }[];
+  let rules: readonly {
+    readonly alert: string;
+    readonly annotations: Readonly<Record<string, string>>;
+  }[];
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'gatehouse-alerts-'));
@@ -164,6 +174,16 @@ tried('the alerts of the chart', () => {
     for (const fires of [true, false]) {
       const cases = CASES.filter((one) => one.fires === fires).map(({ alert }) => alert);
       expect([...new Set(cases)].sort()).toEqual(names);
+    }
+  });
+
+  it('have a section each in docs/runbooks.md', async () => {
+    const page = await readFile(join(CHART, '../../docs/runbooks.md'), 'utf8');
+    const sections = [...page.matchAll(/^## (\w+)$/gm)].map((match) => match[1] ?? '');
+    const own = rules.filter(({ alert }) => alert !== OF_THE_VALUES);
+    expect([...sections].sort()).toEqual([...new Set(own.map(({ alert }) => alert))].sort());
+    for (const { alert, annotations } of own) {
+      expect(annotations['runbook_url']).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
     }
   });
 

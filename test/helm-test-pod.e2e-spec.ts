@@ -53,7 +53,14 @@ describe('the pod of helm test', () => {
     it('signs up, reads the account and connects to /v1/updates', async () => {
       const { code, output } = await runPod({}, server);
       expect({ code, output }).toMatchObject({ code: 0 });
-      expect(output).toMatch(/Created the account .*\nAccount .*Connected to /s);
+      expect(output).toMatch(
+        /Created the account .*\nAccount .*Connected to .*Deleted the account /s,
+      );
+    });
+
+    it('fails where the chart requires a provider, and the server does not', async () => {
+      const { code } = await runPod({ AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' }, server);
+      expect(code).toBe(1);
     });
 
     it('fails where the chart expects anonymous sign-up to be refused, and it is not', async () => {
@@ -65,7 +72,7 @@ describe('the pod of helm test', () => {
 
   it.each([
     [{ AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' }, 'keeps strangers out'],
-    [{ AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' }, 'asks new accounts for an identity provider'],
+    [{ AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' }, 'requires an identity provider of every account'],
   ])('makes sure of %j', async (config, words) => {
     const server = await startServer({ env: config });
     try {

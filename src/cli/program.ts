@@ -3,7 +3,7 @@ import { readVersion } from '../common/version.js';
 import { devices } from './account/devices.command.js';
 import { key } from './account/key.command.js';
 import { login, signup } from './account/login.command.js';
-import { logout } from './account/logout.command.js';
+import { deleteAccount, logout } from './account/logout.command.js';
 import { tokens } from './account/tokens.command.js';
 import { watch } from './account/watch.command.js';
 import { whoami } from './account/whoami.command.js';
@@ -32,6 +32,7 @@ const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   signup,
   login,
   logout,
+  deleteAccount,
   whoami,
   watch,
   devices,

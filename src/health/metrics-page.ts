@@ -16,6 +16,7 @@ import { AuthService } from '../auth/auth.service.js';
 import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { sendError } from '../common/error.filter.js';
 import { AppError } from '../common/errors.js';
+import { readVersion } from '../common/version.js';
 import { metricsConfig } from '../config/metrics.config.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Database } from '../storage/database.js';
@@ -112,8 +113,9 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
 
   private observe(): void {
     const { metrics, auth, database, connections } = this;
+    metrics.observeProcess(readVersion());
     metrics.observeCounts(
-      'auth_access_cache_total',
+      'gatehouse_auth_access_cache_total',
       'Authenticated requests answered from the access cache, or not.',
       ['result'],
       () => [
@@ -122,14 +124,14 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
       ],
     );
     metrics.observe(
-      'live_connections',
+      'gatehouse_live_connections',
       'Live connections of this process.',
       () => connections.total,
     );
     const pool = { total: 'held', idle: 'idle', waiting: 'waited for' } as const;
     for (const [state, words] of Object.entries(pool)) {
       metrics.observe(
-        `database_pool_${state}`,
+        `gatehouse_database_pool_${state}`,
         `Database connections ${words} by this process.`,
         () => database.poolUse()[state as keyof typeof pool],
       );

@@ -1,5 +1,5 @@
 import { Global, Injectable, Module } from '@nestjs/common';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds: from a warm request to one that waited for an upstream. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -15,33 +15,44 @@ export class Metrics {
   readonly registry = new Registry();
 
   readonly logins = new Counter({
-    name: 'auth_login_total',
+    name: 'gatehouse_auth_login_total',
     help: 'Logins, by method, outcome (ok, refused) and the code of a refusal.',
     labelNames: ['method', 'outcome', 'reason'] as const,
     registers: [this.registry],
   });
 
   readonly eligibilityChecks = new Counter({
-    name: 'eligibility_checks_total',
+    name: 'gatehouse_eligibility_checks_total',
     help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, invalid_client, lost_lease).',
     labelNames: ['provider', 'outcome'] as const,
     registers: [this.registry],
   });
 
   readonly revocation = new Histogram({
-    name: 'revocation_seconds',
+    name: 'gatehouse_revocation_seconds',
     help: 'From the moment an identity was due (a push signal makes it due) to the announcement that it lost access.',
     buckets: REVOCATION_BUCKETS,
     registers: [this.registry],
   });
 
   readonly requests = new Histogram({
-    name: 'http_request_duration_seconds',
+    name: 'gatehouse_http_request_duration_seconds',
     help: 'HTTP requests, by method, route and status.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: REQUEST_BUCKETS,
     registers: [this.registry],
   });
+
+  /** Adds what every Prometheus client reports of its process, and `gatehouse_build_info`. */
+  observeProcess(version: string): void {
+    collectDefaultMetrics({ register: this.registry, prefix: 'gatehouse_' });
+    new Gauge({
+      name: 'gatehouse_build_info',
+      help: 'Always 1; the labels are the versions of Gatehouse and of Node.js.',
+      labelNames: ['version', 'node_version'] as const,
+      registers: [this.registry],
+    }).set({ version, node_version: process.version }, 1);
+  }
 
   /** Adds counters that are kept elsewhere, on paths where a counter here would cost too much. */
   observeCounts<Label extends string>(

@@ -151,7 +151,7 @@ export class ProviderFailureCounts implements OnModuleInit {
 
   onModuleInit(): void {
     this.metrics.observeCounts(
-      'provider_failures_total',
+      'gatehouse_provider_failures_total',
       'Requests to identity providers that failed, and logins without a refresh token, by cause.',
       ['provider', 'cause'],
       () => this.health.counted().map(({ count, ...labels }) => ({ labels, count })),
@@ -176,7 +176,7 @@ export class OldestCheckGauge implements OnModuleInit {
   onModuleInit(): void {
     if (this.auth.offboarding.enabled) {
       this.metrics.observe(
-        'eligibility_oldest_check_seconds',
+        'gatehouse_eligibility_oldest_check_seconds',
         'Age of the oldest definite answer about a linked identity; 0 when there is none.',
         () => this.read(),
       );

@@ -12,6 +12,11 @@ const DATABASE = {
   SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
 };
 const REDIS = { REDIS_URL: { existingSecret: 'gatehouse' } };
+const FORWARDED = {
+  trustedProxies: ['10.0.0.0/8'],
+  caSecret: 'client-ca',
+  createProxyConfig: true,
+};
 const OKTA = { id: 'okta', type: 'oidc', issuer: 'https://acme.example', clientId: 'gatehouse' };
 
 /** Deployments that would fail, or admit unauthorized clients, after the rollout. */
@@ -154,6 +159,43 @@ export const REFUSALS: readonly Refusal[] = [
     values: { config: { SERVICE_REQUEST_TIMEOUT_SECONDS: 9000 } },
     says: ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
   },
+  {
+    what: 'a provider without an address to come back to',
+    values: {
+      providers: { list: [OKTA], clientSecrets: { okta: { existingSecret: 'a' } } },
+    },
+    says: ['providers.list[0] (okta)', 'config.SERVICE_PUBLIC_URL', 'redirectUrl'],
+  },
+  {
+    what: 'objects of Traefik beside an HTTPRoute, which refers to none of them',
+    values: {
+      httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] },
+      mtls: { enabled: true, forwarded: { ...FORWARDED, proxy: 'traefik' } },
+    },
+    says: ['mtls.forwarded.createProxyConfig', 'ingress.enabled', 'traefik'],
+  },
+  {
+    what: 'a ClientTrafficPolicy in another namespace than its Gateway',
+    values: {
+      httpRoute: { enabled: true, parentRefs: [{ name: 'public', namespace: 'gateways' }] },
+      mtls: { enabled: true, forwarded: { ...FORWARDED, proxy: 'envoy-gateway' } },
+    },
+    says: ['ClientTrafficPolicy', 'namespace', 'gateways'],
+  },
+  {
+    what: 'egress limited to nothing',
+    values: { networkPolicy: { egress: { enabled: true } } },
+    says: ['networkPolicy.egress.rules'],
+  },
+  ...[
+    { config: { METRICS_TOKEN_FILE: '/mnt/token' } },
+    { extraEnv: [{ name: 'METRICS_TOKEN', value: 'plain' }] },
+    { extraEnv: [{ name: 'METRICS_TOKEN_FILE', value: '/mnt/token' }] },
+  ].map((where) => ({
+    what: `a ServiceMonitor that does not know the token of ${JSON.stringify(where)}`,
+    values: { ...where, metrics: { enabled: true, serviceMonitor: { enabled: true } } },
+    says: ['metrics.serviceMonitor.authorization'],
+  })),
   {
     what: 'two CA bundles',
     values: { caBundle: { pem: 'a', existingConfigMap: 'corp-ca' } },

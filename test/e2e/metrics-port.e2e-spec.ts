@@ -1,3 +1,4 @@
+import { readVersion } from '../../src/common/version.js';
 import { call } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 
@@ -37,6 +38,25 @@ describe('METRICS_PORT', () => {
   it('listens on loopback only when there is no token', async () => {
     expect(await statusesOf({})).toEqual({ loopback: 200, elsewhere: null });
     expect(server?.logs()).not.toContain('METRICS_HOST');
+  });
+
+  it('reports every metric under the name of the program, with those of the process', async () => {
+    server = await startServer({ env: { METRICS_PORT: '0' } });
+    const [, port] = await server.logged(/Metrics on port (\d+)/);
+    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const names = [...page.matchAll(/^# TYPE (\w+)/gm)].map((match) => match[1] ?? '');
+    expect(names.filter((name) => !name.startsWith('gatehouse_'))).toEqual([]);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'gatehouse_process_cpu_seconds_total',
+        'gatehouse_process_resident_memory_bytes',
+        'gatehouse_nodejs_eventloop_lag_p99_seconds',
+        'gatehouse_nodejs_gc_duration_seconds',
+      ]),
+    );
+    expect(page).toContain(
+      `gatehouse_build_info{version="${readVersion()}",node_version="${process.version}"} 1\n`,
+    );
   });
 
   it('listens where METRICS_HOST says, and a warning is logged when that is open to all', async () => {

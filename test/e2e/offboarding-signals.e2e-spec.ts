@@ -85,7 +85,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
   const metrics = () => call(server, 'GET', '/metrics', { token: METRICS_TOKEN });
   /** Polls until the server has stored that many answers: the provider knows of a check before. */
   const untilStored = (count: number): Promise<void> => {
-    const line = `eligibility_checks_total{provider="people",outcome="eligible"} ${count}\n`;
+    const line = `gatehouse_eligibility_checks_total{provider="people",outcome="eligible"} ${count}\n`;
     return world.until('stored', async () => (await metrics()).text.includes(line));
   };
 
@@ -193,15 +193,15 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     const page = await metrics();
     expect(page.status).toBe(200);
     for (const line of [
-      'auth_login_total{method="key_challenge",outcome="ok",reason=""} 1',
-      'auth_login_total{method="key_challenge",outcome="refused",reason="invalid-request"} 1',
-      'eligibility_checks_total{provider="people",outcome="eligible"} 2',
-      'auth_access_cache_total{result="hit"}',
-      'revocation_seconds_count 0',
-      'eligibility_oldest_check_seconds',
-      'live_connections 0',
-      'database_pool_total',
-      'http_request_duration_seconds_count{method="POST",route="/v1/auth",status="400"} 1',
+      'gatehouse_auth_login_total{method="key_challenge",outcome="ok",reason=""} 1',
+      'gatehouse_auth_login_total{method="key_challenge",outcome="refused",reason="invalid-request"} 1',
+      'gatehouse_eligibility_checks_total{provider="people",outcome="eligible"} 2',
+      'gatehouse_auth_access_cache_total{result="hit"}',
+      'gatehouse_revocation_seconds_count 0',
+      'gatehouse_eligibility_oldest_check_seconds',
+      'gatehouse_live_connections 0',
+      'gatehouse_database_pool_total',
+      'gatehouse_http_request_duration_seconds_count{method="POST",route="/v1/auth",status="400"} 1',
     ]) {
       expect(page.text).toContain(line);
     }

@@ -58,7 +58,7 @@ withServices('a provider that fails (needs PostgreSQL and Redis)', () => {
   const metricsOf = async (server: Server): Promise<string> =>
     (await call(server, 'GET', '/metrics', { token: METRICS_TOKEN })).text;
   const failures = (provider: string, cause: string): string =>
-    `provider_failures_total{provider="${provider}",cause="${cause}"}`;
+    `gatehouse_provider_failures_total{provider="${provider}",cause="${cause}"}`;
   const variables = (providers: string): Record<string, string> => ({
     AUTH_PROVIDERS_CONFIG_JSON: providers,
     SERVICE_PUBLIC_URL: 'http://127.0.0.1:1',
@@ -113,7 +113,7 @@ withServices('a provider that fails (needs PostgreSQL and Redis)', () => {
       const person = await world.keylessLogin(server);
       world.provider.refusesClient = true;
       await world.makeDue(0);
-      const refusals = 'eligibility_checks_total{provider="people",outcome="invalid_client"} ';
+      const refusals = 'gatehouse_eligibility_checks_total{provider="people",outcome="invalid_client"} ';
       await world.until('counted', async () => (await metricsOf(server)).includes(refusals));
       expect(await metricsOf(server)).not.toContain('outcome="ineligible"');
       // From the last good check, as for an outage: it is not old yet.

@@ -83,6 +83,10 @@ Whole examples: [values-enterprise-keyless.yaml](values-enterprise-keyless.yaml)
 | an HTTPRoute without \`parentRefs\` | no gateway would serve it |
 | forwarded certificates without \`trustedProxies\` | no certificate would be accepted |
 | direct mode without certificate or authorities | the server would not start |
+| \`createProxyConfig\` whose objects would not be used | certificates would not be asked for |
+| providers without \`SERVICE_PUBLIC_URL\` | the provider could not redirect back, and the server would not start |
+| \`networkPolicy.egress.enabled\` without rules | nothing but DNS would be reached |
+| a ServiceMonitor that cannot present \`METRICS_TOKEN\` | every scrape would be refused |
 | a grace period shorter than sleep and drain | pods would be killed with open requests |
 
 ## Secrets

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { PRESETS, presetNames } from '../../dist/config/environment-sources.js';
 import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from '../../dist/config/environment/env.js';
 import { PROVIDER_ID_PATTERN } from '../../dist/config/environment/variable.js';
-import { chartReadme } from './chart-readme.mjs';
+import { chartReadme, documentedValues } from './chart-readme.mjs';
 import { providerEntrySchema } from './provider-schema.mjs';
 
 const CHART = new URL('../../helm/gatehouse/', import.meta.url);
@@ -30,7 +30,10 @@ export function chartFiles() {
   const values = readFileSync(new URL('values.yaml', CHART), 'utf8');
   const source = JSON.parse(readFileSync(SCHEMA_SOURCE, 'utf8'));
   return [
-    { location: new URL('values.schema.json', CHART), text: json(chartSchema(source)) },
+    {
+      location: new URL('values.schema.json', CHART),
+      text: json(describedSchema(chartSchema(source), values)),
+    },
     { location: new URL('files/variables.json', CHART), text: json(chartVariables()) },
     { location: new URL('README.md', CHART), text: chartReadme(values) },
   ];
@@ -75,6 +78,22 @@ function chartSchema(source) {
     },
   };
   return { ...source, properties };
+}
+
+/** The schema with the comments of values.yaml as descriptions, which editors show. */
+function describedSchema(schema, values) {
+  for (const { path, words: description } of documentedValues(values)) {
+    const keys = path.split('.');
+    const last = keys.pop();
+    const parent = keys.reduce((at, key) => at.properties?.[key] ?? {}, schema);
+    const own = parent.properties?.[last];
+    if (own !== undefined) {
+      // Beside a $ref, draft 7 ignores every other keyword.
+      const shape = '$ref' in own ? { allOf: [own] } : own;
+      parent.properties[last] = { description, ...shape };
+    }
+  }
+  return schema;
 }
 
 /**

@@ -18,15 +18,18 @@ app.kubernetes.io/name: {{ include "gatehouse.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{- /*
+The labels of an object, as YAML. The chart's own win over those of the object, and these over
+commonLabels, so that no key is there twice. Takes root, component and optionally labels.
+*/ -}}
 {{- define "gatehouse.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-{{ include "gatehouse.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-app.kubernetes.io/part-of: gatehouse
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $own := dict
+  "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-")
+  "app.kubernetes.io/version" .root.Chart.AppVersion
+  "app.kubernetes.io/managed-by" .root.Release.Service
+  "app.kubernetes.io/part-of" "gatehouse"
+-}}
+{{- toYaml (merge (include "gatehouse.componentLabels" . | fromYaml) $own (.labels | default dict) .root.Values.commonLabels) -}}
 {{- end -}}
 
 {{- /* The head of an object. Takes root, name, component, and optionally labels and annotations. */ -}}
@@ -35,28 +38,29 @@ metadata:
   name: {{ .name }}
   namespace: {{ .root.Release.Namespace }}
   labels:
-    {{- include "gatehouse.labels" .root | nindent 4 }}
-    app.kubernetes.io/component: {{ .component }}
-    {{- with .labels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- include "gatehouse.labels" . | nindent 4 }}
   {{- with .annotations }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 {{- end -}}
 
-{{- /* Without the chart's version, which would roll every pod at each new chart. */ -}}
+{{- /*
+The labels of a pod, without the chart's version, which would roll every pod at each new chart. Labels
+of the values never replace those that selectors go by. Takes root, component and optionally labels.
+*/ -}}
 {{- define "gatehouse.podLabels" -}}
-{{ include "gatehouse.selectorLabels" . }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- toYaml (merge (include "gatehouse.componentLabels" . | fromYaml) (.labels | default dict) .root.Values.commonLabels) -}}
+{{- end -}}
+
+{{- /* What selectors go by. Takes root and component. */ -}}
+{{- define "gatehouse.componentLabels" -}}
+{{ include "gatehouse.selectorLabels" .root }}
+app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
 {{- define "gatehouse.serverSelector" -}}
-{{ include "gatehouse.selectorLabels" . }}
-app.kubernetes.io/component: server
+{{ include "gatehouse.componentLabels" (dict "root" . "component" "server") }}
 {{- end -}}
 
 {{- define "gatehouse.serviceAccountName" -}}
@@ -68,8 +72,19 @@ app.kubernetes.io/component: server
 {{- end -}}
 
 {{- define "gatehouse.image" -}}
-{{- $tagged := printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- $registry := .Values.global.imageRegistry | default .Values.image.registry -}}
+{{- $repository := ternary (printf "%s/%s" $registry .Values.image.repository) .Values.image.repository (ne $registry "") -}}
+{{- $tagged := printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) -}}
 {{- with .Values.image.digest }}{{ printf "%s@%s" $tagged . }}{{ else }}{{ $tagged }}{{ end -}}
+{{- end -}}
+
+{{- /* imagePullSecrets and those of all charts, which may be names alone, as a YAML list of {name}. */ -}}
+{{- define "gatehouse.imagePullSecrets" -}}
+{{- $secrets := list -}}
+{{- range concat .Values.imagePullSecrets .Values.global.imagePullSecrets -}}
+{{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) -}}
+{{- end -}}
+{{- toYaml (uniq $secrets) -}}
 {{- end -}}
 
 {{- define "gatehouse.claimName" -}}
@@ -93,7 +108,7 @@ enableServiceLinks: false
 securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.imagePullSecrets }}
+{{- with include "gatehouse.imagePullSecrets" . | fromYamlArray }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}

@@ -84,6 +84,11 @@
 {{- $reasons = append $reasons (printf "providers.clientSecrets.%s belongs to no entry of providers.list." $id) -}}
 {{- end -}}
 {{- end -}}
+{{- range $index, $entry := $values.providers.list -}}
+{{- if not (or (hasKey $entry "redirectUrl") (include "gatehouse.value" (dict "root" $ "name" "SERVICE_PUBLIC_URL"))) -}}
+{{- $reasons = append $reasons (printf "providers.list[%d] (%s) needs config.SERVICE_PUBLIC_URL, the address to which the provider redirects people, or a redirectUrl of its own." $index $entry.id) -}}
+{{- end -}}
+{{- end -}}
 {{- if and $values.providers.list $values.providers.existingSecret -}}
 {{- $reasons = append $reasons "providers.list and providers.existingSecret are both set: keep one of them." -}}
 {{- end -}}
@@ -114,11 +119,15 @@
 {{- if has .forwarded.proxy (list "istio" "rfc9440" "plain") -}}
 {{- $reasons = append $reasons (printf "mtls.forwarded.createProxyConfig: the chart cannot make the configuration of %s; see docs/deploy-kubernetes.md." .forwarded.proxy) -}}
 {{- end -}}
-{{- if and (has .forwarded.proxy (list "haproxy" "ingress-nginx" "aws-alb" "aws-alb-passthrough")) (not $.Values.ingress.enabled) -}}
+{{- if and (has .forwarded.proxy (list "haproxy" "ingress-nginx" "aws-alb" "aws-alb-passthrough" "traefik")) (not $.Values.ingress.enabled) -}}
 {{- $reasons = append $reasons (printf "mtls.forwarded.createProxyConfig needs ingress.enabled: %s is configured by annotations of the Ingress." .forwarded.proxy) -}}
 {{- end -}}
 {{- if and (eq .forwarded.proxy "envoy-gateway") (not .forwarded.gatewayName) (not $.Values.httpRoute.parentRefs) -}}
 {{- $reasons = append $reasons "mtls.forwarded.gatewayName is missing: the ClientTrafficPolicy needs a Gateway." -}}
+{{- end -}}
+{{- $parentNamespace := dig "namespace" "" (first $.Values.httpRoute.parentRefs | default dict) -}}
+{{- if and (eq .forwarded.proxy "envoy-gateway") (not .forwarded.gatewayName) $parentNamespace (ne $parentNamespace $.Release.Namespace) -}}
+{{- $reasons = append $reasons (printf "mtls.forwarded.createProxyConfig: a ClientTrafficPolicy takes effect only in the namespace of its Gateway, which is %s (httpRoute.parentRefs[0]), not %s. Make it there; see docs/deploy-kubernetes.md." $parentNamespace $.Release.Namespace) -}}
 {{- end -}}
 {{- end -}}
 {{- else if .enabled -}}
@@ -191,6 +200,13 @@
 {{- $least := add .Values.preStopSleepSeconds $drain | int -}}
 {{- if lt (include "gatehouse.graceSeconds" . | int) $least -}}
 {{- $reasons = append $reasons (printf "terminationGracePeriodSeconds must be at least %d (preStopSleepSeconds + SERVICE_SHUTDOWN_GRACE_SECONDS): pods would be killed with requests under way." $least) -}}
+{{- end -}}
+{{- if and .Values.networkPolicy.enabled .Values.networkPolicy.egress.enabled (not .Values.networkPolicy.egress.rules) -}}
+{{- $reasons = append $reasons "networkPolicy.egress.rules is empty: nothing but DNS would be reached. Name the database, Redis and the identity providers, or leave networkPolicy.egress.enabled off." -}}
+{{- end -}}
+{{- $isTokenGiven := include "gatehouse.isGiven" (dict "root" . "name" "METRICS_TOKEN") -}}
+{{- if and .Values.metrics.serviceMonitor.enabled $isTokenGiven (not (include "gatehouse.metricsAuthorization" .)) -}}
+{{- $reasons = append $reasons "metrics.serviceMonitor.authorization is missing: METRICS_TOKEN comes from a file or a plain value, which Prometheus cannot read. Name a Secret that has the token: {credentials: {name, key}}." -}}
 {{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
 {{- $reasons = append $reasons "metrics.serviceMonitor.enabled needs metrics.enabled: there would be nothing to scrape." -}}

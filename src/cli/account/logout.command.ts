@@ -1,5 +1,7 @@
-import { command } from '../command.js';
+import { command, type CliContext } from '../command.js';
+import { usageError } from '../cli-error.js';
 import { SERVER } from '../options.js';
+import type { CurrentSession, ServerContext } from './current-session.js';
 
 /** Ends the session here and on the server. The device key stays. */
 export const logout = command({
@@ -9,27 +11,57 @@ export const logout = command({
   examples: ['gatehouse logout', 'gatehouse logout --everywhere'],
   async run(context) {
     const { requireSession } = await import('./current-session.js');
-    const { rm } = await import('node:fs/promises');
-    const { snapshotFile } = await import('../notify/spool-accounts.js');
     const { GatehouseProblem } = await import('../../client/api/problem.js');
-    const { client, session, store } = await requireSession(context);
-    const { server, accountId } = session;
+    const current = await requireSession(context);
+    const { server, accountId } = current.session;
     const everywhere = context.options.everywhere === true;
     if (everywhere) {
-      await client.logOutEverywhere();
+      await current.client.logOutEverywhere();
     } else {
       // A token that is no longer accepted counts as revoked.
-      await client.logOut().catch((error: unknown) => {
+      await current.client.logOut().catch((error: unknown) => {
         if (!(error instanceof GatehouseProblem && error.status === 401)) {
           throw error;
         }
       });
     }
-    await store.removeSession(server);
-    await rm(snapshotFile(context, session), { force: true });
+    await forget(context, current);
     context.output.result(
       { server, accountId, everywhere },
       `Logged out of ${server}${everywhere ? ', on all devices' : ''}.`,
     );
   },
 });
+
+/** Deletes the account on the server. The device key stays, without an account. */
+export const deleteAccount = command({
+  name: 'delete-account',
+  description: 'delete the account, with everything that the server keeps of it',
+  options: [SERVER, ['--yes', 'delete it; needed, because a deletion cannot be undone']],
+  examples: ['gatehouse delete-account --yes'],
+  async run(context) {
+    if (context.options.yes !== true) {
+      throw usageError(
+        'Deleting the account cannot be undone.',
+        'To delete it: gatehouse delete-account --yes',
+      );
+    }
+    const { requireSession } = await import('./current-session.js');
+    const current = await requireSession(context);
+    const { server, accountId } = current.session;
+    await current.client.removeAccount();
+    await forget(context, current);
+    context.output.result({ server, accountId }, `Deleted the account ${accountId} on ${server}.`);
+  },
+});
+
+/** Removes the session, and what the sender keeps for it, from this computer. */
+async function forget(
+  context: Pick<CliContext, 'environment'> & ServerContext,
+  { session, store }: CurrentSession,
+): Promise<void> {
+  const { rm } = await import('node:fs/promises');
+  const { snapshotFile } = await import('../notify/spool-accounts.js');
+  await store.removeSession(session.server);
+  await rm(snapshotFile(context, session), { force: true });
+}
