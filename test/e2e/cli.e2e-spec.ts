@@ -212,12 +212,11 @@ describe('gatehouse watch', () => {
 
 describe('gatehouse delete-account', () => {
   it('deletes the account, and forgets its session', async () => {
-    await signUp();
+    const { accountId } = await signUp();
     const { token = '' } = await storedFile('session.json');
     expect(await user.run(['delete-account'])).toMatchObject({ code: 2 });
     expect(await user.run(['whoami'])).toMatchObject({ code: 0 });
-    const { accountId } = await json('delete-account', '--yes');
-    expect(accountId).toEqual(expect.any(String));
+    expect(await json('delete-account', '--yes')).toMatchObject({ accountId });
     const { status } = await call(server, 'GET', '/v1/account/profile', { token });
     expect(status).toBe(401);
     expect(await user.run(['whoami'])).toMatchObject({ code: 3, stdout: '' });

@@ -113,7 +113,8 @@ withServices('a provider that fails (needs PostgreSQL and Redis)', () => {
       const person = await world.keylessLogin(server);
       world.provider.refusesClient = true;
       await world.makeDue(0);
-      const refusals = 'gatehouse_eligibility_checks_total{provider="people",outcome="invalid_client"} ';
+      const refusals =
+        'gatehouse_eligibility_checks_total{provider="people",outcome="invalid_client"} ';
       await world.until('counted', async () => (await metricsOf(server)).includes(refusals));
       expect(await metricsOf(server)).not.toContain('outcome="ineligible"');
       // From the last good check, as for an outage: it is not old yet.
