@@ -27,7 +27,7 @@ const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];
 /** They start a PostgreSQL of their own, whatever the servers of the others run on. */
 const onlyPostgres = [
   '/(content-at-rest|private-ca|reseal)\\.e2e-spec',
-  '/(services|schema|audit\\.repository)\\.db-spec',
+  '/(services|schema|audit\\.repository|admin-searches)\\.db-spec',
 ];
 
 /** What the run on the other kind of database covers, where both kinds are run. */

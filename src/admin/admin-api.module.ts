@@ -10,6 +10,10 @@ import { AdminAccountsService } from './accounts/admin-accounts.service.js';
 import { AdminActsService } from './accounts/admin-acts.service.js';
 import { AdminAuditController } from './audit/admin-audit.controller.js';
 import { AdminAuditService } from './audit/admin-audit.service.js';
+import { AdminPolicyController } from './policy/admin-policy.controller.js';
+import { AdminPolicyService } from './policy/admin-policy.service.js';
+import { AdminProvidersController } from './providers/admin-providers.controller.js';
+import { AdminProvidersService } from './providers/admin-providers.service.js';
 
 /**
  * The services that the controllers of the administration API use. They live in the application of
@@ -21,6 +25,8 @@ export const ADMIN_SERVICES = [
   AdminAuditService,
   AdminAuthentication,
   AdminLoginService,
+  AdminPolicyService,
+  AdminProvidersService,
   AdminSessions,
 ];
 
@@ -33,7 +39,7 @@ export interface Services {
  * The transport of the administration API: an application of its own, so that no route, guard or hook
  * of one port exists on the other.
  * Routes: /admin/v1/me, /admin/v1/login and …/callback, /admin/v1/logout, /admin/v1/accounts and below,
- * /admin/v1/audit.
+ * /admin/v1/audit, /admin/v1/overview, /admin/v1/providers, /admin/v1/policy and …/plan.
  */
 @Module({})
 export class AdminApiModule {
@@ -45,7 +51,13 @@ export class AdminApiModule {
     }));
     return {
       module: AdminApiModule,
-      controllers: [AdminAccessController, AdminAccountsController, AdminAuditController],
+      controllers: [
+        AdminAccessController,
+        AdminAccountsController,
+        AdminAuditController,
+        AdminPolicyController,
+        AdminProvidersController,
+      ],
       providers: [{ provide: APP_GUARD, useClass: AdminGuard }, ...services],
     };
   }

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
+import { Clock } from '../common/clock.js';
 import { authConfig } from '../config/auth.config.js';
 import { providersConfig } from '../config/providers.config.js';
 import { UPSTREAM_FAILURES, type UpstreamFailure } from './http/upstream-http.js';
@@ -29,17 +30,37 @@ export interface CountedFailure {
   readonly count: number;
 }
 
+/** A request to a provider that failed. */
+export interface ProviderFailure {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly cause: ProviderCause;
+  /** An error code. */
+  readonly detail: string | null;
+}
+
+export interface ProviderState {
+  /** null = it answered last, or nothing was requested. */
+  readonly failingFor: ProviderCause | null;
+  /** Unix milliseconds; null = not since the start of the process. */
+  readonly lastAnswerAt: number | null;
+  readonly lastFailure: ProviderFailure | null;
+}
+
 /** Counts why providers fail, and logs when one begins to, for another reason, and when it recovers. */
 @Injectable()
 export class ProviderHealth {
   private readonly logger = new Logger('Providers');
   private readonly counts = new Map<string, Map<ProviderCause, number>>();
   private readonly failing = new Map<string, ProviderCause>();
+  private readonly answered = new Map<string, number>();
+  private readonly failures = new Map<string, ProviderFailure>();
   private readonly withoutRefreshToken = new Set<string>();
 
   constructor(
     @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    private readonly clock: Clock,
   ) {
     // From zero, so that the first failure is an increase.
     providers.forEach(({ id }) => this.counts.set(id, new Map(CAUSES.map((cause) => [cause, 0]))));
@@ -52,12 +73,22 @@ export class ProviderHealth {
     );
   }
 
+  /** How requests of this process to the provider ended last. */
+  stateOf(provider: string): ProviderState {
+    return {
+      failingFor: this.failing.get(provider) ?? null,
+      lastAnswerAt: this.answered.get(provider) ?? null,
+      lastFailure: this.failures.get(provider) ?? null,
+    };
+  }
+
   /** @param detail an error code of the failure; never text of an answer */
   failed(provider: string, cause: UpstreamFailure, detail: string | undefined): void {
     if (cause === 'aborted' || cause === 'circuit_open') {
       return;
     }
     this.count(provider, cause);
+    this.failures.set(provider, { at: this.clock.now(), cause, detail: detail ?? null });
     if (this.failing.get(provider) === cause) {
       return;
     }
@@ -69,6 +100,7 @@ export class ProviderHealth {
   }
 
   succeeded(provider: string): void {
+    this.answered.set(provider, this.clock.now());
     if (this.failing.delete(provider)) {
       this.logger.log({ msg: 'provider answers again', provider });
     }

@@ -11,6 +11,7 @@ import { AccountCredentialsRepository } from './repositories/account-credentials
 import { AccountSearchRepository } from './repositories/account-search.repository.js';
 import { AccountSettingsRepository } from './repositories/account-settings.repository.js';
 import { AccountRepository } from './repositories/account.repository.js';
+import { AdministrationCountsRepository } from './repositories/administration-counts.repository.js';
 import { AuditRepository } from './repositories/audit.repository.js';
 import { DeviceAuthorizationRepository } from './repositories/device-authorization.repository.js';
 import { ExpiredRowsRepository } from './repositories/expired-rows.repository.js';
@@ -35,6 +36,7 @@ import { StorageLifecycle } from './storage-lifecycle.js';
 const repositories = [
   AccountAdminRepository,
   AccountSearchRepository,
+  AdministrationCountsRepository,
   AccountCredentialsRepository,
   AccountSettingsRepository,
   AccountRepository,

@@ -55,6 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'common',
     'audit',
+    'metrics',
   ],
   health: ['storage', 'auth', 'updates', 'config', 'common', 'metrics'],
   notify: ['policy', 'common', 'client'],

@@ -5,6 +5,10 @@ import type {
   AdminAct,
   AdministeredAccount,
 } from '../../storage/repositories/account-admin.repository.js';
+import type {
+  AccountPage,
+  AccountPosition,
+} from '../../storage/repositories/account-search.repository.js';
 import { command, type CommandGroup, type CommandSpec } from '../command.js';
 import { CliError, refusedError, usageError } from '../cli-error.js';
 import { WITH_DATABASE, wholeNumber } from '../options.js';
@@ -34,13 +38,15 @@ export const account: CommandGroup = {
       async run(context) {
         const { limit = DEFAULT_LIMIT } = context.options;
         const { withDatabase } = await import('./database.js');
-        return withDatabase(context, async ({ accounts }) => {
-          for (let left = limit, after: string | null = null; left > 0;) {
-            const page: AdministeredAccount[] = await accounts.page(after, Math.min(left, PAGE));
-            page.forEach((one) => context.output.result(listed(one), describe(one)));
-            left = page.length < PAGE ? 0 : left - page.length;
-            after = page.at(-1)?.id ?? null;
-          }
+        return withDatabase(context, async ({ search }) => {
+          let after: AccountPosition | null = null;
+          let left = limit;
+          do {
+            const page: AccountPage = await search.page({}, after, Math.min(left, PAGE));
+            page.accounts.forEach((one) => context.output.result(listed(one), describe(one)));
+            left -= page.accounts.length;
+            after = page.next;
+          } while (after !== null && left > 0);
         });
       },
     }),

@@ -1,20 +1,16 @@
 import { resolveSettings } from '../../config/resolve-settings.js';
-import type { Settings } from '../../config/settings.js';
-import { eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
 import { explainAccount, type AccountExplanation } from '../../policy/findings/explain-account.js';
-import {
-  judgeAccess,
-  predictAccess,
-  type AccessOutcome,
-  type OffboardingPolicy,
-} from '../../policy/findings/policy-plan.js';
+import { PlanTally, type PlanCounts } from '../../policy/findings/plan-tally.js';
+import type {
+  AccountPage,
+  AccountPosition,
+} from '../../storage/repositories/account-search.repository.js';
 import type { CliContext } from '../command.js';
 import { variablesToCheck } from '../server/config-report.js';
 import { requireAccount } from './account.command.js';
 import { withDatabase } from './database.js';
 
 const BATCH = 500;
-const MAX_EXAMPLES = 20;
 
 /** Prints the rules for one account, the facts they were applied to, and when those were read. */
 export function explain(context: CliContext): Promise<void> {
@@ -33,39 +29,18 @@ export function explain(context: CliContext): Promise<void> {
 
 /** Counts the accounts that would lose or get access under the variables of another file. */
 export function plan(context: CliContext<{ readonly file?: string }>): Promise<void> {
-  const changed = policyOf(resolveSettings(variablesToCheck(context)).settings);
-  return withDatabase(context, async ({ accounts, settings }) => {
-    const present = policyOf(settings);
-    const now = Date.now();
-    const counts = { accounts: 0, lose: 0, gain: 0, unknown: 0 };
-    const examples: string[] = [];
-    let after: string | null = null;
+  const { settings: changed } = resolveSettings(variablesToCheck(context));
+  return withDatabase(context, async ({ search, settings }) => {
+    const tally = new PlanTally(settings, changed, Date.now());
+    let after: AccountPosition | null = null;
     do {
-      const page = await accounts.page(after, BATCH);
-      for (const { id, identities, keyMode, disabledAt } of page) {
-        const isEnabled = disabledAt === null;
-        const known = { isKeyless: keyMode === 'keyless', identities };
-        const before: AccessOutcome = isEnabled ? judgeAccess(present, known, now) : 'refused';
-        const then: AccessOutcome = isEnabled
-          ? predictAccess(present, changed, known, now)
-          : 'refused';
-        const isLost = before === 'allowed' && then === 'refused';
-        counts.accounts += 1;
-        counts.lose += isLost ? 1 : 0;
-        counts.gain += before === 'refused' && then === 'allowed' ? 1 : 0;
-        counts.unknown += then === 'unknown' ? 1 : 0;
-        if (isLost && examples.length < MAX_EXAMPLES) {
-          examples.push(id);
-        }
-      }
-      after = page.length === BATCH ? (page.at(-1)?.id ?? null) : null;
+      const page: AccountPage = await search.page({}, after, BATCH);
+      page.accounts.forEach((account) => tally.add(account));
+      after = page.next;
     } while (after !== null);
-    context.output.result({ ...counts, examples }, describePlan(counts, examples));
+    const { losing: examples, ...counts } = tally.counts;
+    context.output.result({ ...counts, examples }, describePlan(tally.counts));
   });
-}
-
-function policyOf({ auth, providers }: Settings): OffboardingPolicy {
-  return { ...auth, rules: new Map(providers.map((one) => [one.id, eligibilityRulesOf(one)])) };
 }
 
 function describeExplanation(
@@ -79,13 +54,10 @@ function describeExplanation(
   return [`${id} is ${decision}.`, ...reasons, ...lines].join('\n');
 }
 
-function describePlan(
-  { accounts, lose, gain, unknown }: Readonly<Record<string, number>>,
-  examples: readonly string[],
-): string {
+function describePlan({ accounts, lose, gain, unknown, losing }: PlanCounts): string {
   return [
     `Of ${accounts} accounts ${lose} would lose access and ${gain} would get it.`,
     `${unknown} depend on facts that only the provider has: they are checked after the change.`,
-    ...(examples.length === 0 ? [] : ['Would lose access:', ...examples.map((id) => `  ${id}`)]),
+    ...(losing.length === 0 ? [] : ['Would lose access:', ...losing.map((id) => `  ${id}`)]),
   ].join('\n');
 }

@@ -212,6 +212,77 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The policy of this server in sentences, and findings about it. */
+        get: operations["AdminPolicyController_describe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/policy/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Counts the accounts that would lose or get access under changed variables.
+         * @description Changes nothing. Of many accounts a random sample is judged.
+         */
+        post: operations["AdminPolicyController_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Accounts by state. */
+        get: operations["AdminProvidersController_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The identity providers: whether they answer, and their re-checks. */
+        get: operations["AdminProvidersController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -372,6 +443,100 @@ export interface components {
             events: components["schemas"]["AuditEventDto"][];
             /** @description null = the last page. A page before it may have few events, or none. */
             cursor: string | null;
+        };
+        FindingDto: {
+            /** @enum {string} */
+            severity: "error" | "warning" | "notice";
+            /** @description For programs. */
+            code: string;
+            /** @description For a person. */
+            message: string;
+        };
+        AdminPolicyDto: {
+            /** @description The policy in sentences. */
+            sentences: string[];
+            /** @description What may not be meant, errors first. */
+            findings: components["schemas"]["FindingDto"][];
+        };
+        PlanRequestDto: {
+            /**
+             * @description Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON.
+             * @example {
+             *       "AUTH_REQUIRED_LOGIN_PROVIDERS": "okta"
+             *     }
+             */
+            environment: {
+                [key: string]: string;
+            };
+        };
+        PlanDto: {
+            /** @description How many accounts were judged. */
+            accounts: number;
+            /** @description All accounts; an estimate above 100000. */
+            total: number;
+            /** @description Whether the accounts that were judged are a random sample of all. */
+            isSample: boolean;
+            /** @description Would lose access. */
+            lose: number;
+            /** @description Would get access. */
+            gain: number;
+            /** @description Only their provider can say: they are checked after the change. */
+            unknown: number;
+            /** @description Ids of some that would lose access. */
+            losing: string[];
+            /** @description Ids of some that would get it. */
+            gaining: string[];
+            /** @description The changed policy. */
+            policy: components["schemas"]["AdminPolicyDto"];
+        };
+        CountedAccountsDto: {
+            /** @description An estimate above 100000. */
+            total: number;
+            /** @description 100001 = more than 100000. */
+            disabled: number;
+            /** @description With an identity that is refused; 100001 = more than 100000. */
+            ineligible: number;
+        };
+        OverviewDto: {
+            accounts: components["schemas"]["CountedAccountsDto"];
+            /** @description Whether linked identities are checked again. */
+            isOffboardingOn: boolean;
+        };
+        ProviderFailureDto: {
+            /** @description Unix milliseconds. */
+            at: number;
+            /** @description As in the metric `provider_failures_total`. */
+            cause: string;
+            /** @description An error code. */
+            detail: string | null;
+        };
+        CheckCountsDto: {
+            /** @description Identities that are due for a re-check. */
+            due: number;
+            /** @description Those that are due for more than a minute. */
+            overdue: number;
+            /** @description Unix milliseconds. */
+            oldestDueAt: number | null;
+            /** @description Re-checks that this replica has done since its start, by outcome. */
+            done: {
+                [key: string]: number;
+            };
+        };
+        AdminProviderDto: {
+            id: string;
+            displayName: string;
+            /** @enum {string} */
+            type: "oidc" | "github" | "certificate";
+            isRequired: boolean;
+            /** @description Why requests of this replica fail now; null = they do not, or there was none. */
+            failingFor: string | null;
+            /** @description Unix milliseconds. */
+            lastAnswerAt: number | null;
+            lastFailure: components["schemas"]["ProviderFailureDto"] | null;
+            checks: components["schemas"]["CheckCountsDto"];
+        };
+        AdminProvidersDto: {
+            providers: components["schemas"]["AdminProviderDto"][];
         };
         ErrorDetailDto: {
             /** @description The field the message is about. */
@@ -1405,6 +1570,257 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminPolicyController_describe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminPolicyDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminPolicyController_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanRequestDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanDto"];
+                };
+            };
+            /** @description `invalid-request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `payload-too-large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminProvidersController_overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminProvidersController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminProvidersDto"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */

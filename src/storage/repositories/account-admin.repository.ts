@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, IsNull, MoreThan, Not, type Repository } from 'typeorm';
+import { In, IsNull, Not, type Repository } from 'typeorm';
 import type { OperatorName, AuditKind } from '../../policy/audit-event.js';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
 import type { KnownIdentity } from '../../policy/findings/policy-plan.js';
@@ -74,17 +74,6 @@ export class AccountAdminRepository {
     const account = await this.accounts.findOne({ select: SHOWN, where: { id: accountId } });
     const [found] = await this.withIdentities(account === null ? [] : [account]);
     return found ?? null;
-  }
-
-  /** @param afterId the last id of the page before; null for the first page */
-  async page(afterId: string | null, limit: number): Promise<AdministeredAccount[]> {
-    const accounts = await this.accounts.find({
-      select: SHOWN,
-      where: afterId === null ? {} : { id: MoreThan(afterId) },
-      order: { id: 'ASC' },
-      take: limit,
-    });
-    return this.withIdentities(accounts);
   }
 
   /** The accounts with these ids, in their order; those that are gone are left out. */

@@ -1,23 +1,27 @@
-import { createDatabase, startPostgres, type Service } from '../../../test/helpers/services.js';
-import { resolveSettings } from '../../config/resolve-settings.js';
-import { toOperatorName } from '../../policy/audit-event.js';
-import { dataSourceOptions, runMigrations } from '../data-source.js';
-import { Database, type Query } from '../database.js';
-import { AccountEntity } from '../entities/account.entity.js';
-import { IdentityEntity } from '../entities/identity.entity.js';
-import { ServerDataSource } from '../server-data-source.js';
-import { AccountAdminRepository } from './account-admin.repository.js';
+import { createDatabase, startPostgres, type Service } from '../../test/helpers/services.js';
+import { AdminAuditService } from './audit/admin-audit.service.js';
+import { Clock } from '../common/clock.js';
+import { resolveSettings } from '../config/resolve-settings.js';
+import { toOperatorName } from '../policy/audit-event.js';
+import { dataSourceOptions, runMigrations } from '../storage/data-source.js';
+import type { Database, Query } from '../storage/database.js';
+import { openOperatorStorage } from '../storage/operator-storage.js';
+import { ServerDataSource } from '../storage/server-data-source.js';
 import {
   AccountSearchRepository,
   type AccountFilter,
   type AccountPosition,
-} from './account-search.repository.js';
-import { AuditRepository, type AuditFilter, type AuditPosition } from './audit.repository.js';
+} from '../storage/repositories/account-search.repository.js';
+import {
+  AuditRepository,
+  type AuditFilter,
+  type AuditPosition,
+} from '../storage/repositories/audit.repository.js';
 
 const { storage } = resolveSettings({}).settings;
 const STORAGE = { ...storage, statementTimeoutMs: 0 };
 const ACCOUNTS = 30_000;
-const NOW = 1_800_000_000_000;
+const NOW = 1_700_000_000_000;
 
 interface Plan {
   readonly 'Node Type': string;
@@ -53,6 +57,7 @@ describe('the searches of an administrator', () => {
   let source: ServerDataSource;
   let search: AccountSearchRepository;
   let audit: AuditRepository;
+  let stored: AuditRepository;
   const statements: Statement[] = [];
 
   beforeAll(async () => {
@@ -65,17 +70,17 @@ describe('the searches of an administrator', () => {
     for (const statement of FILL) {
       await source.query(statement);
     }
-    const database = new Database(source);
+    const { database, accounts } = openOperatorStorage(source);
+    // As the server does, whose plans serve for any value.
+    source.open(true);
     const recording = (<Row>(sql: string, parameters: readonly unknown[] = []) => {
       statements.push({ sql, parameters });
       return database.query<Row>(sql, parameters);
     }) as Query;
     const recorded = Object.assign(Object.create(database) as Database, { query: recording });
-    const identities = source.getRepository(IdentityEntity);
-    const accounts = source.getRepository(AccountEntity);
-    const administered = new AccountAdminRepository(database, accounts, identities);
-    search = new AccountSearchRepository(recorded, administered);
+    search = new AccountSearchRepository(recorded, accounts);
     audit = new AuditRepository(recorded);
+    stored = new AuditRepository(database);
   });
   afterAll(async () => {
     await source.destroy();
@@ -231,7 +236,7 @@ describe('the searches of an administrator', () => {
 
     const newest = await audit.page({}, null, { order: 'newest-first', limit: 100 });
     const alice = toOperatorName('alice');
-    await new AuditRepository(new Database(source)).add(
+    await stored.add(
       [{ kind: 'account-enabled', actor: alice ?? 'user', accountId: null }],
       new Date(NOW * 1.1),
     );
@@ -239,6 +244,20 @@ describe('the searches of an administrator', () => {
     const ids = [...newest.events, ...older.events].map(({ id }) => Number(id));
     expect(ids).toEqual([...new Set(ids)].sort((one, other) => other - one));
     expect(ids).toHaveLength(200);
+  });
+
+  it('exports no further than its reader has read', async () => {
+    const lines = new AdminAuditService(audit, new Clock()).export({ kind: 'logged-in' });
+    const reader = lines[Symbol.asyncIterator]();
+    const first = await reader.next();
+    expect(String(first.value).trim().split('\n')).toHaveLength(500);
+    // One page is read ahead at most, whatever the 30,000 events.
+    expect(statements.length).toBeLessThanOrEqual(3);
+    let left = 0;
+    for await (const chunk of lines) {
+      left += String(chunk).trim().split('\n').length;
+    }
+    expect(500 + left).toBe(ACCOUNTS - ACCOUNTS / 1000);
   });
 
   it('gives exactly the events of a filter', async () => {

@@ -1,0 +1,28 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Answers } from '../../common/route-docs.js';
+import { AdminPolicyDto, PlanDto, PlanRequestDto } from './admin-policy.dto.js';
+import { AdminPolicyService } from './admin-policy.service.js';
+
+@ApiTags('policy')
+@Controller('admin/v1/policy')
+export class AdminPolicyController {
+  constructor(private readonly policy: AdminPolicyService) {}
+
+  @ApiOperation({ summary: 'The policy of this server in sentences, and findings about it.' })
+  @Get()
+  @Answers(AdminPolicyDto)
+  describe(): AdminPolicyDto {
+    return this.policy.describe();
+  }
+
+  @ApiOperation({
+    summary: 'Counts the accounts that would lose or get access under changed variables.',
+    description: 'Changes nothing. Of many accounts a random sample is judged.',
+  })
+  @Post('plan')
+  @Answers(PlanDto)
+  plan(@Body() { environment }: PlanRequestDto): Promise<PlanDto> {
+    return this.policy.plan(environment);
+  }
+}

@@ -1,0 +1,52 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsObject } from 'class-validator';
+import type { LockoutFinding } from '../../policy/findings/lockout.js';
+
+export class FindingDto {
+  @ApiProperty({ enum: ['error', 'warning', 'notice'] }) severity!: LockoutFinding['severity'];
+  @ApiProperty({ description: 'For programs.' }) code!: string;
+  @ApiProperty({ description: 'For a person.' }) message!: string;
+}
+
+export class AdminPolicyDto {
+  @ApiProperty({ type: [String], description: 'The policy in sentences.' })
+  sentences!: readonly string[];
+
+  @ApiProperty({ type: [FindingDto], description: 'What may not be meant, errors first.' })
+  findings!: readonly FindingDto[];
+}
+
+export class PlanRequestDto {
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description:
+      'Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON.',
+    example: { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' },
+  })
+  @IsObject()
+  environment!: Record<string, unknown>;
+}
+
+export class PlanDto {
+  @ApiProperty({ description: 'How many accounts were judged.' }) accounts!: number;
+
+  @ApiProperty({ description: 'All accounts; an estimate above 100000.' }) total!: number;
+
+  @ApiProperty({ description: 'Whether the accounts that were judged are a random sample of all.' })
+  isSample!: boolean;
+
+  @ApiProperty({ description: 'Would lose access.' }) lose!: number;
+  @ApiProperty({ description: 'Would get access.' }) gain!: number;
+
+  @ApiProperty({ description: 'Only their provider can say: they are checked after the change.' })
+  unknown!: number;
+
+  @ApiProperty({ type: [String], description: 'Ids of some that would lose access.' })
+  losing!: readonly string[];
+
+  @ApiProperty({ type: [String], description: 'Ids of some that would get it.' })
+  gaining!: readonly string[];
+
+  @ApiProperty({ description: 'The changed policy.' }) policy!: AdminPolicyDto;
+}

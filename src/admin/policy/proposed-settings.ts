@@ -1,0 +1,58 @@
+import { AppError, invalidRequest } from '../../common/errors.js';
+import { readEnvironment } from '../../config/config.module.js';
+import { ConfigurationError } from '../../config/configuration-error.js';
+import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/environment/env.js';
+import { resolveSettings } from '../../config/resolve-settings.js';
+import type { Settings } from '../../config/settings.js';
+
+const MAX_VARIABLES = 100;
+const PROVIDERS_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
+
+/**
+ * The settings of this server with some variables changed. A caller may not name files, whose contents
+ * errors could show.
+ *
+ * @throws AppError `invalid-request` with each problem by its variable
+ */
+export function proposedSettings(changes: Readonly<Record<string, unknown>>): Settings {
+  const names = Object.keys(changes);
+  if (names.length > MAX_VARIABLES) {
+    throw invalidRequest('environment', `environment must have at most ${MAX_VARIABLES} names.`);
+  }
+  for (const name of names) {
+    if (!mayBePlanned(name) || typeof changes[name] !== 'string') {
+      throw invalidRequest(
+        `environment.${name.slice(0, 100)}`,
+        'must be the text of a variable that neither names a file nor holds a secret.',
+      );
+    }
+  }
+  const environment = { ...readEnvironment(), ...(changes as Record<string, string>) };
+  if (names.includes(PROVIDERS_TEXT)) {
+    // In place of what the server reads the providers from.
+    delete environment['AUTH_PROVIDERS_CONFIG_PATH'];
+    delete environment[`${PROVIDERS_TEXT}_FILE`];
+  }
+  try {
+    return resolveSettings(environment).settings;
+  } catch (error) {
+    if (error instanceof ConfigurationError) {
+      const details = error.problems.map(({ variable, message }) => ({
+        path: `environment.${variable}`,
+        message,
+      }));
+      throw new AppError('invalid-request', { details });
+    }
+    throw error;
+  }
+}
+
+function mayBePlanned(name: string): boolean {
+  if (!VARIABLE_NAMES.includes(name as VariableName)) {
+    return false;
+  }
+  const { type, secret } = variableOf(name as VariableName);
+  return (
+    name === PROVIDERS_TEXT || (type !== 'path' && secret !== true && name !== 'SERVICE_PRESET')
+  );
+}

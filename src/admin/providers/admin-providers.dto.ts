@@ -1,0 +1,61 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+const TIME_OR_NULL = { nullable: true, type: Number, description: 'Unix milliseconds.' } as const;
+
+class ProviderFailureDto {
+  @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
+  @ApiProperty({ description: 'As in the metric `provider_failures_total`.' }) cause!: string;
+  @ApiProperty({ nullable: true, type: String, description: 'An error code.' })
+  detail!: string | null;
+}
+
+class CheckCountsDto {
+  @ApiProperty({ description: 'Identities that are due for a re-check.' }) due!: number;
+  @ApiProperty({ description: 'Those that are due for more than a minute.' }) overdue!: number;
+  @ApiProperty(TIME_OR_NULL) oldestDueAt!: number | null;
+
+  @ApiProperty({
+    ...{ type: 'object', additionalProperties: { type: 'number' } },
+    description: 'Re-checks that this replica has done since its start, by outcome.',
+  })
+  done!: Readonly<Record<string, number>>;
+}
+
+class AdminProviderDto {
+  @ApiProperty() id!: string;
+  @ApiProperty() displayName!: string;
+  @ApiProperty({ enum: ['oidc', 'github', 'certificate'] })
+  type!: 'oidc' | 'github' | 'certificate';
+  @ApiProperty() isRequired!: boolean;
+
+  @ApiProperty({
+    nullable: true,
+    type: String,
+    description: 'Why requests of this replica fail now; null = they do not, or there was none.',
+  })
+  failingFor!: string | null;
+
+  @ApiProperty(TIME_OR_NULL) lastAnswerAt!: number | null;
+  @ApiProperty({ nullable: true, type: ProviderFailureDto })
+  lastFailure!: ProviderFailureDto | null;
+  @ApiProperty() checks!: CheckCountsDto;
+}
+
+export class AdminProvidersDto {
+  @ApiProperty({ type: [AdminProviderDto] }) providers!: readonly AdminProviderDto[];
+}
+
+class CountedAccountsDto {
+  @ApiProperty({ description: 'An estimate above 100000.' }) total!: number;
+  @ApiProperty({ description: '100001 = more than 100000.' }) disabled!: number;
+
+  @ApiProperty({ description: 'With an identity that is refused; 100001 = more than 100000.' })
+  ineligible!: number;
+}
+
+export class OverviewDto {
+  @ApiProperty() accounts!: CountedAccountsDto;
+
+  @ApiProperty({ description: 'Whether linked identities are checked again.' })
+  isOffboardingOn!: boolean;
+}

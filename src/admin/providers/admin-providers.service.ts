@@ -1,0 +1,70 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { Admission } from '../../auth/admission.js';
+import { authConfig } from '../../config/auth.config.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { CERTIFICATES } from '../../policy/admission/admission.js';
+import { ProviderHealth } from '../../providers/provider-health.js';
+import { AdministrationCountsRepository } from '../../storage/repositories/administration-counts.repository.js';
+import type { AdminProvidersDto, OverviewDto } from './admin-providers.dto.js';
+
+/** The job looks for due identities every few seconds: what is due for longer waits for a worker. */
+const OVERDUE_MS = 60_000;
+const NOTHING_DUE = { due: 0, overdue: 0, oldestDueAt: null };
+
+type Described = Pick<
+  AdminProvidersDto['providers'][number],
+  'id' | 'displayName' | 'type' | 'isRequired'
+>;
+
+/** The providers as administrators see them: whether they answer, and which re-checks wait for them. */
+@Injectable()
+export class AdminProvidersService {
+  constructor(
+    private readonly health: ProviderHealth,
+    private readonly counts: AdministrationCountsRepository,
+    private readonly metrics: Metrics,
+    private readonly admission: Admission,
+    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+  ) {}
+
+  async overview(): Promise<OverviewDto> {
+    const accounts = await this.counts.accounts();
+    return { accounts, isOffboardingOn: this.auth.offboarding.enabled };
+  }
+
+  async list(): Promise<AdminProvidersDto> {
+    const described = this.described();
+    const ids = described.map(({ id }) => id);
+    const [due, done] = await Promise.all([
+      this.counts.rechecks(ids, OVERDUE_MS),
+      this.metrics.eligibilityChecks.get(),
+    ]);
+    const doneBy = (id: string): Record<string, number> =>
+      Object.fromEntries(
+        done.values
+          .filter(({ labels }) => labels.provider === id)
+          .map(({ labels, value }) => [String(labels.outcome), value]),
+      );
+    const providers = described.map((provider) => ({
+      ...provider,
+      ...this.health.stateOf(provider.id),
+      checks: { ...(due.get(provider.id) ?? NOTHING_DUE), done: doneBy(provider.id) },
+    }));
+    return { providers };
+  }
+
+  private described(): Described[] {
+    const { providers, mtls } = this.admission.policy;
+    const isRequired = (id: string): boolean => this.auth.requiredLoginProviders.includes(id);
+    const configured = providers.map(({ id, displayName, type }) => ({
+      ...{ id, displayName, type },
+      isRequired: isRequired(id),
+    }));
+    const certificates = {
+      ...{ id: CERTIFICATES, displayName: 'Client certificates' },
+      ...{ type: 'certificate' as const, isRequired: isRequired(CERTIFICATES) },
+    };
+    return mtls.enabled ? [...configured, certificates] : configured;
+  }
+}

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database.js';
+
+/** Rows that are counted one by one; beyond it a count says "at least", or is the planner's estimate. */
+export const COUNTED = 100_000;
+
+export interface AccountCounts {
+  /** An estimate above {@link COUNTED}. */
+  readonly total: number;
+  /** At most one above {@link COUNTED}, as all below. */
+  readonly disabled: number;
+  readonly ineligible: number;
+}
+
+/** Re-checks of one provider's identities. */
+export interface DueCounts {
+  readonly due: number;
+  /** Due for longer than the given time. */
+  readonly overdue: number;
+  /** When the one that waits longest became due, Unix milliseconds; null = none is due. */
+  readonly oldestDueAt: number | null;
+}
+
+const counted = (from: string): string =>
+  `(SELECT count(*)::int FROM (SELECT FROM ${from} LIMIT ${COUNTED + 1}) AS "counted")`;
+
+const ACCOUNTS = `
+  SELECT ${counted('"account"')} AS "total",
+    ${counted('"account" WHERE "disabled_at" IS NOT NULL')} AS "disabled",
+    ${counted(
+      `(SELECT DISTINCT "account_id" FROM "identity"
+        WHERE "eligibility_status" = 'ineligible') AS "accounts"`,
+    )} AS "ineligible",
+    (SELECT "reltuples"::bigint FROM "pg_class" WHERE "oid" = '"account"'::regclass) AS "estimate"`;
+
+const due = (before: string): string =>
+  counted(
+    `"identity" WHERE "provider" = "asked"."id" AND "eligibility_next_check_at" <= ${before}`,
+  );
+
+const DUE = `
+  SELECT "asked"."id", ${due('now()')} AS "due",
+    ${due(`now() - $2 * interval '1 millisecond'`)} AS "overdue",
+    (SELECT min("eligibility_next_check_at") FROM "identity"
+     WHERE "provider" = "asked"."id" AND "eligibility_next_check_at" <= now()) AS "oldestDueAt"
+  FROM unnest($1::text[]) AS "asked" ("id")`;
+
+/** Counts for an overview: each reads a bounded number of rows. */
+@Injectable()
+export class AdministrationCountsRepository {
+  constructor(private readonly database: Database) {}
+
+  async accounts(): Promise<AccountCounts> {
+    const [row] = await this.database.query<AccountCounts & { readonly estimate: string }>(
+      ACCOUNTS,
+    );
+    const { total = 0, disabled = 0, ineligible = 0, estimate = '0' } = row ?? {};
+    return {
+      total: total > COUNTED ? Math.max(Number(estimate), total) : total,
+      ...{ disabled, ineligible },
+    };
+  }
+
+  /** @returns by provider */
+  async rechecks(
+    providers: readonly string[],
+    overdueMs: number,
+  ): Promise<ReadonlyMap<string, DueCounts>> {
+    const rows = await this.database.query<
+      Omit<DueCounts, 'oldestDueAt'> & { readonly id: string; readonly oldestDueAt: Date | null }
+    >(DUE, [providers, overdueMs]);
+    return new Map(
+      rows.map(({ id, oldestDueAt, ...counts }) => [
+        id,
+        { ...counts, oldestDueAt: oldestDueAt?.getTime() ?? null },
+      ]),
+    );
+  }
+}
