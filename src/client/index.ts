@@ -23,18 +23,23 @@ export {
   type ProviderChoice,
   type ProvisioningChoice,
 } from './api/auth-choices.js';
-export { approveWithKey, OtherAccountKey } from './api/device-approval.js';
+export { approveWithKey } from './api/device-approval.js';
 export { DeviceNotAdded, waitForApproval, type ApprovalWait } from './api/device-routes.js';
 export type { ExternalFinish, ExternalStart, KeyedFinish } from './api/login-routes.js';
 export * from './api/oauth-return.js';
-export { GatehouseProblem, ServerUnreachable } from './api/problem.js';
+export { GatehouseProblem, ServerUnreachable, type RefusalCode } from './api/problem.js';
 export { parseServerUrl } from './api/server-url.js';
 export {
   AccountContent,
   ContentUnreadable,
   type ContentPurpose,
 } from './crypto/account-content.js';
-export { DeviceKeyError, formatDeviceKey, parseDeviceKey } from './crypto/key-text.js';
+export {
+  DeviceKeyError,
+  formatDeviceKey,
+  OtherAccountKey,
+  parseDeviceKey,
+} from './crypto/key-text.js';
 export { DeviceKey, type DeviceKeyJwk } from './crypto/device-key.js';
 export { deviceCheckWords } from './crypto/device-check-words.js';
 export * from './crypto/device-link.js';

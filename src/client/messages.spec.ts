@@ -1,8 +1,7 @@
 import { SettingsConflict, SettingsUnreadable } from './api/account-settings.js';
-import { OtherAccountKey } from './api/device-approval.js';
 import { ContentUnreadable } from './crypto/account-content.js';
 import { DeviceSealError } from './crypto/device-sealing.js';
-import { DeviceKeyError } from './crypto/key-text.js';
+import { DeviceKeyError, OtherAccountKey } from './crypto/key-text.js';
 import { ChallengeRefused } from './crypto/login-challenge.js';
 import { failureMessage } from './messages.js';
 import { WebPushKeyError } from './notifications/web-push-key.js';

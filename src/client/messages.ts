@@ -49,13 +49,3 @@ export function failureMessage(error: unknown): string {
   const wait = retryAfterSeconds === undefined ? '' : ` Try again in ${retryAfterSeconds} s.`;
   return [message, ...details.map((one) => `${one.path} ${one.message}.`)].join(' ') + wait;
 }
-
-/** Whether only signing in again helps: the session ended, or is too old for this request. */
-export function requiresSignIn(error: unknown): error is GatehouseProblem {
-  return (
-    error instanceof GatehouseProblem &&
-    (error.status === 401 ||
-      error.code === 'account-disabled' ||
-      error.code === 'fresh-login-required')
-  );
-}

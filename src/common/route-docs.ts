@@ -10,7 +10,10 @@ class ErrorDetailDto {
 /** The shape of every refusal. */
 export class ErrorDto {
   @ApiProperty() statusCode!: number;
-  @ApiProperty({ description: 'For programs.' }) code!: string;
+
+  @ApiProperty({ enum: Object.keys(ERRORS), enumName: 'ErrorCode', description: 'For programs.' })
+  code!: ErrorCode;
+
   @ApiProperty({ description: 'Repeats `code` for older clients.' }) error!: string;
   @ApiProperty({ description: 'For a person.' }) message!: string;
 

@@ -1,4 +1,5 @@
 import { GatehouseClient } from '../client/api/api-client.js';
+import { browserName } from './browser-name.js';
 
 /** The server that hosts this page: one folder above it, whatever proxy stands between. */
 export function serverUrl(): string {
@@ -7,5 +8,6 @@ export function serverUrl(): string {
 
 /** Its routes, for the account of `token` where one is given. */
 export function clientFor(token?: string): GatehouseClient {
-  return new GatehouseClient({ serverUrl: serverUrl(), token });
+  const client = { name: browserName(), platform: 'web' };
+  return new GatehouseClient({ serverUrl: serverUrl(), token, client });
 }

@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { freePort } from '../helpers/service-process.js';
+import { accountId, sees as seesIn, seesSignIn } from './account-page-acts.js';
 import { alice, bob, chained, files, publish, root, volume } from './mtls-direct-world.js';
 import { mtlsEnv } from './mtls-world.js';
 
@@ -38,9 +39,9 @@ async function addressWithCodeOf(own: typeof alice): Promise<string> {
   return location;
 }
 
-const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
+const sees = (words: string) => seesIn(visitor, words);
 const proceed = () => visitor.press('Continue with the certificate of this device');
-const account = () => visitor.page.locator('dd').first().innerText();
+const account = () => accountId(visitor);
 
 (hasChromium() ? describe : describe.skip)('the account page, with a client certificate', () => {
   beforeAll(async () => {
@@ -107,7 +108,7 @@ const account = () => visitor.page.locator('dd').first().innerText();
   it('takes no code that this tab did not ask for', async () => {
     const lure = await addressWithCodeOf(bob);
     await holderOf(alice, lure);
-    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await seesSignIn(visitor);
     expect(visitor.page.url()).toBe(`${server.url}/app/`);
     expect(await visitor.page.evaluate('sessionStorage.length')).toBe(0);
   });

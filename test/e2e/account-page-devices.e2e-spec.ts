@@ -1,18 +1,20 @@
-import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import decodeQR from 'qr/decode.js';
 import { deviceCheckWords, readDeviceLink } from '../../src/client/index.js';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { createCliUser, type CliUser, type RunningCli } from '../helpers/cli.js';
 import { startServer, type Server } from '../helpers/server.js';
+import {
+  accountId as accountIdIn,
+  createAccount as createIn,
+  open as openSection,
+  seesAccount,
+  seesSignIn,
+} from './account-page-acts.js';
 import { BEHIND_PROXY, makeX25519Key, newAddress } from './device-calls.js';
 import { startWorld, type World } from './external-world.js';
 import { OPTIONAL } from './keyless-calls.js';
-
-const MAX_GZIPPED_BYTES = 80_000;
-const ASSETS = join(import.meta.dirname, '../../dist/web/assets');
 
 let browser: Browser;
 let server: Server;
@@ -48,17 +50,11 @@ const open = (url: string): Promise<Visitor> =>
   visit(browser, url, { extraHTTPHeaders: { 'x-forwarded-for': newAddress() } });
 
 const sees = (words: string | RegExp) => visitor.page.getByText(words).first().waitFor();
-const heading = (name: string) => visitor.page.getByRole('heading', { name }).waitFor();
 const enterKey = (key: string) => visitor.page.getByLabel('Device key', { exact: true }).fill(key);
-const accountId = () => visitor.page.locator('dd').first().innerText();
+const accountId = () => accountIdIn(visitor);
 
 async function createAccount(): Promise<{ readonly key: string; readonly id: string }> {
-  await visitor.page.getByText('Create an account').click();
-  const key = await visitor.page.getByLabel('Your new device key').inputValue();
-  await visitor.page.getByLabel('I saved the key').check();
-  await visitor.press('Create the account');
-  await sees('Your account is ready.');
-  await heading('Your account');
+  const key = await createIn(visitor);
   return { key, id: await accountId() };
 }
 
@@ -136,6 +132,7 @@ suite('/app/device', () => {
     expect(await accountOf(cli)).toBe(id);
     expect((await machine.run(['key', 'show'])).stdout.trim()).toBe(key);
     await visitor.page.reload();
+    await openSection(visitor, 'Devices and sessions');
     await visitor.page.locator('li', { hasText: hostname() }).waitFor();
   });
 
@@ -172,7 +169,7 @@ suite('/app/device', () => {
     const { code, stderr } = await cli.exited;
     expect(code).toBe(1);
     expect(stderr).toContain('"code":"device-refused"');
-    await heading('Your account');
+    await seesAccount(visitor);
   });
 
   it('continues with no key that the server replaced', async () => {
@@ -186,6 +183,7 @@ suite('/app/device', () => {
     await visitor.page.goto(link);
     await sees('The server returned another key');
     expect(await visitor.text()).not.toContain('Add the device');
+    await openSection(visitor, 'Devices and sessions');
     await visitor.press('Add a device…');
     await enterCode(userCode);
     await sees(deviceCheckWords(publicKey).join(' '));
@@ -203,7 +201,7 @@ suite('/app/device', () => {
     await enterCode('BBBB-BBBB');
     await sees('No device waits with this code.');
     await visitor.press('Cancel');
-    await heading('Your account');
+    await seesAccount(visitor);
   });
 
   it('is signed in itself by the QR code that it shows', async () => {
@@ -216,7 +214,7 @@ suite('/app/device', () => {
     await visitor.page.getByText(words, { exact: true }).waitFor();
     expect((await owner.run(['devices', 'approve', link, '--yes'])).code).toBe(0);
     await owner.remove();
-    await heading('Your account');
+    await seesAccount(visitor);
     expect(await accountId()).toBe(id);
     const stored = await visitor.page.evaluate('JSON.stringify(sessionStorage)');
     expect(Object.keys(JSON.parse(String(stored)) as object)).toEqual(['gatehouse.session']);
@@ -230,16 +228,7 @@ suite('/app/device', () => {
     expect((await owner.run(['devices', 'refuse', code])).code).toBe(0);
     await owner.remove();
     await sees('This device was refused');
-    await heading('Sign in');
-  });
-
-  it('loads within its budget', async () => {
-    const html = await readFile(join(ASSETS, '../index.html'), 'utf8');
-    const parts = [...html.matchAll(/assets\/([^"]+)"/g)].map(([, name]) => `${name}.gz`);
-    expect(parts).toHaveLength(2);
-    const sizes = await Promise.all(parts.map((name) => stat(join(ASSETS, name))));
-    const total = sizes.reduce((sum, { size }) => sum + size, 0);
-    expect(total).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
+    await seesSignIn(visitor);
   });
 });
 
@@ -266,7 +255,7 @@ suite('/app/device, for an account of a provider', () => {
     await visitor.page.getByRole('checkbox').check();
     await visitor.press('Add the device');
     await sees('The device is added.');
-    await heading('Your account');
+    await seesAccount(visitor);
     expect(await accountOf(cli)).toBe(await accountId());
     const who = JSON.parse((await machine.run(['whoami', '--json'])).stdout) as object;
     expect(who).toMatchObject({ keyMode: 'keyless', identities: [{ provider: 'okta' }] });

@@ -3,6 +3,15 @@ import type { Browser } from 'playwright-core';
 import { formatDeviceKey } from '../../src/client/crypto/key-text.js';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
+import {
+  accountId,
+  enterKey,
+  open,
+  saveNewKey,
+  sees as seesIn,
+  seesSignIn,
+  tokenOf,
+} from './account-page-acts.js';
 import { startWorld, type World } from './external-world.js';
 import { OPTIONAL } from './keyless-calls.js';
 
@@ -18,8 +27,11 @@ let browser: Browser;
 let world: World;
 let visitor: Visitor;
 
-const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
-const account = () => visitor.page.locator('dd').first().innerText();
+const sees = (words: string | RegExp) => seesIn(visitor, words);
+const account = () => accountId(visitor);
+const makeKey = () => saveNewKey(visitor);
+const useKey = (key: string) => enterKey(visitor, key);
+const token = () => tokenOf(visitor);
 
 /** What a person does at the provider: says who they are, and agrees. */
 async function atProvider(person: string): Promise<void> {
@@ -33,19 +45,6 @@ async function atProvider(person: string): Promise<void> {
 async function through(person: string): Promise<void> {
   await visitor.press('Continue with The okta provider');
   await atProvider(person);
-}
-
-async function makeKey(): Promise<string> {
-  const key = await visitor.page.getByLabel('Your new device key').inputValue();
-  await visitor.page.getByLabel('I saved the key').check();
-  await visitor.press('Create the account');
-  await sees('Your account is ready.');
-  return key;
-}
-
-async function useKey(key: string): Promise<void> {
-  await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
-  await visitor.press('Sign in');
 }
 
 /** A new visitor: no cookies, neither here nor at the provider. */
@@ -108,7 +107,7 @@ suite('the account page, on a server with both kinds of account', () => {
   it('shows why a person is refused, and allows a new sign-in', async () => {
     await through('out-carl');
     await sees('the policy of this server does not admit you');
-    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await seesSignIn(visitor);
   });
 
   it('cancels a pending sign-in', async () => {
@@ -117,7 +116,7 @@ suite('the account page, on a server with both kinds of account', () => {
     const given = visitor.page.waitForRequest((request) => request.method() === 'DELETE');
     await visitor.press('Cancel');
     expect((await (await given).response())?.status()).toBe(200);
-    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await seesSignIn(visitor);
   });
 
   it('finishes nothing that another tab began, and says so', async () => {
@@ -151,7 +150,7 @@ suite('the account page, on a server with both kinds of account', () => {
     'shows text, whatever the address brings: %j',
     async (search) => {
       await visitor.page.goto(`${world.server.url}/app/oauth/okta${search}`);
-      await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await seesSignIn(visitor);
       expect(await visitor.page.locator('img').count()).toBe(0);
     },
   );
@@ -164,28 +163,21 @@ suite('the account page, where a provider is required', () => {
   afterAll(() => world.stop());
   beforeEach(openPage);
 
-  /** The token of this tab, as the page keeps it. */
-  async function token(): Promise<string> {
-    const kept = await visitor.page.evaluate("sessionStorage.getItem('gatehouse.session')");
-    return (JSON.parse(String(kept)) as { token: string }).token;
-  }
-
   it('makes an account through it, loses access without it and gets it back', async () => {
     await through('anna');
     await makeKey();
+    await open(visitor, 'Security');
     await sees('Confirmed');
-    visitor.page.once('dialog', (dialog) => void dialog.accept());
+    await sees(/Next check in/);
+    await visitor.press('Disconnect The okta provider');
     await visitor.press('Disconnect');
     await sees('Required by this server');
     const mine = { token: await token() };
     expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(403);
-    await visitor.page
-      .getByRole('listitem')
-      .filter({ hasText: 'okta' })
-      .getByText('Connect')
-      .click();
+    await visitor.press('Connect The okta provider');
     await visitor.page.waitForURL(`${world.server.url}/app/`);
     await sees('okta is connected.');
+    await open(visitor, 'Devices and sessions');
     await sees('Devices that get notifications');
     expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);
   });
@@ -193,8 +185,9 @@ suite('the account page, where a provider is required', () => {
   it('keeps a required provider when the question is declined', async () => {
     await through('berta');
     await makeKey();
-    visitor.page.once('dialog', (dialog) => void dialog.dismiss());
-    await visitor.press('Disconnect');
+    await open(visitor, 'Security');
+    await visitor.press('Disconnect The okta provider');
+    await visitor.press('Cancel');
     await sees('Confirmed');
     const mine = { token: await token() };
     expect((await call(world.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);

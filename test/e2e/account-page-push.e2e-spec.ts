@@ -27,6 +27,7 @@ import {
 import { call } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { waitFor } from '../helpers/wait.js';
+import { createAccount, open, sees as seesIn } from './account-page-acts.js';
 
 const directory = certificateDirectory();
 const authority = TestAuthority.root(directory.path, 'Root');
@@ -109,22 +110,18 @@ const canClick = hasChromium() && hasDbus();
     })()`);
   }
 
-  const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
+  const sees = (words: string) => seesIn(visitor, words);
 
   /** Signs up on the page. @returns the account's key */
   async function signUp(at: Server = server): Promise<DeviceKey> {
     const { page } = visitor;
     await page.goto(`${at.url}/app`);
-    await page.getByText('Create an account').click();
-    const secret = await page.getByLabel('Your new device key').inputValue();
-    await page.getByLabel('I saved the key').check();
-    await visitor.press('Create the account');
-    await sees('Your account is ready.');
-    return DeviceKey.fromSecret(secret);
+    return DeviceKey.fromSecret(await createAccount(visitor));
   }
 
   async function registerBrowser(key: DeviceKey, name = 'My browser'): Promise<void> {
     const { page } = visitor;
+    await open(visitor, 'Notifications');
     await page.getByText('Notify in this browser').click();
     await page.getByLabel('Name of this browser').fill(name);
     await page.getByLabel('Your device key', { exact: true }).fill(key.secret);
@@ -206,8 +203,9 @@ const canClick = hasChromium() && hasDbus();
     const key = await signUp();
     await registerBrowser(key);
     await sees('This browser shows your notifications.');
+    await open(visitor, 'Devices and sessions');
     await sees('My browser');
-    await sees('this browser');
+    await sees('This browser');
     expect(await tokensOf()).toMatchObject([{ name: 'My browser', platform: 'web' }]);
     expect(await settingsOf(key)).toEqual({
       notificationsWebPushV1: {
@@ -344,9 +342,10 @@ const canClick = hasChromium() && hasDbus();
     await registerBrowser(key);
     await sees('This browser shows your notifications.');
     await visitor.page.reload();
-    await sees('this browser');
+    await open(visitor, 'Devices and sessions');
+    await sees('This browser');
     const [own] = await tokensOf();
-    await visitor.press('Remove');
+    await visitor.press('Remove: My browser');
     await sees('That device gets no more notifications.');
     expect(await tokensOf()).toEqual([]);
     expect(await visitor.page.evaluate("localStorage.getItem('test.subscription')")).toBeNull();

@@ -3,6 +3,15 @@ import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import {
+  createAccount,
+  enterKey,
+  open,
+  sees as seesIn,
+  seesAccount,
+  seesSignIn,
+  tokenOf,
+} from './account-page-acts.js';
 import { sessionIdOf } from './sessions-world.js';
 
 (hasChromium() ? describe : describe.skip)('the account page and its sessions', () => {
@@ -29,48 +38,40 @@ import { sessionIdOf } from './sessions-world.js';
     await server.stop();
   });
 
-  const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
-
-  async function createAccount(): Promise<string> {
-    await visitor.page.getByText('Create an account').click();
-    const key = await visitor.page.getByLabel('Your new device key').inputValue();
-    await visitor.page.getByLabel('I saved the key').check();
-    await visitor.press('Create the account');
-    await sees('Your account is ready.');
-    return key;
-  }
+  const sees = (words: string) => seesIn(visitor, words);
 
   async function signIn(on: Visitor, key: string): Promise<void> {
-    await on.page.getByLabel('Device key', { exact: true }).fill(key);
-    await on.press('Sign in');
-    await on.page.getByRole('heading', { name: 'Signed in' }).waitFor();
+    await enterKey(on, key);
+    await seesAccount(on);
   }
 
-  async function token(on: Visitor): Promise<string> {
-    const kept = await on.page.evaluate("sessionStorage.getItem('gatehouse.session')");
-    return (JSON.parse(typeof kept === 'string' ? kept : '{}') as { token: string }).token;
+  async function deleteAccount(): Promise<void> {
+    await visitor.press('Delete the account…');
+    await visitor.page.getByLabel('Type “delete” to confirm').fill('delete');
+    await visitor.press('Delete it');
   }
 
   it('ends another session, which then shows the sign-in', async () => {
-    const key = await createAccount();
+    const key = await createAccount(visitor);
     const other = await visit(browser, `${server.url}/app`);
     await signIn(other, key);
-    const bearer = { token: await token(other) };
+    const bearer = { token: await tokenOf(other) };
     await visitor.page.reload();
-    await sees('This page');
-    await visitor.press('End');
+    await open(visitor, 'Devices and sessions');
+    await sees('This device');
+    await visitor.press('End the session of Chrome on Linux');
     await sees('That session has ended.');
-    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await seesSignIn(other);
     expect((await call(server, 'GET', '/v1/account/profile', bearer)).status).toBe(401);
-    await visitor.page.getByRole('button', { name: 'End', exact: true }).waitFor({
+    await visitor.page.getByRole('button', { name: /^End the session/ }).waitFor({
       state: 'detached',
     });
     await other.close();
   });
 
   (IS_POSTGRES ? it : it.skip)('asks for a new sign-in before the account is deleted', async () => {
-    const key = await createAccount();
-    const old = { token: await token(visitor) };
+    const key = await createAccount(visitor);
+    const old = { token: await tokenOf(visitor) };
     const sql = new Client({ connectionString: server.databaseUrl ?? '' });
     await sql.connect();
     await sql.query(
@@ -78,14 +79,14 @@ import { sessionIdOf } from './sessions-world.js';
       [sessionIdOf(old.token)],
     );
     await sql.end();
-    await visitor.press('Delete the account…');
-    await visitor.press('Delete it');
-    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(await visitor.page.getByRole('alert').innerText()).toContain('Log in again');
+    await open(visitor, 'Security');
+    await deleteAccount();
+    await seesSignIn(visitor);
+    expect(await visitor.page.getByRole('alert').innerText()).toContain('Sign in again');
     expect((await call(server, 'GET', '/v1/account/profile', old)).status).toBe(200);
-    await signIn(visitor, key);
-    await visitor.press('Delete the account…');
-    await visitor.press('Delete it');
+    await enterKey(visitor, key);
+    await visitor.page.getByRole('heading', { name: 'Security' }).waitFor();
+    await deleteAccount();
     await sees('Your account was deleted.');
     expect((await call(server, 'GET', '/v1/account/profile', old)).status).toBe(401);
   });

@@ -5,6 +5,17 @@ import { formatDeviceKey, parseDeviceKey } from '../../src/client/crypto/key-tex
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import {
+  accountId,
+  createAccount as createIn,
+  enterKey,
+  open,
+  overflow,
+  sees as seesIn,
+  seesAccount,
+  seesSignIn,
+  tokenOf,
+} from './account-page-acts.js';
 
 let server: Server;
 
@@ -118,46 +129,28 @@ describe('the account page, as it is served', () => {
     return visitor;
   }
 
-  const sees = (words: string) => visitor.page.getByText(words).first().waitFor();
-
-  async function createAccount(): Promise<string> {
-    await visitor.page.getByText('Create an account').click();
-    const key = await visitor.page.getByLabel('Your new device key').inputValue();
-    await visitor.page.getByLabel('I saved the key').check();
-    await visitor.press('Create the account');
-    await sees('Your account is ready.');
-    return key;
-  }
-
-  async function signIn(key: string): Promise<void> {
-    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
-    await visitor.press('Sign in');
-  }
-
-  /** The token of this tab, as the page keeps it. */
-  async function token(): Promise<string> {
-    const kept = await visitor.page.evaluate("sessionStorage.getItem('gatehouse.session')");
-    return (JSON.parse(typeof kept === 'string' ? kept : '{}') as { token: string }).token;
-  }
+  const sees = (words: string) => seesIn(visitor, words);
+  const createAccount = () => createIn(visitor);
+  const signIn = (key: string) => enterKey(visitor, key);
+  const token = () => tokenOf(visitor);
 
   it('creates no account before the key is confirmed as saved', async () => {
-    await visitor.page.getByText('Create an account').click();
+    await visitor.press('Create an account');
     await visitor.press('Create the account');
-    expect(await visitor.text()).not.toContain('Your account');
+    expect(await visitor.page.getByRole('navigation').count()).toBe(0);
     expect(await token()).toBeUndefined();
   });
 
   it('lets the same key in again, to the same account', async () => {
     const key = await createAccount();
-    const accountId = visitor.page.locator('dd').first();
-    const first = await accountId.innerText();
+    const first = await accountId(visitor);
     const old = await token();
     await visitor.press('Sign out');
     await sees('You are signed out.');
     expect((await call(server, 'GET', '/v1/account/profile', { token: old })).status).toBe(401);
     await signIn(key);
-    await sees('Your account');
-    expect(await accountId.innerText()).toBe(first);
+    await seesAccount(visitor);
+    expect(await accountId(visitor)).toBe(first);
   });
 
   it('takes the key as the command-line client keeps it', async () => {
@@ -165,7 +158,7 @@ describe('the account page, as it is served', () => {
     await visitor.press('Sign out');
     await sees('You are signed out.');
     await signIn(JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x: 'whatever', d }));
-    await sees('Your account');
+    await seesAccount(visitor);
   });
 
   it('refuses a key with a mistyped character, and one that has no account', async () => {
@@ -190,13 +183,21 @@ describe('the account page, as it is served', () => {
 
   it('shows devices as they come and go, and removes one', async () => {
     await createAccount();
-    await sees('None. An app adds itself');
+    await open(visitor, 'Devices and sessions');
+    await sees('No device gets notifications yet');
     const mine = { token: await token() };
     const pushToken = 'ExponentPushToken[abcdefghijklmnop]';
     await call(server, 'POST', '/v1/push-tokens', { ...mine, body: { token: pushToken } });
-    await sees('…ijklmnop');
-    expect(await visitor.text()).not.toContain('abcdefgh');
-    await visitor.press('Remove');
+    await sees('A device');
+    expect(await visitor.text()).not.toContain('ijklmnop');
+    await visitor.press('Rename: A device');
+    await visitor.page.getByLabel('Name', { exact: true }).fill('Pixel 9');
+    await visitor.press('Save');
+    await sees('The name is saved.');
+    expect((await call(server, 'GET', '/v1/push-tokens', mine)).body).toMatchObject({
+      tokens: [{ token: pushToken, name: 'Pixel 9' }],
+    });
+    await visitor.press('Remove: Pixel 9');
     await sees('gets no more notifications');
     const left = await call(server, 'GET', '/v1/push-tokens', mine);
     expect(left.body['tokens']).toEqual([]);
@@ -209,17 +210,18 @@ describe('the account page, as it is served', () => {
     });
     await visitor.page.reload();
     await createAccount();
-    await sees('None. An app adds itself');
+    await open(visitor, 'Devices and sessions');
+    await sees('No device gets notifications yet');
     const body = { token: 'ExponentPushToken[abcdefghijklmnop]' };
     await call(server, 'POST', '/v1/push-tokens', { token: await token(), body });
     connect();
-    await sees('…ijklmnop');
+    await sees('A device');
   });
 
   it('shows the sign-in when the account is signed out elsewhere', async () => {
     await createAccount();
     await call(server, 'POST', '/v1/auth/logout-everywhere', { token: await token() });
-    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await seesSignIn(visitor);
     expect(await visitor.page.getByRole('alert').innerText()).not.toBe('');
   });
 
@@ -231,27 +233,30 @@ describe('the account page, as it is served', () => {
       await route.continue();
     });
     await visitor.press('Sign out');
-    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await seesSignIn(visitor);
   });
 
   (IS_POSTGRES ? it : it.skip)('shows the sign-in when the account was disabled', async () => {
     await createAccount();
-    const id = await visitor.page.locator('dd').first().innerText();
+    const id = await accountId(visitor);
     const sql = new Client({ connectionString: server.databaseUrl ?? '' });
     await sql.connect();
     await sql.query('UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
     await sql.end();
-    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await seesSignIn(visitor);
     expect(await visitor.page.getByRole('alert').innerText()).toContain('disabled');
   });
 
-  it('deletes the account only when asked twice', async () => {
+  it('deletes the account only after the word was typed', async () => {
     await createAccount();
     const mine = { token: await token() };
+    await open(visitor, 'Security');
     await visitor.press('Delete the account…');
+    expect(await visitor.page.getByRole('button', { name: 'Delete it' }).isDisabled()).toBe(true);
     await visitor.press('Keep it');
     expect((await call(server, 'GET', '/v1/account/profile', mine)).status).toBe(200);
     await visitor.press('Delete the account…');
+    await visitor.page.getByLabel('Type “delete” to confirm').fill('delete');
     await visitor.press('Delete it');
     await sees('Your account was deleted.');
     expect((await call(server, 'GET', '/v1/account/profile', mine)).status).toBe(401);
@@ -260,21 +265,67 @@ describe('the account page, as it is served', () => {
   it('keeps the session on a reload, and drops it with the tab', async () => {
     await createAccount();
     await visitor.page.reload();
-    await sees('Your account');
+    await seesAccount(visitor);
     const other = await visitor.page.context().newPage();
     await other.goto(`${server.url}/app`);
-    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await other.getByRole('heading', { name: 'Sign in to' }).waitFor();
+  });
+
+  it('has an address for each section, for links, back and forward', async () => {
+    await createAccount();
+    await open(visitor, 'Security');
+    expect(visitor.page.url()).toBe(`${server.url}/app/#security`);
+    await visitor.page.reload();
+    const heading = (name: string) => visitor.page.getByRole('heading', { level: 1, name });
+    await heading('Security').waitFor();
+    await open(visitor, 'Devices and sessions');
+    expect(
+      await heading('Devices and sessions').evaluate('(e) => e === document.activeElement'),
+    ).toBe(true);
+    await visitor.page.goBack();
+    await heading('Security').waitFor();
+    await visitor.page.goForward();
+    await heading('Devices and sessions').waitFor();
+    expect(await visitor.page.title()).toBe('Devices and sessions · Gatehouse');
+  });
+
+  it('speaks the language of the browser, or the one that was chosen', async () => {
+    const german = await visit(browser, `${server.url}/app`, { locale: 'de-AT' });
+    const { page } = german;
+    await page.getByRole('heading', { name: 'Bei Gatehouse anmelden' }).waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('de');
+    await page.getByLabel('Geräteschlüssel', { exact: true }).fill('gatekey1nonsense');
+    await german.press('Anmelden');
+    await seesIn(german, 'enthält einen Tippfehler');
+    await page.getByLabel('Sprache').selectOption('English');
+    await seesSignIn(german);
+    expect(await page.getByLabel('Device key', { exact: true }).inputValue()).not.toBe('');
+    await page.reload();
+    await seesSignIn(german);
+    expect(german.browserErrors).toEqual([]);
+    await german.close();
+  });
+
+  it('prints the key and nothing else', async () => {
+    const { page } = visitor;
+    await visitor.press('Create an account');
+    const key = await page.getByLabel('Your new device key').inputValue();
+    expect(await visitor.text()).not.toContain(key);
+    await page.emulateMedia({ media: 'print' });
+    const printed = (await visitor.text()).replaceAll('\n', '');
+    expect(printed).toContain(key);
+    expect(printed).not.toContain('Create the account');
+    await page.emulateMedia({ media: 'screen' });
   });
 
   it.each([320, 390])('fits a phone of %d pixels', async (width) => {
     await visitor.page.setViewportSize({ width, height: 700 });
-    const spill = () => visitor.page.evaluate('document.documentElement.scrollWidth - innerWidth');
-    await visitor.page.getByText('Create an account').click();
+    await visitor.press('Create an account');
     await visitor.press('Show');
-    expect(await spill()).toBeLessThanOrEqual(0);
-    await visitor.page.getByText('Create an account').click();
+    expect(await overflow(visitor)).toBe(0);
+    await visitor.press('Back');
     await createAccount();
-    expect(await spill()).toBeLessThanOrEqual(0);
+    expect(await overflow(visitor)).toBe(0);
   });
 
   it('says what is wrong while the server is away, and goes on after', async () => {
@@ -299,7 +350,7 @@ describe('the account page, as it is served', () => {
       await startServer({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } }),
     );
     await sees('Only keys that already have an account can sign in.');
-    expect(await visitor.text()).not.toContain('Create an account');
+    expect(await page.getByRole('button', { name: 'Create an account' }).count()).toBe(0);
     await page.getByLabel('Device key', { exact: true }).fill('A'.repeat(43));
     await visitor.press('Sign in');
     await page.getByRole('alert').getByText(/.+/).waitFor();

@@ -5,6 +5,7 @@ import { parseServerUrl } from '../../client/api/server-url.js';
 import { GatehouseClient } from '../../client/api/api-client.js';
 import { usageError } from '../cli-error.js';
 import { readInputFile } from '../input.js';
+import { thisComputer } from './this-computer.js';
 
 interface CertificateOptions {
   readonly certificate?: string;
@@ -26,12 +27,16 @@ export async function logInWithCertificate(
       'Where certificates have an address of their own, give it: --certificate-url <url>',
     );
   }
-  const certificate = await readCertificate(options);
-  const dispatcher = new EnvHttpProxyAgent({ connect: certificate, requestTls: certificate });
+  const shown = await readCertificate(options);
+  const dispatcher = new EnvHttpProxyAgent({ connect: shown, requestTls: shown });
   const send = (url: string, init: RequestInit) => fetchThrough(url, { ...init, dispatcher });
   try {
-    const client = new GatehouseClient({ serverUrl, fetch: send as unknown as typeof fetch });
-    return await client.certificate.logIn();
+    const { certificate } = new GatehouseClient({
+      serverUrl,
+      client: thisComputer,
+      fetch: send as unknown as typeof fetch,
+    });
+    return await certificate.logIn();
   } finally {
     await dispatcher.close();
   }

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { GatehouseClient } from '../../client/api/api-client.js';
 import type {
   ApprovedDevice,
@@ -20,8 +19,7 @@ import { refusedError } from '../cli-error.js';
 import type { Output } from '../output.js';
 import type { ServerStore } from './server-store.js';
 import { drawQr } from './terminal-qr.js';
-
-const MAX_NAME = 64;
+import { thisComputer } from './this-computer.js';
 
 interface CodeLogin {
   readonly server: string;
@@ -39,8 +37,7 @@ export async function logInWithCode(
   const client = new GatehouseClient({ serverUrl: server });
   const secrets = await makeDeviceSecrets();
   const { publicKey, proof } = secrets;
-  const own = { name: hostname().slice(0, MAX_NAME), platform: process.platform };
-  const request = await client.devices.request({ ...secrets, client: own });
+  const request = await client.devices.request({ ...secrets, client: thisComputer });
   const { userCode, expiresAt } = request;
   const link = deviceLink({ serverUrl: server, userCode, publicKey });
   invite(output, { server, userCode, link, expiresAt, checkWords: deviceCheckWords(publicKey) });

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { WaitingDevice } from '../../client/api/api-client-answers.js';
-import { approveWithKey, OtherAccountKey } from '../../client/api/device-approval.js';
+import { approveWithKey } from '../../client/api/device-approval.js';
+import { OtherAccountKey } from '../../client/crypto/key-text.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
 import { readDeviceLink } from '../../client/crypto/device-link.js';

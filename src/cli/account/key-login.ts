@@ -3,10 +3,11 @@ import type { LoginAnswer, ServerFeatures } from '../../client/api/api-client-an
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { refusedError } from '../cli-error.js';
 import type { ServerStore } from './server-store.js';
+import { thisComputer } from './this-computer.js';
 
 /** Logs in with the stored device key; never creates an account. */
 export async function logInWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
-  const client = new GatehouseClient({ serverUrl: server });
+  const client = new GatehouseClient({ serverUrl: server, client: thisComputer });
   refuseUnlessOffered(server, await client.features());
   const key = await store.requireDeviceKey(server);
   return withAccount(server, store, () => client.logIn(key));
@@ -14,7 +15,7 @@ export async function logInWithKey(server: string, store: ServerStore): Promise<
 
 /** Creates an account with a new device key. */
 export async function signUpWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
-  const client = new GatehouseClient({ serverUrl: server });
+  const client = new GatehouseClient({ serverUrl: server, client: thisComputer });
   refuseUnlessOffered(server, await client.features());
   const answer = await client.signUp(await store.requireNewDeviceKey(server));
   await store.confirmAccount(server);

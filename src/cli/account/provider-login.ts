@@ -15,6 +15,7 @@ import {
 } from './browser.js';
 import { withAccount } from './key-login.js';
 import type { ServerStore } from './server-store.js';
+import { thisComputer } from './this-computer.js';
 
 /** As long as the server keeps the login open. */
 const WAIT_MS = 10 * 60_000;
@@ -110,7 +111,7 @@ function finish(
   proven: { readonly pending: string; readonly proof: string },
   key: DeviceKey | null,
 ): Promise<LoginAnswer> {
-  const { external } = new GatehouseClient({ serverUrl: server });
+  const { external } = new GatehouseClient({ serverUrl: server, client: thisComputer });
   return key === null
     ? external.finishKeyless(provider, proven)
     : withAccount(server, store, () => external.finish(provider, { ...proven, create }, key));

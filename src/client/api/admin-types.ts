@@ -538,6 +538,11 @@ export interface components {
         AdminProvidersDto: {
             providers: components["schemas"]["AdminProviderDto"][];
         };
+        /**
+         * @description For programs.
+         * @enum {string}
+         */
+        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "signup-disabled" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "restore-required" | "already-answered" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
         ErrorDetailDto: {
             /** @description The field the message is about. */
             path: string;
@@ -546,7 +551,7 @@ export interface components {
         ErrorDto: {
             statusCode: number;
             /** @description For programs. */
-            code: string;
+            code: components["schemas"]["ErrorCode"];
             /** @description Repeats `code` for older clients. */
             error: string;
             /** @description For a person. */

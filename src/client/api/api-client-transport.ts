@@ -5,6 +5,8 @@ export interface TransportOptions {
   /** As `parseServerUrl` returns it. */
   readonly serverUrl: string;
   readonly token?: string | undefined;
+  /** What logins send of this program, for the account's list of sessions. Default: nothing. */
+  readonly client?: { readonly name?: string; readonly platform?: string } | undefined;
   /** For one whole exchange. */
   readonly timeoutMs?: number | undefined;
   readonly fetch?: typeof fetch | undefined;

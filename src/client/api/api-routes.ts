@@ -67,11 +67,20 @@ interface LooseRequest {
   readonly body?: object | undefined;
 }
 
+/** The routes that begin a session: it gets the name of the client. */
+const LOGINS: readonly Route[] = [
+  'POST /v1/auth',
+  'POST /v1/auth/mtls',
+  'POST /v1/auth/mtls/claim',
+  'POST /v1/auth/external/{provider}/finalize',
+  'POST /v1/auth/external/{provider}/finalize-keyless',
+];
+
 /** Calls routes by name; the compiler checks their requests. */
 export class Routes {
   private readonly transport: Transport;
 
-  constructor(options: TransportOptions) {
+  constructor(private readonly options: TransportOptions) {
     this.transport = new Transport(options);
   }
 
@@ -95,7 +104,9 @@ export class Routes {
   ): Promise<Answer> {
     const [method, template] = route.split(' ') as [HttpMethod, string];
     const url = `${fillPath(template, path ?? {})}${writeQuery(query ?? {})}`;
-    const sent = body ?? (method === 'POST' ? {} : undefined);
+    const { client } = this.options;
+    const named = client !== undefined && LOGINS.includes(route) ? { client, ...body } : body;
+    const sent = named ?? (method === 'POST' ? {} : undefined);
     return this.transport.send(method, url, { isAnswer, ...(sent && { body: sent }) });
   }
 }

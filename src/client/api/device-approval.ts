@@ -1,17 +1,9 @@
 import type { DeviceKey } from '../crypto/device-key.js';
 import { sealForDevice } from '../crypto/device-sealing.js';
+import { OtherAccountKey } from '../crypto/key-text.js';
 import type { GatehouseClient } from './api-client.js';
 import type { LoginAnswer, WaitingDevice } from './api-client-answers.js';
 import { GatehouseProblem } from './problem.js';
-
-/** The device key is not that of the account that approves. */
-export class OtherAccountKey extends Error {
-  override readonly name = 'OtherAccountKey';
-
-  constructor() {
-    super('This is not the device key of this account.');
-  }
-}
 
 /**
  * Adds a device to an account with a device key. Logs in with the key first: the key is then known to

@@ -1,4 +1,8 @@
 import * as v from 'valibot';
+import type { components } from './api-types.js';
+
+/** Every `code` that a server of this version refuses with (contract, Errors). */
+export type RefusalCode = components['schemas']['ErrorCode'];
 
 /** A refusal of a server; only `status`, `code` and `message` are always present. */
 export interface ProblemFacts {

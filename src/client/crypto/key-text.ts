@@ -24,6 +24,15 @@ export class DeviceKeyError extends TypeError {
   }
 }
 
+/** The device key is not that of the account. */
+export class OtherAccountKey extends Error {
+  override readonly name = 'OtherAccountKey';
+
+  constructor() {
+    super('This is not the device key of this account.');
+  }
+}
+
 /**
  * The text form of an account's secret, for people: bech32m (BIP 350), whose checksum finds up to
  * four mistyped characters.

@@ -1,180 +1,132 @@
-import type { AccountSession, SavedPushToken } from '../../client/api/api-client-answers.js';
-import { readWebPushToken } from '../../client/notifications/web-push.js';
-import { clientFor } from '../server.js';
-import { formatDate } from '../ui/format-date.js';
-import { done, Loading, useAction } from '../ui/notice.js';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Brand, brand } from '../brand.js';
+import { Icon, type IconName } from '../ui/icon.js';
+import { LanguageChoice } from '../ui/language-choice.js';
+import { lazyPart } from '../ui/lazy-part.js';
+import { Loading } from '../ui/notice.js';
+import { failureMessage } from '../words/failure.js';
+import { words } from '../words/words.js';
+import type { AddDeviceProps } from './add-device.js';
 import { BrowserNotifications, useOwnToken } from './browser-notifications.js';
-import { Endings } from './endings.js';
-import { Identities } from './identities.js';
-import { unsubscribe } from './push-subscription.js';
-import { useAccount, type Account, type AccountActions } from './use-account.js';
+import { DevicesSection } from './devices/devices-section.js';
+import { Overview } from './overview.js';
+import { SECTIONS, useSection, type Section } from './sections.js';
+import { SecuritySection } from './security/security-section.js';
+import { SignOut, useEndings } from './security/sign-out.js';
+import { UNKNOWN_DEVICE } from './tab-state.js';
+import { useAccount, type SectionProps } from './use-account.js';
 
-interface AccountViewProps extends Omit<AccountActions, 'reload'> {
-  readonly addDevice: () => void;
+const AddDevice = lazyPart<AddDeviceProps>(async () => {
+  return (await import('./add-device.js')).AddDevice;
+});
+
+export interface AccountViewProps extends Omit<AddDeviceProps, 'device'> {
+  readonly device: AddDeviceProps['device'] | null;
+  /** Above every section: what happened, and what waits. */
+  readonly above: ComponentChildren;
 }
 
 /** What the server stores about the account for its owner, and what the owner can change. */
-export function AccountView({ session, endSession, notify, addDevice }: AccountViewProps) {
+export function AccountView({ device, setDevice, startSession, above, ...tab }: AccountViewProps) {
+  const { session, endSession, notify } = tab;
   const { account, reload, isEnding } = useAccount(session, endSession, notify);
   const own = useOwnToken(account);
+  const section = useSection();
   const actions = { session, endSession, notify, reload };
-  if (account === null) {
-    return <Loading retry={reload} notify={notify} />;
-  }
+  const endings = useEndings({ ...actions, isEnding });
+  const Content = CONTENT[section];
   return (
     <>
-      {account.refusal !== null && <p class="problem">{account.refusal.message}</p>}
-      <Facts account={account} />
-      <Identities account={account} {...actions} />
-      {account.refusal === null && <Devices account={account} own={own} {...actions} />}
-      {account.refusal === null && (
-        <Sessions sessions={account.sessions} addDevice={addDevice} {...actions} />
-      )}
-      <Endings isEnding={isEnding} {...actions} />
+      <header class="topbar">
+        <Brand />
+        <div class="row">
+          <LanguageChoice />
+          <SignOut endings={endings} />
+        </div>
+      </header>
+      <div class="frame">
+        <Tabs current={section} leave={() => setDevice(null)} />
+        <main>
+          <Title section={section} />
+          {above}
+          {account?.refusal && <p class="problem">{failureMessage(account.refusal)}</p>}
+          {device !== null && <AddDevice {...{ device, setDevice, startSession, ...actions }} />}
+          {device === null && account === null && <Loading retry={reload} notify={notify} />}
+          {device === null && account !== null && (
+            <Content
+              {...{ account, own, endings, ...actions }}
+              addDevice={() => setDevice(UNKNOWN_DEVICE)}
+            />
+          )}
+        </main>
+      </div>
     </>
   );
 }
 
-function Facts({ account: { profile } }: { account: Account }) {
+const CONTENT: Readonly<Record<Section, ComponentType<SectionProps>>> = {
+  overview: Overview,
+  devices: DevicesSection,
+  notifications: NotificationsSection,
+  security: SecuritySection,
+};
+
+const ICONS: Readonly<Record<Section, IconName>> = {
+  overview: 'home',
+  devices: 'computer',
+  notifications: 'bell',
+  security: 'shield',
+};
+
+interface TabsProps {
+  readonly current: Section;
+  /** Shows a section in place of the device that is being added. */
+  readonly leave: () => void;
+}
+
+function Tabs({ current, leave }: TabsProps) {
   return (
-    <section aria-labelledby="facts">
-      <h2 id="facts">Your account</h2>
-      <dl>
-        <dt>Account ID</dt>
-        <dd class="code">{profile.id}</dd>
-        <dt>Created</dt>
-        <dd>{formatDate(profile.createdAt)}</dd>
-        <dt>Sign-in</dt>
-        <dd>{profile.keyMode === 'keyed' ? 'With a device key' : 'Without a device key'}</dd>
-        <dt>Content</dt>
-        <dd>
-          {profile.encryptionMode === 'e2ee'
-            ? 'End-to-end encrypted: only your devices can read it'
-            : 'Readable by the server'}
-        </dd>
-      </dl>
-    </section>
+    <nav class="tabs" aria-label={words.nav.label}>
+      {SECTIONS.map((section) => (
+        <a
+          key={section}
+          href={`#${section}`}
+          aria-current={section === current ? 'page' : undefined}
+          onClick={leave}
+        >
+          <Icon name={ICONS[section]} />
+          {words.nav[section]}
+        </a>
+      ))}
+    </nav>
   );
 }
 
-interface DevicesProps extends AccountActions {
-  readonly account: Account;
-  /** The push token of this browser; null where it is not subscribed. */
-  readonly own: string | null;
+/** The heading takes the focus where the section changes, so that screen readers announce it. */
+function Title({ section }: { readonly section: Section }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const shown = useRef(section);
+  const title = section === 'overview' ? words.overview.title : words.nav[section];
+  useEffect(() => {
+    document.title = `${title} · ${brand.name}`;
+    if (shown.current !== section) {
+      shown.current = section;
+      heading.current?.focus();
+    }
+  }, [title]);
+  return (
+    <h1 ref={heading} tabIndex={-1}>
+      {title}
+    </h1>
+  );
 }
 
-/** The devices that get notifications. */
-function Devices({ account, own, ...actions }: DevicesProps) {
-  const { session, endSession, notify, reload } = actions;
-  const { devices } = account;
-  const { isBusy, run } = useAction(notify, endSession);
-  const remove = async ({ token }: SavedPushToken) => {
-    if (token === own) {
-      await unsubscribe();
-    }
-    await clientFor(session.token).removePushToken(token);
-    notify(done('That device gets no more notifications.'));
-    reload();
-  };
+function NotificationsSection({ account, own, ...actions }: SectionProps) {
   return (
-    <section aria-labelledby="devices">
-      <h2 id="devices">Devices that get notifications</h2>
-      {devices.length === 0 && (
-        <p class="quiet">None. An app adds itself when you allow its notifications.</p>
-      )}
-      <ul>
-        {devices.map((device) => (
-          <DeviceRow
-            key={device.id}
-            device={device}
-            isOwn={device.token === own}
-            isBusy={isBusy}
-            remove={() => run(() => remove(device))}
-          />
-        ))}
-      </ul>
+    <section aria-labelledby="this-browser">
+      <h2 id="this-browser">{words.devices.thisBrowser}</h2>
       <BrowserNotifications account={account} own={own} {...actions} />
     </section>
   );
-}
-
-interface DeviceRowProps {
-  readonly device: SavedPushToken;
-  readonly isOwn: boolean;
-  readonly isBusy: boolean;
-  readonly remove: () => void;
-}
-
-function DeviceRow({ device, isOwn, isBusy, remove }: DeviceRowProps) {
-  const facts = [isOwn ? 'this browser' : device.platform, `since ${formatDate(device.createdAt)}`];
-  return (
-    <li>
-      <div>
-        {device.name !== null && <strong>{device.name}</strong>}
-        <span class="code">{shortened(device.token)}</span>
-        <span class="quiet">{facts.filter((part) => part !== null).join(', ')}</span>
-      </div>
-      <button type="button" disabled={isBusy} onClick={remove}>
-        Remove
-      </button>
-    </li>
-  );
-}
-
-const SHOWN_CHARACTERS = 8;
-
-/** Enough to distinguish two devices, and too little to send to one. */
-function shortened(token: string): string {
-  const subscription = readWebPushToken(token);
-  if (subscription !== null) {
-    return new URL(subscription.endpoint).hostname;
-  }
-  const [, inner = token] = /\[(.*)\]$/.exec(token) ?? [];
-  return inner.length > SHOWN_CHARACTERS ? `…${inner.slice(-SHOWN_CHARACTERS)}` : inner;
-}
-
-interface SessionsProps extends AccountActions {
-  readonly sessions: readonly AccountSession[];
-  readonly addDevice: () => void;
-}
-
-/** Where this account is signed in. */
-function Sessions({ sessions, addDevice, session, endSession, notify, reload }: SessionsProps) {
-  const { isBusy, run } = useAction(notify, endSession);
-  const end = async ({ id }: AccountSession) => {
-    await clientFor(session.token).endSession(id);
-    notify(done('That session has ended.'));
-    reload();
-  };
-  return (
-    <section aria-labelledby="sessions">
-      <h2 id="sessions">Signed in</h2>
-      <ul>
-        {sessions.map((one) => (
-          <li key={one.id}>
-            <div>
-              <strong>{one.current ? 'This page' : clientOf(one)}</strong>
-              <span class="quiet">
-                {[one.address, `last used ${formatDate(one.lastSeenAt)}`]
-                  .filter((part) => part !== null)
-                  .join(', ')}
-              </span>
-            </div>
-            {!one.current && (
-              <button type="button" disabled={isBusy} onClick={() => run(() => end(one))}>
-                End
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-      <button type="button" class="link" onClick={addDevice}>
-        Add a device…
-      </button>
-    </section>
-  );
-}
-
-function clientOf({ client: { name, platform }, method }: AccountSession): string {
-  return name ?? platform ?? (method === 'key_challenge' ? 'A device key' : method);
 }

@@ -7,8 +7,10 @@ import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
 import { readUserCode, showUserCode } from '../../policy/flow/user-code.js';
 import { clientFor } from '../server.js';
-import { formatDate } from '../ui/format-date.js';
-import { done, Loading, problem, useAction, type Notice } from '../ui/notice.js';
+import { done, Loading, NoticeLine, problem, useAction, type Notice } from '../ui/notice.js';
+import { formatDate } from '../words/format.js';
+import { words } from '../words/words.js';
+import { Scanner } from './scanner.js';
 import { KeyForm } from './key-forms.js';
 import { UNKNOWN_DEVICE, type PendingDevice, type Session } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
@@ -20,7 +22,7 @@ export interface AddDeviceProps extends Omit<AccountActions, 'reload'> {
   readonly startSession: (session: Session, notice: Notice) => void;
 }
 
-/** Adds a new device to the account, found by its link or by a typed code. */
+/** Adds a new device to the account, found by its link, its QR code or a typed code. */
 export function AddDevice(props: AddDeviceProps) {
   const { device, setDevice, notify } = props;
   const cancel = () => {
@@ -29,46 +31,68 @@ export function AddDevice(props: AddDeviceProps) {
   };
   return (
     <section aria-labelledby="add-device">
-      <h2 id="add-device">Add a device</h2>
+      <h2 id="add-device">{words.add.title}</h2>
       {device.userCode === null ? (
         <CodeForm {...props} />
       ) : (
         <FindDevice key={device.userCode} userCode={device.userCode} {...props} />
       )}
-      <button type="button" class="link" onClick={cancel}>
-        Cancel
-      </button>
+      <div class="row">
+        <button type="button" class="link" onClick={cancel}>
+          {words.cancel}
+        </button>
+      </div>
     </section>
   );
 }
 
 function CodeForm({ setDevice, notify }: AddDeviceProps) {
+  const [notice, show] = useState<Notice | null>(null);
+  const found = (device: PendingDevice) => {
+    notify(null);
+    setDevice(device);
+  };
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget).get('code');
     const code = readUserCode(typeof typed === 'string' ? typed.trim() : '');
     if (code === null) {
-      notify(problem('A code has eight letters and no vowels, for example WDJB-MJHT.'));
+      show(problem(words.add.form));
     } else {
-      notify(null);
-      setDevice({ userCode: showUserCode(code), publicKey: null });
+      found({ userCode: showUserCode(code), publicKey: null });
     }
   };
   return (
-    <form onSubmit={submit}>
-      <label for="code">Code that the new device shows</label>
+    <>
+      <p>{words.add.lead}</p>
+      <Scanner found={found} />
+      <form onSubmit={submit}>
+        <CodeInput isInvalid={notice !== null} />
+        <NoticeLine notice={notice} />
+        <button type="submit" class="primary">
+          {words.add.submit}
+        </button>
+      </form>
+    </>
+  );
+}
+
+function CodeInput({ isInvalid }: { readonly isInvalid: boolean }) {
+  return (
+    <div class="field">
+      <label for="code">{words.add.label}</label>
       <input
         id="code"
         name="code"
+        class="big"
+        placeholder="WDJB-MJHT"
         autocomplete="off"
         autocapitalize="characters"
         spellcheck={false}
+        aria-invalid={isInvalid}
         required
       />
-      <button type="submit" class="primary">
-        Continue
-      </button>
-    </form>
+    </div>
   );
 }
 
@@ -89,7 +113,7 @@ function FindDevice({ userCode, ...props }: AddDeviceProps & { readonly userCode
       setFound({ waiting, keyMode });
     } else {
       setDevice(null);
-      notify(problem('The server returned another key than that of the link. Do not continue.'));
+      notify(problem(words.add.otherKey));
     }
   };
   const load = () => run(() => find().catch((error: unknown) => askAgain(error, props)));
@@ -108,7 +132,7 @@ function askAgain(error: unknown, { setDevice, notify }: AddDeviceProps): void {
     throw error;
   }
   setDevice(UNKNOWN_DEVICE);
-  notify(problem('No device waits with this code. Codes are valid for ten minutes, and once.'));
+  notify(problem(words.add.noneWaits));
 }
 
 interface ApprovalProps extends AddDeviceProps {
@@ -124,12 +148,12 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
   const refuse = async () => {
     await client.devices.refuse(waiting.id);
     setDevice(null);
-    notify(done('The device was refused.'));
+    notify(done(words.add.refused));
   };
   const approve = async (key: DeviceKey | null) => {
     if (key === null) {
       await client.devices.approve(waiting.id);
-      notify(ADDED);
+      notify(done(words.add.added));
     } else {
       await approveAndRenew(waiting, key, props);
     }
@@ -149,8 +173,6 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
   );
 }
 
-const ADDED = done('The device is added. It signs in within a few seconds.');
-
 /** Approves with a new session, which this tab continues with. */
 async function approveAndRenew(
   waiting: WaitingDevice,
@@ -159,7 +181,7 @@ async function approveAndRenew(
 ): Promise<void> {
   const { token, accountId } = session;
   const client = clientFor(token);
-  startSession(await approveWithKey(client, waiting, { accountId, key }), ADDED);
+  startSession(await approveWithKey(client, waiting, { accountId, key }), done(words.add.added));
   // The replaced session: it would expire by itself.
   await client.logOut().catch(() => undefined);
 }
@@ -175,24 +197,26 @@ function DeviceFacts({ userCode, waiting, accountId }: DeviceFactsProps) {
   return (
     <>
       <dl>
-        <dt>Device</dt>
-        <dd>{[client.name ?? 'Without a name', client.platform].filter(Boolean).join(', ')}</dd>
-        <dt>Address</dt>
+        <dt>{words.add.device}</dt>
+        <dd>{[client.name ?? words.add.unnamed, client.platform].filter(Boolean).join(', ')}</dd>
+        <dt>{words.add.address}</dt>
         <dd class="code">{address}</dd>
-        <dt>Asked</dt>
+        <dt>{words.add.asked}</dt>
         <dd>{formatDate(createdAt)}</dd>
-        <dt>Code</dt>
+        <dt>{words.add.code}</dt>
         <dd class="code">{userCode}</dd>
-        <dt>Account ID</dt>
+        <dt>{words.overview.id}</dt>
         <dd class="code">{accountId}</dd>
       </dl>
-      <p>The new device must show these words:</p>
-      <p class="words">{deviceCheckWords(publicKey).join(' ')}</p>
+      <div class="lead">
+        <p>{words.add.check}</p>
+        <p class="words">{deviceCheckWords(publicKey).join(' ')}</p>
+      </div>
     </>
   );
 }
 
-interface ConsentProps extends Pick<AccountActions, 'endSession' | 'notify'> {
+interface ConsentProps extends Pick<AccountActions, 'endSession'> {
   readonly isLink: boolean;
   readonly isKeyed: boolean;
   /** @param key null for accounts without one */
@@ -200,24 +224,19 @@ interface ConsentProps extends Pick<AccountActions, 'endSession' | 'notify'> {
   readonly refuse: () => Promise<void>;
 }
 
-function Consent({ isLink, isKeyed, approve, refuse, endSession, notify }: ConsentProps) {
-  const { isBusy, run } = useAction(notify, endSession);
+function Consent({ isLink, isKeyed, approve, refuse, endSession }: ConsentProps) {
+  const [notice, show] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(show, endSession);
   const check = (
     <label class="check">
-      <input type="checkbox" required />{' '}
-      {isLink
-        ? 'I started this myself, and the new device is with me'
-        : 'The new device shows the same words'}
+      <input type="checkbox" required /> {isLink ? words.add.mine : words.add.same}
     </label>
   );
   return (
     <>
-      <p>
-        It gets full access to your account{isKeyed && ', with the device key'}. Continue only if
-        you started this yourself.
-      </p>
+      <p>{isKeyed ? words.add.consentKeyed : words.add.consent}</p>
       {isKeyed ? (
-        <KeyForm use={approve} notify={notify} label="Add the device">
+        <KeyForm use={approve} endSession={endSession} label={words.add.approve}>
           {check}
         </KeyForm>
       ) : (
@@ -229,12 +248,13 @@ function Consent({ isLink, isKeyed, approve, refuse, endSession, notify }: Conse
         >
           {check}
           <button type="submit" class="primary" disabled={isBusy}>
-            Add the device
+            {words.add.approve}
           </button>
         </form>
       )}
+      <NoticeLine notice={notice} />
       <button type="button" class="link danger" disabled={isBusy} onClick={() => run(refuse)}>
-        Refuse the device
+        {words.add.refuse}
       </button>
     </>
   );

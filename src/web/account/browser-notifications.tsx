@@ -1,8 +1,9 @@
 import type { TargetedSubmitEvent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { browserName } from '../browser-name.js';
 import { done, problem, useAction } from '../ui/notice.js';
 import { KeyInput, readKey } from './key-forms.js';
-import { browserName, NotRegistered, ownToken, whyNoPush } from './push-subscription.js';
+import { NotRegistered, ownToken, whyNoPush } from './push-subscription.js';
 import type { Account, AccountActions } from './use-account.js';
 
 interface BrowserNotificationsProps extends AccountActions {

@@ -1,17 +1,19 @@
 import { encodeQR } from 'qr';
 import { useEffect, useState } from 'preact/hooks';
-import { DeviceNotAdded, waitForApproval } from '../../client/api/device-routes.js';
+import { waitForApproval } from '../../client/api/device-routes.js';
 import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
 import { deviceLink } from '../../client/crypto/device-link.js';
 import { makeDeviceSecrets } from '../../client/crypto/device-sealing.js';
+import { browserName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
-import { failure, problem, type Notify } from '../ui/notice.js';
+import { failure, type Notify } from '../ui/notice.js';
+import { words } from '../words/words.js';
 import type { Session } from './tab-state.js';
 
 /** The quiet zone in modules (ISO/IEC 18004). */
 const BORDER = 4;
 
-interface CodeSignInProps {
+export interface CodeSignInProps {
   readonly startSession: (session: Session) => void;
   /** Ends it without a session. */
   readonly close: Notify;
@@ -30,17 +32,17 @@ export function CodeSignIn({ startSession, close }: CodeSignInProps) {
     const stop = new AbortController();
     signIn(setShown, stop.signal).then(startSession, (error: unknown) => {
       if (!stop.signal.aborted) {
-        close(error instanceof DeviceNotAdded ? problem(error.message) : failure(error));
+        close(failure(error));
       }
     });
     return () => stop.abort();
   }, []);
   return (
     <section aria-labelledby="code-sign-in">
-      <h2 id="code-sign-in">Use another device</h2>
-      {shown === null ? <p class="quiet">One moment…</p> : <Invite {...shown} />}
+      <h1 id="code-sign-in">{words.code.title}</h1>
+      {shown === null ? <p class="waiting">{words.moment}</p> : <Invite {...shown} />}
       <button type="button" class="link" onClick={() => close(null)}>
-        Cancel
+        {words.cancel}
       </button>
     </section>
   );
@@ -50,7 +52,10 @@ async function signIn(show: (shown: Invitation) => void, stop: AbortSignal): Pro
   const { devices } = clientFor();
   const secrets = await makeDeviceSecrets();
   const { publicKey, proof } = secrets;
-  const request = await devices.request({ ...secrets, client: { name: 'Account page' } });
+  const request = await devices.request({
+    ...secrets,
+    client: { name: browserName(), platform: 'web' },
+  });
   const { userCode } = request;
   const link = deviceLink({ serverUrl: serverUrl(), userCode, publicKey });
   show({ userCode, link, checkWords: deviceCheckWords(publicKey) });
@@ -68,11 +73,16 @@ function waitUnless(stop: AbortSignal, ms: number): Promise<void> {
 function Invite({ userCode, link, checkWords }: Invitation) {
   return (
     <>
-      <p>Scan this with a device that has the account, or add a device there and type the code:</p>
+      <p>{words.code.scan}</p>
       <QrCode text={link} />
-      <p class="words">{userCode}</p>
-      <p>That device must show these words:</p>
-      <p class="words">{checkWords.join(' ')}</p>
+      <p class="words big center">{userCode}</p>
+      <div class="lead">
+        <p>{words.code.check}</p>
+        <p class="words">{checkWords.join(' ')}</p>
+      </div>
+      <p class="waiting" role="status">
+        {words.code.waiting}
+      </p>
     </>
   );
 }
@@ -84,7 +94,12 @@ function QrCode({ text }: { text: string }) {
     row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
   );
   return (
-    <svg class="qr" viewBox={`0 0 ${rows.length} ${rows.length}`} role="img" aria-label="QR code">
+    <svg
+      class="qr"
+      viewBox={`0 0 ${rows.length} ${rows.length}`}
+      role="img"
+      aria-label={words.code.qr}
+    >
       <rect width="100%" height="100%" fill="#fff" />
       <path d={dark.join('')} fill="#000" />
     </svg>

@@ -1,17 +1,23 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { GatehouseProblem } from '../../client/api/problem.js';
-import { DeviceKey } from '../../client/crypto/device-key.js';
-import { failure, problem, useAction, type Action, type Notify } from '../ui/notice.js';
+import { GatehouseProblem, ServerUnreachable } from '../../client/api/problem.js';
+import type { DeviceKey } from '../../client/crypto/device-key.js';
+import { serverUrl } from '../server.js';
+import { failure, NoticeLine, problem, useAction, type Notice } from '../ui/notice.js';
+import { words } from '../words/words.js';
+import { KeyView } from './key-view.js';
 
 interface KeyFormProps {
   readonly use: (key: DeviceKey) => Promise<void>;
-  readonly notify: Notify;
+  /** Receives a failure after which only signing in again helps. Default: it stays in the form. */
+  readonly endSession?: ((notice: Notice) => void) | undefined;
 }
 
 interface ExistingKeyFormProps extends KeyFormProps {
   /** Of the button. Default: Sign in. */
   readonly label?: string;
+  /** Whether another act of the page stands out instead. */
+  readonly isSecondary?: boolean;
   /** Fields before the button. */
   readonly children?: ComponentChildren;
 }
@@ -20,8 +26,11 @@ interface ExistingKeyFormProps extends KeyFormProps {
  * Asks for the key of an account, with the field names that password managers fill in. Reports a key
  * that has no account: only {@link NewKeyForm} creates one.
  */
-export function KeyForm({ use, notify, label = 'Sign in', children }: ExistingKeyFormProps) {
-  const { isBusy, run } = useAction(notify);
+export function KeyForm(props: ExistingKeyFormProps) {
+  const { use, endSession, label, isSecondary = false, children } = props;
+  const [notice, show] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(show, endSession);
+  usePreloadedKeys();
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const secret = new FormData(event.currentTarget).get('key');
@@ -32,32 +41,35 @@ export function KeyForm({ use, notify, label = 'Sign in', children }: ExistingKe
         if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
           throw error;
         }
-        notify(problem('This key has no account on this server.'));
+        show(problem(words.signIn.noAccount));
       }
     });
   };
   return (
     <form onSubmit={submit}>
       <AccountName />
-      <KeyInput id="key" label="Device key" />
+      <KeyInput id="key" label={words.signIn.keyLabel} isInvalid={notice !== null} />
       {children}
-      <button type="submit" class="primary" disabled={isBusy}>
-        {label}
+      <NoticeLine notice={notice} />
+      <button type="submit" class={isSecondary ? '' : 'primary'} disabled={isBusy}>
+        {label ?? words.signIn.keySubmit}
       </button>
     </form>
   );
 }
 
 /** Makes a key, and an account only after its owner confirms that the key is saved. */
-export function NewKeyForm({ use, notify }: KeyFormProps) {
+export function NewKeyForm({ use, endSession }: KeyFormProps) {
   const [key, setKey] = useState<DeviceKey | null>(null);
-  const { isBusy, run } = useAction(notify);
+  const [notice, show] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(show, endSession);
   useEffect(() => {
-    DeviceKey.generate().then(setKey, (error: unknown) => notify(failure(error)));
+    generateKey().then(setKey, (error: unknown) => show(failure(error)));
   }, []);
   if (key === null) {
-    return null;
+    return <NoticeLine notice={notice} />;
   }
+  const { newKey } = words;
   return (
     <form
       onSubmit={(event) => {
@@ -65,77 +77,82 @@ export function NewKeyForm({ use, notify }: KeyFormProps) {
         run(() => use(key));
       }}
     >
-      <p>
-        This key is the only way to sign in to the account, and it cannot be recovered. Save it in a
-        password manager before you continue.
-      </p>
+      <p>{newKey.lead}</p>
       <AccountName />
-      <label for="new-key">Your new device key</label>
-      <NewKey secret={key.secret} run={run} />
+      <div class="field">
+        <label for="new-key">{newKey.label}</label>
+        <KeyView id="new-key" secret={key.secret} />
+      </div>
       <label class="check">
-        <input type="checkbox" required /> I saved the key
+        <input type="checkbox" required /> {newKey.saved}
       </label>
+      <NoticeLine notice={notice} />
       <button type="submit" class="primary" disabled={isBusy}>
-        Create the account
+        {newKey.submit}
       </button>
     </form>
   );
 }
 
-/** Hidden until asked for, in a field that password managers offer to save. */
-function NewKey({ secret, run }: { secret: string; run: Action['run'] }) {
-  const [isShown, setShown] = useState(false);
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(secret);
-    setCopied(true);
-  };
-  return (
-    <div class="row">
-      <input
-        id="new-key"
-        class="code"
-        type="password"
-        autocomplete="new-password"
-        value={secret}
-        readOnly
-      />
-      <button type="button" onClick={() => setShown(!isShown)}>
-        {isShown ? 'Hide' : 'Show'}
-      </button>
-      <button type="button" onClick={() => run(copy)}>
-        {isCopied ? 'Copied' : 'Copy'}
-      </button>
-      {isShown && <output class="code">{secret}</output>}
-    </div>
-  );
+interface KeyInputProps {
+  readonly id: string;
+  readonly label: string;
+  readonly isInvalid?: boolean;
 }
 
 /** A field for a device key, which password managers fill in. */
-export function KeyInput({ id, label }: { id: string; label: string }) {
+export function KeyInput({ id, label, isInvalid = false }: KeyInputProps) {
   return (
-    <>
+    <div class="field">
       <label for={id}>{label}</label>
       <input
         id={id}
         name={id}
         type="password"
+        class="code"
         autocomplete="current-password"
         autocapitalize="none"
         spellcheck={false}
+        placeholder="gatekey1…"
+        aria-invalid={isInvalid}
         required
       />
-    </>
+    </div>
   );
 }
 
 /** The user name under which a password manager saves the key. */
 function AccountName() {
-  return <input name="username" autocomplete="username" value="device key" readOnly hidden />;
+  return (
+    <input name="username" autocomplete="username" value={words.newKey.userName} readOnly hidden />
+  );
 }
 
 /** @param text the key, in either form, or the JSON file of the command-line client */
-export function readKey(text: string): Promise<DeviceKey> {
+export async function readKey(text: string): Promise<DeviceKey> {
   const [, quoted] = /"d"\s*:\s*"([^"]*)"/.exec(text) ?? [];
-  return DeviceKey.fromSecret(quoted ?? text.trim());
+  return (await keys()).fromSecret(quoted ?? text.trim());
+}
+
+async function generateKey(): Promise<DeviceKey> {
+  return (await keys()).generate();
+}
+
+/** In a file of its own: a person who signs in through a provider needs no key. */
+async function keys(): Promise<typeof DeviceKey> {
+  try {
+    return (await import('../../client/crypto/device-key.js')).DeviceKey;
+  } catch (error) {
+    throw new ServerUnreachable(serverUrl(), 'a file of the page cannot be loaded', {
+      cause: error,
+    });
+  }
+}
+
+/** Loads what keys need while the person types. */
+function usePreloadedKeys(): void {
+  useEffect(() => {
+    // The submission reports it.
+    keys().catch(() => undefined);
+  }, []);
 }

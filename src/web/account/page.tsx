@@ -1,9 +1,12 @@
+import type { ComponentChildren } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
-import { serverUrl } from '../server.js';
+import type { NotificationTarget } from '../../client/notifications/notification-routing.js';
+import { Brand } from '../brand.js';
+import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
-import { AccountView } from './account-view.js';
-import type { AddDeviceProps } from './add-device.js';
+import { words } from '../words/words.js';
+import type { AccountViewProps } from './account-view.js';
 import { CertificateReturned, ProviderReturned } from './returned.js';
 import { SignIn } from './sign-in.js';
 import {
@@ -12,55 +15,80 @@ import {
   savedSession,
   savePendingDevice,
   saveSession,
-  UNKNOWN_DEVICE,
   type Arrival,
   type PendingDevice,
   type Session,
 } from './tab-state.js';
+import { useWaitingRequest, WaitingRequest } from './waiting-request.js';
 
-const AddDevice = lazyPart<AddDeviceProps>(async () => {
-  return (await import('./add-device.js')).AddDevice;
+const AccountView = lazyPart<AccountViewProps>(async () => {
+  return (await import('./account-view.js')).AccountView;
 });
 
+interface PageProps {
+  readonly arrival: Arrival;
+  /** What the address asks to show: a notification was clicked. */
+  readonly request: NotificationTarget | null;
+}
+
 /** The whole page: first the answer of a provider, then the account or the sign-in. */
-export function Page({ arrival }: { arrival: Arrival }) {
+export function Page({ arrival, request }: PageProps) {
   const tab = useTab(arrival);
-  const { returned, session, device, notice, notify, startSession, endSession, close } = tab;
+  const waiting = useWaitingRequest(request);
+  const { returned, session, device, notice, notify, startSession, close } = tab;
   const finish = { startSession, close };
-  return (
+  const above = (
     <>
-      <header>
-        <h1>Gatehouse at {new URL(serverUrl()).host}</h1>
-      </header>
       <NoticeLine notice={notice} />
-      <main>
-        {returned?.kind === 'certificate' && <CertificateReturned arrival={returned} {...finish} />}
-        {returned?.kind === 'returned' && (
-          <ProviderReturned arrival={returned} session={session} notify={notify} {...finish} />
-        )}
-        {returned === null && session !== null && device !== null && (
-          <AddDevice {...tab} session={session} device={device} />
-        )}
-        {returned === null && session !== null && device === null && (
-          <AccountView
-            session={session}
-            endSession={endSession}
-            notify={notify}
-            addDevice={() => tab.setDevice(UNKNOWN_DEVICE)}
-          />
-        )}
-        {returned === null && session === null && (
-          <>
-            {device !== null && <p>Sign in to the account that the new device is added to.</p>}
-            <SignIn
-              isFresh={arrival.kind === 'opened' && device === null && notice === null}
-              startSession={startSession}
-              notify={notify}
-            />
-          </>
-        )}
-      </main>
+      <WaitingRequest {...waiting} />
     </>
+  );
+  if (returned !== null) {
+    return (
+      <Gate above={above}>
+        {returned.kind === 'certificate' ? (
+          <CertificateReturned arrival={returned} session={session} {...finish} />
+        ) : (
+          <ProviderReturned arrival={returned} session={session} {...finish} />
+        )}
+      </Gate>
+    );
+  }
+  if (session !== null) {
+    return <AccountView {...tab} session={session} above={above} />;
+  }
+  return (
+    <Gate above={above}>
+      {device !== null && <p>{words.signIn.forDevice}</p>}
+      <SignIn
+        isFresh={arrival.kind === 'opened' && device === null && notice === null}
+        startSession={startSession}
+        notify={notify}
+      />
+    </Gate>
+  );
+}
+
+interface GateProps {
+  readonly above: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** The page of a person who is not signed in yet. */
+function Gate({ above, children }: GateProps) {
+  return (
+    <div class="gate">
+      <header>
+        <Brand withHost />
+      </header>
+      <main>
+        {above}
+        {children}
+      </main>
+      <footer>
+        <LanguageChoice />
+      </footer>
+    </div>
   );
 }
 
@@ -71,9 +99,7 @@ function useTab(arrival: Arrival) {
   const [session, setSession] = useState<Session | null>(savedSession);
   const [device, showDevice] = useState<PendingDevice | null>(savedPendingDevice);
   const [notice, notify] = useState<Notice | null>(
-    arrival.kind === 'device' && arrival.isDamaged
-      ? problem('This link is damaged. Type the code that the new device shows.')
-      : null,
+    arrival.kind === 'device' && arrival.isDamaged ? problem(words.add.damaged) : null,
   );
   const setDevice = useCallback((next: PendingDevice | null) => {
     savePendingDevice(next);
@@ -93,15 +119,5 @@ function useTab(arrival: Arrival) {
     setSession(null);
     notify(last);
   }, []);
-  return {
-    returned,
-    session,
-    device,
-    setDevice,
-    notice,
-    notify,
-    startSession,
-    endSession,
-    close,
-  };
+  return { returned, session, device, setDevice, notice, notify, startSession, endSession, close };
 }

@@ -1,11 +1,11 @@
 import type { AccountProfile } from '../../client/api/api-client-answers.js';
-import { GatehouseProblem } from '../../client/api/problem.js';
 import { AccountContent } from '../../client/crypto/account-content.js';
 import { readBase64 } from '../../client/crypto/bytes.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { formatWebPushToken } from '../../client/notifications/web-push.js';
 import { ensureWebPushKey } from '../../client/notifications/web-push-key.js';
 import { clientFor, serverUrl } from '../server.js';
+import { requireOwnKey } from './own-key.js';
 import { NotRegistered } from './push-subscription.js';
 import type { Session } from './tab-state.js';
 
@@ -22,7 +22,8 @@ export async function register(
 ): Promise<void> {
   const client = clientFor(session.token);
   if (key !== null) {
-    await requireOwnKey(key, profile);
+    // Another key would seal the settings for good.
+    await requireOwnKey(key, profile.id);
   }
   const content = key && new AccountContent(key.bytes, profile.id);
   const publicKey = await ensureWebPushKey(client, content);
@@ -33,24 +34,6 @@ export async function register(
     throw new NotRegistered('The push service of this browser gave no address that can be used.');
   }
   await client.savePushToken(token, serverUrl(), { name, platform: 'web' });
-}
-
-/** Another key would seal the settings for good: the server knows whose it is. */
-async function requireOwnKey(key: DeviceKey, { id }: AccountProfile): Promise<void> {
-  const login = await clientFor()
-    .logIn(key)
-    .catch((error: unknown) => {
-      if (error instanceof GatehouseProblem && error.code === 'not-found') {
-        return null;
-      }
-      throw error;
-    });
-  if (login !== null) {
-    await clientFor(login.token).logOut();
-  }
-  if (login?.accountId !== id) {
-    throw new NotRegistered('This is not the device key of this account.');
-  }
 }
 
 async function subscribe(publicKey: string): Promise<PushSubscription> {

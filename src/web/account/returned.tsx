@@ -3,9 +3,10 @@ import type { LoginAnswer } from '../../client/api/api-client-answers.js';
 import type { OAuthReturn } from '../../client/api/oauth-return.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
-import { returnErrorMessage } from '../../client/messages.js';
 import { clientFor } from '../server.js';
 import { done, failure, problem, type Notice, type Notify } from '../ui/notice.js';
+import { returnErrorMessage } from '../words/failure.js';
+import { words } from '../words/words.js';
 import { KeyForm, NewKeyForm } from './key-forms.js';
 import type { Arrival, Session } from './tab-state.js';
 
@@ -17,27 +18,32 @@ interface ReturnedProps {
 
 interface CertificateReturnedProps extends ReturnedProps {
   readonly arrival: Extract<Arrival, { kind: 'certificate' }>;
+  readonly session: Session | null;
 }
 
-/** Claims the session of a sign-in with a certificate. */
-export function CertificateReturned({ arrival, startSession, close }: CertificateReturnedProps) {
-  const { code, error, proof } = arrival;
+/** Claims what a certificate was shown for: a session, or its link to the account of this tab. */
+export function CertificateReturned({ arrival, session, ...props }: CertificateReturnedProps) {
+  const { startSession, close } = props;
+  const { code, error, flow } = arrival;
   useEffect(() => {
+    const proof = flow.proof ?? '';
     if (code === null) {
       close(problem(returnErrorMessage(error)));
+    } else if (flow.purpose === 'connect') {
+      const claim = async (token: string) => clientFor(token).certificate.connect({ code, proof });
+      void link(words.security.certificate, session, claim).then(close);
     } else {
       clientFor()
         .certificate.claim(code, proof)
         .then(startSession, (reason: unknown) => close(failure(reason)));
     }
   }, []);
-  return <p class="quiet">One moment…</p>;
+  return <p class="waiting">{words.moment}</p>;
 }
 
 interface ProviderReturnedProps extends ReturnedProps {
   readonly arrival: Extract<Arrival, { kind: 'returned' }>;
   readonly session: Session | null;
-  readonly notify: Notify;
 }
 
 /** Finishes what this tab started with a provider, or says why that is not possible. */
@@ -50,25 +56,32 @@ export function ProviderReturned({ arrival, session, ...props }: ProviderReturne
       props.close(problem(returnErrorMessage(answer.error)));
     } else if (flow === null || (isSignIn && proof === null)) {
       // An attacker may have started it, to have this person finish it (RFC 6749, 10.12).
-      props.close(problem('This was started in another tab or browser. Start it again here.'));
+      props.close(problem(words.signIn.otherTab));
     } else if (answer.kind === 'connect') {
-      void link(provider, answer.pending, session).then(props.close);
+      const { pending } = answer;
+      const finish = (token: string) => clientFor(token).connect.finish(provider, pending);
+      void link(provider, session, finish).then(props.close);
     }
   }, []);
   return isSignIn && proof !== null ? (
     <FinishSignIn provider={provider} answer={answer} proof={proof} {...props} />
   ) : (
-    <p class="quiet">One moment…</p>
+    <p class="waiting">{words.moment}</p>
   );
 }
 
-async function link(provider: string, pending: string, session: Session | null): Promise<Notice> {
+/** @param finish with the token of this tab */
+async function link(
+  name: string,
+  session: Session | null,
+  finish: (token: string) => Promise<void>,
+): Promise<Notice> {
   if (session === null) {
-    return problem(`Sign in, then connect ${provider} again.`);
+    return problem(words.security.connectSignIn(name));
   }
   try {
-    await clientFor(session.token).connect.finish(provider, pending);
-    return done(`${provider} is connected.`);
+    await finish(session.token);
+    return done(words.security.connected(name));
   } catch (error) {
     return failure(error);
   }
@@ -83,7 +96,6 @@ interface FinishProps extends ReturnedProps {
   readonly provider: string;
   readonly answer: SignInAnswer;
   readonly proof: string;
-  readonly notify: Notify;
 }
 
 /** Asks what the server cannot know, and only that (specification, OAuth provisioning choice). */
@@ -91,15 +103,13 @@ function FinishSignIn(props: FinishProps) {
   const [step, setStep] = useState<Step>(() => firstStep(props.answer));
   useEffect(() => {
     if (step === 'closed') {
-      props.close(
-        problem('You have no account on this server, and this provider does not create accounts.'),
-      );
+      props.close(problem(words.signIn.closed));
     } else if (step === 'without-key') {
       void finishWithoutKey(props, () => setStep('own-key'));
     }
   }, [step]);
   if (step === 'closed' || step === 'without-key') {
-    return <p class="quiet">One moment…</p>;
+    return <p class="waiting">{words.moment}</p>;
   }
   return step === 'choice' ? (
     <Choice choose={setStep} />
@@ -142,7 +152,7 @@ function finished(
   { created, ...session }: LoginAnswer,
   startSession: ReturnedProps['startSession'],
 ): void {
-  startSession(session, created ? done('Your account is ready.') : null);
+  startSession(session, created ? done(words.newKey.ready) : null);
 }
 
 interface KeyStepProps extends FinishProps {
@@ -151,7 +161,8 @@ interface KeyStepProps extends FinishProps {
 }
 
 function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepProps) {
-  const { notify, startSession, close } = props;
+  const { startSession, close } = props;
+  const { newKey } = words;
   const { external } = clientFor();
   const use = async (key: DeviceKey) => {
     const finish = { pending: answer.pending, proof, create: isNew };
@@ -164,39 +175,38 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
   };
   return (
     <section aria-labelledby="finish">
-      <h2 id="finish">{isNew ? 'Create your account' : 'Enter your device key'}</h2>
-      {!isNew && (
-        <p>The provider identified you. The data of your account also needs its device key.</p>
-      )}
-      {isNew ? <NewKeyForm use={use} notify={notify} /> : <KeyForm use={use} notify={notify} />}
-      {answer.kind === 'new' && (
-        <button type="button" class="link" onClick={() => choose(isNew ? 'own-key' : 'new-key')}>
-          {isNew ? 'I already have a device key' : 'I have no device key'}
+      <h1 id="finish">{isNew ? newKey.title : newKey.enter}</h1>
+      {!isNew && <p>{newKey.provider}</p>}
+      {isNew ? <NewKeyForm use={use} /> : <KeyForm use={use} />}
+      <div class="row">
+        {answer.kind === 'new' && (
+          <button type="button" class="link" onClick={() => choose(isNew ? 'own-key' : 'new-key')}>
+            {isNew ? newKey.haveOne : newKey.haveNone}
+          </button>
+        )}
+        <button type="button" class="link" onClick={cancel}>
+          {words.cancel}
         </button>
-      )}
-      <button type="button" class="link" onClick={cancel}>
-        Cancel
-      </button>
+      </div>
     </section>
   );
 }
 
 function Choice({ choose }: { choose: (step: Step) => void }) {
+  const { kind } = words;
   return (
     <section aria-labelledby="choice">
-      <h2 id="choice">Which kind of account?</h2>
-      <button type="button" class="choice" onClick={() => choose('new-key')}>
-        <strong>End-to-end encrypted</strong>
-        <span>
-          Only your devices can read your data. You keep a key; if you lose it, you lose the data.
-        </span>
-      </button>
-      <button type="button" class="choice" onClick={() => choose('without-key')}>
-        <strong>Not encrypted</strong>
-        <span>
-          The server can read your data. Signing in with the provider is enough on every device.
-        </span>
-      </button>
+      <h1 id="choice">{kind.title}</h1>
+      <div class="stack">
+        <button type="button" class="choice" onClick={() => choose('new-key')}>
+          <strong>{kind.e2ee}</strong>
+          <span>{kind.e2eeHint}</span>
+        </button>
+        <button type="button" class="choice" onClick={() => choose('without-key')}>
+          <strong>{kind.plain}</strong>
+          <span>{kind.plainHint}</span>
+        </button>
+      </div>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { readOAuthReturn, type OAuthReturn } from '../../client/api/oauth-return.js';
 import { readDeviceLink } from '../../client/crypto/device-link.js';
 import { isRecord } from '../../client/is-record.js';
+import { sectionIn } from './sections.js';
 
 /** The session of this tab; closing the tab discards it. */
 export interface Session {
@@ -13,6 +14,7 @@ export interface PendingFlow {
   readonly provider: string;
   /** The secret whose hash the server has; null where there is none. */
   readonly proof: string | null;
+  readonly purpose: 'sign-in' | 'connect';
 }
 
 /** A device that this tab is asked to add to the account. */
@@ -39,13 +41,13 @@ export type Arrival =
       /** Whether the address has a fragment that is no device link. */
       readonly isDamaged: boolean;
     }
-  /** From a sign-in with a certificate: with the code to claim, or with an error. */
+  /** From signing in with a certificate, or connecting one: with the code to claim, or an error. */
   | {
       readonly kind: 'certificate';
       readonly code: string | null;
       readonly error: string;
-      /** What this tab started the sign-in with. */
-      readonly proof: string;
+      /** What this tab started. */
+      readonly flow: PendingFlow;
     }
   | {
       readonly kind: 'returned';
@@ -91,7 +93,8 @@ export function savedPendingDevice(): PendingDevice | null {
 /** Reads the address and removes the answer from it: an answer can be used once. */
 export function takeArrival(): Arrival {
   const address = new URL(location.href);
-  history.replaceState(null, '', document.baseURI);
+  const section = sectionIn(address.hash);
+  history.replaceState(null, '', section === null ? document.baseURI : `#${section}`);
   if (/\/device\/?$/.test(address.pathname)) {
     return fromDevice(address);
   }
@@ -122,15 +125,19 @@ function fromCertificate({ searchParams }: URL): Arrival {
   const [code, error] = [searchParams.get('code'), searchParams.get('error')];
   const flow = code === null && error === null ? null : takePendingFlow();
   return flow?.provider === CERTIFICATE
-    ? { kind: 'certificate', code, error: error ?? '', proof: flow.proof ?? '' }
+    ? { kind: 'certificate', code, error: error ?? '', flow }
     : { kind: 'opened' };
 }
 
 function takePendingFlow(): PendingFlow | null {
-  const { provider, proof } = read(PENDING_FLOW);
+  const { provider, proof, purpose } = read(PENDING_FLOW);
   sessionStorage.removeItem(PENDING_FLOW);
   return typeof provider === 'string'
-    ? { provider, proof: typeof proof === 'string' ? proof : null }
+    ? {
+        provider,
+        proof: typeof proof === 'string' ? proof : null,
+        purpose: purpose === 'connect' ? purpose : 'sign-in',
+      }
     : null;
 }
 

@@ -8,10 +8,11 @@ import type {
 } from '../../client/api/api-client-answers.js';
 import { authChoices, type AuthChoices } from '../../client/api/auth-choices.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
-import { requiresSignIn } from '../../client/messages.js';
 import { connectUpdates } from '../../client/updates/connect-updates.js';
 import { clientFor, serverUrl } from '../server.js';
 import { failure, type Notice, type Notify } from '../ui/notice.js';
+import { requiresSignIn } from '../words/failure.js';
+import type { Endings } from './security/sign-out.js';
 import type { Session } from './tab-state.js';
 
 /** What the account page shows. */
@@ -31,6 +32,15 @@ export interface AccountActions {
   readonly endSession: (notice: Notice) => void;
   readonly notify: Notify;
   readonly reload: () => void;
+}
+
+/** What each section of the account view gets. */
+export interface SectionProps extends AccountActions {
+  readonly account: Account;
+  /** The push token of this browser; null where it is not subscribed. */
+  readonly own: string | null;
+  readonly endings: Endings;
+  readonly addDevice: () => void;
 }
 
 interface LiveAccount {

@@ -2,44 +2,53 @@ import { useEffect, useState } from 'preact/hooks';
 import {
   readNotificationTarget,
   type NotificationTarget,
-  type NotificationTopic,
 } from '../../client/notifications/notification-routing.js';
+import { words } from '../words/words.js';
 import { VIEWING } from '../worker/page-messages.js';
 
-const WORDS: Readonly<Record<NotificationTopic, string>> = {
-  ready: 'A turn is finished.',
-  permission_request: 'A permission request waits.',
-  user_action_request: 'A question waits.',
-};
+interface WaitingRequestProps {
+  readonly target: NotificationTarget | null;
+  readonly dismiss: () => void;
+}
 
 /**
  * What a clicked notification is about, where no app is configured to open it: this page cannot
  * answer a request, but says where it is.
- *
- * @param first of the address this page was opened at
  */
-export function WaitingRequest({ first }: { first: NotificationTarget | null }) {
-  const [target, setTarget] = useState(first);
-  useEffect(() => listen(target, setTarget), [target]);
+export function WaitingRequest({ target, dismiss }: WaitingRequestProps) {
   if (target === null) {
     return null;
   }
   const { topic, sessionId, requestId } = target;
+  const { waiting } = words;
   return (
     <section aria-labelledby="waiting">
-      <h2 id="waiting">{WORDS[topic]}</h2>
+      <h2 id="waiting">{waiting[topic]}</h2>
       <dl>
-        <dt>Session</dt>
+        <dt>{waiting.session}</dt>
         <dd class="code">{sessionId}</dd>
-        {requestId !== null && <dt>Request</dt>}
+        {requestId !== null && <dt>{waiting.request}</dt>}
         {requestId !== null && <dd class="code">{requestId}</dd>}
       </dl>
-      <p class="quiet">Answer it in the app that shows this session.</p>
-      <button type="button" class="link" onClick={() => setTarget(null)}>
-        Dismiss
-      </button>
+      <p class="quiet">{waiting.hint}</p>
+      <div class="row">
+        <button type="button" onClick={dismiss}>
+          {words.dismiss}
+        </button>
+      </div>
     </section>
   );
+}
+
+/**
+ * The request to show: of the address, or of a notification that was clicked while the page is open.
+ *
+ * @param first of the address this page was opened at
+ */
+export function useWaitingRequest(first: NotificationTarget | null): WaitingRequestProps {
+  const [target, setTarget] = useState(first);
+  useEffect(() => listen(target, setTarget), [target]);
+  return { target, dismiss: () => setTarget(null) };
 }
 
 /** Answers the worker's questions, and shows what was clicked while this page is open. */

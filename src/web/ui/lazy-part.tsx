@@ -1,28 +1,26 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Loading, problem, type Notify } from './notice.js';
+import { Loading } from './notice.js';
 
 /**
  * A part of the page in a file of its own, which is loaded when it is first shown.
  *
- * @param load imports it
+ * @param load imports it, for example `async () => (await import('./part.js')).Part`
  */
-export function lazyPart<Props extends { readonly notify: Notify }>(
+export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
+  let known: ComponentType<Props> | null = null;
   return function LazyPart(props: Props) {
-    const [Part, setPart] = useState<ComponentType<Props> | null>(null);
+    const [Part, show] = useState<ComponentType<Props> | null>(() => known);
     useEffect(() => {
-      load().then(
-        (loaded) => setPart(() => loaded),
-        () => props.notify(problem('This part of the page could not be loaded.')),
-      );
+      const open = async () => {
+        known ??= await load();
+        show(() => known);
+      };
+      open().catch(() => undefined);
     }, []);
     // The file has another name after an upgrade of the server: only the whole page knows it then.
-    return Part === null ? (
-      <Loading retry={() => location.reload()} notify={props.notify} />
-    ) : (
-      <Part {...props} />
-    );
+    return Part === null ? <Loading retry={() => location.reload()} /> : <Part {...props} />;
   };
 }

@@ -1,7 +1,9 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
-import { failureMessage, requiresSignIn } from '../../client/messages.js';
+import { failureMessage, requiresSignIn } from '../words/failure.js';
+import { words } from '../words/words.js';
+import { Icon } from './icon.js';
 
-/** One line above the page: what succeeded, or what failed. */
+/** What succeeded, or what failed: above the page, or beside an act. */
 export interface Notice {
   readonly kind: 'done' | 'problem';
   readonly text: string;
@@ -14,25 +16,30 @@ export const done = (text: string): Notice => ({ kind: 'done', text });
 export const problem = (text: string): Notice => ({ kind: 'problem', text });
 export const failure = (error: unknown): Notice => problem(failureMessage(error));
 
-export function NoticeLine({ notice }: { notice: Notice | null }) {
+export function NoticeLine({ notice }: { readonly notice: Notice | null }) {
   return (
     <div class="notice" role={notice?.kind === 'problem' ? 'alert' : 'status'}>
-      {notice !== null && <p class={notice.kind}>{notice.text}</p>}
+      {notice !== null && (
+        <p class={notice.kind}>
+          <Icon name={notice.kind === 'done' ? 'check' : 'alert'} />
+          <span>{notice.text}</span>
+        </p>
+      )}
     </div>
   );
 }
 
 /** Shown until the server has answered, and after it failed to. */
-export function Loading({ retry, notify }: { retry: () => unknown; notify: Notify }) {
+export function Loading({ retry, notify }: { retry: () => unknown; notify?: Notify }) {
   const onClick = () => {
-    notify(null);
+    notify?.(null);
     retry();
   };
   return (
     <>
-      <p class="quiet">One moment…</p>
-      <button type="button" class="link" onClick={onClick}>
-        Try again
+      <p class="waiting">{words.moment}</p>
+      <button type="button" class="link late" onClick={onClick}>
+        {words.tryAgain}
       </button>
     </>
   );

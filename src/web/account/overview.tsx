@@ -1,0 +1,156 @@
+import { Icon, type IconName } from '../ui/icon.js';
+import { CopyButton } from '../ui/copy-button.js';
+import { formatDay } from '../words/format.js';
+import { words } from '../words/words.js';
+import type { Section } from './sections.js';
+import type { Account, SectionProps } from './use-account.js';
+
+/** Who this is, what to do next, and where everything else is. */
+export function Overview({ account, addDevice }: SectionProps) {
+  return (
+    <>
+      <Profile account={account} />
+      <Next account={account} addDevice={addDevice} />
+      {account.refusal === null && <Counts account={account} />}
+      <Details account={account} />
+    </>
+  );
+}
+
+function Profile({ account: { profile } }: { readonly account: Account }) {
+  const { overview } = words;
+  const name = profile.identities.find(({ login }) => login !== null)?.login ?? null;
+  const isSealed = profile.encryptionMode === 'e2ee';
+  return (
+    <div class="card">
+      <div class="profile">
+        <span class="initial" aria-hidden="true">
+          {name === null ? <Icon name="person" /> : name.slice(0, 1).toUpperCase()}
+        </span>
+        <div>
+          <h2>{name ?? overview.unnamed(profile.id.slice(0, 8))}</h2>
+          <p class="titled">
+            <span class={isSealed ? 'badge accent' : 'badge'}>
+              <Icon name={isSealed ? 'lock' : 'shield'} />
+              {isSealed ? overview.e2ee : overview.plain}
+            </span>
+            <span class="badge">
+              {profile.keyMode === 'keyed' ? overview.keyed : overview.keyless}
+            </span>
+          </p>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type NextProps = Pick<SectionProps, 'account' | 'addDevice'>;
+
+function Next({ account, addDevice }: NextProps) {
+  const { devices, sessions, refusal } = account;
+  const { overview } = words;
+  const tasks = [
+    ...missingProviders(account).map((name) => ({
+      icon: 'shield',
+      title: overview.connect(name),
+      hint: overview.connectHint,
+      section: 'security',
+    })),
+    refusal === null &&
+      sessions.length < 2 && {
+        icon: 'computer',
+        title: overview.addDevice,
+        hint: overview.addDeviceHint,
+        section: 'devices',
+        act: addDevice,
+      },
+    refusal === null &&
+      devices.length === 0 && {
+        icon: 'bell',
+        title: overview.notify,
+        hint: overview.notifyHint,
+        section: 'notifications',
+      },
+  ].filter((task) => task !== false) as readonly TaskProps[];
+  return tasks.length === 0 ? null : (
+    <section aria-labelledby="next">
+      <h2 id="next">{overview.next}</h2>
+      <ul>
+        {tasks.map((task) => (
+          <Task key={task.title} {...task} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The names of the providers that this server requires and the account lacks. */
+function missingProviders({ profile, features }: Account): readonly string[] {
+  const { login, providers = {} } = features.capabilities.auth;
+  return (login?.requiredProviders ?? [])
+    .filter((id) => !profile.identities.some(({ provider }) => provider === id))
+    .map((id) => providers[id]?.displayName ?? id);
+}
+
+interface TaskProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly hint: string;
+  /** Where it is done. */
+  readonly section: Section;
+  readonly act?: () => void;
+}
+
+function Task({ icon, title, hint, section, act }: TaskProps) {
+  return (
+    <li>
+      <span class="tile accent">
+        <Icon name={icon} />
+      </span>
+      <div>
+        <a href={`#${section}`} onClick={act}>
+          {title}
+        </a>
+        <span class="hint">{hint}</span>
+      </div>
+    </li>
+  );
+}
+
+function Counts({ account: { sessions, devices } }: { readonly account: Account }) {
+  const { overview } = words;
+  return (
+    <div class="pair">
+      <a class="card count" href="#devices">
+        <strong>{overview.sessions(sessions.length)}</strong>
+        <span class="hint">{overview.sessionsHint}</span>
+      </a>
+      <a class="card count" href="#devices">
+        <strong>{overview.devices(devices.length)}</strong>
+        <span class="hint">{overview.devicesHint}</span>
+      </a>
+    </div>
+  );
+}
+
+function Details({ account: { profile } }: { readonly account: Account }) {
+  const { overview } = words;
+  return (
+    <section aria-labelledby="details">
+      <h2 id="details">{overview.details}</h2>
+      <dl>
+        <dt>{overview.id}</dt>
+        <dd class="titled">
+          <span class="code">{profile.id}</span>
+          <CopyButton text={profile.id} label={overview.id} />
+        </dd>
+        <dt>{overview.created}</dt>
+        <dd>{formatDay(profile.createdAt)}</dd>
+        <dt>{overview.signIn}</dt>
+        <dd>{profile.keyMode === 'keyed' ? overview.keyed : overview.keyless}</dd>
+        <dt>{overview.content}</dt>
+        <dd>{profile.encryptionMode === 'e2ee' ? overview.e2eeLong : overview.plainLong}</dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** The parts of the account view, by their fragment: `/app/#security`. */
+export const SECTIONS = ['overview', 'devices', 'notifications', 'security'] as const;
+
+export type Section = (typeof SECTIONS)[number];
+
+/** @param hash of an address, with its `#` @returns null where it names none */
+export function sectionIn(hash: string): Section | null {
+  return SECTIONS.find((section) => `#${section}` === hash) ?? null;
+}
+
+/** The part that the address names; back and forward change it. */
+export function useSection(): Section {
+  const [section, show] = useState(currentSection);
+  useEffect(() => {
+    const onChange = () => show(currentSection());
+    addEventListener('hashchange', onChange);
+    return () => removeEventListener('hashchange', onChange);
+  }, []);
+  return section;
+}
+
+function currentSection(): Section {
+  return sectionIn(location.hash) ?? 'overview';
+}

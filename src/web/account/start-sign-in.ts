@@ -1,0 +1,41 @@
+import type { ProviderChoice } from '../../client/api/auth-choices.js';
+import { GatehouseProblem } from '../../client/api/problem.js';
+import { makeLoginProof } from '../../client/crypto/login-proof.js';
+import { clientFor } from '../server.js';
+import { CERTIFICATE, savePendingFlow, type Session } from './tab-state.js';
+
+/** Redirects to the provider; the proof stays in this tab. */
+export async function redirectTo({ id: provider, startMode: mode }: ProviderChoice): Promise<void> {
+  const { proof, proofHash } = await makeLoginProof();
+  const address = await clientFor().external.start(provider, { mode, proofHash });
+  savePendingFlow({ provider, proof, purpose: 'sign-in' });
+  location.assign(address);
+}
+
+/**
+ * Signs in with the certificate of this connection. Where it has none, redirects to the address that
+ * asks browsers for one, if the server has such an address and accepts this return address.
+ */
+export async function signInWithCertificate(
+  startSession: (session: Session) => void,
+): Promise<void> {
+  const { certificate } = clientFor();
+  try {
+    startSession(await certificate.logIn());
+  } catch (error) {
+    const isNotAsked = error instanceof GatehouseProblem && error.code === 'mtls-required';
+    const { proof, proofHash } = await makeLoginProof();
+    const start = certificate.startUrl(document.baseURI, proofHash);
+    if (!isNotAsked || !(await redirects(start))) {
+      throw error;
+    }
+    savePendingFlow({ provider: CERTIFICATE, proof, purpose: 'sign-in' });
+    location.assign(start);
+  }
+}
+
+/** Asked first: the browser would show a refusal, which is JSON, in place of this page. */
+export async function redirects(address: string): Promise<boolean> {
+  const { type } = await fetch(address, { redirect: 'manual' });
+  return type === 'opaqueredirect';
+}

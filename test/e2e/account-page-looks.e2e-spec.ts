@@ -1,0 +1,186 @@
+import { mkdirSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { Browser } from 'playwright-core';
+import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
+import { call } from '../helpers/client.js';
+import {
+  createAccount,
+  enterKey,
+  open,
+  overflow,
+  sees,
+  seesAccount,
+  tokenOf,
+} from './account-page-acts.js';
+import { startWorld, type World } from './external-world.js';
+import { OPTIONAL } from './keyless-calls.js';
+
+/** Kept after the run, to be looked at. */
+const PICTURES = join(import.meta.dirname, '../../test-results/account-page');
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+const SIZES = {
+  desktop: { width: 1200, height: 800 },
+  /** A desktop at 200 % as well: half the pixels in each direction. */
+  phone: { width: 360, height: 740 },
+} as const;
+/** Gzipped, all files that a person loads who creates an account and visits every section. */
+const MAX_LOADED_BYTES = 80_000;
+/** The same, until the sign-in is shown. */
+const MAX_FIRST_BYTES = 45_000;
+const ASSETS = join(import.meta.dirname, '../../dist/web/assets');
+const THEMES = ['light', 'dark'] as const;
+
+(hasChromium() ? describe : describe.skip)('every state of the account page', () => {
+  let axe: string;
+  let browser: Browser;
+  let world: World;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    mkdirSync(PICTURES, { recursive: true });
+    axe = await readFile(AXE, 'utf8');
+    browser = await startChromium();
+    const env = { ...OPTIONAL, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: '' };
+    world = await startWorld({ env: { ...env, AUTH_ANONYMOUS_SIGNUP_ENABLED: '1' } });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.stop();
+  });
+  beforeEach(async () => {
+    visitor = await visit(browser, `${world.server.url}/app`, { reducedMotion: 'reduce' });
+  });
+  afterEach(async () => {
+    const { browserErrors } = visitor;
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
+  });
+
+  /** Checks what is shown now in each theme and size, and right to left, and keeps pictures. */
+  async function check(name: string): Promise<void> {
+    const { page } = visitor;
+    const found: unknown[] = [];
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of THEMES) {
+        await page.emulateMedia({ colorScheme });
+        const path = join(PICTURES, `${name}-${size}-${colorScheme}.png`);
+        await page.screenshot({ path, fullPage: true, animations: 'disabled' });
+        const violations = await violationsNow();
+        found.push(...violations.map((one) => `${size} ${colorScheme}: ${one}`));
+      }
+      found.push(...(await cutOff()).map((one) => `${size}: ${one}`));
+    }
+    expect(found).toEqual([]);
+  }
+
+  async function violationsNow(): Promise<readonly string[]> {
+    await visitor.page.evaluate(`${axe}; undefined`);
+    const { violations } = await visitor.page.evaluate<AxeResults>('axe.run()');
+    return violations.map(({ id, nodes }) => `${id} at ${nodes.map((one) => one.html).join(' ')}`);
+  }
+
+  /** What is wider than the window, in both writing directions. */
+  async function cutOff(): Promise<readonly string[]> {
+    const wrong: string[] = [];
+    for (const direction of ['rtl', 'ltr']) {
+      await visitor.page.evaluate(`document.documentElement.dir = '${direction}'`);
+      if ((await overflow(visitor)) > 0) {
+        wrong.push(`wider than the window (${direction})`);
+      }
+    }
+    return wrong;
+  }
+
+  it('loads within its budget', async () => {
+    const loaded = new Set<string>();
+    visitor.page.on('request', (request) => {
+      if (request.url().includes('/app/assets/')) {
+        loaded.add(basename(request.url()));
+      }
+    });
+    const bytes = async () => {
+      const sizes = await Promise.all([...loaded].map((name) => stat(join(ASSETS, `${name}.gz`))));
+      return sizes.reduce((sum, { size }) => sum + size, 0);
+    };
+    await visitor.page.reload();
+    await sees(visitor, 'Continue with The okta provider');
+    expect(loaded.size).toBeGreaterThan(1);
+    expect(await bytes()).toBeLessThanOrEqual(MAX_FIRST_BYTES);
+    await createAccount(visitor);
+    for (const section of ['Devices and sessions', 'Notifications', 'Security'] as const) {
+      await open(visitor, section);
+    }
+    expect(await bytes()).toBeLessThanOrEqual(MAX_LOADED_BYTES);
+  });
+
+  it('of the sign-in', async () => {
+    await sees(visitor, 'Continue with The okta provider');
+    await check('sign-in');
+    await visitor.press('Use a device key');
+    await enterKey(visitor, 'gatekey1nonsense');
+    await sees(visitor, 'typing mistake');
+    await check('sign-in-key');
+    await visitor.press('Back');
+    await visitor.press('Use another device');
+    await visitor.page.getByRole('img', { name: 'QR code' }).waitFor();
+    await check('sign-in-code');
+    await visitor.press('Cancel');
+    await visitor.press('Create an account');
+    await visitor.press('Show');
+    await check('new-key');
+  });
+
+  it('of a new account', async () => {
+    await createAccount(visitor);
+    await check('overview-new');
+    await open(visitor, 'Devices and sessions');
+    await sees(visitor, 'No device gets notifications yet');
+    await check('devices-new');
+    await visitor.press('Add a device…');
+    await check('add-device');
+    await visitor.press('Cancel');
+    await open(visitor, 'Notifications');
+    await check('notifications');
+    await open(visitor, 'Security');
+    await check('security');
+    await visitor.press('Delete the account…');
+    await check('delete-account');
+  });
+
+  it('of an account in use', async () => {
+    const key = await createAccount(visitor);
+    const token = await tokenOf(visitor);
+    const tokens = [
+      { token: 'ExponentPushToken[abcdefghijklmnop]', name: 'Pixel 9', platform: 'android' },
+      { token: 'ExponentPushToken[qrstuvwxyzabcdef]', platform: 'ios' },
+    ];
+    for (const body of tokens) {
+      await call(world.server, 'POST', '/v1/push-tokens', { token, body });
+    }
+    const other = await visit(browser, `${world.server.url}/app`);
+    await other.press('Use a device key');
+    await enterKey(other, key);
+    await seesAccount(other);
+    await other.close();
+    await visitor.page.reload();
+    await sees(visitor, '2 sessions');
+    await check('overview');
+    await open(visitor, 'Devices and sessions');
+    await sees(visitor, 'Pixel 9');
+    await check('devices');
+    await visitor.page.getByRole('button', { name: 'Rename: Pixel 9' }).click();
+    await check('rename');
+    await visitor.press('Cancel');
+    await open(visitor, 'Security');
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Check the key');
+    await sees(visitor, 'This is the key of your account.');
+    await visitor.press('Show');
+    await check('key');
+  });
+});
