@@ -101,6 +101,7 @@ const STATED_ELSEWHERE = ['pause'];
 
   it('signs up and logs in with its command', async () => {
     expect((await gatehouse('signup', '--server', url)).stdout).toContain('logged in');
+    expect((await gatehouse('whoami')).stdout).toContain(url);
     await gatehouse('tokens', 'add', 'my-push-token');
     expect((await gatehouse('tokens', 'list')).stdout).toContain('my-push-token');
     const { version } = JSON.parse(await read('package.json')) as { version: string };
