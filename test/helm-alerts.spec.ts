@@ -115,6 +115,17 @@ const CASES: readonly Case[] = [
     [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="timeout"}`]: '0+5x600',
   }),
   fired(
+    'GatehouseFileUnused',
+    'a changed file is invalid',
+    '6m',
+    gauge('gatehouse_configuration_files_unused', 1),
+  ),
+  silent(
+    'GatehouseFileUnused',
+    'every file is in use',
+    gauge('gatehouse_configuration_files_unused', 0),
+  ),
+  fired(
     'GatehouseDatabasePoolExhausted',
     'requests wait all the time',
     '11m',

@@ -104,6 +104,7 @@ it.each(['prometheusrule.yaml', '../files/dashboard.json'])('%s asks for real me
     'metrics/metrics.ts',
     'health/metrics-page.ts',
     'offboarding/offboarding.job.ts',
+    'offboarding/signals/rule-signals.ts',
   ];
   const code = sources.map((path) => readFileSync(new URL(`src/${path}`, ROOT), 'utf8')).join('');
   const metrics = new Metrics();

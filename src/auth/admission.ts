@@ -4,8 +4,7 @@ import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import { encryptionConfig } from '../config/encryption.config.js';
 import { keylessConfig } from '../config/keyless.config.js';
-import { mtlsConfig } from '../config/mtls.config.js';
-import { providersConfig } from '../config/providers.config.js';
+import { OperatorRules, type RuledSettings } from '../config/operator-rules.js';
 import {
   admissionTable,
   judgeAdmission,
@@ -15,30 +14,41 @@ import {
   type AuthMode,
 } from '../policy/admission/admission.js';
 
-/** The admission table of this server, made once: every login route asks it before it does anything. */
+/** The admission table of this server: every login route asks it before it does anything. */
 @Injectable()
 export class Admission {
-  readonly table: readonly AdmissionEntry[];
-  readonly policy: AdmissionPolicy;
+  private made: { readonly policy: AdmissionPolicy; readonly table: readonly AdmissionEntry[] };
 
   constructor(
     @Inject(authConfig.KEY) auth: ConfigType<typeof authConfig>,
     @Inject(encryptionConfig.KEY) encryption: ConfigType<typeof encryptionConfig>,
     @Inject(keylessConfig.KEY) keyless: ConfigType<typeof keylessConfig>,
-    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
-    @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
+    rules: OperatorRules,
   ) {
-    this.policy = { auth, encryption, keyless, mtls, providers };
-    this.table = admissionTable(this.policy);
+    const make = (now: RuledSettings): Admission['made'] => {
+      const policy = { auth, encryption, keyless, ...now };
+      return { policy, table: admissionTable(policy) };
+    };
+    this.made = make(rules.current());
+    rules.onChange((now) => (this.made = make(now)));
+  }
+
+  get table(): readonly AdmissionEntry[] {
+    return this.made.table;
+  }
+
+  /** Replaced as a whole when rules change. */
+  get policy(): AdmissionPolicy {
+    return this.made.policy;
   }
 
   allows(method: string, action: AuthAction, mode: AuthMode): boolean {
-    return judgeAdmission(this.table, method, action, mode).isAllowed;
+    return judgeAdmission(this.made.table, method, action, mode).isAllowed;
   }
 
   /** @throws AppError the code of the refusal, with the provider it is about */
   require(method: string, action: AuthAction, mode: AuthMode): void {
-    const decision = judgeAdmission(this.table, method, action, mode);
+    const decision = judgeAdmission(this.made.table, method, action, mode);
     if (!decision.isAllowed) {
       throw new AppError(decision.code, method === 'key_challenge' ? {} : { provider: method });
     }

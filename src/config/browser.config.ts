@@ -5,7 +5,7 @@ import {
   variablesOf,
 } from './environment/variable.js';
 import type { Values } from './environment/env.js';
-import { hostsAccountPage, withoutTrailingSlash } from './http.config.js';
+import { hostsAccountPage, withoutTrailingSlash, type AccountPageValues } from './http.config.js';
 import type { ReturnAddressFacts } from '../policy/flow/return-address.js';
 
 const oauthReturn = variablesOf('OAuth return address');
@@ -46,8 +46,10 @@ export const BROWSER_VARIABLES = {
   ),
 } as const satisfies Record<string, Variable>;
 
+export type ReturnAddressValues = AccountPageValues & Pick<Values, 'SERVICE_PUBLIC_URL'>;
+
 /** What the address that browsers return to is made of. */
-export function returnAddressFacts(values: Values): ReturnAddressFacts {
+export function returnAddressFacts(values: ReturnAddressValues): ReturnAddressFacts {
   return {
     webappUrl: withoutTrailingSlash(values.SERVICE_WEBAPP_URL),
     returnUrlBase: withoutTrailingSlash(values.SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE),

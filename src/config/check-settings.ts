@@ -1,11 +1,11 @@
 import { loginOrigins } from './auth.config.js';
 import { returnAddressFacts } from './browser.config.js';
+import { isUnreadableIssuer } from './certificate-rules.js';
 import type { ConfigurationReport } from './configuration-error.js';
 import type { VariableName, Values } from './environment/env.js';
 import { RESERVED_PROVIDER_IDS } from './providers-file/provider-entry.js';
 import type { ProviderSettings } from './providers.config.js';
 import { fitsLoginChallenge } from '../policy/admission/login-challenge.js';
-import { parseDistinguishedName } from '../policy/certificate/client-certificate.js';
 import {
   isAllowableScheme,
   isLoopbackHost,
@@ -166,7 +166,6 @@ export function checkMtls(
 ): void {
   checkIssuers(texts.get(ISSUERS) ?? '', values, report);
   checkReturnPrefixes(values, report);
-  checkEmailDomains(values, report);
   checkRequiredCertificate(values, report);
   if (!values.SERVICE_FEATURE_AUTH_MTLS__ENABLED) {
     return;
@@ -177,19 +176,6 @@ export function checkMtls(
     checkForwarded(values, report);
   }
   checkRevocation(values, report);
-}
-
-/** A list that is set and not applied would leave the operator believing in a restriction. */
-function checkEmailDomains(values: Values, report: ConfigurationReport): void {
-  const name = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS';
-  const source = values.SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE;
-  const hasDomain = source === 'san_email' || source === 'san_upn';
-  if (values[name].length > 0 && !hasDomain && !report.has(name)) {
-    report.problem(
-      name,
-      `has no effect while SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE is ${source}, which has no domain: use san_email or san_upn, or remove it.`,
-    );
-  }
 }
 
 /** Where no certificate can be connected, every account would be refused. */
@@ -289,9 +275,7 @@ function checkIssuers(text: string, values: Values, report: ConfigurationReport)
     const advice = 'must have each distinguished name in double quotes, as it has commas.';
     report.problemOnce(ISSUERS, advice);
   }
-  const isUnreadable = (issuer: string): boolean =>
-    issuer.includes('=') && parseDistinguishedName(issuer) === null;
-  if (values[ISSUERS].some(isUnreadable)) {
+  if (values[ISSUERS].some(isUnreadableIssuer)) {
     const example = '"CN=Acme Issuing CA,O=Acme,C=CZ" (RFC 4514)';
     report.problemOnce(ISSUERS, `must have names such as ${example}.`);
   }

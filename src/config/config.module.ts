@@ -1,5 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { ConfigModule, registerAs } from '@nestjs/config';
+import { OperatorRules } from './operator-rules.js';
 import type { Settings } from './settings.js';
 
 /** A copy of the process's environment. */
@@ -8,7 +9,8 @@ export function readEnvironment(): Record<string, string | undefined> {
 }
 
 /**
- * Owns: the namespaces of `*.config.ts`, each loaded with its slice of the resolved settings.
+ * Owns: the namespaces of `*.config.ts`, each loaded with its slice of the resolved settings, and the
+ * rules that change while the server runs.
  * Does not own: reading or checking variables (resolve-settings does, before Nest starts).
  */
 @Global()
@@ -25,6 +27,11 @@ export class AppConfigModule {
       skipProcessEnv: true,
       load: namespaces,
     });
-    return { module: AppConfigModule, imports: [loaded] };
+    return {
+      module: AppConfigModule,
+      imports: [loaded],
+      providers: [OperatorRules],
+      exports: [OperatorRules],
+    };
   }
 }

@@ -137,6 +137,7 @@ describe('resolveSettings with nothing set', () => {
         },
         audit: { retentionDays: 365 },
         providers: [],
+        ruleFiles: { paths: [], values: expect.any(Object) },
       },
     });
   });

@@ -134,8 +134,13 @@ export const rateLimitsConfig = namespaceOf('rateLimits', ({ values }) => ({
 
 export type RateLimitSettings = ConfigType<typeof rateLimitsConfig>;
 
+export type AccountPageValues = Pick<
+  Values,
+  'SERVICE_ACCOUNT_PAGE_ENABLED' | 'SERVICE_WEBAPP_URL' | 'SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE'
+>;
+
 /** Where another web app takes what browsers bring back, this page could finish no login. */
-export function hostsAccountPage(values: Values): boolean {
+export function hostsAccountPage(values: AccountPageValues): boolean {
   const { SERVICE_WEBAPP_URL: webappUrl, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: base } = values;
   return values.SERVICE_ACCOUNT_PAGE_ENABLED && webappUrl === null && base === null;
 }

@@ -47,6 +47,10 @@ export const MTLS_VARIABLES = {
     { type: 'csv', default: [] },
     'Issuers as common name or full DN; put a DN in double quotes, as it has commas. Empty = any that is verified.',
   ),
+  SERVICE_FEATURE_AUTH_MTLS__RULES_PATH: mtls(
+    { type: 'path', default: null },
+    'JSON file with the lists `allowedIssuers` and `allowedEmailDomains`, in place of these two variables. A change of it takes effect without a restart.',
+  ),
   SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS: mtls(
     { type: 'boolean', default: false },
     'Believes the identity headers of the trusted proxies (mode forwarded).',
@@ -191,13 +195,12 @@ export const MTLS_VARIABLES = {
   ),
 } as const satisfies Record<string, Variable>;
 
-export const mtlsConfig = namespaceOf('mtls', ({ values }) => ({
+export const mtlsConfig = namespaceOf('mtls', ({ values, certificateRules }) => ({
   enabled: values.SERVICE_FEATURE_AUTH_MTLS__ENABLED,
   mode: values.SERVICE_FEATURE_AUTH_MTLS__MODE,
   autoProvision: values.SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION,
   identitySource: values.SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE,
-  allowedEmailDomains: values.SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS,
-  allowedIssuers: values.SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS,
+  ...certificateRules,
   trustForwardedHeaders: values.SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS,
   trustedProxies: values.SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES,
   forwardedPreset: values.SERVICE_FEATURE_AUTH_MTLS__FORWARDED_PRESET,

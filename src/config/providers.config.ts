@@ -52,7 +52,7 @@ const github = variablesOf('GitHub');
 export const PROVIDER_VARIABLES = {
   AUTH_PROVIDERS_CONFIG_PATH: provider(
     { type: 'path', default: null },
-    'File with the JSON array of OpenID Connect providers (see config/providers.example.json).',
+    'File with the JSON array of OpenID Connect providers (see config/providers.example.json). A change of its `allow` rules takes effect without a restart.',
   ),
   AUTH_PROVIDERS_CONFIG_JSON: provider(
     { type: 'json', default: null, secret: true },

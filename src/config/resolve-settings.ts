@@ -1,5 +1,6 @@
 import { findLockouts, type LockoutFinding } from '../policy/findings/lockout.js';
 import { checkAdmin } from './check-admin.js';
+import { readCertificateRules } from './certificate-rules.js';
 import { checkMtls } from './check-settings.js';
 import { checkTogether } from './check-settings.js';
 import { ConfigurationError, ConfigurationReport } from './configuration-error.js';
@@ -33,12 +34,13 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   const oidc = readOidcProviders(values, report);
   const providers = github === null ? oidc : [github, ...oidc];
   const caBundle = readCaBundle(environment, values, report);
+  const certificateRules = readCertificateRules(values, report);
   checkTogether(values, providers, report);
   checkMtls(values, texts, report);
   checkAdmin(values, providers, report);
   if (report.problems.length > 0) {
     throw new ConfigurationError(report.problems, report.warnings);
   }
-  const settings = deepFreeze(buildSettings({ values, providers, caBundle }));
+  const settings = deepFreeze(buildSettings({ values, providers, caBundle, certificateRules }));
   return { settings, warnings: report.warnings, findings: findLockouts(settings) };
 }

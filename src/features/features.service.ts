@@ -4,18 +4,31 @@ import type { ConfigType } from '@nestjs/config';
 import { Admission } from '../auth/admission.js';
 import { uiConfig } from '../config/browser.config.js';
 import { readVersion } from '../common/version.js';
+import type { AdmissionPolicy } from '../policy/admission/admission.js';
 import { featureDocument, type FeatureDocument } from '../policy/admission/feature-document.js';
 
-/** Renders the discovery document once, not per request. */
+/** Renders the discovery document when the policy changes, not per request. */
 @Injectable()
 export class FeaturesService {
-  /** `GET /v1/features`, ready to send. */
-  readonly rendered: ReturnType<typeof render>;
+  private known: { readonly policy: AdmissionPolicy; readonly page: RenderedPage } | null = null;
 
-  constructor(admission: Admission, @Inject(uiConfig.KEY) ui: ConfigType<typeof uiConfig>) {
-    this.rendered = render(featureDocument({ ...admission.policy, ui }, readVersion()));
+  constructor(
+    private readonly admission: Admission,
+    @Inject(uiConfig.KEY) private readonly ui: ConfigType<typeof uiConfig>,
+  ) {}
+
+  /** `GET /v1/features`, ready to send. */
+  get rendered(): RenderedPage {
+    const { policy } = this.admission;
+    if (this.known?.policy !== policy) {
+      const page = render(featureDocument({ ...policy, ui: this.ui }, readVersion()));
+      this.known = { policy, page };
+    }
+    return this.known.page;
   }
 }
+
+type RenderedPage = ReturnType<typeof render>;
 
 function render(document: FeatureDocument) {
   // Text, so that Node sends it in one write with the headers.

@@ -13,6 +13,7 @@ import { isOfAuthority } from '../policy/eligibility/identity-link.js';
 import {
   applyRecheck,
   changeBetween,
+  underCurrentRules,
   type EligibilityRecord,
   type RecheckVerdict,
   type ScheduledRecord,
@@ -61,8 +62,9 @@ export class AccountRecheck {
     const { verdict, profile } = await this.verdictOn(identity, signal);
     const now = this.clock.now();
     const rules = this.config.offboarding;
+    const before = verdict.kind === 'unknown' ? this.underCurrentRules(identity) : identity.record;
     const record = untilExpiry(
-      applyRecheck(identity.record, verdict, rules, { askedAt, now }, Math.random()),
+      applyRecheck(before, verdict, rules, { askedAt, now }, Math.random()),
       identity,
     );
     const event = eventFor(identity, record);
@@ -104,6 +106,12 @@ export class AccountRecheck {
     const answer = await this.ask(identity, signal);
     const profile = answer.outcome === 'profile' ? answer.profile : null;
     return { verdict: this.judge(identity, answer), profile };
+  }
+
+  private underCurrentRules({ provider, subject, facts, record }: LeasedIdentity) {
+    const rules = this.providers.rules(provider);
+    const hasBoth = rules !== undefined && facts !== null;
+    return underCurrentRules(record, hasBoth ? judgeEligibility(rules, { subject, facts }) : null);
   }
 
   private async ask(identity: LeasedIdentity, signal: AbortSignal): Promise<Recheck> {

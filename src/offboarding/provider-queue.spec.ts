@@ -15,6 +15,7 @@ function identity(id: number): LeasedIdentity {
     dueAt: 0,
     dueInMs: 0,
     credentials: null,
+    facts: null,
     certificate: null,
     leaseUntil: new Date(0),
   };

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
 import { eligibilityRulesOf } from '../policy/eligibility/provider-rules.js';
+import { OperatorRules } from '../config/operator-rules.js';
 import { providersConfig, type ProviderSettings } from '../config/providers.config.js';
 import type { EligibilityRules } from '../policy/eligibility/eligibility.js';
 import type { Authority } from '../policy/eligibility/identity-link.js';
@@ -36,13 +37,14 @@ export class ProviderRegistry {
 
   constructor(
     @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
+    private readonly operator: OperatorRules,
     clock: Clock,
     connections: UpstreamConnections,
     health: ProviderHealth,
   ) {
     this.entries = new Map(
       config.map((settings) => {
-        const provider = providerFor(settings, clock, connections);
+        const provider = providerFor(settings, clock, connections, () => this.rules(settings.id));
         const keepsCredentials = settings.type === 'oidc' && settings.storeRefreshToken;
         const observed = new ObservedProvider(provider, health, keepsCredentials);
         return [settings.id, { settings, provider, observed }];
@@ -74,10 +76,10 @@ export class ProviderRegistry {
     return this.entries.get(id)?.settings.redirectUrl ?? null;
   }
 
-  /** The operator's eligibility rules of the provider; undefined when it is not configured. */
+  /** The operator's eligibility rules of the provider, now; undefined when it is not configured. */
   rules(id: string): EligibilityRules | undefined {
-    const entry = this.entries.get(id);
-    return entry && eligibilityRulesOf(entry.settings);
+    const settings = this.operator.current().providers.find((one) => one.id === id);
+    return settings && eligibilityRulesOf(settings);
   }
 
   /** The issuer of the provider's subjects; undefined when it is not configured. */
@@ -94,16 +96,27 @@ export class ProviderRegistry {
   }
 }
 
-/** Creates a provider, which sends no request. */
+/**
+ * Creates a provider, which sends no request.
+ *
+ * @param rules as they are now; undefined = those of the settings
+ */
 export function providerFor(
   settings: ProviderSettings,
   clock: Clock,
   connections: UpstreamConnections,
+  rules: () => EligibilityRules | undefined = () => undefined,
 ): IdentityProvider & Diagnosable {
   switch (settings.type) {
     case 'github':
       return new GitHubProvider(settings, clock, connections, GITHUB_LIMITS);
     case 'oidc':
-      return new OidcProvider(settings, clock, connections, DEFAULT_UPSTREAM_LIMITS);
+      return new OidcProvider(
+        settings,
+        clock,
+        connections,
+        DEFAULT_UPSTREAM_LIMITS,
+        () => rules() ?? eligibilityRulesOf(settings),
+      );
   }
 }

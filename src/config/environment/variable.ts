@@ -1,5 +1,6 @@
 import { registerAs } from '@nestjs/config';
 import type { Values } from './env.js';
+import type { CertificateAllowRules } from '../certificate-rules.js';
 import type { ProviderSettings } from '../providers.config.js';
 
 /** Heading under which a variable appears in the generated pages. */
@@ -132,6 +133,7 @@ export interface Checked {
   readonly providers: readonly ProviderSettings[];
   /** PEM of the additional certificate authorities; null = none. */
   readonly caBundle: string | null;
+  readonly certificateRules: CertificateAllowRules;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import { parseJson } from '../../common/parse-json.js';
-import { returnAddressFacts } from '../browser.config.js';
+import { returnAddressFacts, type ReturnAddressValues } from '../browser.config.js';
 import { hasAllowRules } from '../../policy/eligibility/provider-rules.js';
 import type { ConfigurationReport } from '../configuration-error.js';
 import type { Values } from '../environment/env.js';
@@ -20,6 +20,10 @@ interface Source {
   readonly directory: string;
 }
 
+/** What the providers are read with. */
+export type ProvidersFileValues = ReturnAddressValues &
+  Pick<Values, typeof PATH | typeof JSON_TEXT>;
+
 /** Reports a problem of a field, such as `.claims.login`; an empty one is the entry itself. */
 export type ReportField = (field: string, message: string) => void;
 
@@ -28,7 +32,7 @@ export type ReportField = (field: string, message: string) => void;
  * providers). Problems name the index and the field, never a value.
  */
 export function readOidcProviders(
-  values: Values,
+  values: ProvidersFileValues,
   report: ConfigurationReport,
 ): OidcProviderSettings[] {
   const source = sourceOf(values, report);
@@ -109,11 +113,14 @@ export function callbackUrl(publicUrl: string | null, providerId: string): strin
 }
 
 /** Without the two addresses a provider is known, and OAuth is answered `oauth-not-configured`. */
-export function isOAuthConfigured(values: Values, redirectUrl: string | null): boolean {
+export function isOAuthConfigured(
+  values: ReturnAddressValues,
+  redirectUrl: string | null,
+): boolean {
   return redirectUrl !== null && returnAddressFor(returnAddressFacts(values), '') !== null;
 }
 
-function sourceOf(values: Values, report: ConfigurationReport): Source | null {
+function sourceOf(values: ProvidersFileValues, report: ConfigurationReport): Source | null {
   const path = values.AUTH_PROVIDERS_CONFIG_PATH;
   const text = values.AUTH_PROVIDERS_CONFIG_JSON;
   if (path !== null && text !== null) {

@@ -5,7 +5,7 @@ import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { OperatorRules } from '../../config/operator-rules.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import { judgeClientCertificate } from '../../policy/certificate/client-certificate.js';
@@ -37,7 +37,7 @@ export class CertificateIdentities {
     private readonly status: CertificateStatus,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    private readonly operator: OperatorRules,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
   ) {}
 
@@ -51,7 +51,8 @@ export class CertificateIdentities {
       throw new AppError('mtls-required');
     }
     const { record } = presented;
-    const verdict = judgeClientCertificate(record.facts, this.mtls, this.clock.now());
+    const { mtls } = this.operator.current();
+    const verdict = judgeClientCertificate(record.facts, mtls, this.clock.now());
     if (!verdict.isAllowed) {
       throw this.refused(verdict.reason);
     }

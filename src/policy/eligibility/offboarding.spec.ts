@@ -3,11 +3,13 @@ import {
   applyRecheck,
   changeBetween,
   firstCheckAt,
+  isConcerned,
   judgeIdentity,
   nextCheckAt,
   retryCheckAt,
   type EligibilityRecord,
   removedUserIn,
+  underCurrentRules,
 } from './offboarding.js';
 
 const MINUTE = 60_000;
@@ -135,6 +137,44 @@ describe(applyRecheck, () => {
     const back = applyRecheck(refused, { kind: 'eligible' }, strict, at(NOW), 0);
     expect(back).toMatchObject({ status: 'eligible', reason: null, failures: 0 });
     expect(changeBetween(refused, back)).toBe('regained');
+  });
+});
+
+describe(underCurrentRules, () => {
+  const no = { status: 'ineligible', reason: 'user_not_allowed' } as const;
+
+  it('makes a no of a good answer that the rules refuse now', () => {
+    const now = underCurrentRules(good, no);
+    expect(now).toEqual({ ...good, ...no });
+    const times = { askedAt: NOW, now: NOW };
+    const after = applyRecheck(now, { kind: 'unknown', reason: 'timeout' }, lenient, times, 0);
+    expect(after).toMatchObject({ ...no, checkedAt: good.checkedAt, failures: 1 });
+    expect(changeBetween(good, after)).toBe('lost');
+  });
+
+  it('never makes a yes, and keeps what it cannot judge', () => {
+    const refused = { ...good, status: 'ineligible', reason: 'invalid_grant' } as const;
+    expect(underCurrentRules(refused, { status: 'eligible' })).toBe(refused);
+    expect(underCurrentRules(refused, no)).toBe(refused);
+    expect(underCurrentRules(good, null)).toBe(good);
+    expect(underCurrentRules(good, { status: 'eligible' })).toBe(good);
+  });
+});
+
+describe(isConcerned, () => {
+  it.each([
+    ['eligible', 'eligible', 'eligible', false],
+    ['eligible', 'eligible', 'ineligible', true],
+    ['ineligible', 'ineligible', 'eligible', true],
+    // The provider itself refused.
+    ['ineligible', 'eligible', 'eligible', false],
+    ['ineligible', 'ineligible', 'ineligible', false],
+    // Another replica stored a yes under the former rules.
+    ['eligible', 'ineligible', 'ineligible', true],
+    ['eligible', 'eligible', 'unknown', true],
+    ['eligible', null, null, true],
+  ] as const)('stored %s, before %s, now %s: %s', (status, before, after, expected) => {
+    expect(isConcerned(status, before, after)).toBe(expected);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { EligibilityStatus } from './eligibility.js';
+import type { EligibilityStatus, EligibilityVerdict } from './eligibility.js';
 
 /** The operator's decisions about offboarding. */
 export interface OffboardingRules {
@@ -134,6 +134,36 @@ export function applyRecheck(
     case 'unknown':
       return unanswered(record, verdict, rules, now, random);
   }
+}
+
+/**
+ * The record before a check, where the last answer would be a no under the rules as they are now:
+ * that stands as any no does when the provider gives no answer.
+ *
+ * @param verdict on the facts of the last answer; null = there are none
+ */
+export function underCurrentRules(
+  record: EligibilityRecord,
+  verdict: EligibilityVerdict | null,
+): EligibilityRecord {
+  return verdict?.status === 'ineligible' && record.status !== 'ineligible'
+    ? { ...record, status: verdict.status, reason: verdict.reason }
+    : record;
+}
+
+/**
+ * Whether changed rules may change what is stored of an identity, so that it has to be checked now. It
+ * also has to where a check under the former rules, by another replica, is what was stored.
+ *
+ * @param before what the former rules make of the last answer; null = there is none to judge
+ * @param after what the changed rules make of it
+ */
+export function isConcerned(
+  status: EligibilityStatus,
+  before: EligibilityStatus | null,
+  after: EligibilityStatus | null,
+): boolean {
+  return after === null || after !== before || (after === 'ineligible' && status !== 'ineligible');
 }
 
 function unanswered(

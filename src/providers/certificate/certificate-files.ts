@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
-import { LogOnce } from '../../common/log-once.js';
+import { PolledFiles } from '../../common/polled-files.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
 import type { TrustStore } from './certificate-chain.js';
@@ -42,19 +42,16 @@ export interface LoadedFiles {
   readonly revocations: readonly RevocationList[] | null;
 }
 
-/**
- * The certificate files, polled for changed contents, as the files of a Kubernetes volume are links
- * that are replaced. An invalid change (half written, key and certificate of different age) is logged
- * once, and the last valid files stay in use.
- */
+/** The certificate files. Key and certificate of different age are an invalid change, too. */
 @Injectable()
 export class CertificateFiles implements OnModuleInit {
   private readonly logger = new Logger('ClientCertificates');
   private readonly listeners: ((loaded: LoadedFiles, before: LoadedFiles) => void)[] = [];
   private loaded: LoadedFiles = { tls: NO_FILES, trust: null, revocations: null };
-  private lastLooked = '';
-  private readonly unused = new LogOnce((message) =>
-    this.logger.error(`Changed certificate files are not used: ${message}`),
+  private readonly files = new PolledFiles(
+    () => this.read(),
+    loadedFrom,
+    (reason) => this.logger.error(`Changed certificate files are not used: ${reason}`),
   );
 
   constructor(@Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>) {}
@@ -62,12 +59,17 @@ export class CertificateFiles implements OnModuleInit {
   /** @throws ConfigurationError when a configured file cannot be read or is invalid */
   async onModuleInit(): Promise<void> {
     if (this.mtls.enabled) {
-      await this.load();
+      this.loaded = (await this.files.load()) ?? this.loaded;
     }
   }
 
   current(): LoadedFiles {
     return this.loaded;
+  }
+
+  /** Whether a file changed to something that cannot be used. */
+  get hasUnusedChange(): boolean {
+    return this.files.hasUnusedChange;
   }
 
   /** Calls back after every valid change. */
@@ -77,23 +79,16 @@ export class CertificateFiles implements OnModuleInit {
 
   @Interval(LOOK_EVERY_MS)
   async look(): Promise<void> {
-    if (!this.mtls.enabled) {
-      return;
-    }
     const before = this.loaded;
-    try {
-      if (await this.load()) {
-        this.unused.clear();
-        this.listeners.forEach((listener) => listener(this.loaded, before));
-        this.logger.log('The certificate files have changed and are in use.');
-      }
-    } catch (error) {
-      this.unused.write(error instanceof Error ? error.message : String(error));
+    const loaded = this.mtls.enabled ? await this.files.look() : null;
+    if (loaded !== null) {
+      this.loaded = loaded;
+      this.listeners.forEach((listener) => listener(loaded, before));
+      this.logger.log('The certificate files have changed and are in use.');
     }
   }
 
-  /** @returns whether the contents changed */
-  private async load(): Promise<boolean> {
+  private async read(): Promise<TlsFiles> {
     const [cert, key, ca, crl] = await Promise.all([
       this.readOne('tlsCertPath'),
       this.readOne('tlsKeyPath'),
@@ -102,15 +97,7 @@ export class CertificateFiles implements OnModuleInit {
     ]);
     // A file without a list is kept as it is, and then refused.
     const lists = crl === undefined ? undefined : (crl.match(REVOCATION_LIST) ?? [crl]);
-    const tls = { cert, key, ca, crl: lists };
-    const text = JSON.stringify(tls);
-    if (text === this.lastLooked) {
-      return false;
-    }
-    this.lastLooked = text;
-    const revocations = revocationsOf(tls);
-    this.loaded = { tls, trust: trustStoreOf(tls, revocations), revocations };
-    return true;
+    return { cert, key, ca, crl: lists };
   }
 
   private async readOne(name: FileName): Promise<string | undefined> {
@@ -128,6 +115,12 @@ export class CertificateFiles implements OnModuleInit {
 }
 
 const NO_FILES: TlsFiles = { cert: undefined, key: undefined, ca: undefined, crl: undefined };
+
+/** @throws ConfigurationError naming the invalid file */
+function loadedFrom(tls: TlsFiles): LoadedFiles {
+  const revocations = revocationsOf(tls);
+  return { tls, trust: trustStoreOf(tls, revocations), revocations };
+}
 
 /** @throws ConfigurationError naming the invalid file */
 function trustStoreOf(

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/clock.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
+import { OperatorRules } from '../../config/operator-rules.js';
 import {
   judgeRecord,
   type CertificateRecord,
@@ -44,6 +45,7 @@ export class CertificateStatus {
     private readonly lists: FetchedLists,
     private readonly responders: OcspResponders,
     private readonly clock: Clock,
+    private readonly operator: OperatorRules,
     @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {}
 
@@ -57,7 +59,8 @@ export class CertificateStatus {
     subject: string,
     isFresh: boolean,
   ): Promise<RecheckVerdict> {
-    const verdict = judgeRecord(record, subject, this.mtls, this.clock.now());
+    const { mtls } = this.operator.current();
+    const verdict = judgeRecord(record, subject, mtls, this.clock.now());
     const reference = record?.reference ?? null;
     if (verdict.kind !== 'eligible' || reference === null) {
       return verdict;

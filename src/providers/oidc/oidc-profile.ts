@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { OidcProviderSettings } from '../../config/providers.config.js';
-import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
+import type { EligibilityFacts, EligibilityRules } from '../../policy/eligibility/eligibility.js';
 import { believesEmail } from '../../policy/eligibility/provider-rules.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
 import type { ProviderProfile } from '../identity-provider.js';
@@ -17,6 +17,8 @@ export class OidcProfiles {
     private readonly settings: OidcProviderSettings,
     private readonly client: OidcClient,
     private readonly entraGroups: EntraGroups | null,
+    /** As they are now. */
+    private readonly rules: () => EligibilityRules,
   ) {}
 
   /**
@@ -34,7 +36,7 @@ export class OidcProfiles {
       return null;
     }
     const facts = factsOf(claims, this.settings);
-    const { groupsAny, groupsAll, emailDomains } = this.settings.allow;
+    const { groupsAny, groupsAll, emailDomains } = this.rules();
     const needsGroups = facts.groups === null && groupsAny.length + groupsAll.length > 0;
     if (needsGroups && this.entraGroups !== null) {
       const groups = await this.entraGroups.of(tokens.accessToken, signal);

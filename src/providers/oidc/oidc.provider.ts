@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { ResponseBodyError, type ServerMetadata } from 'openid-client';
 import type { Clock } from '../../common/clock.js';
 import type { OidcProviderSettings } from '../../config/providers.config.js';
+import type { EligibilityRules } from '../../policy/eligibility/eligibility.js';
+import { eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
 import {
   ProviderError,
   type AuthorizationRequest,
@@ -43,6 +45,7 @@ export class OidcProvider
     clock: Clock,
     connections: UpstreamConnections,
     limits: UpstreamLimits,
+    rules: () => EligibilityRules = () => eligibilityRulesOf(settings),
   ) {
     super(settings.id);
     const ownLimits = { ...limits, timeoutMs: settings.httpTimeoutSeconds * 1000 };
@@ -54,7 +57,7 @@ export class OidcProvider
     const { graph, graphUrl } = settings.entra;
     const graphHttp = new UpstreamHttp(clock, connections, ownLimits);
     const entraGroups = graph ? new EntraGroups(graphUrl ?? GRAPH_URL, graphHttp) : null;
-    this.profiles = new OidcProfiles(settings, this.client, entraGroups);
+    this.profiles = new OidcProfiles(settings, this.client, entraGroups, rules);
     const strategy = new OidcStrategy(settings, {
       url: (request, extra) => this.client.authorizationUrl(request, extra),
       exchange: (callback, request) => this.exchangeCode(callback, request),

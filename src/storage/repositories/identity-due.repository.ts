@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
-import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
+import type { EligibilityFacts, EligibilityStatus } from '../../policy/eligibility/eligibility.js';
 import type { EligibilityRecord, ScheduledRecord } from '../../policy/eligibility/offboarding.js';
 import { Database } from '../database.js';
 import { IdentityCredentials } from '../sealing/content-at-rest.js';
@@ -23,10 +23,18 @@ export interface LeasedIdentity {
   readonly dueInMs: number;
   /** Sealed; {@link IdentityDueRepository.openCredentials}. */
   readonly credentials: Buffer | null;
+  /** What the provider said last; null = nothing yet. */
+  readonly facts: EligibilityFacts | null;
   /** null = not a certificate, or linked before certificates were stored. */
   readonly certificate: CertificateRecord | null;
   /** Names this lease: a worker with an older one can store nothing. */
   readonly leaseUntil: Date;
+}
+
+/** What is stored of the last answer about an identity. */
+export interface AnsweredIdentity extends Pick<LeasedIdentity, 'id' | 'subject' | 'facts'> {
+  readonly status: EligibilityStatus;
+  readonly certificate: CertificateRecord | null;
 }
 
 export interface RecheckResult {
@@ -79,7 +87,7 @@ export class IdentityDueRepository {
          "eligibility_checked_at" AS "checkedAt", "eligibility_next_check_at" AS "dueAt",
          GREATEST(extract(epoch FROM "eligibility_next_check_at" - now()) * 1000, 0)::float8
            AS "dueInMs",
-         "consecutive_failures" AS "failures", "credentials", "certificate",
+         "consecutive_failures" AS "failures", "credentials", "facts", "certificate",
          "lease_until" AS "leaseUntil"`,
       [provider, limit, leaseMs, aheadMs],
     );
@@ -177,6 +185,26 @@ export class IdentityDueRepository {
            SELECT "account_id" FROM "session" WHERE "certificate" IS NOT NULL AND ${IS_NAMED}))
        RETURNING 1`,
       [CERTIFICATES, issuerName, serialNumbers],
+    );
+    return made.length;
+  }
+
+  /** Identities of a provider with the last answers, in the order of their ids, after one of them. */
+  page(provider: string, after: string | null, limit: number): Promise<AnsweredIdentity[]> {
+    return this.database.query<AnsweredIdentity>(
+      `SELECT "id", "subject", "eligibility_status" AS "status", "facts", "certificate"
+       FROM "identity" WHERE "provider" = $1 AND ($2::uuid IS NULL OR "id" > $2)
+       ORDER BY "id" LIMIT $3`,
+      [provider, after, limit],
+    );
+  }
+
+  /** Makes these identities due. @returns how many became due */
+  async makeTheseDue(ids: readonly string[]): Promise<number> {
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "id" = ANY($1::uuid[]) RETURNING 1`,
+      [ids],
     );
     return made.length;
   }

@@ -1,0 +1,254 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { call, type Login } from '../helpers/client.js';
+import { connect, type LiveClient } from '../helpers/client-live.js';
+import { createCliUser } from '../helpers/cli.js';
+import { IS_POSTGRES, type Server } from '../helpers/server.js';
+import { KEYLESS, OffboardingWorld, type Person } from './offboarding-world.js';
+import { callFrom, mtlsEnv, PROXY } from './mtls-world.js';
+
+const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
+const EVERYONE = { allowedIssuers: [], allowedEmailDomains: [] };
+
+const withServices = IS_POSTGRES ? describe : describe.skip;
+withServices('allow rules that change while the servers run', () => {
+  let world: OffboardingWorld;
+  let one: Server;
+  let other: Server;
+  let volume: string;
+  let env: Record<string, string>;
+  let versions = 0;
+  const contents = { 'providers.json': '', 'certificates.json': '' };
+
+  /** Swaps both files at once, as Kubernetes does: `..data` is a link, and a new one is moved over it. */
+  const publish = (changed: Partial<typeof contents>): void => {
+    Object.assign(contents, changed);
+    const version = join(volume, `..${(versions += 1)}`);
+    mkdirSync(version);
+    for (const [name, text] of Object.entries(contents)) {
+      writeFileSync(join(version, name), text);
+    }
+    symlinkSync(version, join(volume, '..new'));
+    renameSync(join(volume, '..new'), join(volume, '..data'));
+  };
+  const linesOf = (server: Server, msg: string): string[] =>
+    server
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes(msg));
+  /** Ends when both replicas use the changed rules: until then, one admits whom the other refuses. */
+  const publishValid = async (changed: Partial<typeof contents>): Promise<void> => {
+    const changes = () => [one, other].map((at) => linesOf(at, 'changed rules are in use').length);
+    const before = changes();
+    publish(changed);
+    await world.until('both use the rules', () =>
+      changes().every((count, at) => count > (before[at] ?? 0)),
+    );
+  };
+  const publishRules = (allow: object, change: object = {}): Promise<void> =>
+    publishValid({ 'providers.json': world.providers({ allow, ...change }) });
+  const publishCertificateRules = (rules: object): Promise<void> =>
+    publishValid({ 'certificates.json': JSON.stringify(rules) });
+  const everyoneBut = (...left: readonly Person[]): object => ({
+    groupsAny: ['staff'],
+    usersAllowlist: [...world.provider.groups.keys()]
+      .filter((sub) => !left.some((person) => person.sub === sub))
+      .map((sub) => `sub:${sub}`),
+  });
+
+  beforeAll(async () => {
+    world = await OffboardingWorld.open();
+    volume = await mkdtemp(join(tmpdir(), 'gatehouse-rules-'));
+    for (const name of Object.keys(contents)) {
+      symlinkSync(join('..data', name), join(volume, name));
+    }
+    publish({
+      'providers.json': world.providers(),
+      'certificates.json': JSON.stringify(EVERYONE),
+    });
+    env = {
+      ...mtlsEnv({ RULES_PATH: join(volume, 'certificates.json') }),
+      ...KEYLESS,
+      AUTH_PROVIDERS_CONFIG_JSON: '',
+      AUTH_PROVIDERS_CONFIG_PATH: join(volume, 'providers.json'),
+      // Only what a test does can be the cause of a re-check, or of a closed connection.
+      AUTH_OFFBOARDING_INTERVAL_SECONDS: '86400',
+      AUTH_ACCESS_CACHE_SECONDS: '15',
+      METRICS_TOKEN,
+    };
+    [one, other] = await Promise.all([world.start(env), world.start(env)]);
+  });
+  afterAll(async () => {
+    await world.close();
+    await rm(volume, { recursive: true });
+  });
+
+  const liveAt = async (server: Server, { token }: Login): Promise<LiveClient> => {
+    const live = await connect(server, { token });
+    await live.next('hello');
+    return live;
+  };
+  const bothAnswer = (person: Login, status: number): Promise<void> =>
+    world.until(`${status} on both`, async () => {
+      const found = await Promise.all([one, other].map((at) => world.statusOf(at, person)));
+      return found.every((answer) => answer === status);
+    });
+  const unusedFiles = async (server: Server): Promise<string | undefined> => {
+    const { text } = await call(server, 'GET', '/metrics', { token: METRICS_TOKEN });
+    return /^gatehouse_configuration_files_unused (\d)$/m.exec(text)?.[1];
+  };
+  const bothUnused = (count: string): Promise<void> =>
+    world.until(`${count} unused files`, async () =>
+      (await Promise.all([one, other].map(unusedFiles))).every((found) => found === count),
+    );
+
+  it('put out whom they no longer allow, on every replica, and ask about nobody else', async () => {
+    const [leaver, stays] = [await world.keylessLogin(one), await world.keylessLogin(one)];
+    const [lost, kept] = [await liveAt(other, leaver), await liveAt(one, stays)];
+    await publishRules(everyoneBut(leaver));
+    expect(await lost.next('closing')).toMatchObject({ code: 'not-eligible', provider: 'people' });
+    expect(await lost.disconnected).toBe('io server disconnect');
+    await bothAnswer(leaver, 403);
+    await bothAnswer(leaver, 403);
+    await expect(world.keylessLogin(one, 'not-listed-1')).rejects.toThrow('invalid-request');
+    await expect(world.keylessLogin(other, 'not-listed-2')).rejects.toThrow('invalid-request');
+    expect(kept.socket.connected).toBe(true);
+    expect(world.provider.checks.get(stays.sub)).toBeUndefined();
+
+    await publishRules({ groupsAny: ['staff'] });
+    await bothAnswer(leaver, 200);
+    kept.close();
+  });
+
+  it('put out by the last answer of a provider that gives none now', async () => {
+    const leaver = await world.keylessLogin(one);
+    const live = await liveAt(other, leaver);
+    world.provider.isDown = true;
+    await publishRules({ groupsAny: ['directors'] });
+    expect(await live.next('closing')).toMatchObject({ code: 'not-eligible' });
+    await bothAnswer(leaver, 403);
+    world.provider.isDown = false;
+    await publishRules({ groupsAny: ['staff'] });
+    await bothAnswer(leaver, 200);
+  });
+
+  it('put out each of 25 of 50 people once', async () => {
+    const people = await Promise.all(Array.from({ length: 50 }, () => world.keylessLogin(one)));
+    const lives = await Promise.all(
+      people.map((person, at) => liveAt(at % 2 === 0 ? one : other, person)),
+    );
+    const [leavers, stays] = [people.slice(0, 25), people.slice(25)];
+    await publishRules(everyoneBut(...leavers));
+    const ended = await Promise.all(lives.slice(0, 25).map((live) => live.next('closing')));
+    expect(new Set(ended.map((frame) => (frame as { code: string }).code))).toEqual(
+      new Set(['not-eligible']),
+    );
+    await Promise.all(leavers.map((person) => bothAnswer(person, 403)));
+    const { rows } = await world.sql.query<{ accountId: string; reason: string }>(
+      `SELECT account_id AS "accountId", reason FROM audit_event
+       WHERE kind = 'eligibility-lost' AND account_id = ANY($1)`,
+      [people.map(({ accountId }) => accountId)],
+    );
+    expect(rows.map(({ accountId }) => accountId).sort()).toEqual(
+      leavers.map(({ accountId }) => accountId).sort(),
+    );
+    expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['user_not_allowed']));
+    expect(stays.map(({ sub }) => world.provider.checks.get(sub))).toEqual(
+      stays.map(() => undefined),
+    );
+    expect(lives.slice(25).every(({ socket }) => socket.connected)).toBe(true);
+    lives.slice(25).forEach((live) => live.close());
+    await publishRules({ groupsAny: ['staff'] });
+  });
+
+  it('stay as they were while a file is invalid or gone, which is found', async () => {
+    const person = await world.keylessLogin(one);
+    const live = await liveAt(other, person);
+    const valid = contents['providers.json'];
+    const user = await createCliUser();
+    await bothUnused('0');
+    const invalid: [text: string, reason: string][] = [
+      [valid.slice(0, -20), 'not valid JSON'],
+      ['{}', 'must be a JSON array'],
+      [world.providers({ allow: { groupAny: ['directors'] } }), 'did you mean groupsAny'],
+    ];
+    const bothFind = (reason: string): Promise<void> =>
+      world.until(reason, () =>
+        [one, other].every((at) =>
+          linesOf(at, 'changed rules are not used').some((line) => line.includes(reason)),
+        ),
+      );
+    for (const [text, reason] of invalid) {
+      publish({ 'providers.json': text });
+      await bothFind(reason);
+      await bothUnused('1');
+      const check = await user.run(['config', 'check'], {
+        ...world.env,
+        ...world.store.env,
+        ...env,
+      });
+      expect(check.code).not.toBe(0);
+      expect(check.stdout + check.stderr).toContain(reason);
+      expect((await world.keylessLogin(other, person.sub)).accountId).toBe(person.accountId);
+    }
+    publish({ 'providers.json': valid, 'certificates.json': '{"allowedIssuers":[]}' });
+    await bothFind('allowedEmailDomains is missing');
+    publish({ 'certificates.json': JSON.stringify(EVERYONE) });
+    await bothUnused('0');
+    rmSync(join(volume, '..data'));
+    await bothFind('does not exist');
+    await bothUnused('1');
+    expect(one.logs()).not.toContain('a-secret-of-the-people-provider');
+    expect(live.socket.connected).toBe(true);
+    publish({});
+    await bothUnused('0');
+    expect(await world.statusOf(other, person)).toBe(200);
+    live.close();
+    await user.remove();
+  });
+
+  it('are all that changes: what a restart applies is named in the log', async () => {
+    const leaver = await world.keylessLogin(one);
+    const live = await liveAt(one, leaver);
+    const { body } = await call(one, 'GET', '/v1/features');
+    await publishRules(everyoneBut(leaver), { displayName: 'Renamed', clientSecret: 'another' });
+    expect(await live.next('closing')).toMatchObject({ code: 'not-eligible' });
+    const [line = '{}'] = linesOf(one, 'changes that a restart applies');
+    expect(JSON.parse(line)).toMatchObject({ providers: ['people', 'guild'] });
+    expect(one.logs()).not.toContain('another');
+    expect((await call(one, 'GET', '/v1/features')).body).toEqual(body);
+    await publishRules({ groupsAny: ['staff'] });
+    await bothAnswer(leaver, 200);
+  });
+
+  it('put certificates out, and are shown by discovery', async () => {
+    const logInAs = (server: Server, email: string) =>
+      callFrom(PROXY, server, [['x-service-client-cert-email', email]]);
+    const login = async (email: string): Promise<Login> => {
+      const { status, body } = await logInAs(one, email);
+      expect(status).toBe(200);
+      return body as unknown as Login;
+    };
+    const [leaver, stays] = [await login('a@left.example'), await login('b@corp.example')];
+    const [lost, kept] = [await liveAt(other, leaver), await liveAt(one, stays)];
+    const isRestricted = async (server: Server): Promise<boolean> =>
+      JSON.stringify((await call(server, 'GET', '/v1/features')).body).includes(
+        '"method":"mtls","action":"login","mode":"keyless","restricted":true',
+      );
+    expect(await isRestricted(other)).toBe(false);
+    await publishCertificateRules({ allowedIssuers: [], allowedEmailDomains: ['CORP.example'] });
+    expect(await lost.next('closing')).toMatchObject({ code: 'not-eligible', provider: 'mtls' });
+    await bothAnswer(leaver, 403);
+    for (const server of [one, other]) {
+      const refused = await logInAs(server, 'a@left.example');
+      expect(refused).toMatchObject({ status: 403, body: { code: 'not-eligible' } });
+      expect(await isRestricted(server)).toBe(true);
+    }
+    expect(kept.socket.connected).toBe(true);
+    await publishCertificateRules(EVERYONE);
+    await bothAnswer(leaver, 200);
+    kept.close();
+  });
+});
