@@ -7,6 +7,7 @@ import { call, type Json } from '../helpers/client.js';
 import { createCliUser, type CliUser } from '../helpers/cli.js';
 import { IS_POSTGRES, type Server } from '../helpers/server.js';
 import { begin, params } from './external-world.js';
+import { waitFor } from '../helpers/wait.js';
 import { KEYLESS, OffboardingWorld } from './offboarding-world.js';
 
 const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
@@ -84,11 +85,14 @@ withServices('a provider that fails (needs PostgreSQL and Redis)', () => {
       const said = answer.text.replaceAll(cause, 'the-provider');
       expect(said).not.toMatch(/dns|tls|cert|refuse|ECONN|ENOT|discovery/i);
       expect(await metricsOf(server)).toContain(`${failures(cause, cause)} 1\n`);
-      const logged = server
-        .logs()
-        .split('\n')
-        .filter((line) => line.includes('provider failed'));
-      expect(logged.filter((line) => line.includes(`"cause":"${cause}"`))).toHaveLength(1);
+      const linesOf = (text: string): string[] =>
+        server
+          .logs()
+          .split('\n')
+          .filter((line) => line.includes('provider failed') && line.includes(text));
+      // The pipe of its log may be slower than its answer.
+      await waitFor('the log line', () => linesOf(`"cause":"${cause}"`).length > 0);
+      expect(linesOf(`"cause":"${cause}"`)).toHaveLength(1);
     }
 
     const doctor = await user.run(['doctor', 'providers', '--json'], variables(providers));
