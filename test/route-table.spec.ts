@@ -18,6 +18,7 @@ const PUBLIC = [
   'GET /v1/connect/certificate/complete',
   'GET /v1/features',
   'GET /v1/oauth/:provider/callback',
+  'GET /v1/oauth/:provider/jwks',
   'POST /v1/auth',
   'POST /v1/auth/backchannel-logout/:provider',
   'POST /v1/auth/challenge',

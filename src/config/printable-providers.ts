@@ -6,7 +6,7 @@ const HIDDEN = '(set)';
 export function printableProviders(providers: readonly ProviderSettings[]): ProviderSettings[] {
   return providers.map((provider) => {
     if (provider.type === 'oidc') {
-      return { ...provider, clientSecret: HIDDEN };
+      return { ...provider, clientSecret: provider.clientSecret && HIDDEN };
     }
     const app = provider.app && { ...provider.app, privateKey: HIDDEN };
     const webhookSecret = provider.webhookSecret && HIDDEN;

@@ -28,7 +28,16 @@ export interface GitHubProviderSettings extends GitHubRules {
 export interface OidcProviderSettings extends OidcRules {
   readonly issuer: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  /** null = the client authenticates by one of the two files below. */
+  readonly clientSecret: string | null;
+  /** Where the secret was read, and is read again; null = it was given itself. */
+  readonly clientSecretFile: string | null;
+  /** Private keys (PEM) for `private_key_jwt`; null = none. */
+  readonly clientKeyFile: string | null;
+  /** A client assertion that is renewed outside; null = none. */
+  readonly clientAssertionFile: string | null;
+  /** `aud` of assertions that are signed here. */
+  readonly clientAssertionAudience: 'issuer' | 'tokenEndpoint';
   readonly redirectUrl: string | null;
   readonly scopes: readonly string[];
   readonly prompt: 'login' | 'consent' | 'select_account' | null;

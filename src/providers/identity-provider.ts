@@ -73,6 +73,16 @@ export interface IdentityProvider {
   recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck>;
 }
 
+/** A provider at which this server authenticates with keys of its own. */
+export interface ClientKeyPublisher {
+  /** The public keys (RFC 7517); null where it authenticates in another way. */
+  clientKeys(): Promise<readonly object[] | null>;
+}
+
+export function isClientKeyPublisher(provider: object): provider is ClientKeyPublisher {
+  return 'clientKeys' in provider;
+}
+
 /** One step of a diagnosis, for an operator. */
 export interface DiagnosisStep {
   readonly step: 'discovery' | 'keys' | 'client' | 'refresh-token' | 'app';

@@ -8,6 +8,7 @@ import type { EligibilityRules } from '../policy/eligibility/eligibility.js';
 import type { Authority } from '../policy/eligibility/identity-link.js';
 import { GitHubProvider } from './github/github.provider.js';
 import {
+  isClientKeyPublisher,
   isLogoutNotifier,
   type Diagnosable,
   type IdentityProvider,
@@ -60,6 +61,12 @@ export class ProviderRegistry {
   logoutNotifier(id: string): LogoutNotifier | undefined {
     const provider = this.entries.get(id)?.provider;
     return provider !== undefined && isLogoutNotifier(provider) ? provider : undefined;
+  }
+
+  /** The public keys of this server's client at the provider; null where there are none. */
+  async clientKeys(id: string): Promise<readonly object[] | null> {
+    const provider = this.entries.get(id)?.provider;
+    return provider !== undefined && isClientKeyPublisher(provider) ? provider.clientKeys() : null;
   }
 
   ids(): string[] {

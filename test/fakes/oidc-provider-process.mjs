@@ -1,10 +1,12 @@
 // A certified OpenID provider (npm: oidc-provider) in a process of its own. Writes its address as the
-// first line; reads JSON lines from standard input: {"account": {...claims}} or {"revoke": "<sub>"}.
+// first line; reads JSON lines from standard input: {"account": {...claims}} {"revoke": "<sub>"}
+// or {"forgetKeys": true}.
+// Arguments: client id, client secret, redirect URI and, for private_key_jwt, jwks_uri.
 import { createInterface } from 'node:readline';
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 
-const [clientId, clientSecret, redirectUri] = process.argv.slice(2);
+const [clientId, clientSecret, redirectUri, jwksUri] = process.argv.slice(2);
 const accounts = new Map();
 // As KEPT_OPEN of local-server.ts.
 const server = createServer({ keepAliveTimeout: 0 });
@@ -15,12 +17,17 @@ const provider = new Provider(issuer, {
   clients: [
     {
       client_id: clientId,
-      client_secret: clientSecret,
+      ...(jwksUri === undefined
+        ? { client_secret: clientSecret }
+        : { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: jwksUri }),
       redirect_uris: [redirectUri],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
     },
   ],
+  // It refuses loopback addresses, where the keys of these tests are.
+  fetch: (url, { dispatcher: _guarded, ...options }) => fetch(url, options),
+  clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
   cookies: { keys: ['a key for tests only'] },
   claims: {
     openid: ['sub'],
@@ -41,13 +48,16 @@ server.on('request', provider.callback());
 
 process.stdout.write(`${issuer}\n`);
 for await (const line of createInterface({ input: process.stdin })) {
-  const { account, revoke } = JSON.parse(line);
+  const { account, revoke, forgetKeys } = JSON.parse(line);
   if (account !== undefined) {
     const { sub, ...claims } = account;
     accounts.set(sub, claims);
   }
   if (revoke !== undefined) {
     accounts.delete(revoke);
+  }
+  if (forgetKeys) {
+    (await provider.Client.find(clientId)).asymmetricKeyStore.freshUntil = 0;
   }
   process.stdout.write('ok\n');
 }

@@ -18,10 +18,14 @@ export class OidcProviderProcess {
     private readonly lines: AsyncIterator<string>,
   ) {}
 
-  /** @param redirectUri the callback that is registered; where it leads is never asked */
-  static async start(redirectUri: string): Promise<OidcProviderProcess> {
+  /**
+   * @param redirectUri the callback that is registered; where it leads is never asked
+   * @param jwksUri where the client's keys are, which then authenticate it in place of the secret
+   */
+  static async start(redirectUri: string, jwksUri?: string): Promise<OidcProviderProcess> {
     const script = join(import.meta.dirname, 'oidc-provider-process.mjs');
-    const child = spawn(process.execPath, [script, CLIENT.id, CLIENT.secret, redirectUri], {
+    const args = [script, CLIENT.id, CLIENT.secret, redirectUri];
+    const child = spawn(process.execPath, jwksUri === undefined ? args : [...args, jwksUri], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -37,6 +41,11 @@ export class OidcProviderProcess {
   /** Removes a person: their refresh tokens become invalid. */
   removeAccount(sub: string): Promise<void> {
     return this.command({ revoke: sub });
+  }
+
+  /** Has the client's keys fetched again, which it otherwise does after a minute at the earliest. */
+  forgetKeys(): Promise<void> {
+    return this.command({ forgetKeys: true });
   }
 
   /** Walks from the authorization address through login and consent to the callback address. */

@@ -13,7 +13,9 @@ export function providersSchema() {
     type: 'array',
     items: {
       ...providerEntrySchema(),
-      oneOf: [{ required: ['clientSecret'] }, { required: ['clientSecretFile'] }],
+      oneOf: ['clientSecret', 'clientSecretFile', 'clientKeyFile', 'clientAssertionFile'].map(
+        (name) => ({ required: [name] }),
+      ),
     },
   };
   return `${JSON.stringify(schema, null, 2)}\n`;

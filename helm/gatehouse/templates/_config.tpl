@@ -230,7 +230,7 @@ http://{{ include "gatehouse.fullname" . }}.{{ .Release.Namespace }}.svc:{{ .Val
 {{- $entries := list -}}
 {{- range .Values.providers.list -}}
 {{- $entry := deepCopy . -}}
-{{- if not (hasKey . "clientSecretFile") -}}
+{{- if not (or (hasKey . "clientSecretFile") (hasKey . "clientKeyFile") (hasKey . "clientAssertionFile")) -}}
 {{- $_ := set $entry "clientSecretFile" (printf "/run/secrets/gatehouse/provider.%s" .id) -}}
 {{- end -}}
 {{- $entries = append $entries $entry -}}

@@ -75,7 +75,7 @@
 {{- $reasons = append $reasons (printf "%s has its clientSecret in the open, and a ConfigMap is no place for one: give it as providers.clientSecrets.%s." $place $entry.id) -}}
 {{- else if and (hasKey $entry "clientSecretFile") (hasKey $values.providers.clientSecrets $entry.id) -}}
 {{- $reasons = append $reasons (printf "%s has a clientSecretFile, and there is providers.clientSecrets.%s: keep one of them." $place $entry.id) -}}
-{{- else if not (or (hasKey $entry "clientSecretFile") (hasKey $values.providers.clientSecrets $entry.id)) -}}
+{{- else if not (or (hasKey $entry "clientSecretFile") (hasKey $entry "clientKeyFile") (hasKey $entry "clientAssertionFile") (hasKey $values.providers.clientSecrets $entry.id)) -}}
 {{- $reasons = append $reasons (printf "%s has no client secret: set providers.clientSecrets.%s." $place $entry.id) -}}
 {{- end -}}
 {{- end -}}

@@ -642,6 +642,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/oauth/{provider}/jwks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public keys with which this server signs its client assertions (RFC 7523).
+         * @description For the registration of the client at the provider (`jwks_uri`).
+         */
+        get: operations["ProviderCallbackController_keys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/oauth/{provider}/cancel": {
         parameters: {
             query?: never;
@@ -1095,6 +1115,11 @@ export interface components {
         ConnectFinalizeDto: {
             /** @description The `pending` of the return address. */
             pending: string;
+        };
+        KeySetDto: {
+            keys: {
+                [key: string]: unknown;
+            }[];
         };
         FinalizeDto: {
             client?: components["schemas"]["ClientDto"];
@@ -4437,6 +4462,45 @@ export interface operations {
                 };
             };
             /** @description `unsupported-provider` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    ProviderCallbackController_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeySetDto"];
+                };
+            };
+            /** @description `not-found` */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -110,9 +110,32 @@ export const PROVIDER_ENTRY = object({
     [],
   ),
   clientId: text('Client id registered with the provider.'),
-  clientSecret: v.optional(text('Client secret; one of this and clientSecretFile is needed.')),
+  clientSecret: v.optional(
+    text(
+      'Client secret; one of this, clientSecretFile, clientKeyFile and clientAssertionFile is needed.',
+    ),
+  ),
   clientSecretFile: v.optional(
-    text('File with the client secret; relative to the providers file.'),
+    text(
+      'File with the client secret; relative to the providers file. A changed file is used without a restart.',
+    ),
+  ),
+  clientKeyFile: v.optional(
+    text(
+      'File with private keys (PEM: RSA, EC or Ed25519) for `private_key_jwt` (RFC 7523). The first one signs; all are published at `/v1/oauth/<id>/jwks`. A changed file is used without a restart.',
+    ),
+  ),
+  clientAssertionFile: v.optional(
+    text(
+      'File with a client assertion (RFC 7523) that is renewed outside, such as the projected token of a Kubernetes service account. It is read whenever it is used.',
+    ),
+  ),
+  clientAssertionAudience: v.optional(
+    choice(
+      ['issuer', 'tokenEndpoint'],
+      'Audience of assertions signed with clientKeyFile: the issuer, or the address of the token endpoint for providers that want it.',
+    ),
+    'issuer',
   ),
   redirectUrl: v.optional(
     url(

@@ -39,6 +39,10 @@ describe('the providers file', () => {
     expect(providersOf([OKTA])).toEqual([
       {
         ...OKTA,
+        clientSecretFile: null,
+        clientKeyFile: null,
+        clientAssertionFile: null,
+        clientAssertionAudience: 'issuer',
         displayName: 'okta',
         isOAuthConfigured: true,
         formerIssuers: [],
@@ -100,6 +104,22 @@ describe('the providers file', () => {
     ['a number as client id', { ...OKTA, clientId: 5 }, '[0].clientId must be a text'],
     ['two secrets', { ...OKTA, clientSecretFile: 'x' }, '[0].clientSecret and clientSecretFile'],
     ['no secret', { ...OKTA, clientSecret: undefined }, '[0].clientSecret is missing'],
+    ['a secret and a key', { ...OKTA, clientKeyFile: 'x' }, '[0].clientSecret and clientKeyFile'],
+    [
+      'a key file that is missing',
+      { ...OKTA, clientSecret: undefined, clientKeyFile: '/nowhere.pem' },
+      '[0].clientKeyFile names a file that does not exist.',
+    ],
+    [
+      'a key file without a key',
+      { ...OKTA, clientSecret: undefined, clientKeyFile: 'package.json' },
+      '[0].clientKeyFile names a file that has no private key in PEM.',
+    ],
+    [
+      'an assertion file that is missing',
+      { ...OKTA, clientSecret: undefined, clientAssertionFile: '/nowhere' },
+      '[0].clientAssertionFile names a file that does not exist.',
+    ],
     ['an unknown prompt', { ...OKTA, prompt: 'none' }, '[0].prompt must be "login" or'],
     ['no openid scope', { ...OKTA, scopes: ['email'] }, '[0].scopes must have openid.'],
     ['scopes as text', { ...OKTA, scopes: 'openid' }, '[0].scopes must be an array of texts.'],
@@ -160,7 +180,7 @@ describe('the providers file', () => {
         '[0] has the field discovery, which is not known.',
         '[0] has the field groups, which is not known.',
         '[0].allow has a field that is not known; did you mean groupsAny?',
-        '[0].clientSecret is missing; set it or clientSecretFile.',
+        '[0].clientSecret is missing; set it, clientSecretFile, clientKeyFile or clientAssertionFile.',
         '[0].issuer must use https (http only on a loopback host).',
         '[0].scopes must be an array of texts.',
       ].map((message) => `AUTH_PROVIDERS_CONFIG_JSON: ${message}`),

@@ -5,6 +5,7 @@ import { returnAddressFacts, type ReturnAddressValues } from '../browser.config.
 import { hasAllowRules } from '../../policy/eligibility/provider-rules.js';
 import type { ConfigurationReport } from '../configuration-error.js';
 import type { Values } from '../environment/env.js';
+import { readClientKeys } from './client-keys.js';
 import { PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
 import { readSmallFile } from '../environment-sources.js';
 import type { OidcProviderSettings } from '../providers.config.js';
@@ -52,12 +53,12 @@ export function readOidcProviders(
     if (providers.some(({ id }) => id === entry.id)) {
       problem('.id', 'is the id of another entry.');
     }
-    const secret = clientSecretOf(entry, source.directory, problem);
+    const credentials = credentialsOf(entry, source.directory, problem);
     const redirectUrl = entry.redirectUrl ?? callbackUrl(values.SERVICE_PUBLIC_URL, entry.id);
     if (report.problems.length === before) {
       const isConfigured = isOAuthConfigured(values, redirectUrl);
       providers.push({
-        ...settingsOf(entry, secret),
+        ...settingsOf(entry, credentials),
         redirectUrl,
         isOAuthConfigured: isConfigured,
       });
@@ -151,43 +152,76 @@ function entriesOf({ variable, text }: Source, report: ConfigurationReport): unk
   return parsed as unknown[];
 }
 
-function clientSecretOf(
-  { clientSecret, clientSecretFile }: ProviderEntry,
+/** How the client authenticates; paths are absolute. */
+type ClientCredentials = Pick<
+  OidcProviderSettings,
+  'clientSecret' | 'clientSecretFile' | 'clientKeyFile' | 'clientAssertionFile'
+>;
+
+const CREDENTIALS = [
+  ...(['clientSecret', 'clientSecretFile', 'clientKeyFile', 'clientAssertionFile'] as const),
+] as const;
+
+function credentialsOf(
+  entry: ProviderEntry,
   directory: string,
   problem: ReportField,
-): string {
-  if (clientSecret !== undefined && clientSecretFile !== undefined) {
-    problem('.clientSecret', 'and clientSecretFile are both set; keep one of them.');
-    return '';
-  }
-  if (typeof clientSecretFile !== 'string') {
-    if (clientSecret === undefined && clientSecretFile === undefined) {
-      problem('.clientSecret', 'is missing; set it or clientSecretFile.');
+): ClientCredentials {
+  const given = CREDENTIALS.filter((name) => entry[name] !== undefined);
+  const [name = 'clientSecret'] = given;
+  const none = { clientSecret: null, clientSecretFile: null, clientKeyFile: null };
+  const credentials = { ...none, clientAssertionFile: null };
+  const value = entry[name];
+  if (given.length > 1) {
+    problem(`.${name}`, `and ${given.slice(1).join(', ')} are both set; keep one of them.`);
+  } else if (value === undefined) {
+    problem(
+      '.clientSecret',
+      'is missing; set it, clientSecretFile, clientKeyFile or clientAssertionFile.',
+    );
+  } else if (name === 'clientSecret') {
+    return { ...credentials, clientSecret: value };
+  } else if (typeof value === 'string') {
+    const path = resolve(directory, value);
+    const text = textOf(path, (failure) => problem(`.${name}`, `names a file that ${failure}.`));
+    if (name === 'clientKeyFile' && text !== null) {
+      checkKeys(text, problem);
     }
-    return clientSecret ?? '';
+    const secret = name === 'clientSecretFile' ? { clientSecret: text ?? '' } : {};
+    return { ...credentials, ...secret, [name]: path };
   }
-  const file = readSmallFile(resolve(directory, clientSecretFile));
+  return credentials;
+}
+
+function textOf(path: string, report: (failure: string) => void): string | null {
+  const file = readSmallFile(path);
   if ('failure' in file) {
-    problem('.clientSecretFile', `names a file that ${file.failure}.`);
-    return '';
+    report(file.failure);
+    return null;
   }
   if (file.text.trim() === '') {
-    problem('.clientSecretFile', 'names a file that is empty.');
+    report('is empty');
   }
   return file.text.replace(/\r?\n$/, '');
 }
 
+function checkKeys(text: string, problem: ReportField): void {
+  try {
+    readClientKeys(text);
+  } catch (error) {
+    problem('.clientKeyFile', `names a file that ${(error as Error).message}.`);
+  }
+}
+
 function settingsOf(
   given: ProviderEntry,
-  clientSecret: string,
+  credentials: ClientCredentials,
 ): Omit<OidcProviderSettings, 'redirectUrl' | 'isOAuthConfigured'> {
-  const entry = { ...given };
-  delete entry.clientSecretFile;
+  const entry = { ...given, ...credentials };
   const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;
   return {
     ...entry,
     displayName,
-    clientSecret,
     prompt,
     idTokenSigningAlg,
     storeRefreshToken: entry.storeRefreshToken ?? hasAllowRules(entry.allow),

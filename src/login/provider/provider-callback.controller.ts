@@ -10,11 +10,14 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChangesState } from '../../common/request-rules.js';
-import { Refuses } from '../../common/route-docs.js';
+import { AppError } from '../../common/errors.js';
+import { Answers, Refuses } from '../../common/route-docs.js';
+import { ProviderRegistry } from '../../providers/provider-registry.js';
 import { LoginOutcomes } from '../login-outcomes.js';
 import { LoginRateGuard } from '../../auth/rate-limits.js';
 import { Public } from '../../auth/route-access.js';
 import { cancelledPage, LOOPBACK_PAGE_HEADERS, loopbackPage } from './loopback-page.js';
+import { KeySetDto } from './provider-login.dto.js';
 import { PendingLogins } from './pending-logins.js';
 import { ProviderCallbackService } from './provider-callback.service.js';
 
@@ -29,6 +32,7 @@ export class ProviderCallbackController {
     private readonly callbacks: ProviderCallbackService,
     private readonly outcomes: LoginOutcomes,
     private readonly pendings: PendingLogins,
+    private readonly providers: ProviderRegistry,
   ) {}
 
   @ApiOperation({
@@ -60,6 +64,21 @@ export class ProviderCallbackController {
     } else {
       await reply.status(200).headers(LOOPBACK_PAGE_HEADERS).send(loopbackPage(answer.question));
     }
+  }
+
+  @ApiOperation({
+    summary: 'The public keys with which this server signs its client assertions (RFC 7523).',
+    description: 'For the registration of the client at the provider (`jwks_uri`).',
+  })
+  @Get('jwks')
+  @Answers(KeySetDto)
+  @Refuses('not-found')
+  async keys(@Param('provider') provider: string): Promise<KeySetDto> {
+    const keys = await this.providers.clientKeys(provider);
+    if (keys === null) {
+      throw new AppError('not-found');
+    }
+    return { keys };
   }
 
   @ApiOperation({

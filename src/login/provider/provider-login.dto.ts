@@ -86,3 +86,9 @@ export class FinalizeKeylessDto extends LoginClientDto {
   @MaxLength(1024)
   proof!: string;
 }
+
+/** A JWK Set (RFC 7517, 5). */
+export class KeySetDto {
+  @ApiProperty({ type: 'array', items: { type: 'object', additionalProperties: true } })
+  keys!: readonly object[];
+}

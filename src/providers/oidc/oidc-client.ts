@@ -3,12 +3,11 @@ import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
-  ClientSecretBasic,
-  ClientSecretPost,
   Configuration,
   customFetch,
   fetchUserInfo,
   refreshTokenGrant,
+  type ClientAuth,
   type CustomFetch,
   type ServerMetadata,
   type TokenEndpointResponse,
@@ -17,6 +16,7 @@ import * as v from 'valibot';
 import type { OidcProviderSettings } from '../../config/providers.config.js';
 import type { AuthorizationRequest } from '../identity-provider.js';
 import type { UpstreamHttp } from '../http/upstream-http.js';
+import type { ClientAuthentication } from './client-authentication.js';
 import type { OidcDiscovery } from './oidc-discovery.js';
 import type { OidcTokenVerifier } from './oidc-token-verifier.js';
 
@@ -43,6 +43,7 @@ const REFRESHED = v.pipe(v.string(), v.parseJson(), v.object({ refresh_token: v.
 export class OidcClient {
   constructor(
     private readonly settings: OidcProviderSettings,
+    private readonly authentication: ClientAuthentication,
     private readonly http: UpstreamHttp,
     private readonly discovery: OidcDiscovery,
     private readonly verifier: OidcTokenVerifier,
@@ -145,11 +146,11 @@ export class OidcClient {
     metadata: ServerMetadata,
     fetch: CustomFetch = (url, init) => this.http.fetch(url, init),
   ): Configuration {
-    const { clientId, clientSecret, httpTimeoutSeconds, idTokenSigningAlg } = this.settings;
-    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    const authentication = methods.includes('client_secret_basic')
-      ? ClientSecretBasic(clientSecret)
-      : ClientSecretPost(clientSecret);
+    const { clientId, httpTimeoutSeconds, idTokenSigningAlg } = this.settings;
+    const authentication: ClientAuth = async (server, ...request) => {
+      const authenticate = await this.authentication.method(metadata);
+      await authenticate(server, ...request);
+    };
     const client =
       idTokenSigningAlg === null ? {} : { id_token_signed_response_alg: idTokenSigningAlg };
     const configuration = new Configuration(metadata, clientId, client, authentication);

@@ -7,6 +7,7 @@ import { eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
 import {
   ProviderError,
   type AuthorizationRequest,
+  type ClientKeyPublisher,
   type Diagnosable,
   type DiagnosisStep,
   type Exchange,
@@ -21,6 +22,7 @@ import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
 import { OidcStrategy } from '../passport/strategies.js';
 import { PassportFlow, PassportProvider } from '../passport/passport-flow.js';
 import { failedStep, unknownBecause } from '../provider-failure.js';
+import { ClientAuthentication } from './client-authentication.js';
 import { OidcClient, type OidcTokens } from './oidc-client.js';
 import { OidcDiscovery, OidcKeys } from './oidc-discovery.js';
 import { EntraGroups, OidcProfiles } from './oidc-profile.js';
@@ -31,8 +33,9 @@ const GRAPH_URL = 'https://graph.microsoft.com';
 /** Any OpenID Connect provider. It stores the refresh token for the re-check. */
 export class OidcProvider
   extends PassportProvider
-  implements IdentityProvider, LogoutNotifier, Diagnosable
+  implements IdentityProvider, LogoutNotifier, ClientKeyPublisher, Diagnosable
 {
+  private readonly authentication: ClientAuthentication;
   private readonly client: OidcClient;
   private readonly profiles: OidcProfiles;
   protected readonly flow: PassportFlow;
@@ -53,7 +56,14 @@ export class OidcProvider
     this.discovery = new OidcDiscovery(settings, http, clock);
     this.keys = new OidcKeys(http, clock);
     this.verifier = new OidcTokenVerifier(settings, this.keys, clock);
-    this.client = new OidcClient(settings, http, this.discovery, this.verifier);
+    this.authentication = new ClientAuthentication(settings);
+    this.client = new OidcClient(
+      settings,
+      this.authentication,
+      http,
+      this.discovery,
+      this.verifier,
+    );
     const { graph, graphUrl } = settings.entra;
     const graphHttp = new UpstreamHttp(clock, connections, ownLimits);
     const entraGroups = graph ? new EntraGroups(graphUrl ?? GRAPH_URL, graphHttp) : null;
@@ -89,6 +99,10 @@ export class OidcProvider
 
   async verifyLogoutToken(token: string): Promise<LogoutNotice> {
     return this.verifier.verifyLogoutToken(token, await this.discovery.metadata());
+  }
+
+  clientKeys(): ReturnType<ClientAuthentication['publicKeys']> {
+    return this.authentication.publicKeys();
   }
 
   async diagnose(): Promise<readonly DiagnosisStep[]> {
@@ -127,7 +141,7 @@ export class OidcProvider
         return failedStep('client', error);
       }
     }
-    return { ...accepted, message: 'it accepts the client id and the client secret' };
+    return { ...accepted, message: 'it accepts the client id and its credentials' };
   }
 
   private diagnoseRefreshTokens(metadata: ServerMetadata): DiagnosisStep {

@@ -32,12 +32,12 @@ export class OidcStrategy extends OpenIDConnectStrategy implements Strategy {
   override readonly name = 'openidconnect';
 
   constructor(
-    { issuer, clientId, clientSecret, redirectUrl }: OidcProviderSettings,
+    { issuer, clientId, redirectUrl }: OidcProviderSettings,
     private readonly steps: AuthorizationSteps,
   ) {
-    // The base requires addresses; discovery finds the real ones when they are needed.
+    // The base requires addresses and a secret, and uses none of them: openid-client sends the requests.
     const addresses = { authorizationURL: issuer, tokenURL: issuer, userInfoURL: issuer };
-    const client = { clientID: clientId, clientSecret, callbackURL: redirectUrl ?? '' };
+    const client = { clientID: clientId, clientSecret: '', callbackURL: redirectUrl ?? '' };
     super({ issuer, ...client, ...addresses }, () => undefined);
   }
 

@@ -1,0 +1,102 @@
+import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
+import {
+  ClientSecretBasic,
+  ClientSecretPost,
+  modifyAssertion,
+  PrivateKeyJwt,
+  type ClientAuth,
+  type CryptoKey,
+  type ServerMetadata,
+} from 'openid-client';
+import { UpstreamError } from '../http/upstream-http.js';
+import { SecretFile } from '../../config/environment/secret-file.js';
+import { readClientKeys, type ClientKey } from '../../config/providers-file/client-keys.js';
+import type { OidcProviderSettings } from '../../config/providers.config.js';
+
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+type Keys = readonly [ClientKey, ...ClientKey[]];
+
+/**
+ * How this server authenticates at a token endpoint: by the client secret, by an assertion that it
+ * signs (`private_key_jwt`, RFC 7523), or by one that something else keeps in a file, such as the
+ * projected token of a Kubernetes service account. Files are read again when they are used.
+ */
+export class ClientAuthentication {
+  private readonly secret: SecretFile<string> | null;
+  private readonly keys: SecretFile<Keys | null> | null;
+  private readonly assertion: SecretFile<string> | null;
+
+  constructor(private readonly settings: OidcProviderSettings) {
+    const { clientSecret, clientSecretFile, clientKeyFile, clientAssertionFile } = settings;
+    this.secret =
+      clientSecret === null ? null : new SecretFile(clientSecret, clientSecretFile, (text) => text);
+    this.keys =
+      clientKeyFile === null
+        ? null
+        : new SecretFile<Keys | null>(null, clientKeyFile, readClientKeys);
+    this.assertion =
+      clientAssertionFile === null
+        ? null
+        : new SecretFile('', clientAssertionFile, (text) => text.trim());
+  }
+
+  /** For one request to the token endpoint. */
+  async method(metadata: ServerMetadata): Promise<ClientAuth> {
+    if (this.keys !== null) {
+      return this.signed(await this.keys.current(), metadata);
+    }
+    if (this.assertion !== null) {
+      return assertionOf(await this.assertion.current());
+    }
+    const secret = (await this.secret?.current()) ?? '';
+    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    return methods.includes('client_secret_basic')
+      ? ClientSecretBasic(secret)
+      : ClientSecretPost(secret);
+  }
+
+  /** The public keys (RFC 7517), also those that do not sign yet or any more; null without keys. */
+  async publicKeys(): Promise<readonly JWK[] | null> {
+    const keys = await this.keys?.current();
+    return keys === undefined ? null : Promise.all((keys ?? []).map(publicKeyOf));
+  }
+
+  private async signed(keys: Keys | null, metadata: ServerMetadata): Promise<ClientAuth> {
+    if (keys === null) {
+      throw new UpstreamError('invalid_client', { detail: 'no_client_key' });
+    }
+    const [{ privateKey, publicJwk, algorithms }] = keys;
+    const { token_endpoint_auth_signing_alg_values_supported: listed, token_endpoint } = metadata;
+    const alg = algorithms.find((one) => listed?.includes(one)) ?? algorithms[0];
+    const key = (await importJWK(privateKey.export({ format: 'jwk' }) as JWK, alg)) as CryptoKey;
+    const kid = await calculateJwkThumbprint(publicJwk as JWK);
+    const audience = this.settings.clientAssertionAudience;
+    return PrivateKeyJwt(
+      { key, kid },
+      {
+        [modifyAssertion]: (header, claims) => {
+          header['alg'] = alg;
+          if (audience === 'tokenEndpoint' && token_endpoint !== undefined) {
+            claims['aud'] = token_endpoint;
+          }
+        },
+      },
+    );
+  }
+}
+
+async function publicKeyOf({ publicJwk, algorithms }: ClientKey): Promise<JWK> {
+  const jwk = publicJwk as JWK;
+  const kid = await calculateJwkThumbprint(jwk);
+  // An RSA key fits two algorithms: which one signs depends on the provider.
+  return { ...jwk, kid, use: 'sig', ...(algorithms.length === 1 && { alg: algorithms[0] }) };
+}
+
+function assertionOf(assertion: string): ClientAuth {
+  return (_server, client, body) => {
+    body.set('client_id', client.client_id);
+    body.set('client_assertion_type', ASSERTION_TYPE);
+    body.set('client_assertion', assertion);
+  };
+}

@@ -1,0 +1,153 @@
+import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
+import { Clock } from '../../src/common/clock.js';
+import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
+import { startLocalServer, type LocalServer } from '../fakes/local-server.js';
+import { OidcProviderProcess } from '../fakes/oidc-provider.js';
+import { CLIENT } from '../fakes/openid-provider.js';
+import {
+  authorizationRequest,
+  DIRECT,
+  oidcSettings,
+  PATIENT_LIMITS,
+  REDIRECT_URI,
+} from '../fakes/provider-settings.js';
+import { waitFor } from '../helpers/wait.js';
+
+const KEYS = {
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+  p256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+  unpublished: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+  ed25519: generateKeyPairSync('ed25519').privateKey,
+};
+type KeyName = keyof typeof KEYS;
+
+let directory: string;
+let keyServer: LocalServer;
+let published: readonly object[];
+let op: OidcProviderProcess;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'gatehouse-keys-'));
+  keyServer = await startLocalServer(() => ({ status: 200, json: { keys: published } }));
+  op = await OidcProviderProcess.start(REDIRECT_URI, `${keyServer.url}/jwks`);
+  await op.setAccount({ sub: 'ann', preferred_username: 'ann' });
+});
+afterAll(async () => {
+  await Promise.all([op.stop(), keyServer.close()]);
+  await DIRECT.onApplicationShutdown();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const pemOf = (...names: readonly KeyName[]): string =>
+  names.map((name) => KEYS[name].export({ type: 'pkcs8', format: 'pem' })).join('');
+const kidOf = async (name: KeyName): Promise<string> =>
+  calculateJwkThumbprint(await exportJWK(KEYS[name]));
+
+function write(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const clientWith = (given: object): OidcProvider =>
+  new OidcProvider(
+    oidcSettings(op.issuer, { clientSecret: null, ...given }),
+    new Clock(),
+    DIRECT,
+    PATIENT_LIMITS,
+  );
+
+/** Whether the provider accepts the client at its token endpoint. */
+const verdictOn = async (client: OidcProvider): Promise<unknown> => {
+  await op.forgetKeys();
+  return (await client.diagnose()).find(({ step }) => step === 'client');
+};
+const ACCEPTED = { severity: 'ok' };
+const REFUSED = { severity: 'error', cause: 'invalid_client' };
+
+describe('private_key_jwt', () => {
+  it.each(['rsa', 'p256', 'ed25519'] as const)('is accepted with the key %s', async (name) => {
+    const client = clientWith({ clientKeyFile: write(`${name}.pem`, pemOf(name)) });
+    published = (await client.clientKeys()) ?? [];
+    expect(await verdictOn(client)).toMatchObject(ACCEPTED);
+    expect(published).toEqual([expect.objectContaining({ kid: await kidOf(name), use: 'sig' })]);
+    expect(JSON.stringify(published)).not.toMatch(/"(d|p|q|dp|dq|qi)"/);
+  });
+
+  it('is accepted with the token endpoint as audience', async () => {
+    const clientKeyFile = write('audience.pem', pemOf('p256'));
+    const client = clientWith({ clientKeyFile, clientAssertionAudience: 'tokenEndpoint' });
+    published = (await client.clientKeys()) ?? [];
+    expect(await verdictOn(client)).toMatchObject(ACCEPTED);
+  });
+
+  it('finishes a login', async () => {
+    const client = clientWith({ clientKeyFile: write('login.pem', pemOf('p256')) });
+    published = (await client.clientKeys()) ?? [];
+    const request = authorizationRequest();
+    await op.forgetKeys();
+    const back = await op.logIn(await client.authorizationUrl(request), 'ann');
+    expect((await client.exchange(back, request)).profile.subject).toBe('ann');
+  });
+
+  it('is refused while the key is not published', async () => {
+    const client = clientWith({ clientKeyFile: write('hidden.pem', pemOf('unpublished')) });
+    published = [];
+    expect(await verdictOn(client)).toMatchObject(REFUSED);
+  });
+
+  it('changes its key without a moment in which it is refused', async () => {
+    const path = write('rotated.pem', pemOf('p256'));
+    const client = clientWith({ clientKeyFile: path });
+    const step = async (...names: readonly KeyName[]): Promise<void> => {
+      writeFileSync(path, pemOf(...names));
+      const wanted = (await Promise.all(names.map(kidOf))).join();
+      await waitFor(`the keys ${names.join()}`, async () => {
+        published = (await client.clientKeys()) ?? [];
+        return published.map((key) => (key as { kid: string }).kid).join() === wanted;
+      });
+      expect(await verdictOn(client)).toMatchObject(ACCEPTED);
+    };
+    await step('p256', 'ed25519');
+    await step('ed25519', 'p256');
+    await step('ed25519');
+    // What cannot be used changes nothing.
+    for (const text of ['', 'no key', pemOf('p256').replace('MI', 'AA')]) {
+      writeFileSync(path, text);
+      expect(await verdictOn(client)).toMatchObject(ACCEPTED);
+    }
+  });
+});
+
+describe('a client assertion that is renewed outside', () => {
+  const assertion = async (key: KeyObject): Promise<string> =>
+    new SignJWT({ jti: randomUUID() })
+      .setProtectedHeader({ alg: 'ES256', kid: await kidOf('p256') })
+      .setIssuer(CLIENT.id)
+      .setSubject(CLIENT.id)
+      .setAudience(op.issuer)
+      .setIssuedAt()
+      .setExpirationTime('10m')
+      .sign(key);
+
+  it('is read again: this provider accepts each one once', async () => {
+    const holder = clientWith({ clientKeyFile: write('outside.pem', pemOf('p256')) });
+    published = (await holder.clientKeys()) ?? [];
+    const path = write('token', `${await assertion(KEYS.p256)}\n`);
+    const client = clientWith({ clientAssertionFile: path });
+    expect(await verdictOn(client)).toMatchObject(ACCEPTED);
+    expect(await verdictOn(client)).toMatchObject(REFUSED);
+    for (let time = 0; time < 2; time += 1) {
+      writeFileSync(path, await assertion(KEYS.p256));
+      await waitFor('the new assertion', async () => {
+        const verdict = (await verdictOn(client)) as { severity: string };
+        return verdict.severity === 'ok';
+      });
+    }
+    expect(await client.clientKeys()).toBeNull();
+  });
+});
