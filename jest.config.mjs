@@ -26,7 +26,7 @@ const awayFromStorage = [
 const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];
 /** They start a PostgreSQL of their own, whatever the servers of the others run on. */
 const onlyPostgres = [
-  '/(content-at-rest|private-ca|reseal)\\.e2e-spec',
+  '/(content-at-rest|private-ca|reseal|rotated-secrets)\\.e2e-spec',
   '/(services|schema|audit\\.repository|admin-searches)\\.db-spec',
 ];
 

@@ -39,6 +39,7 @@ describe('resolveSettings with nothing set', () => {
           masterSecret: null,
           masterSecretsPrevious: [],
           redisUrl: null,
+          files: { databaseUrl: null, masterSecret: null, masterSecretsPrevious: null },
           caBundle: null,
         },
         auth: {
@@ -125,7 +126,7 @@ describe('resolveSettings with nothing set', () => {
           loopbackEnabled: true,
         },
         ui: { autoRedirect: { enabled: false, providerId: null } },
-        metrics: { port: null, host: '127.0.0.1', token: null },
+        metrics: { port: null, host: '127.0.0.1', token: null, tokenFile: null },
         admin: {
           port: null,
           host: '127.0.0.1',

@@ -47,6 +47,12 @@ function nameIn(environment: EnvironmentText, name: VariableName): string {
   return isLower ? lower : name;
 }
 
+/** The files in which secret variables are given, by the name of the variable. */
+export function secretFilesIn(environment: EnvironmentText): ReadonlyMap<VariableName, string> {
+  const entries = SECRET_NAMES.map((name) => [name, ownText(environment, `${name}_FILE`)] as const);
+  return new Map(entries.flatMap(([name, path]) => (path ? [[name, path] as const] : [])));
+}
+
 function readSecretFile(
   environment: EnvironmentText,
   name: string,

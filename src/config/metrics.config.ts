@@ -33,9 +33,14 @@ export const METRICS_VARIABLES = {
  * Where /metrics is served; neither port nor token = nowhere. Without a port: on the server's own, if
  * there is a token.
  */
-export const metricsConfig = namespaceOf('metrics', ({ values }) => {
+export const metricsConfig = namespaceOf('metrics', ({ values, secretFiles }) => {
   const { METRICS_HOST: host, METRICS_PORT: port, METRICS_TOKEN: token } = values;
-  return { port, host: host ?? (token === null ? LOOPBACK : values.HOST), token };
+  return {
+    port,
+    host: host ?? (token === null ? LOOPBACK : values.HOST),
+    token,
+    tokenFile: secretFiles.get('METRICS_TOKEN') ?? null,
+  };
 });
 
 export const auditConfig = namespaceOf('audit', ({ values }) => ({

@@ -12,12 +12,15 @@ export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 export interface GitHubProviderSettings extends GitHubRules {
   readonly clientId: string;
   readonly clientSecret: string;
+  /** Where the secret was read, and is read again; null = it was given itself. */
+  readonly clientSecretFile: string | null;
   readonly redirectUrl: string | null;
   readonly baseUrl: string;
   readonly apiUrl: string;
   readonly orgMembershipSource: 'github_app' | 'oauth_user_token';
   /** null = the webhook route is off. */
   readonly webhookSecret: string | null;
+  readonly webhookSecretFile: string | null;
   readonly app: {
     readonly id: string;
     readonly privateKey: string;

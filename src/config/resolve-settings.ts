@@ -5,7 +5,7 @@ import { checkMtls } from './check-settings.js';
 import { checkTogether } from './check-settings.js';
 import { ConfigurationError, ConfigurationReport } from './configuration-error.js';
 import { deepFreeze, buildSettings, type Settings } from './settings.js';
-import { gatherTexts, type EnvironmentText } from './environment-sources.js';
+import { gatherTexts, secretFilesIn, type EnvironmentText } from './environment-sources.js';
 import { readValues } from './environment/read-values.js';
 import { readCaBundle } from './environment/ca-bundle.js';
 import { readGitHubProvider } from './providers-file/github-provider.js';
@@ -30,7 +30,8 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   const values = readValues(texts, report);
   const set = Object.keys(environment).filter((name) => (environment[name] ?? '') !== '');
   checkUnknownNames(set, report);
-  const github = readGitHubProvider(values, report);
+  const secretFiles = secretFilesIn(environment);
+  const github = readGitHubProvider(values, secretFiles, report);
   const oidc = readOidcProviders(values, report);
   const providers = github === null ? oidc : [github, ...oidc];
   const caBundle = readCaBundle(environment, values, report);
@@ -41,6 +42,7 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   if (report.problems.length > 0) {
     throw new ConfigurationError(report.problems, report.warnings);
   }
-  const settings = deepFreeze(buildSettings({ values, providers, caBundle, certificateRules }));
+  const checked = { values, providers, secretFiles, caBundle, certificateRules };
+  const settings = deepFreeze(buildSettings(checked));
   return { settings, warnings: report.warnings, findings: findLockouts(settings) };
 }

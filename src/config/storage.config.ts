@@ -47,7 +47,7 @@ export const STORAGE_VARIABLES = {
   ),
 } as const satisfies Record<string, Variable>;
 
-export const storageConfig = namespaceOf('storage', ({ values, caBundle }) => ({
+export const storageConfig = namespaceOf('storage', ({ values, secretFiles, caBundle }) => ({
   /** null = the embedded database under `dataDir`. */
   databaseUrl: values.DATABASE_URL,
   dataDir: values.SERVICE_DATA_DIR,
@@ -59,6 +59,12 @@ export const storageConfig = namespaceOf('storage', ({ values, caBundle }) => ({
   /** null only with the embedded database, which makes one and keeps it in `dataDir`. */
   masterSecret: values.SERVICE_MASTER_SECRET,
   masterSecretsPrevious: values.SERVICE_MASTER_SECRET_PREVIOUS,
+  /** Files of secrets that are read again while the server runs; null = not given as a file. */
+  files: {
+    databaseUrl: secretFiles.get('DATABASE_URL') ?? null,
+    masterSecret: secretFiles.get('SERVICE_MASTER_SECRET') ?? null,
+    masterSecretsPrevious: secretFiles.get('SERVICE_MASTER_SECRET_PREVIOUS') ?? null,
+  },
   redisUrl: values.REDIS_URL,
   /** PEM of authorities trusted beside those of Node.js; null = none. */
   caBundle,

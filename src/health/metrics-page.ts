@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
   Inject,
   Injectable,
@@ -17,6 +17,8 @@ import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { sendError } from '../common/error.filter.js';
 import { AppError } from '../common/errors.js';
 import { readVersion } from '../common/version.js';
+import { readValue } from '../config/environment/read-values.js';
+import { SecretFile } from '../config/environment/secret-file.js';
 import { metricsConfig } from '../config/metrics.config.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Database } from '../storage/database.js';
@@ -28,6 +30,7 @@ const PATH = '/metrics';
 @Injectable()
 export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsPage.name);
+  private readonly token: SecretFile<string | null>;
   private ownServer: Server | null = null;
 
   constructor(
@@ -37,7 +40,11 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
     private readonly database: Database,
     private readonly connections: LiveConnections,
     @Inject(metricsConfig.KEY) private readonly config: ConfigType<typeof metricsConfig>,
-  ) {}
+  ) {
+    this.token = new SecretFile(config.token, config.tokenFile, (text) =>
+      readValue('METRICS_TOKEN', text),
+    );
+  }
 
   async onModuleInit(): Promise<void> {
     const { port, host, token } = this.config;
@@ -52,7 +59,7 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
       return;
     }
     server.get(PATH, async (request, reply) => {
-      if (!this.isAllowed(request.headers.authorization)) {
+      if (!(await this.isAllowed(request.headers.authorization))) {
         sendError(reply, new AppError('invalid-token'), request.id);
         return reply;
       }
@@ -71,16 +78,7 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
 
   private async listen(port: number, host: string): Promise<void> {
     const server = createServer((request, response) => {
-      const isKnown = request.url === PATH && request.method === 'GET';
-      if (!isKnown || !this.isAllowed(request.headers.authorization)) {
-        response.writeHead(isKnown ? 401 : 404).end();
-        return;
-      }
-      this.metrics.registry.metrics().then(
-        (page) =>
-          response.writeHead(200, { 'content-type': this.metrics.registry.contentType }).end(page),
-        () => response.writeHead(500).end(),
-      );
+      this.answer(request, response).catch(() => response.writeHead(500).end());
     });
     server.listen(port, host);
     await once(server, 'listening');
@@ -90,9 +88,19 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
     this.logger.log(`Metrics on port ${actual}`);
   }
 
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isKnown = request.url === PATH && request.method === 'GET';
+    if (!isKnown || !(await this.isAllowed(request.headers.authorization))) {
+      response.writeHead(isKnown ? 401 : 404).end();
+      return;
+    }
+    const page = await this.metrics.registry.metrics();
+    response.writeHead(200, { 'content-type': this.metrics.registry.contentType }).end(page);
+  }
+
   /** Compares hashes, so that the time reveals neither content nor length. */
-  private isAllowed(header: string | undefined): boolean {
-    const { token } = this.config;
+  private async isAllowed(header: string | undefined): Promise<boolean> {
+    const token = await this.token.current();
     return token === null || timingSafeEqual(digest(bearerTokenFrom(header) ?? ''), digest(token));
   }
 

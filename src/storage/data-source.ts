@@ -1,10 +1,11 @@
+import { Inject, Injectable } from '@nestjs/common';
 import pg, { type ClientConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { pollUntil } from '../common/poll-until.js';
 import { trustingContext, type OwnCertificate } from '../common/tls-trust.js';
-import type { StorageSettings } from '../config/storage.config.js';
+import { storageConfig, type StorageSettings } from '../config/storage.config.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
@@ -32,7 +33,7 @@ import { Administration1764450000000 } from './migrations/1764450000000-administ
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
-  | DatabaseAccess
+  | ExternalDatabase
   | {
       readonly host: string;
       readonly port: number;
@@ -41,10 +42,22 @@ export type DatabaseAddress =
     };
 
 /** Read for every connection: what changes here counts for the next one. */
-export interface DatabaseAccess {
+export interface ExternalDatabase {
   readonly url: string;
   /** PEM of authorities trusted beside those of Node.js. Default: none. */
   readonly caBundle?: string | null;
+}
+
+/** How the server reaches its database: `url` changes with its credentials; empty = the embedded one. */
+@Injectable()
+export class DatabaseAccess implements ExternalDatabase {
+  url: string;
+  readonly caBundle: string | null;
+
+  constructor(@Inject(storageConfig.KEY) { databaseUrl, caBundle }: StorageSettings) {
+    this.url = databaseUrl ?? '';
+    this.caBundle = caBundle;
+  }
 }
 
 const MIGRATIONS_TABLE = 'schema_migration';
@@ -117,7 +130,7 @@ export function withAddress(
 }
 
 /** pg's client, with the address, credentials and certificates of the moment it connects. */
-function clientFor(access: DatabaseAccess): typeof pg.Client {
+function clientFor(access: ExternalDatabase): typeof pg.Client {
   return class extends pg.Client {
     constructor(options?: ClientConfig) {
       const config = parseIntoClientConfig(access.url);

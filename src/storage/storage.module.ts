@@ -3,7 +3,7 @@ import type { ConfigType } from '@nestjs/config';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { storageConfig } from '../config/storage.config.js';
-import { dataSourceOptions, ENTITIES, withAddress } from './data-source.js';
+import { DatabaseAccess, dataSourceOptions, ENTITIES, withAddress } from './data-source.js';
 import { Database } from './database.js';
 import { REDIS, RedisConnections } from './redis/redis-connections.js';
 import { AccountAdminRepository } from './repositories/account-admin.repository.js';
@@ -29,6 +29,7 @@ import { SessionCertificateRepository } from './repositories/session-certificate
 import { SessionRepository } from './repositories/session.repository.js';
 import { ContentAtRest, IdentityCredentials } from './sealing/content-at-rest.js';
 import { loadMasterSecret, MasterKeys } from './sealing/master-keys.js';
+import { RotatedSecrets } from './sealing/rotated-secrets.js';
 import { SealedBox } from './sealing/sealed-box.js';
 import { ServerDataSource } from './server-data-source.js';
 import { StorageLifecycle } from './storage-lifecycle.js';
@@ -78,11 +79,10 @@ const redis = {
 
 /** The connection is made by {@link StorageLifecycle}, because the server starts without a database. */
 const typeOrm = TypeOrmModule.forRootAsync({
-  inject: [storageConfig.KEY],
-  useFactory: (config: ConfigType<typeof storageConfig>) => {
-    const { databaseUrl: url, caBundle } = config;
+  inject: [storageConfig.KEY, DatabaseAccess],
+  useFactory: (config: ConfigType<typeof storageConfig>, access: DatabaseAccess) => {
     const options = dataSourceOptions(config);
-    const addressed = url === null ? options : withAddress(options, { url, caBundle });
+    const addressed = config.databaseUrl === null ? options : withAddress(options, access);
     return { ...addressed, manualInitialization: true };
   },
   dataSourceFactory: (options) =>
@@ -97,7 +97,24 @@ const typeOrm = TypeOrmModule.forRootAsync({
 @Global()
 @Module({
   imports: [typeOrm, TypeOrmModule.forFeature(ENTITIES)],
-  providers: [Database, StorageLifecycle, masterKeys, redis, ...seals, ...repositories],
-  exports: [Database, StorageLifecycle, MasterKeys, REDIS, ...seals, ...repositories],
+  providers: [
+    DatabaseAccess,
+    Database,
+    StorageLifecycle,
+    RotatedSecrets,
+    masterKeys,
+    redis,
+    ...seals,
+    ...repositories,
+  ],
+  exports: [
+    DatabaseAccess,
+    Database,
+    StorageLifecycle,
+    MasterKeys,
+    REDIS,
+    ...seals,
+    ...repositories,
+  ],
 })
 export class StorageModule {}

@@ -7,7 +7,7 @@ import { Clock } from '../../src/common/clock.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
 import { startLocalServer, type LocalServer } from '../fakes/local-server.js';
 import { OidcProviderProcess } from '../fakes/oidc-provider.js';
-import { CLIENT } from '../fakes/openid-provider.js';
+import { CLIENT, FakeOpenIdProvider } from '../fakes/openid-provider.js';
 import {
   authorizationRequest,
   DIRECT,
@@ -120,6 +120,28 @@ describe('private_key_jwt', () => {
       writeFileSync(path, text);
       expect(await verdictOn(client)).toMatchObject(ACCEPTED);
     }
+  });
+});
+
+describe('a client secret in a file', () => {
+  it('is used as it is now, and the last good one while there is none', async () => {
+    const fake = await FakeOpenIdProvider.start();
+    const clientSecretFile = write('secret', 'the secret of last year');
+    const settings = { clientSecret: 'the secret of last year', clientSecretFile };
+    const client = new OidcProvider(
+      oidcSettings(fake.issuer, settings),
+      new Clock(),
+      DIRECT,
+      PATIENT_LIMITS,
+    );
+    expect(await verdictOn(client)).toMatchObject(REFUSED);
+    writeFileSync(clientSecretFile, `${CLIENT.secret}\n`);
+    await waitFor('the new secret', async () => {
+      return ((await verdictOn(client)) as { severity: string }).severity === 'ok';
+    });
+    rmSync(clientSecretFile);
+    expect(await verdictOn(client)).toMatchObject(ACCEPTED);
+    await fake.close();
   });
 });
 

@@ -30,13 +30,18 @@ interface SigningKey {
 /** Makes and verifies bearer tokens: one algorithm, one key per master secret. */
 @Injectable()
 export class AccessTokens {
-  private readonly keys: ReadonlyMap<string, KeyObject>;
-  private readonly current: SigningKey;
+  private keys!: ReadonlyMap<string, KeyObject>;
+  private current!: SigningKey;
 
   constructor(
     masterKeys: MasterKeys,
     private readonly clock: Clock,
   ) {
+    this.use(masterKeys);
+    masterKeys.onChange(() => this.use(masterKeys));
+  }
+
+  private use(masterKeys: MasterKeys): void {
     const keys = masterKeys.allKeys('access-token');
     this.keys = new Map(keys.map(({ id, bytes }) => [id, createSecretKey(bytes)]));
     const { id } = masterKeys.currentKey('access-token');

@@ -54,6 +54,20 @@ export function readValues(
   return Object.fromEntries(entries) as unknown as Values;
 }
 
+/**
+ * The value of one variable alone, by the rules of the start.
+ *
+ * @throws Error with what is wrong, never with the value
+ */
+export function readValue<Name extends VariableName>(name: Name, text: string): Values[Name] {
+  const value = parseVariable(variableOf(name), text);
+  const [problem] = validateEnvironment(new Map([[name, value]]));
+  if (problem !== undefined) {
+    throw new Error(`${name}: ${problem.message}`);
+  }
+  return value as Values[Name];
+}
+
 function valueOf(
   name: VariableName,
   parsed: ReadonlyMap<string, unknown>,

@@ -1,5 +1,5 @@
 import { registerAs } from '@nestjs/config';
-import type { Values } from './env.js';
+import type { Values, VariableName } from './env.js';
 import type { CertificateAllowRules } from '../certificate-rules.js';
 import type { ProviderSettings } from '../providers.config.js';
 
@@ -131,6 +131,8 @@ export const PROVIDER_LIST = {
 export interface Checked {
   readonly values: Values;
   readonly providers: readonly ProviderSettings[];
+  /** The files of secret variables that are given in one. */
+  readonly secretFiles: ReadonlyMap<VariableName, string>;
   /** PEM of the additional certificate authorities; null = none. */
   readonly caBundle: string | null;
   readonly certificateRules: CertificateAllowRules;

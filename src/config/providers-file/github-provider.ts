@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import type { ConfigurationReport } from '../configuration-error.js';
+import type { Checked } from '../environment/variable.js';
 import type { VariableName, Values } from '../environment/env.js';
 import { withoutTrailingSlash } from '../http.config.js';
 import { insecureFailure } from './provider-entry.js';
@@ -13,6 +14,7 @@ const PUBLIC_API = 'https://api.github.com';
 /** GitHub as an identity provider; null when no client is configured. */
 export function readGitHubProvider(
   values: Values,
+  secretFiles: Checked['secretFiles'],
   report: ConfigurationReport,
 ): GitHubProviderSettings | null {
   const clientId = values.GITHUB_CLIENT_ID;
@@ -36,6 +38,7 @@ export function readGitHubProvider(
     ui: { iconHint: 'github', buttonColor: null },
     clientId,
     clientSecret,
+    clientSecretFile: secretFiles.get('GITHUB_CLIENT_SECRET') ?? null,
     redirectUrl,
     baseUrl,
     apiUrl: withoutTrailingSlash(values.GITHUB_API_URL) ?? defaultApiUrl(baseUrl),
@@ -44,6 +47,7 @@ export function readGitHubProvider(
     orgMatch: values.AUTH_GITHUB_ORG_MATCH,
     orgMembershipSource: membershipSource,
     webhookSecret: values.AUTH_GITHUB_WEBHOOK_SECRET,
+    webhookSecretFile: secretFiles.get('AUTH_GITHUB_WEBHOOK_SECRET') ?? null,
     app: appOf(values, report),
   };
 }

@@ -7,6 +7,8 @@ import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { parseJson } from '../../common/parse-json.js';
 import { authConfig } from '../../config/auth.config.js';
+import { readValue } from '../../config/environment/read-values.js';
+import { SecretFile } from '../../config/environment/secret-file.js';
 import { providersConfig } from '../../config/providers.config.js';
 import { removedUserIn } from '../../policy/eligibility/offboarding.js';
 import { MAX_LOGOUT_TOKEN_AGE_SECONDS } from '../../providers/identity-provider.js';
@@ -101,13 +103,17 @@ export class ProviderSignalsService {
 /** GitHub's organisation webhook. A delivery that arrives twice costs a second re-check and nothing else. */
 @Injectable()
 export class GitHubWebhookService {
-  private readonly secret: string | null;
+  private readonly secret: SecretFile<string | null>;
 
   constructor(
     private readonly signals: ProviderSignalsService,
     @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
   ) {
-    this.secret = config.find((one) => one.type === 'github')?.webhookSecret ?? null;
+    const github = config.find((one) => one.type === 'github');
+    const { webhookSecret = null, webhookSecretFile = null } = github ?? {};
+    this.secret = new SecretFile(webhookSecret, webhookSecretFile, (text) =>
+      readValue('AUTH_GITHUB_WEBHOOK_SECRET', text),
+    );
   }
 
   /**
@@ -115,11 +121,12 @@ export class GitHubWebhookService {
    * @throws AppError `not-found` where the webhook is off, `invalid-signature`, `invalid-request`
    */
   async receive(event: string, signature: string, body: string): Promise<void> {
-    if (this.secret === null || !this.signals.isOn) {
+    const secret = await this.secret.current();
+    if (secret === null || !this.signals.isOn) {
       throw new AppError('not-found');
     }
     const given = SIGNATURE.exec(signature)?.[1];
-    const expected = createHmac('sha256', this.secret).update(body).digest();
+    const expected = createHmac('sha256', secret).update(body).digest();
     if (given === undefined || !timingSafeEqual(Buffer.from(given, 'hex'), expected)) {
       throw new AppError('invalid-signature');
     }

@@ -2,6 +2,8 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import * as v from 'valibot';
 import type { Clock } from '../../common/clock.js';
+import { readValue } from '../../config/environment/read-values.js';
+import { SecretFile } from '../../config/environment/secret-file.js';
 import type { GitHubProviderSettings } from '../../config/providers.config.js';
 import { ProviderError, type ProviderCredentials } from '../identity-provider.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
@@ -45,11 +47,20 @@ export class GitHubGrantSpent extends ProviderError {
 
 /** Requests, renews and checks the access tokens of users. */
 export class GitHubUserTokens {
+  private readonly secret: SecretFile<string>;
+
   constructor(
     private readonly settings: GitHubProviderSettings,
     private readonly http: UpstreamHttp,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    const { clientSecret, clientSecretFile } = settings;
+    this.secret = new SecretFile(
+      clientSecret,
+      clientSecretFile,
+      (text) => readValue('GITHUB_CLIENT_SECRET', text) ?? '',
+    );
+  }
 
   /** @throws GitHubGrantSpent, UpstreamError */
   byCode(code: string, redirectUri: string, codeVerifier: string): Promise<GitHubUserToken> {
@@ -71,7 +82,8 @@ export class GitHubUserTokens {
    * @throws UpstreamError
    */
   async isRevoked(accessToken: string): Promise<boolean> {
-    const { clientId, clientSecret, apiUrl } = this.settings;
+    const { clientId, apiUrl } = this.settings;
+    const clientSecret = await this.secret.current();
     const client = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
     const url = `${apiUrl}/applications/${encodeURIComponent(clientId)}/token`;
     const response = await this.http.fetch(url, {
@@ -87,13 +99,13 @@ export class GitHubUserTokens {
   }
 
   private async request(parameters: Record<string, string>): Promise<GitHubUserToken> {
-    const { baseUrl, clientId, clientSecret } = this.settings;
+    const { baseUrl, clientId } = this.settings;
     const response = await this.http.fetch(`${baseUrl}/login/oauth/access_token`, {
       method: 'POST',
       headers: { accept: 'application/json' },
       body: new URLSearchParams({
         client_id: clientId,
-        client_secret: clientSecret,
+        client_secret: await this.secret.current(),
         ...parameters,
       }),
     });

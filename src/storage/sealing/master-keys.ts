@@ -18,10 +18,25 @@ export interface DerivedKey {
  * previous ones still open and verify.
  */
 export class MasterKeys {
+  private readonly listeners: (() => void)[] = [];
+
   constructor(
-    private readonly current: string,
-    private readonly previous: readonly string[],
+    private current: string,
+    private previous: readonly string[],
   ) {}
+
+  /** Makes with `current` from now on. What was current still opens and verifies, in this process. */
+  replace(current: string, previous: readonly string[]): void {
+    const kept = [...previous, this.current, ...this.previous];
+    this.previous = [...new Set(kept)].filter((secret) => secret !== current);
+    this.current = current;
+    this.listeners.forEach((listener) => listener());
+  }
+
+  /** Calls back after every {@link replace}. */
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
 
   /** The key that makes new tokens and seals. 32 bytes. */
   currentKey(purpose: string): DerivedKey {

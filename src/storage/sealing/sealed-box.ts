@@ -47,7 +47,9 @@ const TAG_BYTES = 16;
 export class SealedBox {
   private readonly keys = new Map<SealPurpose, SealKeys>();
 
-  constructor(private readonly masterKeys: MasterKeys) {}
+  constructor(private readonly masterKeys: MasterKeys) {
+    masterKeys.onChange(() => this.keys.clear());
+  }
 
   /** @param owner of the text: an account, or the key of a row */
   seal(purpose: SealPurpose, owner: string, text: string): Buffer {
