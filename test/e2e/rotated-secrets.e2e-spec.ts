@@ -52,7 +52,7 @@ beforeAll(async () => {
   const env = {
     DATABASE_URL_FILE: await write('database-url', databaseUrl('first')),
     SERVICE_MASTER_SECRET_FILE: await write('master', masterSecret),
-    METRICS_TOKEN_FILE: await write('metrics', 'the first token of metrics'),
+    METRICS_TOKEN_FILE: await write('metrics', 'the-first-token-of-metrics'),
   };
   const store = { databaseUrl: null, env, drop: () => Promise.resolve() };
   server = await startServer({ store });
@@ -108,13 +108,13 @@ describe('a secret whose file changes', () => {
   it('opens the metrics with the new token only', async () => {
     const status = async (token: string): Promise<number> =>
       (await call(server, 'GET', '/metrics', { token })).status;
-    expect(await status('the first token of metrics')).toBe(200);
-    await write('metrics', 'the second token of metrics');
+    expect(await status('the-first-token-of-metrics')).toBe(200);
+    await write('metrics', 'the-second-token-of-metrics');
     await waitFor(
       'the new token',
-      async () => (await status('the second token of metrics')) === 200,
+      async () => (await status('the-second-token-of-metrics')) === 200,
     );
-    expect(await status('the first token of metrics')).toBe(401);
-    expect(server.logs()).not.toMatch(/second token|postgres:\/\//);
+    expect(await status('the-first-token-of-metrics')).toBe(401);
+    expect(server.logs()).not.toMatch(/second-token|postgres:\/\//);
   });
 });

@@ -39,6 +39,7 @@ describe('GitHub as a provider', () => {
       ui: { iconHint: 'github', buttonColor: null },
       clientId: 'client',
       clientSecret: 'secret',
+      clientSecretFile: null,
       redirectUrl: 'https://gate.acme.example/v1/oauth/github/callback',
       baseUrl: 'https://github.com',
       apiUrl: 'https://api.github.com',
@@ -47,6 +48,7 @@ describe('GitHub as a provider', () => {
       orgMatch: 'any',
       orgMembershipSource: 'oauth_user_token',
       webhookSecret: null,
+      webhookSecretFile: null,
       app: null,
     });
   });
