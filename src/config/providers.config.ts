@@ -105,12 +105,18 @@ export const PROVIDER_VARIABLES = {
     'Logins that are eligible, or `sub:` and the numeric id. Empty = no restriction by user.',
   ),
   AUTH_GITHUB_ALLOWED_ORGS: github(
-    { type: 'csv', default: [], lowerCase: true },
-    'Organisations whose members are eligible. Empty = no restriction by organisation.',
+    {
+      type: 'csv',
+      default: [],
+      lowerCase: true,
+      pattern: /^[\w.-]+(\/[\w.-]+)?$/,
+      shape: 'an organisation, or organisation/team',
+    },
+    'Organisations, and teams as organisation/team (its slug), whose members are eligible. Empty = no restriction by organisation.',
   ),
   AUTH_GITHUB_ORG_MATCH: github(
     { type: 'enum', default: 'any', values: ['any', 'all'] },
-    'Whether membership in one of the organisations is enough, or all are needed.',
+    'Whether membership in one of the organisations and teams is enough, or all are needed.',
   ),
   AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE: github(
     {

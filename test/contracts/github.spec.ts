@@ -199,6 +199,68 @@ describe(GitHubProvider, () => {
     alice.login = 'mallory';
     expect(verdictOf((await recheck(provider, exchange)).answer, given)).toBe('ineligible');
   });
+
+  describe.each([
+    ['the token of the user', {}],
+    ['a GitHub App', BY_APP],
+  ])('asked for a team, with %s', (_name, given) => {
+    const TEAM = { ...given, allowedOrgs: ['acme/platform'] };
+    const verdictWith = async (more: Partial<GitHubProviderSettings> = {}): Promise<string> => {
+      const settings = { ...TEAM, ...more };
+      const provider = providerWith(settings);
+      return verdictOf((await recheck(provider, await logIn(provider))).answer, settings);
+    };
+    const inTeam = (state?: 'active' | 'pending'): FakePerson => {
+      gitHub.people.length = 0;
+      const teams = state === undefined ? {} : { 'acme/platform': state };
+      gitHub.browser = gitHub.add({ id: 1, login: 'alice', orgs: { acme: 'active' }, teams });
+      return gitHub.browser;
+    };
+
+    it.each(['closed', 'secret'] as const)(
+      'admits its active members only: %s',
+      async (privacy) => {
+        gitHub.teams.set('acme/platform', privacy);
+        inTeam('active');
+        expect(await verdictWith()).toBe('eligible');
+        inTeam('pending');
+        expect(await verdictWith()).toBe('ineligible');
+        inTeam();
+        expect(await verdictWith()).toBe('ineligible');
+      },
+    );
+
+    it('admits nobody by a team of an organisation that the person left', async () => {
+      gitHub.teams.set('acme/platform', 'closed');
+      delete inTeam('active').orgs['acme'];
+      expect(await verdictWith()).toBe('ineligible');
+      expect(gitHub.asked.filter((path) => path.includes('/teams/'))).toEqual([]);
+    });
+
+    it('needs one of the entries, or all of them', async () => {
+      gitHub.teams.set('acme/platform', 'closed');
+      inTeam();
+      const allowedOrgs = ['acme/platform', 'acme'];
+      expect(await verdictWith({ allowedOrgs })).toBe('eligible');
+      expect(await verdictWith({ allowedOrgs, orgMatch: 'all' })).toBe('ineligible');
+      inTeam('active');
+      expect(await verdictWith({ allowedOrgs, orgMatch: 'all' })).toBe('eligible');
+    });
+
+    it('does not know while the team does not answer', async () => {
+      gitHub.teams.set('acme/platform', 'closed');
+      inTeam('active');
+      gitHub.faults.set('/orgs/acme/teams/platform/memberships/alice', 'forbidden');
+      expect(await verdictWith()).toBe('unknown');
+    });
+  });
+
+  it('does not know whether people are in a team that an app no longer finds', async () => {
+    const settings = { ...BY_APP, allowedOrgs: ['acme/renamed'] };
+    const provider = providerWith(settings);
+    const { answer } = await recheck(provider, await logIn(provider));
+    expect(verdictOf(answer, settings)).toBe('unknown');
+  });
 });
 
 function expired(credentials: string | undefined): string {

@@ -24,6 +24,8 @@ export interface FakePerson {
   login: string;
   /** State of the membership by organisation. */
   readonly orgs: Record<string, 'active' | 'pending'>;
+  /** The same by team, `org/slug`. */
+  readonly teams?: Record<string, 'active' | 'pending'>;
 }
 
 interface Grant {
@@ -44,6 +46,8 @@ export class FakeGitHub {
   /** Permissions of installation tokens given from now on. */
   installationPermissions: Record<string, string> = { members: 'read' };
   installedIn = 'acme';
+  /** `org/slug`; a secret one is shown to its members and to apps. */
+  readonly teams = new Map<string, 'closed' | 'secret'>();
   installationTokenLifetimeMs = 3_600_000;
   /** Seconds; 0 = user tokens do not expire. */
   userTokenLifetime = 0;
@@ -148,7 +152,10 @@ export class FakeGitHub {
   }
 
   private async api(path: string, request: LocalRequest): Promise<Answer> {
-    const [first, second, third, fourth] = path.slice(1).split('/').map(decodeURIComponent);
+    const [first, second, third, fourth, fifth, sixth] = path
+      .slice(1)
+      .split('/')
+      .map(decodeURIComponent);
     const token = (request.headers['authorization'] ?? '').replace(/^Bearer /, '');
     if (first === 'applications' && second === CLIENT.id) {
       const { access_token: asked } = JSON.parse(request.body) as { access_token: string };
@@ -170,6 +177,13 @@ export class FakeGitHub {
       const person =
         second === undefined ? own?.person : this.people.find(({ id }) => String(id) === second);
       return person === undefined ? NOT_FOUND : { status: 200, json: publicly(person) };
+    }
+    if (first === 'orgs' && third === 'teams') {
+      const seesTeams = own?.scopes?.includes('read:org') ?? true;
+      const team = `${second}/${fourth}`;
+      return seesTeams
+        ? this.team(team, fifth === undefined ? null : sixth, own?.person)
+        : NOT_FOUND;
     }
     if (first === 'orgs' && third === 'memberships') {
       const seesMembers = this.installationPermissions['members'] !== undefined;
@@ -196,6 +210,20 @@ export class FakeGitHub {
       return { status: 201, json: { token, permissions, expires_at: expiresAt } };
     }
     return NOT_FOUND;
+  }
+
+  /** A team, or the membership of a login in it, which names no id. @param viewer null of an app */
+  private team(team: string, login: string | null = null, viewer?: FakePerson): Answer {
+    const visibility = this.teams.get(team);
+    const isShown = visibility === 'closed' || viewer === undefined || viewer.teams?.[team];
+    if (visibility === undefined || !isShown) {
+      return NOT_FOUND;
+    }
+    if (login === null) {
+      return { status: 200, json: { slug: team.split('/')[1], privacy: visibility } };
+    }
+    const state = this.people.find((one) => one.login === login)?.teams?.[team];
+    return state === undefined ? NOT_FOUND : { status: 200, json: { state, role: 'member' } };
   }
 
   private membership(person: FakePerson | undefined, org = ''): Answer {

@@ -18,8 +18,19 @@ const MEMBERSHIP = v.object({
   user: v.fallback(v.object({ id: v.number() }), { id: 0 }),
 });
 
+const TEAM_MEMBERSHIP = v.object({ state: v.picklist(['active', 'pending']) });
+
+/** An entry of the rules: an organisation, or a team of one. */
+export function readOrgEntry(entry: string): {
+  readonly org: string;
+  readonly team: string | null;
+} {
+  const [org = '', team = null] = entry.split('/');
+  return { org, team };
+}
+
 /**
- * Reads memberships in the organisations that the rules name. A 404 is a no only when the token that
+ * Reads memberships in the organisations and teams that the rules name. A 404 is a no only when the token that
  * was used may see members; a redirect (302) and every other refusal have no meaning.
  */
 export class GitHubMemberships {
@@ -30,15 +41,22 @@ export class GitHubMemberships {
     private readonly appTokens: GitHubAppTokens | null,
   ) {}
 
-  /** Memberships by organisation, in lower case; one is enough for `any`. @throws UpstreamError */
+  /** Memberships by entry, in lower case; one is enough for `any`. @throws UpstreamError */
   async of(member: GitHubMember, signal?: AbortSignal): Promise<Record<string, Membership>> {
     const found: Record<string, Membership> = {};
-    for (const org of this.rules.allowedOrgs) {
-      const membership =
-        this.appTokens === null
+    const inOrgs = new Map<string, Membership>();
+    for (const entry of this.rules.allowedOrgs) {
+      const { org, team } = readOrgEntry(entry);
+      const inOrg =
+        inOrgs.get(org) ??
+        (this.appTokens === null
           ? await this.byUser(org, member, signal)
-          : await this.byApp(org, member, this.appTokens, signal);
-      found[org] = membership;
+          : await this.byApp(org, member, this.appTokens, signal));
+      inOrgs.set(org, inOrg);
+      // The answer about a team has no numeric id: it counts with the organisation's, which has.
+      const isAsked = team !== null && inOrg === 'active';
+      const membership = isAsked ? await this.inTeam(org, team, member, signal) : inOrg;
+      found[entry] = membership;
       if (membership === 'active' && this.rules.orgMatch === 'any') {
         break;
       }
@@ -77,6 +95,29 @@ export class GitHubMemberships {
       tokens.forget(org);
     }
     return membershipIn(response, member, token.readsMembers);
+  }
+
+  /** Members of child teams count. Of a secret team, the token of a member shows their own membership. */
+  private async inTeam(
+    org: string,
+    team: string,
+    member: GitHubMember,
+    signal: AbortSignal | undefined,
+  ): Promise<Membership> {
+    const token = member.accessToken ?? (await this.appTokens?.forOrg(org))?.token ?? '';
+    const path = ['orgs', org, 'teams', team];
+    const request = { signal };
+    const response = await this.api.call([...path, 'memberships', member.login], token, request);
+    if (response.status === 200) {
+      return (await readJson(response, TEAM_MEMBERSHIP)).state;
+    }
+    if (response.status !== 404) {
+      return 'unknown';
+    }
+    // An app sees every team: one that is not there has another name now, and says nothing.
+    const isKnown =
+      member.accessToken !== null || (await this.api.call(path, token, request)).status === 200;
+    return isKnown ? 'none' : 'unknown';
   }
 }
 

@@ -18,7 +18,7 @@ import { PassportFlow, PassportProvider } from '../passport/passport-flow.js';
 import { GitHubStrategy } from '../passport/strategies.js';
 import { failedStep, unknownBecause } from '../provider-failure.js';
 import { GitHubApi, type GitHubLookup, type GitHubUser } from './github-api.js';
-import { GitHubMemberships } from './github-memberships.js';
+import { GitHubMemberships, readOrgEntry } from './github-memberships.js';
 import {
   GitHubAppTokens,
   GitHubGrantSpent,
@@ -32,6 +32,8 @@ import {
  * user is stored; or with the user's own token, which is stored for the re-check.
  */
 export class GitHubProvider extends PassportProvider implements IdentityProvider, Diagnosable {
+  /** Those of the rules, also of teams only. */
+  private readonly orgs: readonly string[];
   private readonly userTokens: GitHubUserTokens;
   private readonly api: GitHubApi;
   private readonly appTokens: GitHubAppTokens | null;
@@ -46,6 +48,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
   ) {
     super(settings.id);
     const http = new UpstreamHttp(clock, connections, limits);
+    this.orgs = [...new Set(settings.allowedOrgs.map((entry) => readOrgEntry(entry).org))];
     this.api = new GitHubApi(settings.apiUrl, http, clock);
     const { app, allowedOrgs, orgMembershipSource } = settings;
     const asksByApp = orgMembershipSource === 'github_app' && allowedOrgs.length > 0;
@@ -82,7 +85,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
 
   async diagnose(): Promise<readonly DiagnosisStep[]> {
     const { appTokens } = this;
-    const orgs = appTokens === null ? [] : this.settings.allowedOrgs;
+    const orgs = appTokens === null ? [] : this.orgs;
     return [
       await this.diagnoseClient(),
       ...(await Promise.all(orgs.map((org) => this.diagnoseApp(org, appTokens)))),
@@ -223,7 +226,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     signal: AbortSignal,
   ): Promise<GitHubLookup> {
     let verdict: 'absent' | 'unknown_token' = 'absent';
-    for (const org of this.settings.allowedOrgs) {
+    for (const org of this.orgs) {
       const token = await tokens.forOrg(org);
       const found =
         token === null ? 'unknown_token' : await this.api.userById(subject, token.token, signal);
