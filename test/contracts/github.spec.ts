@@ -212,7 +212,7 @@ describe(GitHubProvider, () => {
     };
     const inTeam = (state?: 'active' | 'pending'): FakePerson => {
       gitHub.people.length = 0;
-      const teams = state === undefined ? {} : { 'acme/platform': state };
+      const teams: FakePerson['teams'] = state === undefined ? {} : { 'acme/platform': state };
       gitHub.browser = gitHub.add({ id: 1, login: 'alice', orgs: { acme: 'active' }, teams });
       return gitHub.browser;
     };
@@ -230,7 +230,7 @@ describe(GitHubProvider, () => {
       },
     );
 
-    it('admits nobody by a team of an organisation that the person left', async () => {
+    it('does not count a team of an organisation that the person left', async () => {
       gitHub.teams.set('acme/platform', 'closed');
       delete inTeam('active').orgs['acme'];
       expect(await verdictWith()).toBe('ineligible');
