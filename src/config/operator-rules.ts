@@ -102,7 +102,10 @@ export class OperatorRules implements OnModuleInit {
 }
 
 function textWithoutRules(providers: readonly ProviderSettings[], id: string): string {
-  return JSON.stringify({ ...providers.find((one) => one.id === id), allow: null });
+  const provider = providers.find((one) => one.id === id);
+  // The file of a client secret is read again when it is used.
+  const secret = provider?.clientSecretFile == null ? {} : { clientSecret: null };
+  return JSON.stringify({ ...provider, ...secret, allow: null });
 }
 
 function withRules({ providers, mtls }: RuledSettings, files: RuleFiles): RuledSettings {
