@@ -17,7 +17,7 @@ const database = process.env.GATEHOUSE_TEST_DATABASE ?? 'embedded';
  * PostgreSQL: nothing in them could tell one database from the other.
  */
 const awayFromStorage = [
-  '/(cli|mtls|notify|client-kit|helm-test-pod|packages|packed-server|start)[^/]*\\.e2e-spec',
+  '/(cli|mtls|notif|client-kit|helm-test-pod|packages|packed-server|start)[^/]*\\.e2e-spec',
   '/(abuse|account-page[^/]*|arbitrary-input[^/]*|device-attacks|documentation|encryption[^/]*)\\.e2e-spec',
   '/(errors|features|login-challenge|metrics-port|no-store|rate-limits|required-providers|route-guards|shutdown)\\.e2e-spec',
   '/(signup-policy|tracing|updates-(limits|refusals))\\.e2e-spec',

@@ -119,13 +119,16 @@ const canClick = hasChromium() && hasDbus();
     return DeviceKey.fromSecret(await createAccount(visitor));
   }
 
+  async function unlock(key: string): Promise<void> {
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Open the settings');
+  }
+
   async function registerBrowser(key: DeviceKey, name = 'My browser'): Promise<void> {
-    const { page } = visitor;
     await open(visitor, 'Notifications');
-    await page.getByText('Notify in this browser').click();
-    await page.getByLabel('Name of this browser').fill(name);
-    await page.getByLabel('Your device key', { exact: true }).fill(key.secret);
-    await visitor.press('Notify here');
+    await unlock(key.secret);
+    await visitor.page.getByLabel('Name of this browser').fill(name);
+    await visitor.press('Turn on in this browser');
   }
 
   async function session(): Promise<{ token: string; accountId: string }> {
@@ -202,7 +205,7 @@ const canClick = hasChromium() && hasDbus();
   it('registers this browser, shows what any sender sent, and opens what was clicked', async () => {
     const key = await signUp();
     await registerBrowser(key);
-    await sees('This browser shows your notifications.');
+    await sees('This browser now shows your notifications.');
     await open(visitor, 'Devices and sessions');
     await sees('My browser');
     await sees('This browser');
@@ -234,7 +237,7 @@ const canClick = hasChromium() && hasDbus();
     try {
       const key = await signUp(other);
       await registerBrowser(key);
-      await sees('This browser shows your notifications.');
+      await sees('This browser now shows your notifications.');
       const request = { session: { sessionId: 'ses&1', title: 'In the app' } };
       await send(key, request, other);
       await deliver(undefined, other);
@@ -253,7 +256,7 @@ const canClick = hasChromium() && hasDbus();
   it('opens the page where no window shows it', async () => {
     const key = await signUp();
     await registerBrowser(key);
-    await sees('This browser shows your notifications.');
+    await sees('This browser now shows your notifications.');
     await send(key, { session: { sessionId: 'ses-2', title: 'The page is closed' } });
     await deliver();
     const shown = await requestShown('The page is closed');
@@ -269,7 +272,7 @@ const canClick = hasChromium() && hasDbus();
   it('are silent or off while the page is open, if the account says so', async () => {
     const key = await signUp();
     await registerBrowser(key);
-    await sees('This browser shows your notifications.');
+    await sees('This browser now shows your notifications.');
     const behavior = (foregroundBehavior: string) => ({
       notificationsSettingsV1: { foregroundBehavior },
     });
@@ -296,7 +299,7 @@ const canClick = hasChromium() && hasDbus();
   it('are not shown for the session on screen, and replace each other by request', async () => {
     const key = await signUp();
     await registerBrowser(key);
-    await sees('This browser shows your notifications.');
+    await sees('This browser now shows your notifications.');
     const inSession = (sessionId: string, id: string) => ({
       session: { sessionId, title: `Session ${sessionId}` },
       request: { requestId: 'r', toolName: 'Bash' },
@@ -327,7 +330,7 @@ const canClick = hasChromium() && hasDbus();
     async (data) => {
       const key = await signUp();
       await registerBrowser(key);
-      await sees('This browser shows your notifications.');
+      await sees('This browser now shows your notifications.');
       const count = desktop.shown.length;
       await deliver(data);
       await waitFor('a notification', () => desktop.shown.length > count);
@@ -340,7 +343,7 @@ const canClick = hasChromium() && hasDbus();
   it('end with the registration: on the page, and where the push service ends it', async () => {
     const key = await signUp();
     await registerBrowser(key);
-    await sees('This browser shows your notifications.');
+    await sees('This browser now shows your notifications.');
     await visitor.page.reload();
     await open(visitor, 'Devices and sessions');
     await sees('This browser');
@@ -351,7 +354,7 @@ const canClick = hasChromium() && hasDbus();
     expect(await visitor.page.evaluate("localStorage.getItem('test.subscription')")).toBeNull();
     const endpoint = readWebPushToken(own?.token ?? '')?.endpoint ?? '';
     await registerBrowser(key);
-    await sees('This browser shows your notifications.');
+    await sees('This browser now shows your notifications.');
     const [again] = await tokensOf();
     expect(again?.token).not.toBe(own?.token);
     expect(service.messagesOf(endpoint)).toEqual([]);
@@ -361,18 +364,17 @@ const canClick = hasChromium() && hasDbus();
   it('need the key of this very account, and leave its settings alone otherwise', async () => {
     const key = await signUp();
     const stranger = await DeviceKey.generate();
-    await registerBrowser(stranger);
+    await open(visitor, 'Notifications');
+    await unlock(stranger.secret);
     await sees('This is not the device key of this account.');
-    await visitor.page.getByLabel('Your device key', { exact: true }).fill('gatekey1nonsense');
-    await visitor.press('Notify here');
+    await unlock('gatekey1nonsense');
     await visitor.page.getByRole('alert').getByText(/key/).waitFor();
     const { token } = await session();
     const before = await call(server, 'GET', '/v2/account/settings', { token });
     expect(before.body).toEqual({ content: null, version: 0 });
     const foreign = { content: { t: 'encrypted', c: 'of another client' }, expectedVersion: 0 };
     await call(server, 'POST', '/v2/account/settings', { token, body: foreign });
-    await visitor.page.getByLabel('Your device key', { exact: true }).fill(key.secret);
-    await visitor.press('Notify here');
+    await unlock(key.secret);
     await sees('Another client encrypted this value');
     const after = await call(server, 'GET', '/v2/account/settings', { token });
     expect(after.body).toEqual({ content: foreign.content, version: 1 });
@@ -391,7 +393,7 @@ const canClick = hasChromium() && hasDbus();
     };
     await call(server, 'POST', '/v2/account/settings', { token, body });
     await registerBrowser(key);
-    await sees('This browser shows your notifications.');
+    await sees('This browser now shows your notifications.');
     expect(await settingsOf(key)).toEqual(settings);
     expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
   });

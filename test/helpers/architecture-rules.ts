@@ -62,7 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['notify', 'policy', 'common'],
   client: ['policy', 'common', 'notify'],
   cli: ['notify', 'webhooks', 'client', 'config', 'storage', 'policy', 'common'],
-  web: ['client', 'policy'],
+  web: ['client', 'notify', 'policy'],
 };
 
 /** Single files of another folder that a folder may import. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { parseServerUrl } from '../../client/api/server-url.js';
 import { isRecord, recordOf } from '../../client/is-record.js';
@@ -48,7 +47,7 @@ const fields = <Entries extends v.ObjectEntries>(entries: Entries) =>
   v.pipe(v.unknown(), v.transform(recordOf), v.object(entries));
 
 const COMMON = {
-  id: v.optional(ID, () => randomUUID()),
+  id: v.optional(ID, () => crypto.randomUUID()),
   topic: required(v.picklist(TOPICS, `must be one of ${TOPICS.join(', ')}`)),
   createdAt: v.nullish(
     v.pipe(v.number(TIME_RULE), v.safeInteger(TIME_RULE), v.minValue(EARLIEST_TIME, TIME_RULE)),

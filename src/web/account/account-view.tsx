@@ -8,7 +8,7 @@ import { Loading } from '../ui/notice.js';
 import { failureMessage } from '../words/failure.js';
 import { words } from '../words/words.js';
 import type { AddDeviceProps } from './add-device.js';
-import { BrowserNotifications, useOwnToken } from './browser-notifications.js';
+import { useOwnToken } from './notifications/push-subscription.js';
 import { DevicesSection } from './devices/devices-section.js';
 import { Overview } from './overview.js';
 import { SECTIONS, useSection, type Section } from './sections.js';
@@ -19,6 +19,10 @@ import { useAccount, type SectionProps } from './use-account.js';
 
 const AddDevice = lazyPart<AddDeviceProps>(async () => {
   return (await import('./add-device.js')).AddDevice;
+});
+
+const NotificationsSection = lazyPart<SectionProps>(async () => {
+  return (await import('./notifications/notifications-section.js')).NotificationsSection;
 });
 
 export interface AccountViewProps extends Omit<AddDeviceProps, 'device'> {
@@ -119,14 +123,5 @@ function Title({ section }: { readonly section: Section }) {
     <h1 ref={heading} tabIndex={-1}>
       {title}
     </h1>
-  );
-}
-
-function NotificationsSection({ account, own, ...actions }: SectionProps) {
-  return (
-    <section aria-labelledby="this-browser">
-      <h2 id="this-browser">{words.devices.thisBrowser}</h2>
-      <BrowserNotifications account={account} own={own} {...actions} />
-    </section>
   );
 }

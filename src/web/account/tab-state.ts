@@ -1,6 +1,7 @@
 import { readOAuthReturn, type OAuthReturn } from '../../client/api/oauth-return.js';
 import { readDeviceLink } from '../../client/crypto/device-link.js';
 import { isRecord } from '../../client/is-record.js';
+import { forgetOpened } from './notifications/opened-content.js';
 import { sectionIn } from './sections.js';
 
 /** The session of this tab; closing the tab discards it. */
@@ -66,6 +67,7 @@ export function saveSession({ token, accountId }: Session): void {
 }
 
 export function removeSession(): void {
+  forgetOpened();
   sessionStorage.removeItem(SESSION);
 }
 

@@ -257,7 +257,20 @@ export const de: Words = {
     hint: 'Beantworten Sie sie in der App, die diese Sitzung zeigt.',
   },
 
+  lock: {
+    title: 'Ihre Einstellungen sind verschlüsselt',
+    lead: 'Nur Ihr Geräteschlüssel öffnet die Einstellungen der Benachrichtigungen. Er wird in diesem Tab verwendet, nirgendwohin gesendet und vergessen, sobald Sie sich abmelden oder die Seite neu laden.',
+    submit: 'Einstellungen öffnen',
+  },
+
   errors: {
+    channelInvalid:
+      'Diese Adresse ist nicht verwendbar. Sie beginnt mit https:// oder http://, enthält weder Benutzernamen noch Passwort und nennt bei ntfy das Thema.',
+    channelGone: 'Dieser Webhook wurde inzwischen entfernt.',
+    channelForm: 'Die Webhooks sind in einer Form gespeichert, die diese Seite nicht lesen kann.',
+    pushDenied: 'Ohne Ihre Erlaubnis zeigt dieser Browser keine Benachrichtigungen.',
+    pushAddress: 'Der Push-Dienst dieses Browsers gab keine verwendbare Adresse.',
+    pushService: 'Der Push-Dienst dieses Browsers ist nicht erreichbar.',
     unreachable:
       'Der Server antwortet nicht. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
     unexpected: 'In dieser Seite ist ein unerwarteter Fehler aufgetreten. Laden Sie sie neu.',

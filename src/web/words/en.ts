@@ -249,7 +249,20 @@ export const en = {
     hint: 'Answer it in the app that shows this session.',
   },
 
+  lock: {
+    title: 'Your settings are encrypted',
+    lead: 'Only your device key opens your notification settings. It is used in this tab, is sent nowhere, and is forgotten when you sign out or reload the page.',
+    submit: 'Open the settings',
+  },
+
   errors: {
+    channelInvalid:
+      'This address cannot be used. It begins with https:// or http://, holds no user name or password, and names the topic for ntfy.',
+    channelGone: 'This webhook was removed in the meantime.',
+    channelForm: 'The webhooks are stored in a form that this page cannot read.',
+    pushDenied: 'Without your permission this browser shows no notifications.',
+    pushAddress: 'The push service of this browser gave no address that can be used.',
+    pushService: 'The push service of this browser cannot be reached.',
     unreachable: 'The server does not answer. Check your connection and try again.',
     unexpected: 'An unexpected error occurred in this page. Reload it and try again.',
     unexpectedAnswer: 'The server sent an answer that this page does not understand. Reload it.',

@@ -46,6 +46,14 @@ type KitError = Error & { readonly reason?: string };
 
 /** By their names: importing the classes would load what encrypts with every visit. */
 const KIT_MESSAGES: Readonly<Record<string, (error: KitError) => string>> = {
+  ChannelRefused: ({ reason }) => {
+    const { channelGone, channelForm, channelInvalid } = words.errors;
+    return { 'not-found': channelGone, 'not-a-list': channelForm }[reason ?? ''] ?? channelInvalid;
+  },
+  NotRegistered: ({ reason }) => {
+    const { pushDenied, pushAddress, pushService } = words.errors;
+    return { denied: pushDenied, address: pushAddress }[reason ?? ''] ?? pushService;
+  },
   ChallengeRefused: () => words.errors.challenge,
   ContentUnreadable: ({ reason }) => {
     const { contentForm, contentText, contentKey } = words.errors;

@@ -46,8 +46,22 @@ export async function choose(next: Language): Promise<void> {
   changed();
 }
 
+type Load = (language: Language) => Promise<void>;
+
+const parts = new Set<Load>();
+
+/** Adds the texts of a part that most visits do not open. Loads them now, and with each language. */
+export async function addWords(load: Load): Promise<void> {
+  await load(current);
+  parts.add(load);
+}
+
 async function use(next: Language): Promise<void> {
-  words = next === 'en' ? en : await others[next]();
+  const [loaded] = await Promise.all([
+    next === 'en' ? en : others[next](),
+    ...Array.from(parts, (load) => load(next)),
+  ]);
+  words = loaded;
   current = next;
   document.documentElement.lang = next;
 }

@@ -8,7 +8,7 @@ import { Icon, type IconName } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { formatRelative } from '../../words/format.js';
 import { words } from '../../words/words.js';
-import { unsubscribe } from '../push-subscription.js';
+import { unsubscribe } from '../notifications/push-subscription.js';
 import type { SectionProps } from '../use-account.js';
 
 /** The devices that get notifications. */

@@ -1,39 +1,52 @@
-import type { AccountProfile } from '../../client/api/api-client-answers.js';
-import { AccountContent } from '../../client/crypto/account-content.js';
-import { readBase64 } from '../../client/crypto/bytes.js';
-import type { DeviceKey } from '../../client/crypto/device-key.js';
-import { formatWebPushToken } from '../../client/notifications/web-push.js';
-import { ensureWebPushKey } from '../../client/notifications/web-push-key.js';
-import { clientFor, serverUrl } from '../server.js';
-import { requireOwnKey } from './own-key.js';
-import { NotRegistered } from './push-subscription.js';
-import type { Session } from './tab-state.js';
+import type { AccountContent } from '../../../client/crypto/account-content.js';
+import { readBase64 } from '../../../client/crypto/bytes.js';
+import { formatWebPushToken } from '../../../client/notifications/web-push.js';
+import { ensureWebPushKey } from '../../../client/notifications/web-push-key.js';
+import { clientFor, serverUrl } from '../../server.js';
+import type { Session } from '../tab-state.js';
+
+/** Why a browser was not registered. */
+export class NotRegistered extends Error {
+  override readonly name = 'NotRegistered';
+
+  constructor(
+    readonly reason: 'denied' | 'address' | 'service',
+    options?: ErrorOptions,
+  ) {
+    super(reason, options);
+  }
+}
 
 /**
- * Registers this browser, which has its person's permission, for the account's notifications.
+ * Registers this browser for the account's notifications, after asking its person.
  *
- * @param key opens the settings; null where they are not end-to-end encrypted
+ * @param name what it is called in lists
+ * @param content opens the settings; null where they are not end-to-end encrypted
+ * @throws NotRegistered
  */
 export async function register(
-  session: Session,
-  profile: AccountProfile,
+  { token: bearer }: Session,
   name: string,
-  key: DeviceKey | null,
+  content: AccountContent | null,
 ): Promise<void> {
-  const client = clientFor(session.token);
-  if (key !== null) {
-    // Another key would seal the settings for good.
-    await requireOwnKey(key, profile.id);
+  // First: browsers ask only while they handle a click.
+  if ((await Notification.requestPermission()) !== 'granted') {
+    throw new NotRegistered('denied');
   }
-  const content = key && new AccountContent(key.bytes, profile.id);
-  const publicKey = await ensureWebPushKey(client, content);
-  const subscription = await subscribe(publicKey);
+  const client = clientFor(bearer);
+  const subscription = await subscribe(await ensureWebPushKey(client, content));
   const token = formatWebPushToken(subscription.toJSON());
   if (token === null) {
     await subscription.unsubscribe();
-    throw new NotRegistered('The push service of this browser gave no address that can be used.');
+    throw new NotRegistered('address');
   }
   await client.savePushToken(token, serverUrl(), { name, platform: 'web' });
+}
+
+/** Shows a notification as the service worker shows those that arrive. */
+export async function showTest(title: string, body: string): Promise<void> {
+  const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
+  await registration?.showNotification(title, { body, tag: 'gatehouse-test' });
 }
 
 async function subscribe(publicKey: string): Promise<PushSubscription> {
@@ -47,9 +60,7 @@ async function subscribe(publicKey: string): Promise<PushSubscription> {
     // Subscribed with an earlier key of the account: a browser has one subscription a page.
     const old = await pushManager.getSubscription();
     if (old === null) {
-      throw new NotRegistered('The push service of this browser cannot be reached.', {
-        cause: error,
-      });
+      throw new NotRegistered('service', { cause: error });
     }
     await old.unsubscribe();
     return pushManager.subscribe(options);

@@ -1,0 +1,13 @@
+import { CopyButton } from '../../ui/copy-button.js';
+
+/** A text for a terminal; long lines are scrolled, also with the keyboard. */
+export function Listing({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <div class="listing">
+      <pre class="code" tabIndex={0} aria-label={label}>
+        {text}
+      </pre>
+      <CopyButton text={text} label={label} />
+    </div>
+  );
+}

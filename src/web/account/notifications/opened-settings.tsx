@@ -1,0 +1,24 @@
+import type { SettingsFields } from '../../../client/api/account-settings.js';
+import { readPreferences } from '../../../notify/preferences.js';
+import type { AccountActions, SectionProps } from '../use-account.js';
+import { BrowserNotifications } from './browser-notifications.js';
+import { PushPreferences } from './push-preferences.js';
+import type { SettingsAccess } from './use-settings.js';
+import { Webhooks } from './webhooks.js';
+
+export interface OpenedSettingsProps extends AccountActions, Pick<SectionProps, 'account' | 'own'> {
+  readonly fields: SettingsFields;
+  readonly settings: SettingsAccess;
+}
+
+/** Everything that the settings hold about notifications. */
+export function OpenedSettings({ account, own, fields, ...actions }: OpenedSettingsProps) {
+  const part = { preferences: readPreferences(fields), ...actions };
+  return (
+    <>
+      <PushPreferences {...part} />
+      <BrowserNotifications account={account} own={own} {...part} />
+      <Webhooks {...part} />
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+import type { TargetedEvent } from 'preact';
+import { useState } from 'preact/hooks';
+import { changePreferences } from '../../../notify/settings-changes.js';
+import type { Preferences } from '../../../notify/preferences.js';
+import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { notificationWords } from '../../words/notification-words.js';
+import type { AccountActions } from '../use-account.js';
+import { TOPICS } from './topics.js';
+import { previewOfPush } from './preview.js';
+import { Switch } from './switch.js';
+import type { SettingsAccess } from './use-settings.js';
+
+/** What each part of the section gets: the settings as they are, and what changes them. */
+export interface PartProps extends AccountActions {
+  readonly preferences: Preferences;
+  readonly settings: SettingsAccess;
+}
+
+const BEHAVIORS = ['full', 'silent', 'off'] as const;
+
+/** Saves one preference, by its name in the settings. */
+interface Fields extends Pick<PartProps, 'preferences'> {
+  readonly isBusy: boolean;
+  readonly set: (name: string) => (value: boolean | string) => void;
+}
+
+/** Whether phones and browsers are notified, of what, and how much they show. */
+export function PushPreferences({ preferences, settings, endSession }: PartProps) {
+  const [notice, show] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(show, endSession);
+  const { push } = notificationWords;
+  const set: Fields['set'] = (name) => (value) =>
+    run(() => settings.change((fields) => changePreferences(fields, { [name]: value })));
+  const fields = { preferences, isBusy, set };
+  return (
+    <section aria-labelledby="push">
+      <div class="lead">
+        <h2 id="push">{push.title}</h2>
+        <p class="quiet">{push.lead}</p>
+      </div>
+      <Switch
+        label={push.enabled}
+        hint={push.enabledHint}
+        isOn={preferences.push.enabled}
+        isBusy={isBusy}
+        set={set('pushEnabled')}
+      />
+      <TopicSwitches {...fields} />
+      <ContentSwitches {...fields} />
+      <Foreground {...fields} />
+      <NoticeLine notice={notice} />
+      <Samples preferences={preferences} />
+    </section>
+  );
+}
+
+function TopicSwitches({ preferences, isBusy, set }: Fields) {
+  const { push, topics, topicHints } = notificationWords;
+  return (
+    <fieldset>
+      <legend>{push.when}</legend>
+      {TOPICS.map(({ name, event }) => (
+        <Switch
+          key={name}
+          label={topics[name]}
+          hint={topicHints[name]}
+          isOn={preferences.push.topics[event]}
+          isBusy={isBusy}
+          set={set(name)}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+function ContentSwitches({ preferences, isBusy, set }: Fields) {
+  const { push } = notificationWords;
+  const { requestPreviews, readyIncludeMessageText } = preferences.push;
+  return (
+    <fieldset>
+      <legend>{push.shows}</legend>
+      <Switch
+        label={push.previews}
+        hint={push.previewsHint}
+        isOn={requestPreviews}
+        isBusy={isBusy}
+        set={set('requestPreviews')}
+      />
+      <Switch
+        label={push.message}
+        hint={push.messageHint}
+        isOn={readyIncludeMessageText}
+        isBusy={isBusy}
+        set={set('readyIncludeMessageText')}
+      />
+    </fieldset>
+  );
+}
+
+function Foreground({ preferences, set }: Fields) {
+  const { push } = notificationWords;
+  const choose = ({ currentTarget }: TargetedEvent<HTMLSelectElement>) => {
+    set('foregroundBehavior')(currentTarget.value);
+  };
+  return (
+    <div class="field">
+      <label for="foreground">{push.foreground}</label>
+      <select id="foreground" value={preferences.foregroundBehavior} onChange={choose}>
+        {BEHAVIORS.map((behavior) => (
+          <option key={behavior} value={behavior}>
+            {push.foregroundChoices[behavior]}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** What arrives with these preferences. */
+function Samples({ preferences: { push: switches } }: Pick<PartProps, 'preferences'>) {
+  const shown = TOPICS.filter(({ event }) => switches.topics[event]);
+  return (
+    <details>
+      <summary>{notificationWords.push.preview}</summary>
+      <ul class="samples">
+        {shown.map(({ name, event }) => {
+          const { title, body } = previewOfPush(event, switches);
+          return (
+            <li key={name}>
+              <div>
+                <strong>{title}</strong>
+                <span class="text">{body}</span>
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </details>
+  );
+}

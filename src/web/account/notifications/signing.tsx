@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks';
+import { changeChannel, makeSigningSecret } from '../../../notify/settings-changes.js';
+import { CopyButton } from '../../ui/copy-button.js';
+import { Dialog, type DialogRef } from '../../ui/dialog.js';
+import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { notificationWords } from '../../words/notification-words.js';
+import { words } from '../../words/words.js';
+import type { ChannelRowProps } from './channel-row.js';
+
+interface SigningDialogProps extends Omit<ChannelRowProps, 'show'> {
+  readonly own: DialogRef;
+}
+
+/** Makes, replaces or removes the signing secret of a webhook. */
+export function SigningDialog({ own, channel, save, endSession }: SigningDialogProps) {
+  const [notice, show] = useState<Notice | null>(null);
+  const [secret, showSecret] = useState<string | null>(null);
+  const { isBusy, run } = useAction(show, endSession);
+  const { webhooks } = notificationWords;
+  const isSigned = channel.secrets.length > 0;
+  const act = (signingSecret: string | null) =>
+    run(async () => {
+      const said = signingSecret === null ? webhooks.unsigned : webhooks.changed;
+      await save((fields) => changeChannel(fields, channel.id, { signingSecret }), said);
+      showSecret(signingSecret);
+    });
+  return (
+    <Dialog own={own} title={webhooks.secretTitle}>
+      {secret === null ? (
+        <p>{isSigned ? webhooks.signedLead : webhooks.unsignedLead}</p>
+      ) : (
+        <ShownSecret secret={secret} close={() => showSecret(null)} />
+      )}
+      <NoticeLine notice={notice} />
+      <div class="row end">
+        {isSigned && (
+          <button type="button" class="danger" disabled={isBusy} onClick={() => act(null)}>
+            {webhooks.stopSigning}
+          </button>
+        )}
+        <button type="button" disabled={isBusy} onClick={() => act(makeSigningSecret())}>
+          {isSigned ? webhooks.replaceSecret : webhooks.makeSecret}
+        </button>
+        <button type="button" class="primary" onClick={() => own.current?.close()}>
+          {notificationWords.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface ShownSecretProps {
+  readonly secret: string;
+  readonly close: () => void;
+}
+
+/** A new secret: it is not shown again. */
+export function ShownSecret({ secret, close }: ShownSecretProps) {
+  const { webhooks } = notificationWords;
+  return (
+    <div class="card" role="status">
+      <p>{webhooks.shownOnce}</p>
+      <div class="row">
+        <output class="code">{secret}</output>
+        <CopyButton text={secret} label={webhooks.secretTitle} />
+      </div>
+      <button type="button" class="link" onClick={close}>
+        {words.dismiss}
+      </button>
+    </div>
+  );
+}
