@@ -183,4 +183,37 @@ const THEMES = ['light', 'dark'] as const;
     await visitor.press('Show');
     await check('key');
   });
+
+  it('of the notification settings', async () => {
+    const { page } = visitor;
+    const key = await createAccount(visitor);
+    await open(visitor, 'Notifications');
+    await page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Open the settings');
+    await page.getByText('What you will see').click();
+    await check('settings');
+    await visitor.press('Add a webhook');
+    const dialog = page.getByRole('dialog');
+    await check('webhook-new');
+    await dialog.getByLabel('Address').fill('https://hooks.example/gatehouse');
+    await dialog.getByRole('button', { name: 'Add a webhook' }).click();
+    await sees(visitor, 'It is shown only now.');
+    await check('webhook-secret');
+    await visitor.press('Preview and test: hooks.example/gatehouse');
+    await check('webhook-test');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await visitor.press('Signing: hooks.example/gatehouse');
+    await check('webhook-signing');
+  });
+
+  it('is in German where that is chosen, the opened settings included', async () => {
+    const key = await createAccount(visitor);
+    await open(visitor, 'Notifications');
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Open the settings');
+    await sees(visitor, 'Send push notifications');
+    await visitor.page.getByLabel('Language').selectOption('Deutsch');
+    await sees(visitor, 'Push-Benachrichtigungen senden');
+    await check('settings-german');
+  });
 });
