@@ -104,7 +104,7 @@ export class OperatorRules implements OnModuleInit {
 function textWithoutRules(providers: readonly ProviderSettings[], id: string): string {
   const provider = providers.find((one) => one.id === id);
   // The file of a client secret is read again when it is used.
-  const secret = provider?.clientSecretFile == null ? {} : { clientSecret: null };
+  const secret = (provider?.clientSecretFile ?? null) === null ? {} : { clientSecret: null };
   return JSON.stringify({ ...provider, ...secret, allow: null });
 }
 

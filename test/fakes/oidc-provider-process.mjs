@@ -26,7 +26,7 @@ const provider = new Provider(issuer, {
     },
   ],
   // It refuses loopback addresses, where the keys of these tests are.
-  fetch: (url, { dispatcher: _guarded, ...options }) => fetch(url, options),
+  fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined }),
   clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
   cookies: { keys: ['a key for tests only'] },
   claims: {

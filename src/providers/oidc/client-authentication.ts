@@ -1,11 +1,10 @@
-import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
+import { calculateJwkThumbprint, importPKCS8, type JWK } from 'jose';
 import {
   ClientSecretBasic,
   ClientSecretPost,
   modifyAssertion,
   PrivateKeyJwt,
   type ClientAuth,
-  type CryptoKey,
   type ServerMetadata,
 } from 'openid-client';
 import { UpstreamError } from '../http/upstream-http.js';
@@ -69,8 +68,9 @@ export class ClientAuthentication {
     const [{ privateKey, publicJwk, algorithms }] = keys;
     const { token_endpoint_auth_signing_alg_values_supported: listed, token_endpoint } = metadata;
     const alg = algorithms.find((one) => listed?.includes(one)) ?? algorithms[0];
-    const key = (await importJWK(privateKey.export({ format: 'jwk' }) as JWK, alg)) as CryptoKey;
-    const kid = await calculateJwkThumbprint(publicJwk as JWK);
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const key = await importPKCS8(pem, alg);
+    const kid = await calculateJwkThumbprint(publicJwk);
     const audience = this.settings.clientAssertionAudience;
     return PrivateKeyJwt(
       { key, kid },

@@ -7,7 +7,6 @@ import {
   customFetch,
   fetchUserInfo,
   refreshTokenGrant,
-  type ClientAuth,
   type CustomFetch,
   type ServerMetadata,
   type TokenEndpointResponse,
@@ -51,7 +50,7 @@ export class OidcClient {
 
   /** @param extra parameters beyond those of the protocol. @throws UpstreamError */
   async authorizationUrl(request: AuthorizationRequest, extra: object): Promise<URL> {
-    const configuration = this.configuration(await this.discovery.metadata());
+    const configuration = await this.configuration(await this.discovery.metadata());
     return buildAuthorizationUrl(configuration, {
       ...extra,
       redirect_uri: new URL(request.redirectUri).href,
@@ -73,7 +72,7 @@ export class OidcClient {
     // Behind a proxy the callback arrives under another host than the one that was registered.
     const returned = new URL(request.redirectUri);
     returned.search = callback.search;
-    const answer = await authorizationCodeGrant(this.configuration(metadata), returned, {
+    const answer = await authorizationCodeGrant(await this.configuration(metadata), returned, {
       pkceCodeVerifier: request.codeVerifier,
       expectedState: request.state,
       expectedNonce: request.nonce,
@@ -109,7 +108,7 @@ export class OidcClient {
     if (metadata.userinfo_endpoint === undefined) {
       return null;
     }
-    const configuration = this.configuration(metadata, (url, init) =>
+    const configuration = await this.configuration(metadata, (url, init) =>
       this.http.fetch(url, { ...init, signal }),
     );
     return fetchUserInfo(configuration, accessToken, subject);
@@ -117,7 +116,7 @@ export class OidcClient {
 
   private async requestRefresh(refreshToken: string, keep: (token: string | null) => void) {
     const metadata = await this.discovery.metadata();
-    const configuration = this.configuration(metadata, async (url, init) => {
+    const configuration = await this.configuration(metadata, async (url, init) => {
       const response = await this.http.fetch(url, init);
       // Read here, because openid-client returns nothing of an answer with an invalid ID token.
       keep(await refreshTokenIn(response.clone()));
@@ -142,15 +141,12 @@ export class OidcClient {
   }
 
   /** Created for each operation, as it contains how to fetch; it has no other state. */
-  private configuration(
+  private async configuration(
     metadata: ServerMetadata,
     fetch: CustomFetch = (url, init) => this.http.fetch(url, init),
-  ): Configuration {
+  ): Promise<Configuration> {
     const { clientId, httpTimeoutSeconds, idTokenSigningAlg } = this.settings;
-    const authentication: ClientAuth = async (server, ...request) => {
-      const authenticate = await this.authentication.method(metadata);
-      await authenticate(server, ...request);
-    };
+    const authentication = await this.authentication.method(metadata);
     const client =
       idTokenSigningAlg === null ? {} : { id_token_signed_response_alg: idTokenSigningAlg };
     const configuration = new Configuration(metadata, clientId, client, authentication);
