@@ -7,7 +7,9 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { accountPageHeaders, serviceWorkerHeaders } from '../common/security-headers.js';
+import { brandConfig } from '../config/brand.config.js';
 import { httpConfig } from '../config/http.config.js';
+import { brandedPage, brandStyle, imageSource, type Brand } from './branded-page.js';
 
 /** Of the page; its parts lie below it. */
 const ACCOUNT_PAGE_PATH = '/app';
@@ -32,6 +34,7 @@ export class AccountPage implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost<FastifyAdapter>,
     @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
+    @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -40,11 +43,14 @@ export class AccountPage implements OnModuleInit {
       return;
     }
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
-    const page = pageBytes(await readFile(join(BUILT, 'index.html'), 'utf8'), publicUrl);
+    const html = await readFile(join(BUILT, 'index.html'), 'utf8');
+    const page = pageBytes(brandedPage(html, this.brand), publicUrl, this.brand);
     const answer = (request: FastifyRequest, reply: FastifyReply) => send(request, reply, page);
     for (const path of ['', '/', '/device', '/oauth/:provider']) {
       server.get(`${ACCOUNT_PAGE_PATH}${path}`, answer);
     }
+    const style = styleBytes(this.brand);
+    server.get(`${ACCOUNT_PAGE_PATH}/brand.css`, (request, reply) => send(request, reply, style));
     const script = await readFile(join(BUILT, 'worker.js'), 'utf8');
     const worker = workerBytes(script, notificationRequestUrl);
     server.get(`${ACCOUNT_PAGE_PATH}/worker.js`, (request, reply) => send(request, reply, worker));
@@ -68,10 +74,16 @@ export class AccountPage implements OnModuleInit {
 }
 
 /** @param publicUrl its path is the base address of the page behind a proxy */
-function pageBytes(html: string, publicUrl: string | null): FileBytes {
+function pageBytes(html: string, publicUrl: string | null, { logoUrl }: Brand): FileBytes {
   const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
   const body = Buffer.from(html.replace(BASE, `<base href="${prefix}${ACCOUNT_PAGE_PATH}/" />`));
-  return fileBytes(body, { ...accountPageHeaders(), 'content-type': 'text/html; charset=utf-8' });
+  const headers = accountPageHeaders(imageSource(logoUrl));
+  return fileBytes(body, { ...headers, 'content-type': 'text/html; charset=utf-8' });
+}
+
+function styleBytes(brand: Brand): FileBytes {
+  const type = { 'content-type': 'text/css; charset=utf-8' };
+  return fileBytes(Buffer.from(brandStyle(brand)), { ...serviceWorkerHeaders(), ...type });
 }
 
 /**

@@ -49,9 +49,14 @@ export function securityHeaders() {
   };
 }
 
-/** Of the page at /app. */
-export function accountPageHeaders(): Record<string, string> {
-  return headersWith(ACCOUNT_PAGE);
+/**
+ * Of the page at /app.
+ *
+ * @param imageSource where its logo is, as an origin or `'self'`; null = it has none of its own
+ */
+export function accountPageHeaders(imageSource: string | null = null): Record<string, string> {
+  const imgSrc = [...ACCOUNT_PAGE.imgSrc, ...(imageSource === null ? [] : [imageSource])];
+  return headersWith({ ...ACCOUNT_PAGE, imgSrc });
 }
 
 /** Of the script at /app/worker.js: a worker has a policy of its own. */

@@ -5,6 +5,7 @@ import type { ConfigurationReport } from './configuration-error.js';
 import type { VariableName, Values } from './environment/env.js';
 import { RESERVED_PROVIDER_IDS } from './providers-file/provider-entry.js';
 import type { ProviderSettings } from './providers.config.js';
+import { accentShades } from '../policy/brand/accent.js';
 import { fitsLoginChallenge } from '../policy/admission/login-challenge.js';
 import {
   isAllowableScheme,
@@ -25,6 +26,7 @@ export function checkTogether(
   checkReturnAddress(values, providers, report);
   checkAutoRedirect(values, report);
   checkMetrics(values, report);
+  checkBrand(values, report);
 }
 
 function checkMasterSecret(values: Values, report: ConfigurationReport): void {
@@ -54,6 +56,29 @@ function checkHttp(values: Values, report: ConfigurationReport): void {
   const url = new URL(values.SERVICE_PUBLIC_URL);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     report.problem('SERVICE_PUBLIC_URL', 'must not have a user name, query or fragment.');
+  }
+}
+
+/** Every visit to the page loads it. */
+const MAX_LOGO_CHARACTERS = 32_768;
+
+/** A colour that cannot be read is no problem: the page replaces it. */
+function checkBrand(values: Values, report: ConfigurationReport): void {
+  if ((values.SERVICE_BRAND__LOGO_URL?.length ?? 0) > MAX_LOGO_CHARACTERS) {
+    report.problem(
+      'SERVICE_BRAND__LOGO_URL',
+      `must have at most ${MAX_LOGO_CHARACTERS} characters.`,
+    );
+  }
+  const color = values.SERVICE_BRAND__ACCENT?.toLowerCase() ?? null;
+  if (color === null || report.has('SERVICE_BRAND__ACCENT')) {
+    return;
+  }
+  const { light, dark } = accentShades(color);
+  if (light.accent !== color && dark.accent !== color) {
+    report.warn(
+      `SERVICE_BRAND__ACCENT has too little contrast: the page uses ${light.accent} in the light theme and ${dark.accent} in the dark one.`,
+    );
   }
 }
 

@@ -27,6 +27,7 @@ describe('resolveSettings with nothing set', () => {
           notificationRequestUrl: null,
           logLevel: 'info',
         },
+        brand: { name: 'Gatehouse', logoUrl: null, accent: null },
         network: { caBundle: null, httpProxy: null, httpsProxy: null, noProxy: [] },
         storage: {
           databaseUrl: null,

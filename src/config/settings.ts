@@ -1,5 +1,6 @@
 import { adminConfig } from './admin.config.js';
 import { authConfig } from './auth.config.js';
+import { brandConfig } from './brand.config.js';
 import { oauthReturnConfig, uiConfig } from './browser.config.js';
 import { encryptionConfig } from './encryption.config.js';
 import type { Checked } from './environment/variable.js';
@@ -20,6 +21,7 @@ export type Settings = Readonly<ReturnType<typeof buildSettings>>;
 export function buildSettings(checked: Checked) {
   return {
     http: httpConfig(checked),
+    brand: brandConfig(checked),
     network: networkConfig(checked),
     storage: storageConfig(checked),
     auth: authConfig(checked),

@@ -68,6 +68,7 @@ const THEMES = ['light', 'dark'] as const;
       await page.setViewportSize(viewport);
       for (const colorScheme of THEMES) {
         await page.emulateMedia({ colorScheme });
+        await page.evaluate('scrollTo(0, 0)');
         const path = join(PICTURES, `${name}-${size}-${colorScheme}.png`);
         await page.screenshot({ path, fullPage: true, animations: 'disabled' });
         const violations = await violationsNow();
@@ -137,6 +138,7 @@ const THEMES = ['light', 'dark'] as const;
 
   it('of a new account', async () => {
     await createAccount(visitor);
+    await sees(visitor, 'What to do next');
     await check('overview-new');
     await open(visitor, 'Devices and sessions');
     await sees(visitor, 'No device gets notifications yet');

@@ -1,5 +1,6 @@
 import { ADMIN_VARIABLES } from '../admin.config.js';
 import { AUTH_VARIABLES } from '../auth.config.js';
+import { BRAND_VARIABLES } from '../brand.config.js';
 import { BROWSER_VARIABLES } from '../browser.config.js';
 import { ENCRYPTION_VARIABLES } from '../encryption.config.js';
 import { HTTP_VARIABLES, RATE_LIMIT_VARIABLES } from '../http.config.js';
@@ -29,6 +30,7 @@ describe('the table of variables', () => {
       MTLS_VARIABLES,
       METRICS_VARIABLES,
       ADMIN_VARIABLES,
+      BRAND_VARIABLES,
     ].flatMap((group) => Object.keys(group));
     expect(names).toHaveLength(VARIABLE_NAMES.length);
   });

@@ -1,5 +1,6 @@
 import { ADMIN_VARIABLES } from '../admin.config.js';
 import { AUTH_VARIABLES } from '../auth.config.js';
+import { BRAND_VARIABLES } from '../brand.config.js';
 import { BROWSER_VARIABLES } from '../browser.config.js';
 import { ENCRYPTION_VARIABLES } from '../encryption.config.js';
 import { HTTP_VARIABLES, RATE_LIMIT_VARIABLES } from '../http.config.js';
@@ -15,6 +16,7 @@ import type { ValueOf, Variable } from './variable.js';
 /** Every variable the server reads, each declared once; pages, checks and types come from here. */
 export const ENV = {
   ...HTTP_VARIABLES,
+  ...BRAND_VARIABLES,
   ...NETWORK_VARIABLES,
   ...STORAGE_VARIABLES,
   ...RATE_LIMIT_VARIABLES,

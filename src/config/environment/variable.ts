@@ -9,6 +9,7 @@ export type VariableGroup =
   | 'Network'
   | 'Storage'
   | 'Limits'
+  | 'Account page'
   | 'Live updates'
   | 'Sign-up and login'
   | 'Offboarding'

@@ -40,6 +40,10 @@ export function AccountView({ device, setDevice, startSession, above, ...tab }: 
   const actions = { session, endSession, notify, reload };
   const endings = useEndings({ ...actions, isEnding });
   const Content = CONTENT[section];
+  const leave = () => {
+    notify(null);
+    setDevice(null);
+  };
   return (
     <>
       <header class="topbar">
@@ -50,7 +54,7 @@ export function AccountView({ device, setDevice, startSession, above, ...tab }: 
         </div>
       </header>
       <div class="frame">
-        <Tabs current={section} leave={() => setDevice(null)} />
+        <Tabs current={section} leave={leave} />
         <main>
           <Title section={section} />
           {above}

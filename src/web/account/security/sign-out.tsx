@@ -78,7 +78,7 @@ export function SignOut({ endings: { isBusy, signOut } }: EndingProps) {
   return (
     <button type="button" disabled={isBusy} onClick={signOut}>
       <Icon name="exit" />
-      {words.signOut}
+      <span>{words.signOut}</span>
     </button>
   );
 }
