@@ -48,10 +48,7 @@ export interface KeylessRules {
 }
 
 /** How client certificates reach the server, and whose count. */
-export interface MtlsRules extends Pick<
-  CertificateRules,
-  'allowedEmailDomains' | 'allowedIssuers'
-> {
+export interface MtlsRules extends CertificateRules {
   readonly enabled: boolean;
   readonly mode: 'forwarded' | 'direct';
   readonly autoProvision: boolean;

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { call, type Login } from '../helpers/client.js';
+import { call, type Json, type Login } from '../helpers/client.js';
 import { connect, type LiveClient } from '../helpers/client-live.js';
 import { createCliUser } from '../helpers/cli.js';
 import { IS_POSTGRES, type Server } from '../helpers/server.js';
@@ -51,6 +51,20 @@ withServices('allow rules that change while the servers run', () => {
     publishValid({ 'providers.json': world.providers({ allow, ...change }) });
   const publishCertificateRules = (rules: object): Promise<void> =>
     publishValid({ 'certificates.json': JSON.stringify(rules) });
+  /** What the command line says of changed certificate rules, and of an account under the present ones. */
+  const predict = async (rules: object, { accountId }: Login) => {
+    const user = await createCliUser();
+    const [file, variables] = [join(user.home, 'rules.json'), join(user.home, 'new.env')];
+    writeFileSync(file, JSON.stringify(rules));
+    const own = { ...world.env, ...world.store.env, ...env };
+    const changed = { ...own, SERVICE_FEATURE_AUTH_MTLS__RULES_PATH: file };
+    const lines = Object.entries(changed).map(([name, value]) => `${name}='${value}'`);
+    writeFileSync(variables, lines.join('\n'));
+    const { stdout } = await user.run(['policy', 'plan', '--file', variables, '--json'], own);
+    const explained = await user.run(['policy', 'explain', accountId], own);
+    await user.remove();
+    return { plan: JSON.parse(stdout) as Json, explanation: explained.stdout };
+  };
   const everyoneBut = (...left: readonly Person[]): object => ({
     groupsAny: ['staff'],
     usersAllowlist: [...world.provider.groups.keys()]
@@ -238,9 +252,16 @@ withServices('allow rules that change while the servers run', () => {
         '"method":"mtls","action":"login","mode":"keyless","restricted":true',
       );
     expect(await isRestricted(other)).toBe(false);
-    await publishCertificateRules({ allowedIssuers: [], allowedEmailDomains: ['CORP.example'] });
+    const changed = { allowedIssuers: [], allowedEmailDomains: ['CORP.example'] };
+    const { plan, explanation } = await predict(changed, leaver);
+    expect(plan).toMatchObject({ lose: 1, gain: 0, unknown: 0, examples: [leaver.accountId] });
+    expect(explanation).toContain('By these rules: eligible.');
+    await publishCertificateRules(changed);
     expect(await lost.next('closing')).toMatchObject({ code: 'not-eligible', provider: 'mtls' });
     await bothAnswer(leaver, 403);
+    expect((await predict(changed, leaver)).explanation).toContain(
+      'By these rules: ineligible (domain_not_allowed).',
+    );
     for (const server of [one, other]) {
       const refused = await logInAs(server, 'a@left.example');
       expect(refused).toMatchObject({ status: 403, body: { code: 'not-eligible' } });

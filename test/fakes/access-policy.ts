@@ -33,6 +33,7 @@ const DEFAULT: OperatorPolicy = {
     enabled: false,
     mode: 'forwarded',
     autoProvision: false,
+    identitySource: 'san_email',
     trustForwardedHeaders: false,
     trustedProxies: [],
     allowedEmailDomains: [],

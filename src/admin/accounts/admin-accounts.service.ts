@@ -83,6 +83,11 @@ function factsOf({ identities, disabledAt, ...account }: AdministeredAccount) {
   return { ...account, state, disabledAt, identities: identities.map(toIdentity) };
 }
 
-function toIdentity({ facts, ...identity }: AdministeredIdentity): AdminIdentityDto {
-  return { ...identity, email: facts?.email ?? null };
+function toIdentity(identity: AdministeredIdentity): AdminIdentityDto {
+  const { provider, subject, login, facts, connectedAt } = identity;
+  const { status, reason, checkedAt, nextCheckAt, failures } = identity;
+  return {
+    ...{ provider, subject, login, email: facts?.email ?? null, connectedAt },
+    ...{ status, reason, checkedAt, nextCheckAt, failures },
+  };
 }

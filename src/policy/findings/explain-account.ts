@@ -6,12 +6,14 @@ import {
   type AdmissionDecision,
   type AdmissionPolicy,
 } from '../admission/admission.js';
+import { judgeRecord } from '../certificate/certificate-record.js';
+import type { CertificateRules } from '../certificate/client-certificate.js';
 import {
   judgeEligibility,
   type EligibilityRules,
-  type EligibilityVerdict,
+  type EligibilityStatus,
 } from '../eligibility/eligibility.js';
-import { eligibilityRulesOf } from '../eligibility/provider-rules.js';
+import { eligibilityRulesOf, type ProviderRules } from '../eligibility/provider-rules.js';
 import type { KeyMode } from '../operator-policy.js';
 import type { KnownIdentity } from './policy-plan.js';
 
@@ -32,6 +34,11 @@ export interface ExplainedAccount {
 /** Whether one way to log in opens the account. */
 export type ExplainedLogin = { readonly method: string } & AdmissionDecision;
 
+export interface ExplainedVerdict {
+  readonly status: EligibilityStatus;
+  readonly reason?: string;
+}
+
 /** One provider that is required, or of which the account has an identity. */
 export interface ExplainedProvider {
   readonly provider: string;
@@ -39,9 +46,9 @@ export interface ExplainedProvider {
   readonly isConfigured: boolean;
   readonly identity: ExplainedIdentity | null;
   /** null = the provider is not configured, or has none of these. */
-  readonly rules: EligibilityRules | null;
-  /** What the rules say of the facts; null = there is nothing to judge. */
-  readonly verdict: EligibilityVerdict | null;
+  readonly rules: EligibilityRules | CertificateRules | null;
+  /** What the rules say of the facts or the certificate; null = there is nothing to judge. */
+  readonly verdict: ExplainedVerdict | null;
   /** The same in words. */
   readonly sentences: readonly string[];
 }
@@ -91,6 +98,7 @@ export function explainAccount(
         policy,
         provider,
         identities.find((one) => one.provider === provider) ?? null,
+        now,
       ),
     ),
   };
@@ -129,14 +137,13 @@ function explainProvider(
   { auth, mtls, providers }: AdmissionPolicy,
   id: string,
   identity: ExplainedIdentity | null,
+  now: number,
 ): ExplainedProvider {
   const provider = providers.find((one) => one.id === id);
-  const rules = provider === undefined ? null : eligibilityRulesOf(provider);
-  const facts = identity?.facts ?? null;
-  const verdict =
-    rules === null || identity === null || facts === null
-      ? null
-      : judgeEligibility(rules, { subject: identity.subject, facts });
+  const { rules, verdict } =
+    id === CERTIFICATES
+      ? explainCertificate(mtls, identity, now)
+      : explainFacts(provider, identity);
   return {
     provider: id,
     isRequired: auth.requiredLoginProviders.includes(id),
@@ -149,25 +156,61 @@ function explainProvider(
   };
 }
 
+type Judged = Pick<ExplainedProvider, 'rules' | 'verdict'>;
+
+function explainFacts(
+  provider: ProviderRules | undefined,
+  identity: ExplainedIdentity | null,
+): Judged {
+  const rules = provider === undefined ? null : eligibilityRulesOf(provider);
+  const facts = identity?.facts ?? null;
+  return rules === null || identity === null || facts === null
+    ? { rules, verdict: null }
+    : { rules, verdict: judgeEligibility(rules, { subject: identity.subject, facts }) };
+}
+
+function explainCertificate(
+  mtls: AdmissionPolicy['mtls'],
+  identity: ExplainedIdentity | null,
+  now: number,
+): Judged {
+  if (!mtls.enabled) {
+    return { rules: null, verdict: null };
+  }
+  const { identitySource, allowedEmailDomains, allowedIssuers } = mtls;
+  const rules = { identitySource, allowedEmailDomains, allowedIssuers };
+  if (identity === null) {
+    return { rules, verdict: null };
+  }
+  const { kind: status, ...reason } = judgeRecord(
+    identity.certificate,
+    identity.subject,
+    rules,
+    now,
+  );
+  return { rules, verdict: { status, ...reason } };
+}
+
 function identitySentences(
   identity: ExplainedIdentity,
-  rules: EligibilityRules | null,
-  verdict: EligibilityVerdict | null,
+  rules: Judged['rules'],
+  verdict: ExplainedVerdict | null,
 ): string[] {
-  const { login, status, reason, checkedAt, nextCheckAt, failures, facts } = identity;
+  const { login, status, reason, checkedAt, nextCheckAt, failures, certificate } = identity;
+  const facts = certificate?.facts ?? identity.facts;
   return [
     `Linked as ${login ?? identity.subject}; stored result: ${status}${reason === null ? '' : ` (${reason})`}.`,
     `Last definite answer ${timeOf(checkedAt)}; next check ${timeOf(nextCheckAt)}; ${failures} checks without an answer since.`,
     ...Object.entries(rules ?? {})
       .filter(([, rule]) => Array.isArray(rule) && rule.length > 0)
       .map(([name, rule]) => `Rule ${name}: ${(rule as readonly string[]).join(', ')}`),
-    `Facts from the provider: ${facts === null ? 'none yet' : JSON.stringify(facts)}`,
+    `Facts from the ${certificate === null ? 'provider' : 'certificate'}: ${facts === null ? 'none yet' : JSON.stringify(facts)}`,
     `By these rules: ${verdict === null ? 'not judged' : wordsOf(verdict)}.`,
   ];
 }
 
-function wordsOf(verdict: EligibilityVerdict): string {
-  return 'reason' in verdict ? `${verdict.status} (${verdict.reason})` : verdict.status;
+function wordsOf({ status, reason }: ExplainedVerdict): string {
+  return reason === undefined ? status : `${status} (${reason})`;
 }
 
 function timeOf(ms: number | null): string {

@@ -32,6 +32,8 @@ export interface PlanCounts {
   readonly gaining: readonly string[];
 }
 
+type PlannedPolicy = Pick<OperatorPolicy, 'auth' | 'mtls' | 'providers'>;
+
 /** Counts the accounts that would lose or get access under a changed policy. */
 export class PlanTally {
   private readonly present: OffboardingPolicy;
@@ -45,8 +47,8 @@ export class PlanTally {
 
   /** @param now Unix milliseconds, for the age of answers */
   constructor(
-    present: Pick<OperatorPolicy, 'auth' | 'providers'>,
-    changed: Pick<OperatorPolicy, 'auth' | 'providers'>,
+    present: PlannedPolicy,
+    changed: PlannedPolicy,
     private readonly now: number,
   ) {
     this.present = offboardingPolicyOf(present);
@@ -82,9 +84,10 @@ function keepExample(examples: string[], id: string): void {
   }
 }
 
-function offboardingPolicyOf({
-  auth,
-  providers,
-}: Pick<OperatorPolicy, 'auth' | 'providers'>): OffboardingPolicy {
-  return { ...auth, rules: new Map(providers.map((one) => [one.id, eligibilityRulesOf(one)])) };
+function offboardingPolicyOf({ auth, providers, mtls }: PlannedPolicy): OffboardingPolicy {
+  return {
+    ...auth,
+    rules: new Map(providers.map((one) => [one.id, eligibilityRulesOf(one)])),
+    certificates: mtls.enabled ? mtls : null,
+  };
 }

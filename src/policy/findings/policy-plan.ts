@@ -1,3 +1,6 @@
+import { CERTIFICATES } from '../admission/admission.js';
+import { judgeRecord, type CertificateRecord } from '../certificate/certificate-record.js';
+import type { CertificateRules } from '../certificate/client-certificate.js';
 import {
   type EligibilityStatus,
   judgeEligibility,
@@ -17,6 +20,8 @@ export interface KnownIdentity {
   readonly failures: number;
   /** null = the provider has not reported any yet. */
   readonly facts: EligibilityFacts | null;
+  /** The certificate that was shown last; null = not a certificate, or linked before it was stored. */
+  readonly certificate: CertificateRecord | null;
 }
 
 /** An account with its linked identities. */
@@ -32,6 +37,8 @@ export interface OffboardingPolicy {
   readonly offboarding: OffboardingRules;
   /** Of each configured provider. */
   readonly rules: ReadonlyMap<string, EligibilityRules>;
+  /** null = certificates are not accepted. */
+  readonly certificates: CertificateRules | null;
 }
 
 /** Whether an account keeps access; `unknown` where only the provider can decide. */
@@ -48,7 +55,7 @@ export function judgeAccess(
 
 /**
  * Whether an account would keep access under a changed policy, judged on the last answers of its
- * providers. A no that the present rules do not explain came from the provider, and remains a no.
+ * providers and the last certificate. Authorities and revocations are not consulted. A no that the present rules do not explain came from the provider, and remains a no.
  */
 export function predictAccess(
   present: OffboardingPolicy,
@@ -57,8 +64,8 @@ export function predictAccess(
   now: number,
 ): AccessOutcome {
   return combine(changed, account, (identity) => {
-    const before = judge(present, identity);
-    const after = judge(changed, identity);
+    const before = judge(present, identity, now);
+    const after = judge(changed, identity, now);
     if (after === null || (identity.status === 'ineligible' && before !== 'ineligible')) {
       return byRecord(changed, identity, now);
     }
@@ -74,7 +81,17 @@ function byRecord({ offboarding }: OffboardingPolicy, identity: KnownIdentity, n
 }
 
 /** null = there is nothing to judge by: no rules for this provider, or nothing that it said. */
-function judge(policy: OffboardingPolicy, { provider, subject, facts }: KnownIdentity) {
+function judge(
+  policy: OffboardingPolicy,
+  { provider, subject, facts, certificate }: KnownIdentity,
+  now: number,
+): EligibilityStatus | null {
+  if (provider === CERTIFICATES) {
+    const verdict =
+      policy.certificates && judgeRecord(certificate, subject, policy.certificates, now);
+    // A certificate that was not seen is no answer: the last one stands.
+    return verdict === null || verdict.kind === 'unknown' ? null : verdict.kind;
+  }
   const rules = policy.rules.get(provider);
   return rules === undefined || facts === null
     ? null

@@ -130,5 +130,6 @@ function toAdministered(identity: IdentityEntity): AdministeredIdentity {
     nextCheckAt: identity.eligibilityNextCheckAt?.getTime() ?? null,
     failures: identity.consecutiveFailures,
     facts: identity.facts,
+    certificate: identity.certificate,
   };
 }
