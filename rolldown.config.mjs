@@ -24,7 +24,6 @@ export const NOT_LINKED = [
   'ioredis',
   'reflect-metadata',
   'swagger-ui-dist',
-  'undici',
 ];
 
 /** Its `exports` name CommonJS for Node. */

@@ -21,7 +21,7 @@ export class UpstreamConnections implements OnApplicationShutdown {
 
   /** As the global `fetch`. The client is loaded by the first request. */
   async fetch(url: URL, init: RequestInit): Promise<Response> {
-    const undici = await import('undici');
+    const undici = await import('../../common/http-client.js');
     const dispatcher = this.agent(undici.EnvHttpProxyAgent);
     return undici.fetch(url, { ...init, dispatcher } as UndiciInit);
   }
