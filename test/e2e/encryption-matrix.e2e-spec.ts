@@ -1,5 +1,6 @@
 import { logIn, type Answer } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
+import { createLane } from '../helpers/server-lane.js';
 import { createStore, type Store } from '../helpers/server-store.js';
 import { AccountCalls, encrypted, OPTIONAL, OPTIONAL_PLAIN, plain } from './account-calls.js';
 
@@ -105,13 +106,16 @@ function codeOf({ status, body }: Answer): string {
   return body['success'] === true ? 'ok' : String(body['error']);
 }
 
+const host = createLane();
+afterAll(() => host.end());
+
 describe('what may be written', () => {
   let store: Store;
   /** More accounts of each mode than there are cells: each cell has one of its own. */
   const tokens: Record<Mode, string[]> = { e2ee: [], plain: [] };
 
   const signUp = async (mode: Mode, env: Record<string, string>): Promise<void> => {
-    const server = await startServer({ store, env });
+    const server = await startServer({ host, store, env });
     for (let made = 0; made < 2 * Object.keys(ACTS).length * 4; made += 1) {
       tokens[mode].push((await logIn(server)).token);
     }
@@ -130,7 +134,7 @@ describe('what may be written', () => {
     let server: Server;
 
     beforeAll(async () => {
-      server = await startServer({ store, env: POLICIES[policy] });
+      server = await startServer({ host, store, env: POLICIES[policy] });
     });
 
     afterAll(() => server.stop());

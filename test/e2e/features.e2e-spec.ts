@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { call, challengedLogin, makeDeviceKey, refusalOf, type Json } from '../helpers/client.js';
 import { type Server, startServer } from '../helpers/server.js';
+import { createLane } from '../helpers/server-lane.js';
 
 const SECRET = 'the-secret-of-the-okta-client';
 const OKTA = JSON.stringify([
@@ -132,9 +133,13 @@ const FORBIDDEN = [
 ];
 const VARIABLE_NAME = /AUTH_|SERVICE_|GITHUB_|DATABASE_|REDIS_/;
 
+const host = createLane();
+afterAll(() => host.end());
+
 describe('GET /v1/features', () => {
   it('is the same before and after a new key was refused on plaintext_only', async () => {
     const server = await startServer({
+      host,
       env: {
         SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'plaintext_only',
         SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1',
@@ -173,7 +178,7 @@ describe('GET /v1/features', () => {
     const hasProvider = expected.required.length > 0;
     beforeAll(async () => {
       const env = { SERVICE_PRESET: preset, ...(hasProvider && WITH_OKTA) };
-      server = await startServer({ env, untilReady: false });
+      server = await startServer({ host, env, untilReady: false });
     });
     afterAll(() => server.stop());
 
@@ -196,7 +201,7 @@ describe('the entity tag of the features', () => {
   let server: Server;
   let etag: string;
   beforeAll(async () => {
-    server = await startServer({ untilReady: false });
+    server = await startServer({ host, untilReady: false });
     const { headers } = await call(server, 'GET', '/v1/features');
     etag = headers.etag ?? '';
   });

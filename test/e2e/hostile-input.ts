@@ -115,7 +115,7 @@ function bodyAttacks({ method, path, bodies }: Operation): Attack[] {
         ...target,
         what: `${what} at ${place.join('.')}`,
         headers: JSON_TYPE,
-        body: replaced(body, place, raw),
+        body: Buffer.from(replaced(body, place, raw)),
       })),
     ),
   );

@@ -1,11 +1,15 @@
 import { refusalOf } from '../helpers/client.js';
-import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import { IS_POSTGRES, startServer, type Server, type ServerHost } from '../helpers/server.js';
+import { createLane } from '../helpers/server-lane.js';
 import { AccountCalls, encrypted, plain } from './account-calls.js';
 import { begin, comeBack, hashOf, params, startWorld, type World } from './external-world.js';
 import { finish, keylessLogin, OPTIONAL, pendingOf } from './keyless-calls.js';
 
 /** Worlds and servers of a test, ended after it whatever became of it. */
 const endings: (() => Promise<unknown>)[] = [];
+
+const host = createLane();
+afterAll(() => host.end());
 
 afterEach(async () => {
   for (let end = endings.pop(); end; end = endings.pop()) {
@@ -14,14 +18,22 @@ afterEach(async () => {
 });
 
 async function aWorld(env: Readonly<Record<string, string>> = OPTIONAL): Promise<World> {
-  const world = await startWorld({ env });
+  const world = await startWorld({ env, host });
   endings.push(() => world.stop());
   return world;
 }
 
-/** Another server on the data of this one. */
-async function another(world: World, env: Readonly<Record<string, string>>): Promise<Server> {
-  const started = await startServer({ store: world.store, env: { ...world.env, ...env } });
+/** Another server on the data of this one, in its place or beside it. */
+async function another(
+  world: World,
+  env: Readonly<Record<string, string>>,
+  place: { readonly host?: ServerHost } = { host },
+): Promise<Server> {
+  const started = await startServer({
+    ...place,
+    store: world.store,
+    env: { ...world.env, ...env },
+  });
   endings.push(() => started.stop());
   return started;
 }
@@ -98,7 +110,7 @@ const several = IS_POSTGRES ? describe : describe.skip;
 several('logins without a device key on two replicas (PostgreSQL only)', () => {
   it('make one account of a hundred first ones, fifty on each', async () => {
     const world = await aWorld();
-    const replicas = [world.server, await another(world, { PORT: '0' })];
+    const replicas = [world.server, await another(world, { PORT: '0' }, {})];
     const begun = await Promise.all(
       Array.from({ length: 100 }, () => pendingOf(world.server, 'many')),
     );

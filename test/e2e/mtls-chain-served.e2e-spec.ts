@@ -5,11 +5,12 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { TestAuthority, type IssuedCertificate } from '../fakes/certificates.js';
 import { startServer, type Server } from '../helpers/server.js';
+import { createLane } from '../helpers/server-lane.js';
 import { CHAINS } from './chain-rows/all.js';
 import { directory, opensslAccepts, root } from './mtls-chain-world.js';
 import { callFrom, CHAINED, mtlsEnv, PROXY } from './mtls-world.js';
 
-const host = TestAuthority.root(directory.path, 'Host').issue({
+const named = TestAuthority.root(directory.path, 'Host').issue({
   names: ['IP:127.0.0.1'],
   usage: 'serverAuth',
 });
@@ -21,7 +22,12 @@ const anchors = [root, ...built.flatMap((row) => row.anchors ?? [])].filter(
 const caPath = join(directory.path, 'bundle.pem');
 writeFileSync(caPath, anchors.map(({ cert }) => cert).join(''));
 
-afterAll(() => directory.remove());
+const host = createLane();
+
+afterAll(async () => {
+  directory.remove();
+  await host.end();
+});
 
 /** What openssl says of each chain with that bundle, and where the leaf alone is sent. */
 const ACCEPTED = {
@@ -52,7 +58,7 @@ describe.each(Object.keys(CHAINED))('the preset %s', (preset) => {
   beforeAll(async () => {
     const custom = { CUSTOM_CERTIFICATE_HEADER: 'X-Tls-Client', CUSTOM_DECODER: 'pem-spaces' };
     const own = { FORWARDED_PRESET: preset, ...(preset === 'custom' && custom) };
-    server = await startServer({ env: mtlsEnv({ ...FORWARDED_ENV, ...own }) });
+    server = await startServer({ host, env: mtlsEnv({ ...FORWARDED_ENV, ...own }) });
   });
   afterAll(() => server.stop());
 
@@ -72,7 +78,7 @@ describe('mode direct', () => {
   let url: URL;
 
   beforeAll(async () => {
-    const files = { TLS_CERT_PATH: host.certPath, TLS_KEY_PATH: host.keyPath, CA_PATH: caPath };
+    const files = { TLS_CERT_PATH: named.certPath, TLS_KEY_PATH: named.keyPath, CA_PATH: caPath };
     server = await startServer({ env: mtlsEnv({ MODE: 'direct', TLS_PORT: '0', ...files }) });
     const [, address = ''] = await server.logged(/certificates on (https:[^"]+)/);
     url = new URL(address);

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { Exit, Running, ServerHost } from './server.js';
 
 const PROGRAM = fileURLToPath(new URL('./lane-program.mjs', import.meta.url));
+/** The last line of a server, behind everything that it logged. */
+const CLOSED = 'Closed\n';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
@@ -38,17 +40,24 @@ export function createLane(): ServerLane {
     let logs: string | null = null;
     const exited = new Promise<Exit>((done) => {
       const end = (): void => {
-        child.off('message', end).off('close', end);
+        child.off('close', end).stdout?.off('data', endWhenClosed);
         isTaken = false;
         logs = own.output;
         done({ code: child.exitCode ?? 0, signal: child.signalCode });
       };
-      child.on('message', end).on('close', end);
+      const endWhenClosed = (): void => {
+        if (own.output.endsWith(CLOSED)) {
+          end();
+        }
+      };
+      child.on('close', end).stdout?.on('data', endWhenClosed);
     });
+    let isClosing = false;
     const kill = (): Promise<Exit> => {
-      if (isTaken && child.connected) {
+      if (!isClosing && child.connected) {
         child.send('close');
       }
+      isClosing = true;
       return exited;
     };
     return { child, exited, logs: () => logs ?? own.output, kill };
