@@ -20,7 +20,8 @@ const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 try {
   if (PROXIES.some((name) => shell.environment[name])) {
     // Node's own fetch knows these variables from version 24 on.
-    const { EnvHttpProxyAgent, install, setGlobalDispatcher } = await import('../common/http-client.js');
+    const { EnvHttpProxyAgent, install, setGlobalDispatcher } =
+      await import('../common/http-client.js');
     setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
     install();
   }
