@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { VARIABLE_NAMES } from '../src/config/environment/env.js';
-import {
-  configurationPage,
-  environmentExample,
-  withEnvironmentSection,
-} from '../tools/generate/docs.mjs';
+import { configurationPage, environmentExample } from '../tools/generate/docs.mjs';
 import { providersSchema } from '../tools/generate/provider-schema.mjs';
 import { resolveSettings } from '../src/config/resolve-settings.js';
 
@@ -28,24 +24,6 @@ describe('configurationPage', () => {
 
   it('has the fields of the providers file, nested ones by their path', () => {
     expect(configurationPage()).toContain('| `allow.groupsAny`');
-  });
-});
-
-describe('withEnvironmentSection', () => {
-  const readme =
-    '# R\n\n<!-- environment:start -->\nstale text\n<!-- environment:end -->\n\nrest\n';
-
-  it('replaces what is between the markers and nothing else', () => {
-    const fresh = withEnvironmentSection(readme);
-    expect(fresh).toMatch(/^# R\n\n<!-- environment:start -->\n\n\| variable/);
-    expect(fresh).toMatch(/<!-- environment:end -->\n\nrest\n$/);
-    expect(fresh).not.toContain('stale text');
-    expect(withEnvironmentSection(fresh)).toBe(fresh);
-  });
-
-  it('leaves a text without both markers alone', () => {
-    expect(withEnvironmentSection('# R\n')).toBe('# R\n');
-    expect(withEnvironmentSection('<!-- environment:start -->')).toBe('<!-- environment:start -->');
   });
 });
 

@@ -1,3 +1,2 @@
 export function configurationPage(): string;
 export function environmentExample(): string;
-export function withEnvironmentSection(readme: string): string;

@@ -1,17 +1,6 @@
 import { VARIABLE_NAMES, variableOf } from '../../dist/config/environment/env.js';
 import { documentedEntry } from './provider-schema.mjs';
 
-const README_GROUPS = [
-  'Server',
-  'Storage',
-  'Sign-up and login',
-  'Offboarding',
-  'Identity providers',
-];
-
-const SECTION_START = '<!-- environment:start -->';
-const SECTION_END = '<!-- environment:end -->';
-
 /** The text of config/env.example: every variable, commented out, with its default. */
 export function environmentExample() {
   const groups = groupNames().map((group) => {
@@ -42,24 +31,6 @@ export function configurationPage() {
     .concat('\n');
 }
 
-/** The table between the markers of the README: what a first deployment needs. */
-export function readmeSection() {
-  const names = README_GROUPS.flatMap(namesOf);
-  const link = 'All of them, with ranges: [docs/configuration.md](docs/configuration.md).';
-  return `${table(['variable', 'default', 'what'], names.map(shortRow))}\n\n${link}`;
-}
-
-/** The README with a fresh section; unchanged when it has no markers. */
-export function withEnvironmentSection(readme) {
-  const start = readme.indexOf(SECTION_START);
-  const end = readme.indexOf(SECTION_END, start);
-  if (start === -1 || end === -1) {
-    return readme;
-  }
-  const before = readme.slice(0, start + SECTION_START.length);
-  return `${before}\n\n${readmeSection()}\n\n${readme.slice(end)}`;
-}
-
 function groupNames() {
   return [...new Set(VARIABLE_NAMES.map((name) => variableOf(name).group))];
 }
@@ -82,11 +53,6 @@ function variableTable(names) {
     return [`\`${name}\``, defaultCell(variable), valueWords(variable), `${variable.doc}${secret}`];
   });
   return table(['variable', 'default', 'value', 'what'], rows);
-}
-
-function shortRow(name) {
-  const variable = variableOf(name);
-  return [`\`${name}\``, defaultCell(variable), variable.doc];
 }
 
 function defaultText(variable) {

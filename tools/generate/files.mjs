@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { chartFiles } from './chart.mjs';
-import { configurationPage, environmentExample, withEnvironmentSection } from './docs.mjs';
+import { configurationPage, environmentExample } from './docs.mjs';
 import { policyTestSchema, providersSchema } from './provider-schema.mjs';
 
 /** @typedef {{ readonly location: URL, readonly text: string }} GeneratedFile */
@@ -13,15 +12,11 @@ const ROOT = new URL('../../', import.meta.url);
  * @returns {GeneratedFile[]}
  */
 export function generatedFiles() {
-  const readme = new URL('README.md', ROOT);
   return [
     { location: new URL('config/env.example', ROOT), text: environmentExample() },
     { location: new URL('config/providers.schema.json', ROOT), text: providersSchema() },
     { location: new URL('config/policy-test.schema.json', ROOT), text: policyTestSchema() },
     { location: new URL('docs/configuration.md', ROOT), text: configurationPage() },
     ...chartFiles(),
-    ...(existsSync(readme)
-      ? [{ location: readme, text: withEnvironmentSection(readFileSync(readme, 'utf8')) }]
-      : []),
   ];
 }

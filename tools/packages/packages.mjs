@@ -61,10 +61,10 @@ async function buildGatehouse({ root, project, folder }) {
 }
 
 async function describePackage({ root, project, folder, source }, manifest) {
-  const { version, license, engines } = project;
+  const { version, license, engines, repository } = project;
   const { name, description, ...rest } = manifest;
   const whole = {
-    ...{ name, version, description, license, type: 'module', engines, ...rest },
+    ...{ name, version, description, license, repository, type: 'module', engines, ...rest },
     publishConfig: { access: 'public', provenance: true },
   };
   await copy(join(root, 'LICENSE'), join(folder, 'LICENSE'));
