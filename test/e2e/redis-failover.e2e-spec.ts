@@ -110,11 +110,7 @@ withServices('while Redis is away (needs Redis)', () => {
     return (await statusesOf(replicas[1], 1, from))[0] === 429;
   };
 
-  const untilShared = async (): Promise<void> => {
-    for (const end = Date.now() + 60_000; !(await isShared());) {
-      expect(Date.now()).toBeLessThan(end);
-    }
-  };
+  const untilShared = (): Promise<true> => waitFor('the replicas limit together', isShared);
 
   it.each(['SIGKILL', 'SIGSTOP'] as const)(
     'after %s each replica limits by itself, and both together once it is back',
