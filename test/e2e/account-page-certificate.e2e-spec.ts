@@ -5,8 +5,8 @@ import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { startServer, type Server } from '../helpers/server.js';
 import { freePort } from '../helpers/service-process.js';
-import { accountId, sees as seesIn, seesSignIn } from './account-page-acts.js';
-import { alice, bob, chained, files, publish, root, volume } from './mtls-direct-world.js';
+import { accountId, createAccount, open, sees as seesIn, seesSignIn } from './account-page-acts.js';
+import { alice, bob, chained, files, issuing, publish, root, volume } from './mtls-direct-world.js';
 import { mtlsEnv } from './mtls-world.js';
 
 let browser: Browser;
@@ -103,6 +103,23 @@ const account = () => accountId(visitor);
     } finally {
       await behindProxy.stop();
     }
+  });
+
+  it('connects a certificate to an account with a device key, and disconnects it', async () => {
+    await holderOf(issuing.issue({ names: ['email:carol@corp.example'] }), `${server.url}/app`);
+    await createAccount(visitor);
+    await open(visitor, 'Security');
+    await visitor.press('Connect Certificate');
+    await sees('Certificate is connected.');
+    const own = await accountId(visitor);
+    await open(visitor, 'Security');
+    await sees('carol@corp.example');
+    await visitor.press('Disconnect Certificate');
+    await visitor.press('Disconnect');
+    await sees('Certificate is disconnected.');
+    await visitor.page.getByRole('button', { name: 'Connect Certificate' }).waitFor();
+    await open(visitor, 'Overview');
+    expect(await accountId(visitor)).toBe(own);
   });
 
   it('takes no code that this tab did not ask for', async () => {

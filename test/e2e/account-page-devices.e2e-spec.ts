@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import decodeQR from 'qr/decode.js';
 import { deviceCheckWords, readDeviceLink } from '../../src/client/index.js';
+import { filmOfQr } from '../fakes/camera-picture.js';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { createCliUser, type CliUser, type RunningCli } from '../helpers/cli.js';
 import { startServer, type Server } from '../helpers/server.js';
@@ -218,6 +221,29 @@ suite('/app/device', () => {
     expect(await accountId()).toBe(id);
     const stored = await visitor.page.evaluate('JSON.stringify(sessionStorage)');
     expect(Object.keys(JSON.parse(String(stored)) as object)).toEqual(['gatehouse.session']);
+  });
+
+  it('reads the QR code of the device with the camera', async () => {
+    const { cli, link, checkWords } = await begin(server.url);
+    const film = join(machine.home, 'camera.y4m');
+    await writeFile(film, filmOfQr(link));
+    const withCamera = await startChromium([
+      '--use-fake-ui-for-media-stream',
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-video-capture=${film}`,
+    ]);
+    const person = await visit(withCamera, `${server.url}/app`);
+    await createIn(person);
+    await openSection(person, 'Devices and sessions');
+    await person.press('Add a device…');
+    await person.press('Scan the QR code');
+    await person.page.getByText(checkWords.join(' ')).waitFor();
+    // The key is that of the code, so there is nothing to compare.
+    await person.page.getByLabel('I started this myself').waitFor();
+    expect(person.browserErrors).toEqual([]);
+    await withCamera.close();
+    cli.child.kill('SIGINT');
+    await cli.exited;
   });
 
   it('reports a refusal of the page itself, and stays signed out', async () => {

@@ -39,8 +39,9 @@ export function hasChromium(): boolean {
   return false;
 }
 
-export function startChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+/** @param flags beside those that all tests need */
+export function startChromium(flags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...flags] });
 }
 
 /**
