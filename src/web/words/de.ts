@@ -111,7 +111,7 @@ export const de: Words = {
     devices: (count) =>
       count === 1
         ? '1 Gerät erhält Benachrichtigungen'
-        : `${count} Geräte erhalten Benachrichtigungen`,
+        : `${count || 'Keine'} Geräte erhalten Benachrichtigungen`,
     devicesHint: 'Telefone, Browser und andere Empfänger',
   },
 

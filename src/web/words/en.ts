@@ -107,7 +107,7 @@ export const en = {
     sessions: (count: number) => (count === 1 ? '1 session' : `${count} sessions`),
     sessionsHint: 'Where you are signed in',
     devices: (count: number) =>
-      count === 1 ? '1 device gets notifications' : `${count} devices get notifications`,
+      count === 1 ? '1 device gets notifications' : `${count || 'No'} devices get notifications`,
     devicesHint: 'Phones, browsers and other receivers',
   },
 
