@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
@@ -20,12 +21,29 @@ interface Proxy {
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
   readonly args: (config: string, home: string) => string[];
-  /** What a distribution's own configuration has around the shipped file. */
-  readonly around?: (config: string, home: string) => string;
+  /** Installs the shipped file as its comment says; else it is the whole configuration. */
+  readonly install?: (shipped: string, home: string, port: number) => void;
 }
 
 const CUSTOM = { FORWARDED_PRESET: 'custom', CUSTOM_CERTIFICATE_HEADER: 'X-Client-Cert' };
-const APACHE_MODULES = 'mpm_event authz_core ssl socache_shmcb headers macro proxy proxy_http';
+
+/** Debian's own configuration in a folder of its own, with the shipped file as one of its sites. */
+function installApache(shipped: string, home: string, port: number): void {
+  const etc = join(home, 'apache2');
+  cpSync('/etc/apache2', etc, { recursive: true, verbatimSymlinks: true });
+  // Port 80 may be taken here, and no test is about it.
+  const listens = readFileSync(join(etc, 'ports.conf'), 'utf8');
+  writeFileSync(
+    join(etc, 'ports.conf'),
+    listens.replace(/^Listen 80$/m, '').replace(/\b443\b/g, String(port)),
+  );
+  rmSync(join(etc, 'sites-enabled/000-default.conf'), { force: true });
+  writeFileSync(join(etc, 'sites-enabled/gatehouse.conf'), shipped);
+  const [, modules = ''] = /^#\s+a2enmod ([\w ]+)/m.exec(shipped) ?? [];
+  execFileSync('/usr/sbin/a2enmod', modules.trim().split(' '), {
+    env: { PATH: '/usr/sbin:/usr/bin:/bin', APACHE_CONFDIR: etc },
+  });
+}
 
 const PROXIES: Readonly<Record<string, Proxy>> = {
   nginx: {
@@ -54,21 +72,13 @@ const PROXIES: Readonly<Record<string, Proxy>> = {
       CUSTOM_DECODER: 'pem-spaces',
       CUSTOM_VERIFY_HEADER: 'X-Client-Cert-Verify',
     },
-    args: (config) => ['-DFOREGROUND', '-f', config],
-    around: (config, home) =>
-      [
-        ...APACHE_MODULES.split(' ').map(
-          (name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`,
-        ),
-        `ServerName ${HOST}`,
-        `ServerRoot ${home}`,
-        `DefaultRuntimeDir ${home}`,
-        `PidFile ${home}/pid`,
-        `ErrorLog ${home}/error.log`,
-        'User nobody',
-        'Group nogroup',
-        config,
-      ].join('\n'),
+    args: (_config, home) => [
+      ...['APACHE_RUN_USER=nobody', 'APACHE_RUN_GROUP=nogroup', `APACHE_PID_FILE=${home}/pid`],
+      ...['RUN_DIR', 'LOCK_DIR', 'LOG_DIR'].map((name) => `APACHE_${name}=${home}`),
+      ...['/usr/sbin/apache2', '-DFOREGROUND', '-d', join(home, 'apache2')],
+      ...['-f', 'apache2.conf', '-c', `ServerName ${HOST}`],
+    ],
+    install: installApache,
   },
   caddy: {
     binary: '/usr/bin/caddy',
@@ -199,9 +209,10 @@ async function startProxy(
     .replace(/\b8443\b/g, String(ports.certificates))
     .replace(/\b443\b/g, String(ports.open));
   const config = join(home, proxy.file);
-  writeFileSync(config, proxy.around?.(shipped, home) ?? shipped);
+  writeFileSync(config, shipped);
+  proxy.install?.(shipped, home, ports.open);
   return startService({
-    file: proxy.binary,
+    file: proxy.install === undefined ? proxy.binary : '/usr/bin/env',
     args: proxy.args(config, home),
     url: `https://127.0.0.1:${ports.certificates}`,
     home,
