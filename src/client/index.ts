@@ -1,6 +1,7 @@
 export type { AuthAction, AuthMethod, AuthMode } from '../policy/admission/admission.js';
 export type { Content } from '../policy/content.js';
 export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-policy.js';
+export * from './api/admin-client.js';
 export type * from './api/api-client-answers.js';
 export {
   changeSettings,

@@ -1,4 +1,4 @@
-import { constants } from 'node:crypto';
+import { constants, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServerOptions } from 'node:https';
 import { createSecureContext, TLSSocket } from 'node:tls';
@@ -13,6 +13,7 @@ import type { AdminCaller } from './admin-caller.js';
 
 const LOOK_EVERY_MS = 2000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 type Contents = Pick<ServerOptions, 'cert' | 'key' | 'ca'>;
 
@@ -107,6 +108,12 @@ function contextOf(contents: Contents): ServerOptions {
   const secureOptions = constants.SSL_OP_NO_TICKET;
   const options = { ...contents, minVersion: 'TLSv1.2', secureOptions } as const;
   createSecureContext(options);
+  // Node takes a text without certificates for a bundle of none.
+  if (typeof contents.ca === 'string') {
+    for (const block of contents.ca.match(CERTIFICATE) ?? [contents.ca]) {
+      new X509Certificate(block);
+    }
+  }
   return options;
 }
 

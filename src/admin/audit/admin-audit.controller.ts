@@ -13,7 +13,7 @@ export class AdminAuditController {
   constructor(private readonly audit: AdminAuditService) {}
 
   @ApiOperation({
-    summary: 'The audit trail, newest first.',
+    summary: 'The audit trail.',
     description: `With \`accept: ${LINES}\`: the events as lines of JSON, without pages.`,
   })
   @Get()

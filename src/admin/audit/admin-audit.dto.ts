@@ -13,6 +13,7 @@ import {
   Min,
 } from 'class-validator';
 import { AUDIT_KINDS, type AuditKind } from '../../policy/audit-event.js';
+import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
 
 /** The last moment of the year 9998: PostgreSQL and JavaScript both have it. */
 const LAST_TIME = Date.UTC(9999, 0) - 1;
@@ -67,6 +68,11 @@ export class AuditQueryDto {
   @Max(1_000_000)
   limit?: number;
 
+  @ApiProperty({ required: false, enum: AUDIT_ORDERS, default: 'newest-first' })
+  @IsOptional()
+  @IsIn(AUDIT_ORDERS)
+  order: AuditOrder = 'newest-first';
+
   @ApiProperty({ required: false, description: '`cursor` of the page before; not of an export.' })
   @IsOptional()
   @IsString()
@@ -93,7 +99,7 @@ export class AuditEventDto {
 }
 
 export class AuditPageDto {
-  @ApiProperty({ type: [AuditEventDto], description: 'Newest first.' })
+  @ApiProperty({ type: [AuditEventDto], description: 'In the order that was asked for.' })
   events!: readonly AuditEventDto[];
 
   @ApiProperty({

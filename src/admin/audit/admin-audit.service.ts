@@ -5,6 +5,8 @@ import { Clock } from '../../common/clock.js';
 import { invalidRequest } from '../../common/errors.js';
 import {
   AuditRepository,
+  type AuditFilter,
+  type AuditOrder,
   type AuditPage,
   type AuditPosition,
 } from '../../storage/repositories/audit.repository.js';
@@ -21,7 +23,7 @@ const POSITION = v.object({
   id: v.pipe(v.string(), v.regex(/^\d{1,18}$/)),
 });
 
-/** The audit trail as administrators read it, newest first. */
+/** The audit trail as administrators read it. */
 @Injectable()
 export class AdminAuditService {
   constructor(
@@ -30,12 +32,17 @@ export class AdminAuditService {
   ) {}
 
   /** @throws AppError `invalid-request` for a cursor of something else */
-  async page({ cursor, limit = DEFAULT_PAGE, ...filter }: AuditQueryDto): Promise<AuditPageDto> {
+  async page({
+    cursor,
+    limit = DEFAULT_PAGE,
+    order,
+    ...filter
+  }: AuditQueryDto): Promise<AuditPageDto> {
     if (limit > LARGEST_PAGE) {
       throw invalidRequest('limit', `limit of a page must be at most ${LARGEST_PAGE}.`);
     }
     const { events, next } = await this.events.page(filter, readCursor(cursor, POSITION), {
-      order: 'newest-first',
+      order,
       limit,
     });
     return { events, cursor: writeCursor(next) };
@@ -45,23 +52,25 @@ export class AdminAuditService {
    * The events as lines of JSON. A page is read when the one before it was sent, so that memory holds
    * two at most, however many there are and however slowly the client reads.
    */
-  export({ cursor, limit = DEFAULT_EXPORT, ...filter }: AuditQueryDto): Readable {
+  export({ cursor, limit = DEFAULT_EXPORT, order, ...filter }: AuditQueryDto): Readable {
     const after = readCursor(cursor, POSITION);
     const until = Math.min(filter.until ?? Infinity, this.clock.now() + 1);
     // One chunk of text a page.
-    return Readable.from(this.lines({ ...filter, until }, after, limit), { highWaterMark: 1 });
+    return Readable.from(this.lines({ ...filter, until }, after, { order, limit }), {
+      highWaterMark: 1,
+    });
   }
 
   private async *lines(
-    filter: Omit<AuditQueryDto, 'cursor' | 'limit'>,
+    filter: AuditFilter,
     start: AuditPosition | null,
-    limit: number,
+    { order, limit }: { readonly order: AuditOrder; readonly limit: number },
   ): AsyncGenerator<string> {
     let after = start;
     let left = limit;
     do {
       const page: AuditPage = await this.events.page(filter, after, {
-        order: 'newest-first',
+        order,
         limit: Math.min(left, EXPORT_PAGE),
       });
       if (page.events.length > 0) {

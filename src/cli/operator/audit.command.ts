@@ -1,11 +1,9 @@
 import type { StoredAuditEvent } from '../../policy/audit-event.js';
-import type { AuditPage, AuditPosition } from '../../storage/repositories/audit.repository.js';
 import { command } from '../command.js';
 import { usageError } from '../cli-error.js';
-import { WITH_DATABASE } from '../options.js';
 import { formatTime } from '../output.js';
+import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
-const PAGE = 1000;
 const UNITS_MS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
@@ -16,21 +14,17 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 export const audit = command({
   name: 'audit',
   description: 'print the audit trail: sign-ups, refusals, links, checks, administration',
-  options: [['--since <time>', 'first event: 30m, 24h, 7d ago, or a date (default 24h)']],
-  help: WITH_DATABASE,
-  async run(context) {
+  options: [
+    ['--since <time>', 'first event: 30m, 24h, 7d ago, or a date (default 24h)'],
+    ...ADMIN_OPTIONS,
+  ],
+  help: WITH_ADMINISTRATION,
+  run(context) {
     const since = sinceOf(context.options.since ?? '24h', Date.now());
-    const { withDatabase } = await import('./database.js');
-    return withDatabase(context, async ({ audit: events }) => {
-      let after: AuditPosition | null = null;
-      do {
-        const page: AuditPage = await events.page({ since: since.getTime() }, after, {
-          order: 'oldest-first',
-          limit: PAGE,
-        });
-        page.events.forEach((event) => context.output.result(event, describe(event)));
-        after = page.next;
-      } while (after !== null);
+    return withAdministration(context, async (administration) => {
+      for await (const event of administration.audit(since.getTime())) {
+        context.output.result(event, describe(event));
+      }
     });
   },
 });

@@ -1,23 +1,13 @@
-import { resolveSettings } from '../../config/resolve-settings.js';
-import { explainAccount, type AccountExplanation } from '../../policy/findings/explain-account.js';
-import { PlanTally, type PlanCounts } from '../../policy/findings/plan-tally.js';
-import type {
-  AccountPage,
-  AccountPosition,
-} from '../../storage/repositories/account-search.repository.js';
-import type { CliContext } from '../command.js';
+import type { AccountExplanation } from '../../policy/findings/explain-account.js';
+import type { PlanCounts } from '../../policy/findings/plan-tally.js';
 import { variablesToCheck } from '../server/config-report.js';
-import { requireAccount } from './account.command.js';
-import { withDatabase } from './database.js';
-
-const BATCH = 500;
+import { withAdministration, type AdminContext } from './with-administration.js';
 
 /** Prints the rules for one account, the facts they were applied to, and when those were read. */
-export function explain(context: CliContext): Promise<void> {
-  return withDatabase(context, async ({ accounts, settings }) => {
-    const account = await requireAccount(accounts, context.args[0] ?? '');
-    const { id: accountId, keyMode, disabledAt } = account;
-    const explanation = explainAccount(settings, account, Date.now());
+export function explain(context: AdminContext): Promise<void> {
+  return withAdministration(context, async (administration) => {
+    const [accountId = ''] = context.args;
+    const { keyMode, disabledAt, explanation } = await administration.explain(accountId);
     const isAllowed = explanation.decision === 'allowed';
     const isKeyless = keyMode === 'keyless';
     context.output.result(
@@ -28,18 +18,13 @@ export function explain(context: CliContext): Promise<void> {
 }
 
 /** Counts the accounts that would lose or get access under the variables of another file. */
-export function plan(context: CliContext<{ readonly file?: string }>): Promise<void> {
-  const { settings: changed } = resolveSettings(variablesToCheck(context));
-  return withDatabase(context, async ({ search, settings }) => {
-    const tally = new PlanTally(settings, changed, Date.now());
-    let after: AccountPosition | null = null;
-    do {
-      const page: AccountPage = await search.page({}, after, BATCH);
-      page.accounts.forEach((account) => tally.add(account));
-      after = page.next;
-    } while (after !== null);
-    const { losing: examples, ...counts } = tally.counts;
-    context.output.result({ ...counts, examples }, describePlan(tally.counts));
+export function plan(context: AdminContext<{ readonly file?: string }>): Promise<void> {
+  const environment = variablesToCheck(context);
+  return withAdministration(context, async (administration) => {
+    const counts = await administration.plan(environment);
+    const { accounts, lose, gain, unknown, losing: examples, gaining } = counts;
+    const value = { accounts, lose, gain, unknown, examples, gaining };
+    context.output.result(value, describePlan(counts));
   });
 }
 

@@ -1,5 +1,6 @@
 import { command, type CommandGroup } from '../command.js';
-import { VARIABLES_FILE, WITH_DATABASE } from '../options.js';
+import { VARIABLES_FILE } from '../options.js';
+import { ADMIN_OPTIONS, WITH_ADMINISTRATION } from './with-administration.js';
 
 /** Explains the policy for accounts, and predicts the effect of changed variables. */
 export const policy: CommandGroup = {
@@ -10,16 +11,18 @@ export const policy: CommandGroup = {
       name: 'explain',
       description: 'print the rules for one account, with the facts and times they use',
       args: [['<account>', 'id of the account']],
-      help: WITH_DATABASE,
+      options: ADMIN_OPTIONS,
+      help: WITH_ADMINISTRATION,
       run: async (context) => (await import('./policy-report.js')).explain(context),
     }),
     command({
       name: 'plan',
       description: 'count the accounts that would lose access under changed variables',
-      help: WITH_DATABASE,
+      help: WITH_ADMINISTRATION,
       options: [
         // Not --env-file: Node 20 takes that for itself, also behind the script's name.
         ['--file <file>', 'the changed variables', { isRequired: true }],
+        ...ADMIN_OPTIONS,
       ],
       run: async (context) => (await import('./policy-report.js')).plan(context),
     }),

@@ -200,7 +200,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The audit trail, newest first.
+         * The audit trail.
          * @description With `accept: application/x-ndjson`: the events as lines of JSON, without pages.
          */
         get: operations["AdminAuditController_page"];
@@ -439,7 +439,7 @@ export interface components {
             count?: number;
         };
         AuditPageDto: {
-            /** @description Newest first. */
+            /** @description In the order that was asked for. */
             events: components["schemas"]["AuditEventDto"][];
             /** @description null = the last page. A page before it may have few events, or none. */
             cursor: string | null;
@@ -1550,6 +1550,7 @@ export interface operations {
                 until?: number;
                 /** @description Events of a page, 1 to 200 (default 50); of an export, at most (default 100000). */
                 limit?: number;
+                order?: "newest-first" | "oldest-first";
                 /** @description `cursor` of the page before; not of an export. */
                 cursor?: string;
             };

@@ -12,9 +12,10 @@ export interface TransportOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** The request body, and the check of the answer. */
+/** The request, and the check of the answer. */
 export interface Exchange<Answer> {
   readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly isAnswer: (value: unknown) => value is Answer;
 }
 
@@ -31,7 +32,7 @@ export class Transport {
     path: string,
     exchange: Exchange<Answer>,
   ): Promise<Answer> {
-    const { response, text } = await this.exchange(method, path, exchange.body);
+    const { response, text } = await this.exchange(method, path, exchange);
     const answer = parseJson(text) ?? null;
     if (response.ok && exchange.isAnswer(answer)) {
       return answer;
@@ -45,7 +46,7 @@ export class Transport {
   private async exchange(
     method: HttpMethod,
     path: string,
-    body: object | undefined,
+    { body, headers }: Pick<Exchange<unknown>, 'body' | 'headers'>,
   ): Promise<{ response: Response; text: string }> {
     const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: send = fetch } = this.options;
     // Not AbortSignal.timeout: React Native has none.
@@ -56,6 +57,7 @@ export class Transport {
         method,
         headers: {
           accept: 'application/json',
+          ...headers,
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },

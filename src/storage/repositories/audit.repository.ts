@@ -24,7 +24,9 @@ export interface AuditFilter {
   readonly actor?: string | undefined;
 }
 
-export type AuditOrder = 'oldest-first' | 'newest-first';
+export const AUDIT_ORDERS = ['newest-first', 'oldest-first'] as const;
+
+export type AuditOrder = (typeof AUDIT_ORDERS)[number];
 
 /** The event behind which a page begins. */
 export interface AuditPosition {

@@ -1,0 +1,63 @@
+import type { StoredAuditEvent } from '../../policy/audit-event.js';
+import type { AccountExplanation } from '../../policy/findings/explain-account.js';
+import type { PlanCounts } from '../../policy/findings/plan-tally.js';
+import type { ActOutcome, AdminAct } from '../../storage/repositories/account-admin.repository.js';
+import { refusedError, type CliError } from '../cli-error.js';
+import type { CliContext } from '../command.js';
+
+/** An account as the commands print it. */
+export interface ShownAccount {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly keyMode: string;
+  /** Unix milliseconds; null = it is not disabled. */
+  readonly disabledAt: number | null;
+  readonly identities: readonly {
+    readonly provider: string;
+    readonly login: string | null;
+    readonly status: string;
+  }[];
+}
+
+/** What was done, by which name, and when it takes effect. */
+export interface ActReport {
+  readonly outcome: Exclude<ActOutcome, 'not-found'>;
+  readonly actor: string;
+  /** A sentence. */
+  readonly servers: string;
+}
+
+/** What the operator's commands read and do, on the database or through a server. */
+export interface Administration {
+  /** @param text an id, or the beginning of a login, an e-mail address or a certificate subject */
+  accounts(text: string | null, limit: number): AsyncIterable<ShownAccount>;
+
+  /**
+   * @param actor the operator's name; undefined = this system's user, or the name of the token
+   * @throws CliError `not-found`
+   */
+  act(act: AdminAct, id: string, actor: string | undefined, reason: string): Promise<ActReport>;
+
+  /** @throws CliError `not-found` */
+  explain(id: string): Promise<ExplainedAnswer>;
+
+  /** Oldest first. @param since Unix milliseconds */
+  audit(since: number): AsyncIterable<StoredAuditEvent>;
+
+  /** @param environment the variables of the changed policy */
+  plan(environment: CliContext['environment']): Promise<PlanCounts>;
+}
+
+export interface ExplainedAnswer {
+  readonly keyMode: string;
+  readonly disabledAt: number | null;
+  readonly explanation: AccountExplanation;
+}
+
+export function accountNotFound(id: string): CliError {
+  return refusedError(`There is no account ${id}.`, 'not-found', 'Run: gatehouse account list');
+}
+
+/** Which accounts have such an id: anything else is no account's. */
+export const ACCOUNT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

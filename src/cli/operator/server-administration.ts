@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises';
+import {
+  GatehouseAdmin,
+  type AccountAct,
+  type AdminAccountPage,
+  type AdminAuditPage,
+  type ListedAccount,
+} from '../../client/api/admin-client.js';
+import { GatehouseProblem } from '../../client/api/problem.js';
+import { parseServerUrl } from '../../client/api/server-url.js';
+import { VARIABLE_NAMES, variableOf } from '../../config/environment/env.js';
+import type { StoredAuditEvent } from '../../policy/audit-event.js';
+import type { AccountExplanation } from '../../policy/findings/explain-account.js';
+import type { PlanCounts } from '../../policy/findings/plan-tally.js';
+import type { AdminAct } from '../../storage/repositories/account-admin.repository.js';
+import { CliError, EXIT, usageError } from '../cli-error.js';
+import type { CliContext } from '../command.js';
+import {
+  ACCOUNT_ID,
+  accountNotFound,
+  type ActReport,
+  type Administration,
+  type ExplainedAnswer,
+} from './administration.js';
+import type { AdminContext } from './with-administration.js';
+
+const PAGE = 200;
+const TOKEN_CODES = ['missing-token', 'invalid-token', 'token-expired'];
+
+const ACTS: Readonly<Record<AdminAct, AccountAct>> = {
+  'account-disabled': 'disable',
+  'account-enabled': 'enable',
+  'all-tokens-revoked': 'revoke',
+  'recheck-requested': 'recheck',
+  'account-deleted': 'delete',
+};
+
+/**
+ * Runs `work` through the administration API of a server.
+ *
+ * @throws CliError `usage`, `no-token`, or of the server's refusal
+ */
+export async function throughServer(
+  { environment, options }: AdminContext,
+  url: string,
+  work: (administration: Administration) => Promise<void>,
+): Promise<void> {
+  const serverUrl = parseServerUrl(url);
+  if (serverUrl === null) {
+    throw usageError('--admin-url must be an http(s) address.');
+  }
+  const token = (
+    options.adminTokenFile === undefined
+      ? (environment['GATEHOUSE_ADMIN_TOKEN'] ?? '')
+      : await readFile(options.adminTokenFile, 'utf8')
+  ).trim();
+  if (token === '') {
+    const hint = 'Set GATEHOUSE_ADMIN_TOKEN, or --admin-token-file.';
+    const facts = { exitCode: EXIT.notLoggedIn, code: 'no-token', hint };
+    throw new CliError('There is no token for the administration API.', facts);
+  }
+  try {
+    await work(new ServerAdministration(new GatehouseAdmin({ serverUrl, token })));
+  } catch (error) {
+    if (error instanceof GatehouseProblem && TOKEN_CODES.includes(error.code)) {
+      const { code } = error;
+      const hint = "Compare the token to the server's ADMIN_TOKENS_FILE.";
+      throw new CliError('The server does not accept the token.', {
+        ...{ exitCode: EXIT.notLoggedIn, code, hint },
+      });
+    }
+    throw error;
+  }
+}
+
+/** The operator's commands through a server: it notifies the others, and knows the caller's name. */
+class ServerAdministration implements Administration {
+  constructor(private readonly api: GatehouseAdmin) {}
+
+  async *accounts(text: string | null, limit: number): AsyncGenerator<ListedAccount> {
+    let cursor: string | null = null;
+    let left = limit;
+    do {
+      const page: AdminAccountPage = await this.api.accounts({
+        limit: Math.min(left, PAGE),
+        ...(text !== null && { query: text }),
+        ...(cursor !== null && { cursor }),
+      });
+      yield* page.accounts;
+      left -= page.accounts.length;
+      cursor = page.cursor;
+    } while (cursor !== null && left > 0);
+  }
+
+  async act(
+    act: AdminAct,
+    id: string,
+    actor: string | undefined,
+    reason: string,
+  ): Promise<ActReport> {
+    if (actor !== undefined) {
+      throw usageError('--actor does not go with --admin-url: the token has a name.');
+    }
+    const { name } = await this.api.me();
+    const { changed } = await known(id, () => this.api.act(id, ACTS[act], reason));
+    return {
+      outcome: changed ? 'done' : 'unchanged',
+      actor: name,
+      servers: 'Running servers were notified: it takes effect now.',
+    };
+  }
+
+  async explain(id: string): Promise<ExplainedAnswer> {
+    const { keyMode, disabledAt, explain } = await known(id, () => this.api.account(id));
+    return { keyMode, disabledAt, explanation: explain as unknown as AccountExplanation };
+  }
+
+  async *audit(since: number): AsyncGenerator<StoredAuditEvent> {
+    let cursor: string | null = null;
+    do {
+      const page: AdminAuditPage = await this.api.audit({
+        ...{ since, order: 'oldest-first', limit: PAGE },
+        ...(cursor !== null && { cursor }),
+      });
+      yield* page.events as readonly StoredAuditEvent[];
+      cursor = page.cursor;
+    } while (cursor !== null);
+  }
+
+  async plan(environment: CliContext['environment']): Promise<PlanCounts> {
+    return this.api.plan(await plannable(environment));
+  }
+}
+
+/** @throws CliError `not-found` where there is no such account */
+async function known<Answer>(id: string, send: () => Promise<Answer>): Promise<Answer> {
+  if (!ACCOUNT_ID.test(id)) {
+    throw accountNotFound(id);
+  }
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof GatehouseProblem && error.code === 'not-found') {
+      throw accountNotFound(id);
+    }
+    throw error;
+  }
+}
+
+/** The variables that a server plans with: it takes neither secrets nor names of files of its own. */
+async function plannable(environment: CliContext['environment']): Promise<Record<string, string>> {
+  const sent: Record<string, string> = {};
+  for (const name of VARIABLE_NAMES) {
+    const { type, secret } = variableOf(name);
+    const text = environment[name];
+    const isSent = name === 'AUTH_PROVIDERS_CONFIG_JSON' || (type !== 'path' && secret !== true);
+    if (text !== undefined && isSent && name !== 'SERVICE_PRESET') {
+      sent[name] = text;
+    }
+  }
+  const file = environment['AUTH_PROVIDERS_CONFIG_PATH'];
+  if (file !== undefined && file !== '') {
+    sent['AUTH_PROVIDERS_CONFIG_JSON'] = await readFile(file, 'utf8');
+  }
+  return sent;
+}

@@ -1,0 +1,110 @@
+import { isRecord } from '../is-record.js';
+import type { components, operations } from './admin-types.js';
+import { Transport, type TransportOptions } from './api-client-transport.js';
+import { writeQuery } from './query.js';
+
+type Schemas = components['schemas'];
+type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
+
+export type AdminCaller = Readonly<Schemas['AdminCallerDto']>;
+export type AdminAccount = Readonly<Schemas['AdministeredAccountDto']>;
+export type AdminAccountPage = Readonly<Schemas['AccountPageDto']>;
+export type ListedAccount = Readonly<Schemas['ListedAccountDto']>;
+export type AdminAuditPage = Readonly<Schemas['AuditPageDto']>;
+export type AdminAuditEvent = Readonly<Schemas['AuditEventDto']>;
+export type AdminOverview = Readonly<Schemas['OverviewDto']>;
+export type AdminProviders = Readonly<Schemas['AdminProvidersDto']>;
+export type AdminPolicy = Readonly<Schemas['AdminPolicyDto']>;
+export type AdminPlan = Readonly<Schemas['PlanDto']>;
+/** Whether anything changed. */
+export type AdminActAnswer = Readonly<Schemas['ActAnswerDto']>;
+
+export type AdminAccountQuery = Readonly<QueryOf<'AdminAccountsController_search'>>;
+export type AdminAuditQuery = Readonly<QueryOf<'AdminAuditController_page'>>;
+
+/** What an administrator does to an account. */
+export type AccountAct = 'disable' | 'enable' | 'revoke' | 'recheck' | 'delete';
+
+/**
+ * The administration API of a server (ADMIN_PORT). Rejects with GatehouseProblem when the server
+ * refuses, and with ServerUnreachable when it does not answer. In a browser on the console's own origin
+ * it works without a token, by the session's cookie.
+ */
+export class GatehouseAdmin {
+  private readonly transport: Transport;
+
+  constructor(options: TransportOptions) {
+    this.transport = new Transport(options);
+  }
+
+  me(): Promise<AdminCaller> {
+    return this.get('/me');
+  }
+
+  overview(): Promise<AdminOverview> {
+    return this.get('/overview');
+  }
+
+  /** One page; the `cursor` of its answer begins the next one. */
+  accounts(query: AdminAccountQuery = {}): Promise<AdminAccountPage> {
+    return this.get(`/accounts${writeQuery(query)}`);
+  }
+
+  account(id: string): Promise<AdminAccount> {
+    return this.get(`/accounts/${encodeURIComponent(id)}`);
+  }
+
+  /** @param reason 1 to 200 characters, kept in the audit trail */
+  act(id: string, act: AccountAct, reason: string): Promise<AdminActAnswer> {
+    const path = `/accounts/${encodeURIComponent(id)}`;
+    return act === 'delete'
+      ? this.send('DELETE', path, { reason })
+      : this.send('POST', `${path}/${act}`, { reason });
+  }
+
+  endSession(id: string, sessionId: string, reason: string): Promise<AdminActAnswer> {
+    const path = `/accounts/${encodeURIComponent(id)}/sessions/${encodeURIComponent(sessionId)}`;
+    return this.send('DELETE', path, { reason });
+  }
+
+  /** One page; the `cursor` of its answer begins the next one. */
+  audit(query: AdminAuditQuery = {}): Promise<AdminAuditPage> {
+    return this.get(`/audit${writeQuery(query)}`);
+  }
+
+  providers(): Promise<AdminProviders> {
+    return this.get('/providers');
+  }
+
+  policy(): Promise<AdminPolicy> {
+    return this.get('/policy');
+  }
+
+  /** @param environment variables that would change */
+  plan(environment: Readonly<Record<string, string>>): Promise<AdminPlan> {
+    return this.send('POST', '/policy/plan', { environment });
+  }
+
+  /** Ends the session of this browser. */
+  async logout(): Promise<void> {
+    await this.send('POST', '/logout', {});
+  }
+
+  private get<Answer>(path: string): Promise<Answer> {
+    return this.send('GET', path);
+  }
+
+  private send<Answer>(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: object,
+  ): Promise<Answer> {
+    const isAnswer = (value: unknown): value is Answer => isRecord(value);
+    return this.transport.send(method, `/admin/v1${path}`, {
+      isAnswer,
+      // Pages on other origins cannot send it.
+      headers: { 'x-gatehouse-admin': '1' },
+      ...(body !== undefined && { body }),
+    });
+  }
+}
