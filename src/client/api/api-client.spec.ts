@@ -12,6 +12,7 @@ const NOT_FOR_CLIENTS = {
   'GET /livez': 'the orchestrator',
   'GET /readyz': 'the orchestrator',
   'GET /v1/oauth/{provider}/callback': 'the provider, through the browser',
+  'GET /v1/oauth/{provider}/jwks': 'the provider',
   'POST /v1/oauth/{provider}/cancel': 'the page of the server, in the browser',
   'GET /v1/auth/mtls/start': 'the browser: certificate.startUrl',
   'GET /v1/auth/mtls/complete': 'the browser',
