@@ -11,13 +11,21 @@ const CANDIDATES = 20;
  * Rows in which every combination of the values of any three factors occurs: a fault that takes up to
  * three settings to show is met. Greedy: each row is the one of some random ones that adds most.
  * The same factors and seed make the same rows.
+ *
+ * @param isPossible whether the values go together; no row has others
  */
-export function coveringArray(factors: Factors, seed: number): Row[] {
-  const values = fc.record(
-    Object.fromEntries(
-      Object.entries(factors).map(([name, levels]) => [name, fc.constantFrom(...levels)]),
-    ),
-  );
+export function coveringArray(
+  factors: Factors,
+  seed: number,
+  isPossible: (row: Row) => boolean = () => true,
+): Row[] {
+  const values = fc
+    .record(
+      Object.fromEntries(
+        Object.entries(factors).map(([name, levels]) => [name, fc.constantFrom(...levels)]),
+      ),
+    )
+    .filter(isPossible);
   const combinationsOf = combinations(factors);
   const missing = new Set(fc.sample(values, { seed, numRuns: 2000 }).flatMap(combinationsOf));
   const rows: Row[] = [];
