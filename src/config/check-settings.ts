@@ -20,6 +20,7 @@ export function checkTogether(
   report: ConfigurationReport,
 ): void {
   checkMasterSecret(values, report);
+  checkRedis(values, report);
   checkHttp(values, report);
   checkLoginOrigins(values, report);
   checkProviderLists(values, report);
@@ -42,6 +43,15 @@ function checkMasterSecret(values: Values, report: ConfigurationReport): void {
   }
   if (secret !== null && values.SERVICE_MASTER_SECRET_PREVIOUS.includes(secret)) {
     report.warn('SERVICE_MASTER_SECRET_PREVIOUS repeats the current SERVICE_MASTER_SECRET.');
+  }
+}
+
+function checkRedis(values: Values, report: ConfigurationReport): void {
+  if (values.REDIS_SENTINELS.length > 0 && values.REDIS_URL === null) {
+    report.problemOnce(
+      'REDIS_URL',
+      'is missing although REDIS_SENTINELS is set: its host is the name of the primary.',
+    );
   }
 }
 

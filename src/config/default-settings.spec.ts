@@ -40,6 +40,8 @@ describe('resolveSettings with nothing set', () => {
           masterSecret: null,
           masterSecretsPrevious: [],
           redisUrl: null,
+          redisSentinels: [],
+          redisSentinelPassword: null,
           files: { databaseUrl: null, masterSecret: null, masterSecretsPrevious: null },
           caBundle: null,
         },

@@ -13,6 +13,19 @@ export const STORAGE_VARIABLES = {
     { type: 'url', schemes: ['redis', 'rediss'], default: null, secret: true },
     'Redis shared by the replicas, `redis://host:6379`. Empty = this process is the only one.',
   ),
+  REDIS_SENTINELS: storage(
+    {
+      type: 'csv',
+      default: [],
+      pattern: /^([\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/,
+      shape: 'host:port',
+    },
+    'Redis Sentinels that name the current primary, `host:26379`. The host of REDIS_URL is then the name of the primary, `redis://mymaster`. Empty = no Sentinel.',
+  ),
+  REDIS_SENTINEL_PASSWORD: storage(
+    { type: 'string', default: null, secret: true },
+    'Password of the Sentinels themselves. Empty = none.',
+  ),
   SERVICE_DATA_DIR: storage(
     { type: 'path', default: './data' },
     'Directory of the embedded database and of the master secret it makes.',
@@ -66,6 +79,9 @@ export const storageConfig = namespaceOf('storage', ({ values, secretFiles, caBu
     masterSecretsPrevious: secretFiles.get('SERVICE_MASTER_SECRET_PREVIOUS') ?? null,
   },
   redisUrl: values.REDIS_URL,
+  /** `host:port`; with them the host of `redisUrl` is the name of the primary. */
+  redisSentinels: values.REDIS_SENTINELS,
+  redisSentinelPassword: values.REDIS_SENTINEL_PASSWORD,
   /** PEM of authorities trusted beside those of Node.js; null = none. */
   caBundle,
 }));

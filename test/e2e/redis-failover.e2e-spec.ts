@@ -3,7 +3,7 @@ import { call, logIn, type CallOptions } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
 import { createStore, type Store } from '../helpers/server-store.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
-import { startRedis, type Service } from '../helpers/services.js';
+import { startRedis, startSentinel, type Service } from '../helpers/services.js';
 import { TcpProxy } from '../helpers/tcp-proxy.js';
 import { waitFor } from '../helpers/wait.js';
 
@@ -48,6 +48,47 @@ withServices('a Redis that fails over and keeps its connections (needs Redis)', 
     await old.replicaof('127.0.0.1', portOf(second));
     old.disconnect();
     await waitFor('limits hold again', isLimited);
+  });
+});
+
+withServices('a Redis with a Sentinel (needs Redis)', () => {
+  it('is used at the primary that the Sentinel names, also after a failover', async () => {
+    const first = await startRedis();
+    const second = await startRedis();
+    const sentinel = await startSentinel('gatehouse', portOf(first));
+    const replica = new Redis(second.url);
+    await replica.replicaof('127.0.0.1', portOf(first));
+    const server = await startServer({
+      env: {
+        REDIS_URL: 'redis://gatehouse',
+        REDIS_SENTINELS: new URL(sentinel.url).host,
+        SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE: String(PER_MINUTE),
+      },
+    });
+    /** Counts that the server wrote to the second Redis, itself or through the first. */
+    const counted = async (): Promise<boolean> => {
+      await call(server, 'GET', '/v1/account/profile');
+      return (await replica.keys('gatehouse:rate:*')).length > 0;
+    };
+    try {
+      await waitFor('counts at the primary, and a copy', counted);
+      await waitFor('the Sentinel knows the replica', async () => {
+        const asked = new Redis(sentinel.url);
+        const known = (await asked.call('SENTINEL', 'REPLICAS', 'gatehouse')) as unknown[];
+        asked.disconnect();
+        return known.length > 0;
+      });
+      await first.kill('SIGKILL');
+      await waitFor('the replica is the primary', async () => {
+        return String(await replica.info('replication')).includes('role:master');
+      });
+      await replica.flushall();
+      await waitFor('counts at the new primary', counted);
+    } finally {
+      replica.disconnect();
+      await server.stop();
+      await Promise.all([first.stop(), second.stop(), sentinel.stop()]);
+    }
   });
 });
 

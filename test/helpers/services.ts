@@ -92,6 +92,28 @@ export async function startRedis(options: RedisOptions = {}): Promise<Service> {
   });
 }
 
+/** Starts a Redis Sentinel that alone decides about the primary at the port. */
+export async function startSentinel(name: string, primaryPort: number): Promise<Service> {
+  const file = findExecutable('redis-server', pathDirectories(), 'redis-server');
+  const home = privateDirectory('gatehouse-sentinel-', {});
+  const port = await freePort();
+  const path = join(home, 'sentinel.conf');
+  const lines = [
+    ...[`port ${port}`, 'bind 127.0.0.1', `dir ${home}`],
+    `sentinel monitor ${name} 127.0.0.1 ${primaryPort} 1`,
+    `sentinel down-after-milliseconds ${name} 1000`,
+  ];
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  return startService({
+    file,
+    args: [path, '--sentinel'],
+    url: `redis://127.0.0.1:${port}`,
+    home,
+    stopSignal: 'SIGTERM',
+    probe: () => ping(connect(local(port))),
+  });
+}
+
 export interface TestDatabase {
   readonly url: string;
   /** Cuts every connection to the database and drops it. */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Settings } from '../../config/settings.js';
-import { operatorChannel, tlsOf } from '../../storage/redis/redis-connections.js';
+import { operatorChannel, serverOptions } from '../../storage/redis/redis-connections.js';
 
 /** A change for running servers, as published on the operator channel. */
 export type OperatorMessage =
@@ -13,14 +13,14 @@ export async function notifyServers(settings: Settings, message: OperatorMessage
     'isDue' in message
       ? 'they look for due identities every few seconds.'
       : `requests and live connections are checked again within ${settings.auth.accessCacheMs / 1000} seconds (AUTH_ACCESS_CACHE_SECONDS).`;
-  const { redisUrl, caBundle } = settings.storage;
+  const { redisUrl } = settings.storage;
   if (redisUrl === null) {
     return `Without REDIS_URL running servers are not notified: ${later}`;
   }
   const redis = new Redis(redisUrl, {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
-    ...tlsOf(redisUrl, caBundle),
+    ...serverOptions(settings.storage),
   });
   redis.on('error', () => undefined);
   try {

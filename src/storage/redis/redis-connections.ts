@@ -4,9 +4,15 @@ import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
 import { LogOnce } from '../../common/log-once.js';
 import { trustingContext } from '../../common/tls-trust.js';
+import type { StorageSettings } from '../../config/storage.config.js';
 
 /** DI token of the {@link RedisConnections}; null where no Redis is configured. */
 export const REDIS = Symbol('Redis');
+
+type RedisSettings = Pick<
+  StorageSettings,
+  'redisUrl' | 'redisSentinels' | 'redisSentinelPassword' | 'caBundle'
+>;
 
 /**
  * Where the command line notifies running replicas of an operator's change. Channels reach across
@@ -59,10 +65,10 @@ export class RedisConnections implements OnApplicationShutdown {
   }
 
   /** Begins to connect; a server without Redis never loads its client. */
-  static async open(url: string, caBundle: string | null = null): Promise<RedisConnections> {
+  static async open(url: string, server: RedisOptions = {}): Promise<RedisConnections> {
     const { Redis: Client } = await import('ioredis');
     const options: RedisOptions = {
-      ...tlsOf(url, caBundle),
+      ...server,
       retryStrategy: (attempt) => Math.min(attempt * 100, MAX_BACKOFF_MS),
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -193,8 +199,23 @@ export class RedisConnections implements OnApplicationShutdown {
   }
 }
 
-/** The trust of a `rediss:` connection. @param caBundle PEM; null = the authorities of Node.js */
-export function tlsOf(url: string, caBundle: string | null): Pick<RedisOptions, 'tls'> {
-  const isTrusting = caBundle !== null && url.startsWith('rediss:');
-  return isTrusting ? { tls: { secureContext: trustingContext(caBundle) } } : {};
+/** How the server of `redisUrl` is found and trusted: a `rediss:` one is, and so are its Sentinels. */
+export function serverOptions(storage: RedisSettings): RedisOptions {
+  const { redisUrl, redisSentinels, redisSentinelPassword, caBundle } = storage;
+  const isTls = redisUrl?.startsWith('rediss:') === true;
+  const secureContext = isTls && caBundle !== null ? trustingContext(caBundle) : undefined;
+  const tls = secureContext === undefined ? {} : { tls: { secureContext } };
+  if (redisUrl === null || redisSentinels.length === 0) {
+    return tls;
+  }
+  return {
+    ...tls,
+    name: new URL(redisUrl).hostname,
+    sentinels: redisSentinels.map((address) => {
+      const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
+      return { host, port: Number(port) };
+    }),
+    ...(redisSentinelPassword !== null && { sentinelPassword: redisSentinelPassword }),
+    ...(isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls.tls ?? {} }),
+  };
 }
