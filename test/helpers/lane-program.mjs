@@ -1,9 +1,12 @@
+import { writeSync } from 'node:fs';
 import { readEnvironment } from '../../dist/config/config.module.js';
 import { resolveSettings } from '../../dist/config/resolve-settings.js';
 import { createApp } from '../../dist/create-app.js';
 
 // Started by server-lane.ts: a message with an environment starts a server, 'close' closes it.
 let app = null;
+/** Behind the log: `process.stdout` would make the pipe one that the log has to wait for. */
+const STDOUT = 1;
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message) => {
   (message === 'close' ? close() : open(message)).catch((error) => {
@@ -19,10 +22,10 @@ async function open(environment) {
   const { settings } = resolveSettings(readEnvironment());
   app = await createApp(settings);
   await app.listen(settings.http.port, settings.http.host);
-  process.stdout.write(`Listening on ${await app.getUrl()}\n`);
+  writeSync(STDOUT, `Listening on ${await app.getUrl()}\n`);
 }
 
 async function close() {
   await app.close();
-  process.stdout.write('Closed\n');
+  writeSync(STDOUT, 'Closed\n');
 }
