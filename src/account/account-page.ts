@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
@@ -6,6 +5,7 @@ import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fileBytes, sendFile, servePageAssets, type FileBytes } from '../common/hosted-page.js';
 import { accountPageHeaders, serviceWorkerHeaders } from '../common/security-headers.js';
 import { brandConfig } from '../config/brand.config.js';
 import { httpConfig } from '../config/http.config.js';
@@ -16,14 +16,7 @@ const ACCOUNT_PAGE_PATH = '/app';
 
 /** The output of `vite build`, as seen from this folder of dist and from the linked programs alike. */
 const BUILT = join(import.meta.dirname, '../web');
-const ONE_YEAR_SECONDS = 31_536_000;
 const BASE = '<base href="/app/" />';
-
-interface FileBytes {
-  readonly body: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly etag: string;
-}
 
 /**
  * Serves the account page, at its own addresses, where browsers return to it from a provider
@@ -45,31 +38,22 @@ export class AccountPage implements OnModuleInit {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     const html = await readFile(join(BUILT, 'index.html'), 'utf8');
     const page = pageBytes(brandedPage(html, this.brand), publicUrl, this.brand);
-    const answer = (request: FastifyRequest, reply: FastifyReply) => send(request, reply, page);
+    const answer = (request: FastifyRequest, reply: FastifyReply) => sendFile(request, reply, page);
     for (const path of ['', '/', '/device', '/oauth/:provider']) {
       server.get(`${ACCOUNT_PAGE_PATH}${path}`, answer);
     }
     const style = styleBytes(this.brand);
-    server.get(`${ACCOUNT_PAGE_PATH}/brand.css`, (request, reply) => send(request, reply, style));
+    server.get(`${ACCOUNT_PAGE_PATH}/brand.css`, (request, reply) =>
+      sendFile(request, reply, style),
+    );
     const script = await readFile(join(BUILT, 'worker.js'), 'utf8');
     const worker = workerBytes(script, notificationRequestUrl);
-    server.get(`${ACCOUNT_PAGE_PATH}/worker.js`, (request, reply) => send(request, reply, worker));
+    server.get(`${ACCOUNT_PAGE_PATH}/worker.js`, (request, reply) =>
+      sendFile(request, reply, worker),
+    );
     // Relative, so that it holds behind a proxy that strips a prefix.
     server.get('/', (_request, reply) => reply.redirect(`${ACCOUNT_PAGE_PATH.slice(1)}/`));
-    // A server without the page never loads the package.
-    const { default: fastifyStatic } = await import('@fastify/static');
-    // Not awaited: that would complete the routes before Nest sets its error handler.
-    void server.register(fastifyStatic, {
-      root: join(BUILT, 'assets'),
-      prefix: `${ACCOUNT_PAGE_PATH}/assets/`,
-      // Only files present at start are served, each with a route of its own.
-      wildcard: false,
-      index: false,
-      preCompressed: true,
-      decorateReply: false,
-      immutable: true,
-      maxAge: ONE_YEAR_SECONDS * 1000,
-    });
+    await servePageAssets(server, join(BUILT, 'assets'), `${ACCOUNT_PAGE_PATH}/assets/`);
   }
 }
 
@@ -96,17 +80,4 @@ function workerBytes(script: string, requestUrl: string | null): FileBytes {
   const body = Buffer.from(`const REQUEST_URL=${JSON.stringify(requestUrl)};\n${script}`);
   const type = { 'content-type': 'text/javascript; charset=utf-8' };
   return fileBytes(body, { ...serviceWorkerHeaders(), ...type });
-}
-
-function fileBytes(body: Buffer, headers: Readonly<Record<string, string>>): FileBytes {
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-  return { body, etag, headers: { ...headers, etag, 'cache-control': 'no-cache' } };
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, page: FileBytes): FastifyReply {
-  const isKnown = request.headers['if-none-match'] === page.etag;
-  return reply
-    .code(isKnown ? 304 : 200)
-    .headers(page.headers)
-    .send(isKnown ? null : page.body);
 }

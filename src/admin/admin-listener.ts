@@ -10,6 +10,8 @@ import type { ConfigType } from '@nestjs/config';
 import { ModuleRef } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { adminConfig } from '../config/admin.config.js';
+import { brandConfig } from '../config/brand.config.js';
+import { ProviderRegistry } from '../providers/provider-registry.js';
 import { AdminTls } from './access/admin-tls.js';
 import { createAdminApp } from './create-admin-app.js';
 
@@ -22,16 +24,22 @@ export class AdminListener implements OnApplicationBootstrap, BeforeApplicationS
   constructor(
     private readonly server: ModuleRef,
     private readonly tls: AdminTls,
+    private readonly providers: ProviderRegistry,
     @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
+    @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { port, host, requestsPerMinute } = this.config;
+    const { port, host, requestsPerMinute, publicUrl, login } = this.config;
     if (port === null) {
       return;
     }
     const tls = await this.tls.options();
-    const app = await createAdminApp(this.server, { tls, requestsPerMinute });
+    const loginProvider = login.provider && this.providers.displayName(login.provider);
+    const app = await createAdminApp(this.server, {
+      ...{ tls, requestsPerMinute },
+      console: { name: this.brand.name, publicUrl, loginProvider },
+    });
     this.tls.watch((context) => (app.getHttpServer() as HttpsServer).setSecureContext(context));
     await app.listen(port, host);
     this.app = app;

@@ -11,6 +11,7 @@ import { AppError } from '../common/errors.js';
 import { acceptJsonOnly, refuseHeadWhereGetChanges } from '../common/request-rules.js';
 import { RequestValidationPipe } from '../common/request-validation.pipe.js';
 import { securityHeaders } from '../common/security-headers.js';
+import { serveAdminConsole, type AdminConsoleOptions } from './admin-console.js';
 import { AdminApiModule, type Services } from './admin-api.module.js';
 
 /** A proposed configuration is the largest body. */
@@ -24,9 +25,11 @@ export interface AdminAppOptions {
   /** null = plain HTTP. */
   readonly tls: ServerOptions | null;
   readonly requestsPerMinute: number;
+  /** null = the API alone. */
+  readonly console: AdminConsoleOptions | null;
 }
 
-/** Builds the application of the administration API: everything but listening. */
+/** Builds the application of the administration API and its console: everything but listening. */
 export async function createAdminApp(
   server: Services,
   options: AdminAppOptions,
@@ -46,6 +49,7 @@ export async function createAdminApp(
 async function createHttpServer({
   tls,
   requestsPerMinute,
+  console,
 }: AdminAppOptions): Promise<FastifyInstance> {
   const common = {
     bodyLimit: BODY_LIMIT_BYTES,
@@ -81,5 +85,8 @@ async function createHttpServer({
   });
   refuseHeadWhereGetChanges(server);
   acceptJsonOnly(server);
+  if (console !== null) {
+    await serveAdminConsole(server, console);
+  }
   return server;
 }

@@ -32,6 +32,18 @@ const ACCOUNT_PAGE = {
   trustedTypes: ['gatehouse-worker'],
 };
 
+/** It makes no address for a worker, and loads nothing of another origin. */
+const ADMIN_CONSOLE = {
+  ...NOTHING,
+  baseUri: ["'self'"],
+  connectSrc: ["'self'"],
+  imgSrc: ['data:'],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  requireTrustedTypesFor: ["'script'"],
+  trustedTypes: ["'none'"],
+};
+
 /** It shows what a push holds: it loads and fetches nothing. */
 const SERVICE_WORKER = {
   ...NOTHING,
@@ -57,6 +69,11 @@ export function securityHeaders() {
 export function accountPageHeaders(imageSource: string | null = null): Record<string, string> {
   const imgSrc = [...ACCOUNT_PAGE.imgSrc, ...(imageSource === null ? [] : [imageSource])];
   return headersWith({ ...ACCOUNT_PAGE, imgSrc });
+}
+
+/** Of the console for administrators, at /admin of ADMIN_PORT. */
+export function adminConsoleHeaders(): Record<string, string> {
+  return { ...headersWith(ADMIN_CONSOLE), 'cross-origin-resource-policy': 'same-origin' };
 }
 
 /** Of the script at /app/worker.js: a worker has a policy of its own. */

@@ -1,32 +1,8 @@
 import { join } from 'node:path';
-import { brotliCompress, gzip } from 'node:zlib';
-import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { defineConfig } from 'vite';
+import { packed } from '../../tools/build/packed.mjs';
 import { thirdParty } from '../../tools/build/third-party.mjs';
-
-/** Beside each script and style a smaller copy for clients that accept one, so that no request compresses. */
-const packed = {
-  name: 'packed',
-  enforce: 'post',
-  generateBundle: {
-    // After Vite's own plugins: they still replace parts of the code.
-    order: 'post',
-    async handler(_options, bundle) {
-      for (const [fileName, part] of Object.entries(bundle)) {
-        const source = Buffer.from(part.type === 'chunk' ? part.code : part.source);
-        if (/^assets\/.*\.(js|css)$/.test(fileName)) {
-          const [br, gz] = await Promise.all([
-            promisify(brotliCompress)(source),
-            promisify(gzip)(source),
-          ]);
-          this.emitFile({ type: 'asset', fileName: `${fileName}.br`, source: br });
-          this.emitFile({ type: 'asset', fileName: `${fileName}.gz`, source: gz });
-        }
-      }
-    },
-  },
-};
 
 /** The service worker: one classic script, as not every browser runs modules as one. */
 const worker = {

@@ -1,48 +1,27 @@
-import { mkdirSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
-import {
-  createAccount,
-  enterKey,
-  open,
-  overflow,
-  sees,
-  seesAccount,
-  tokenOf,
-} from './account-page-acts.js';
+import { createAccount, enterKey, open, sees, seesAccount, tokenOf } from './account-page-acts.js';
 import { startWorld, type World } from './external-world.js';
 import { OPTIONAL } from './keyless-calls.js';
+import { PageLooks } from './page-looks.js';
 
-/** Kept after the run, to be looked at. */
-const PICTURES = join(import.meta.dirname, '../../test-results/account-page');
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
-const SIZES = {
-  desktop: { width: 1200, height: 800 },
-  /** A desktop at 200 % as well: half the pixels in each direction. */
-  phone: { width: 360, height: 740 },
-} as const;
 /** Gzipped, all files that a person loads who creates an account and visits every section. */
 const MAX_LOADED_BYTES = 80_000;
 /** The same, until the sign-in is shown. */
 const MAX_FIRST_BYTES = 45_000;
 const ASSETS = join(import.meta.dirname, '../../dist/web/assets');
-const THEMES = ['light', 'dark'] as const;
 
 (hasChromium() ? describe : describe.skip)('every state of the account page', () => {
-  let axe: string;
   let browser: Browser;
   let world: World;
   let visitor: Visitor;
+  let looks: PageLooks;
 
   beforeAll(async () => {
-    mkdirSync(PICTURES, { recursive: true });
-    axe = await readFile(AXE, 'utf8');
+    looks = await PageLooks.open('account-page');
     browser = await startChromium();
     const env = { ...OPTIONAL, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: '' };
     world = await startWorld({ env: { ...env, AUTH_ANONYMOUS_SIGNUP_ENABLED: '1' } });
@@ -60,42 +39,7 @@ const THEMES = ['light', 'dark'] as const;
     expect(browserErrors).toEqual([]);
   });
 
-  /** Checks what is shown now in each theme and size, and right to left, and keeps pictures. */
-  async function check(name: string): Promise<void> {
-    const { page } = visitor;
-    const found: unknown[] = [];
-    for (const [size, viewport] of Object.entries(SIZES)) {
-      await page.setViewportSize(viewport);
-      for (const colorScheme of THEMES) {
-        await page.emulateMedia({ colorScheme });
-        await page.evaluate('scrollTo(0, 0)');
-        const path = join(PICTURES, `${name}-${size}-${colorScheme}.png`);
-        await page.screenshot({ path, fullPage: true, animations: 'disabled' });
-        const violations = await violationsNow();
-        found.push(...violations.map((one) => `${size} ${colorScheme}: ${one}`));
-      }
-      found.push(...(await cutOff()).map((one) => `${size}: ${one}`));
-    }
-    expect(found).toEqual([]);
-  }
-
-  async function violationsNow(): Promise<readonly string[]> {
-    await visitor.page.evaluate(`${axe}; undefined`);
-    const { violations } = await visitor.page.evaluate<AxeResults>('axe.run()');
-    return violations.map(({ id, nodes }) => `${id} at ${nodes.map((one) => one.html).join(' ')}`);
-  }
-
-  /** What is wider than the window, in both writing directions. */
-  async function cutOff(): Promise<readonly string[]> {
-    const wrong: string[] = [];
-    for (const direction of ['rtl', 'ltr']) {
-      await visitor.page.evaluate(`document.documentElement.dir = '${direction}'`);
-      if ((await overflow(visitor)) > 0) {
-        wrong.push(`wider than the window (${direction})`);
-      }
-    }
-    return wrong;
-  }
+  const check = (name: string): Promise<void> => looks.check(visitor, name);
 
   it('loads within its budget', async () => {
     const loaded = new Set<string>();

@@ -9,19 +9,21 @@ import linking from '../../rolldown.config.mjs';
 const NEST = 'node_modules/@nestjs/cli/bin/nest.js';
 
 /**
- * The compiled modules, the linked programs in `bin` and the account page in `web`
- * (docs/adr/0009-linked-programs.md).
+ * The compiled modules, the linked programs in `bin` and the account page in `web`,
+ * with the console for administrators in `web/admin` (docs/adr/0009-linked-programs.md).
  *
  * @param {{ root: string, work: string }} folders
  */
 export async function buildPrograms({ root, work }) {
   await compile(root, work);
   await link(work);
-  await build({
-    configFile: join(root, 'src/web/vite.config.mjs'),
-    logLevel: 'warn',
-    build: { outDir: join(work, 'web') },
-  });
+  await buildPage(join(root, 'src/web'), join(work, 'web'));
+  await buildPage(join(root, 'src/web/admin'), join(work, 'web/admin'));
+}
+
+async function buildPage(source, outDir) {
+  const configFile = join(source, 'vite.config.mjs');
+  await build({ configFile, logLevel: 'warn', build: { outDir } });
 }
 
 async function compile(root, work) {

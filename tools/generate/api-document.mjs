@@ -20,7 +20,7 @@ const ENVIRONMENT = {
  */
 export async function apiDocumentFiles() {
   const app = await createApp(resolveSettings(ENVIRONMENT).settings);
-  const admin = await createAdminApp(app, { tls: null, requestsPerMinute: 1 });
+  const admin = await createAdminApp(app, { tls: null, requestsPerMinute: 1, console: null });
   try {
     return [
       fileOf('openapi.json', buildApiDocument(app)),

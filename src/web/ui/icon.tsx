@@ -21,6 +21,9 @@ const PATHS = {
   branch:
     'M7 5v14M17 9a6 6 0 0 1-6 6H7M9 5a2 2 0 1 1-4 0 2 2 0 0 1 4 0zM9 19a2 2 0 1 1-4 0 2 2 0 0 1 4 0zM19 7a2 2 0 1 1-4 0 2 2 0 0 1 4 0z',
   person: 'M16 8a4 4 0 1 1-8 0 4 4 0 0 1 8 0zM4 21c.5-4 3.5-6 8-6s7.5 2 8 6',
+  list: 'M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01',
+  search: 'M17 10.5a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0zM15.5 15.5L21 21',
+  download: 'M12 4v11M7.5 11l4.5 4.5 4.5-4.5M4 20h16',
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+const ONE_YEAR_SECONDS = 31_536_000;
+
+/** A file of a page as it is sent; browsers ask whether it changed before they use a copy. */
+export interface FileBytes {
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly etag: string;
+}
+
+/** @param headers beside those of the cache, for example its type */
+export function fileBytes(body: Buffer, headers: Readonly<Record<string, string>>): FileBytes {
+  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+  return { body, etag, headers: { ...headers, etag, 'cache-control': 'no-cache' } };
+}
+
+export function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: FileBytes,
+): FastifyReply {
+  const isKnown = request.headers['if-none-match'] === file.etag;
+  return reply
+    .code(isKnown ? 304 : 200)
+    .headers(file.headers)
+    .send(isKnown ? null : file.body);
+}
+
+/**
+ * Serves the scripts and styles of a page, whose names hold the hash of their content. A server without
+ * a page never loads the package.
+ *
+ * @param root folder of the files
+ * @param prefix of their addresses, with a slash at both ends
+ */
+export async function servePageAssets(
+  server: FastifyInstance,
+  root: string,
+  prefix: string,
+): Promise<void> {
+  const { default: fastifyStatic } = await import('@fastify/static');
+  // Not awaited: that would complete the routes before Nest sets its error handler.
+  void server.register(fastifyStatic, {
+    ...{ root, prefix },
+    // Only files present at start are served, each with a route of its own.
+    wildcard: false,
+    index: false,
+    preCompressed: true,
+    decorateReply: false,
+    immutable: true,
+    maxAge: ONE_YEAR_SECONDS * 1000,
+  });
+}

@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { brand } from '../brand.js';
+import type { Live } from './use-live.js';
+import { texts } from './words/texts.js';
+
+interface HeadProps {
+  readonly title: string;
+  /** What the page shows, for whether it is up to date. */
+  readonly live?: Pick<Live<unknown>, 'value' | 'notice'>;
+  readonly children?: ComponentChildren;
+}
+
+/** The heading takes the focus where the page changes, so that screen readers announce it. */
+export function Head({ title, live, children }: HeadProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · ${brand.name}`;
+  }, [title]);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <div class="head">
+      <div class="titled">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {children}
+      </div>
+      {live !== undefined && live.value !== null && <Freshness isFresh={live.notice === null} />}
+    </div>
+  );
+}
+
+function Freshness({ isFresh }: { readonly isFresh: boolean }) {
+  return (
+    <span class={isFresh ? 'fresh' : 'fresh stale'} role="status" title={texts.live.hint}>
+      {isFresh ? texts.live.fresh : texts.live.stale}
+    </span>
+  );
+}

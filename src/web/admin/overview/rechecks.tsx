@@ -1,0 +1,179 @@
+import { useId } from 'preact/hooks';
+import type { AdminProvider } from '../admin-answers.js';
+import { formatRelative } from '../../words/format.js';
+import { formatCount } from '../format-count.js';
+import { texts } from '../words/texts.js';
+
+interface RechecksProps {
+  readonly providers: readonly AdminProvider[];
+  /** Whether identities are checked again at all. */
+  readonly isOn: boolean;
+}
+
+/** Outcomes that are drawn one by one; what is left had no answer. */
+const OUTCOMES = ['eligible', 'ineligible'] as const;
+
+interface Part {
+  readonly tone: 'good' | 'alarm' | 'caution' | 'quiet' | 'accent';
+  readonly label: string;
+  readonly count: number;
+}
+
+/** The re-checks of each provider: those that wait, and those that this replica has done. */
+export function Rechecks({ providers, isOn }: RechecksProps) {
+  const { rechecks } = texts;
+  const checked = providers.filter(({ checks }) => isOn || checks.due > 0);
+  return (
+    <section aria-labelledby="rechecks">
+      <div class="lead">
+        <h2 id="rechecks">{rechecks.title}</h2>
+        <p class="quiet">{isOn ? rechecks.lead : rechecks.off}</p>
+      </div>
+      {checked.length > 0 && (
+        <div class="pair">
+          <BarChart
+            title={rechecks.waiting}
+            none={rechecks.noneWaits}
+            rows={checked.map(({ displayName, checks }) => ({
+              name: displayName,
+              hint:
+                checks.oldestDueAt === null
+                  ? ''
+                  : rechecks.oldest(formatRelative(checks.oldestDueAt)),
+              parts: [
+                { tone: 'caution', label: rechecks.overdue, count: checks.overdue },
+                { tone: 'accent', label: rechecks.due, count: checks.due - checks.overdue },
+              ],
+            }))}
+          />
+          <BarChart
+            title={rechecks.done}
+            none={rechecks.noneDone}
+            rows={checked.map(({ displayName, checks }) => ({
+              name: displayName,
+              hint: '',
+              parts: doneParts(checks.done),
+            }))}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function doneParts(done: AdminProvider['checks']['done']): Part[] {
+  const { rechecks } = texts;
+  const all = Object.values(done).reduce((sum, count) => sum + count, 0);
+  const [eligible = 0, ineligible = 0] = OUTCOMES.map((outcome) => done[outcome] ?? 0);
+  return [
+    { tone: 'good', label: rechecks.eligible, count: eligible },
+    { tone: 'alarm', label: rechecks.ineligible, count: ineligible },
+    { tone: 'quiet', label: rechecks.unknown, count: all - eligible - ineligible },
+  ];
+}
+
+interface Row {
+  readonly name: string;
+  readonly hint: string;
+  readonly parts: readonly Part[];
+}
+
+interface BarChartProps {
+  readonly title: string;
+  /** Shown where every count is 0. */
+  readonly none: string;
+  readonly rows: readonly Row[];
+}
+
+/** A picture for the eye; the table below it has the same numbers, for everyone. */
+function BarChart({ title, none, rows }: BarChartProps) {
+  const id = useId();
+  const totals = rows.map(({ parts }) => parts.reduce((sum, { count }) => sum + count, 0));
+  const longest = Math.max(1, ...totals);
+  const labels = rows[0]?.parts ?? [];
+  const isEmpty = totals.every((total) => total === 0);
+  return (
+    <figure class="chart" aria-labelledby={id}>
+      <figcaption id={id}>{title}</figcaption>
+      {isEmpty ? (
+        <p class="quiet">{none}</p>
+      ) : (
+        <>
+          {rows.map((row) => (
+            <Bar key={row.name} row={row} longest={longest} />
+          ))}
+          <ul class="legend" aria-hidden="true">
+            {labels.map(({ tone, label }) => (
+              <li key={label}>
+                <span class={`dot ${tone}`} />
+                {label}
+              </li>
+            ))}
+          </ul>
+          <details>
+            <summary>{texts.rechecks.table}</summary>
+            <div class="scroll">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">{texts.rechecks.provider}</th>
+                    {labels.map(({ label }) => (
+                      <th key={label} scope="col" class="number">
+                        {label}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.map(({ name, parts }) => (
+                    <tr key={name}>
+                      <th scope="row">{name}</th>
+                      {parts.map(({ label, count }) => (
+                        <td key={label} class="number">
+                          {formatCount(count)}
+                        </td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </details>
+        </>
+      )}
+    </figure>
+  );
+}
+
+interface BarProps {
+  readonly row: Row;
+  /** Re-checks of the bar that is as wide as the chart. */
+  readonly longest: number;
+}
+
+function Bar({ row: { name, hint, parts }, longest }: BarProps) {
+  const total = parts.reduce((sum, { count }) => sum + count, 0);
+  const amount = hint === '' ? formatCount(total) : `${formatCount(total)} · ${hint}`;
+  let end = 0;
+  return (
+    <div>
+      <p class="bar-label">
+        <span>{name}</span>
+        <span class="quiet">{amount}</span>
+      </p>
+      <svg
+        class="bar tall"
+        viewBox={`0 0 ${longest} 1`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        <rect class="track" width={longest} height="1" />
+        {parts.map(({ tone, label, count }) => {
+          const start = end;
+          end += count;
+          return <rect key={label} class={tone} x={start} width={count} height="1" />;
+        })}
+      </svg>
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+import type { ComponentType } from 'preact';
+import { Brand } from '../brand.js';
+import { Icon, type IconName } from '../ui/icon.js';
+import { LanguageChoice } from '../ui/language-choice.js';
+import { useAction } from '../ui/notice.js';
+import { words } from '../words/words.js';
+import { Account } from './accounts/account.js';
+import { Accounts } from './accounts/accounts.js';
+import { Audit } from './audit/audit.js';
+import { Overview } from './overview/overview.js';
+import { Policy } from './policy/policy.js';
+import { SECTIONS, useRoute, type Filter, type Section } from './route.js';
+import { useSession } from './session.js';
+import { texts } from './words/texts.js';
+
+const CONTENT: Readonly<Record<Section, ComponentType<{ readonly filter: Filter }>>> = {
+  overview: Overview,
+  accounts: Accounts,
+  audit: Audit,
+  policy: Policy,
+};
+
+const ICONS: Readonly<Record<Section, IconName>> = {
+  overview: 'home',
+  accounts: 'person',
+  audit: 'list',
+  policy: 'shield',
+};
+
+/** What an administrator sees on every page: where they are, and as whom. */
+export function Shell() {
+  const { section, accountId, filter } = useRoute();
+  const Content = CONTENT[section];
+  return (
+    <>
+      <header class="topbar">
+        <Brand withHost />
+        <div class="row">
+          <Caller />
+          <LanguageChoice />
+          <SignOut />
+        </div>
+      </header>
+      <div class="frame">
+        <nav class="tabs" aria-label={texts.nav.label}>
+          {SECTIONS.map((one) => (
+            <a key={one} href={`#${one}`} aria-current={one === section ? 'page' : undefined}>
+              <Icon name={ICONS[one]} />
+              {texts.nav[one]}
+            </a>
+          ))}
+        </nav>
+        <main>
+          {accountId === null ? (
+            <Content key={section} filter={filter} />
+          ) : (
+            <Account key={accountId} id={accountId} />
+          )}
+        </main>
+      </div>
+    </>
+  );
+}
+
+function Caller() {
+  const { caller } = useSession();
+  return (
+    <span class="caller">
+      <span class="name">{caller.name}</span>
+      <span class={caller.role === 'operate' ? 'badge accent' : 'badge'}>
+        {texts.roles[caller.role]}
+      </span>
+    </span>
+  );
+}
+
+/** Not of a certificate: the browser would send it again. */
+function SignOut() {
+  const { client, caller, end } = useSession();
+  const { isBusy, run } = useAction(end, end);
+  if (caller.method === 'certificate') {
+    return null;
+  }
+  const signOut = () =>
+    run(async () => {
+      await (caller.method === 'login' ? client.logout() : undefined);
+      end(null);
+    });
+  return (
+    <button type="button" disabled={isBusy} onClick={signOut}>
+      <Icon name="exit" />
+      {words.signOut}
+    </button>
+  );
+}

@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks';
+import { GatehouseProblem } from '../../client/api/problem.js';
+import { Brand } from '../brand.js';
+import { serverUrl } from '../server.js';
+import { Icon } from '../ui/icon.js';
+import { LanguageChoice } from '../ui/language-choice.js';
+import { failure, NoticeLine, problem, useAction, type Notice } from '../ui/notice.js';
+import { words } from '../words/words.js';
+import { clientWith, keepToken, loginProvider } from './session.js';
+import { texts } from './words/texts.js';
+
+interface SignInProps {
+  /** Why the last session ended. */
+  readonly notice: Notice | null;
+  /** Shows the console, after the browser got a token. */
+  readonly enter: () => Promise<void>;
+}
+
+/** Certificates need no sign-in: the browser has sent one, or the server asks for another way. */
+export function SignIn({ notice, enter }: SignInProps) {
+  const provider = loginProvider();
+  const { signIn } = texts;
+  return (
+    <div class="gate">
+      <header>
+        <Brand withHost />
+      </header>
+      <main>
+        <section class="card" aria-labelledby="sign-in">
+          <div class="lead">
+            <h1 id="sign-in">{signIn.title}</h1>
+            <p class="quiet">{signIn.lead}</p>
+          </div>
+          <NoticeLine notice={notice} />
+          {provider !== '' && (
+            <>
+              <a class="button primary" href={`${serverUrl()}/admin/v1/login`}>
+                <Icon name="person" />
+                {words.signIn.continueWith(provider)}
+              </a>
+              <p class="divider">{words.signIn.or}</p>
+            </>
+          )}
+          <TokenForm enter={enter} isFirst={provider === ''} />
+        </section>
+      </main>
+      <footer>
+        <LanguageChoice />
+      </footer>
+    </div>
+  );
+}
+
+interface TokenFormProps extends Pick<SignInProps, 'enter'> {
+  /** Whether it is the one way that is offered. */
+  readonly isFirst: boolean;
+}
+
+function TokenForm({ enter, isFirst }: TokenFormProps) {
+  const [token, setToken] = useState('');
+  const [notice, show] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(show, show);
+  const { signIn } = texts;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    run(async () => {
+      const given = token.trim();
+      const refusal = await refusalOf(given);
+      if (refusal !== null) {
+        show(refusal);
+        return;
+      }
+      keepToken(given);
+      await enter();
+    });
+  };
+  return (
+    <form onSubmit={submit}>
+      <div class="field">
+        <label for="token">{signIn.token}</label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          required
+          value={token}
+          aria-invalid={notice !== null}
+          aria-describedby="token-hint"
+          onInput={({ currentTarget }) => setToken(currentTarget.value)}
+        />
+        <p id="token-hint" class="hint">
+          {signIn.tokenHint}
+        </p>
+      </div>
+      <NoticeLine notice={notice} />
+      <button type="submit" class={isFirst ? 'primary' : ''} disabled={isBusy}>
+        {signIn.submit}
+      </button>
+    </form>
+  );
+}
+
+/** null for a token that the server knows. */
+async function refusalOf(token: string): Promise<Notice | null> {
+  // A header cannot carry anything else.
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    return problem(texts.signIn.unknown);
+  }
+  try {
+    await clientWith(token).me();
+    return null;
+  } catch (error) {
+    const isUnknown = error instanceof GatehouseProblem && error.code === 'invalid-token';
+    return isUnknown ? problem(texts.signIn.unknown) : failure(error);
+  }
+}

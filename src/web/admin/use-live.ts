@@ -1,0 +1,79 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { failure, type Notice } from '../ui/notice.js';
+import { requiresSignIn } from '../words/failure.js';
+import { useSession } from './session.js';
+
+const PERIOD_MS = 5000;
+
+/** What the server has now, as far as this page knows. */
+export interface Live<Value> {
+  /** null until it is read. */
+  readonly value: Value | null;
+  /** Why the last reading failed; `value` is then from one before. */
+  readonly notice: Notice | null;
+  /** Reads it at once. */
+  readonly reload: () => void;
+}
+
+interface Known<Value> {
+  readonly key: string;
+  readonly text: string;
+  readonly value: Value;
+}
+
+/**
+ * Reads something again every few seconds while the page is visible, and at once when it becomes so.
+ *
+ * @param read what to read; another one when `key` changes
+ * @param key names what is read
+ */
+export function useLive<Value>(read: () => Promise<Value>, key: string): Live<Value> {
+  const { end } = useSession();
+  const [known, setKnown] = useState<Known<Value> | null>(null);
+  const [notice, show] = useState<Notice | null>(null);
+  const latest = useRef(0);
+  const current = useRef(read);
+  current.current = read;
+
+  const reload = useCallback(async () => {
+    const turn = (latest.current += 1);
+    try {
+      const value = await current.current();
+      const text = JSON.stringify(value);
+      if (turn === latest.current) {
+        // The same answer renders nothing again.
+        setKnown((last) => (last?.key === key && last.text === text ? last : { key, text, value }));
+        show(null);
+      }
+    } catch (error) {
+      if (turn === latest.current) {
+        (requiresSignIn(error) ? end : show)(failure(error));
+      }
+    }
+  }, [key]);
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    const tick = () => {
+      clearTimeout(timer);
+      if (document.visibilityState === 'visible') {
+        void reload().finally(() => {
+          clearTimeout(timer);
+          timer = isOver ? undefined : setTimeout(tick, PERIOD_MS);
+        });
+      }
+    };
+    tick();
+    document.addEventListener('visibilitychange', tick);
+    return () => {
+      isOver = true;
+      latest.current += 1;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', tick);
+    };
+  }, [reload]);
+
+  const value = known?.key === key ? known.value : null;
+  return { value, notice, reload: () => void reload() };
+}
