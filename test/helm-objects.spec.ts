@@ -139,4 +139,42 @@ describe('the objects of the chart, by its values,', () => {
       'helm.sh/hook-weight': '-1',
     });
   });
+
+  it('serve the administration API only where it is switched on, to the peers that are named', async () => {
+    const peer = { namespaceSelector: { matchLabels: { name: 'operators' } } };
+    const off = await chart.templateWith(helm, {});
+    expect(off.stdout).not.toMatch(/-admin|ADMIN_/);
+    const { stdout, stderr } = await chart.templateWith(helm, {
+      administration: {
+        enabled: true,
+        tokens: { existingSecret: 'admins' },
+        tls: { existingSecret: 'admin-tls' },
+      },
+      networkPolicy: { adminFrom: [peer] },
+    });
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    expect(at(find(manifests, 'ConfigMap'), 'data')).toMatchObject({
+      ADMIN_PORT: '3100',
+      ADMIN_HOST: '0.0.0.0',
+      ADMIN_TOKENS_FILE: '/etc/gatehouse/admin/admin-tokens.json',
+      ADMIN_TLS_CERT_PATH: '/etc/gatehouse/admin-tls/tls.crt',
+    });
+    const pod = at(find(manifests, 'Deployment'), 'spec.template.spec');
+    expect(at(pod, 'containers.0.ports')).toContainEqual({
+      name: 'admin',
+      containerPort: 3100,
+      protocol: 'TCP',
+    });
+    expect(JSON.stringify(at(pod, 'volumes'))).toContain('"secretName":"admins"');
+    expect(at(find(manifests, 'Service', 'admin'), 'spec')).toMatchObject({
+      type: 'ClusterIP',
+      ports: [{ port: 443, targetPort: 'admin' }],
+    });
+    expect(at(find(manifests, 'NetworkPolicy'), 'spec.ingress')).toContainEqual({
+      ports: [{ port: 'admin', protocol: 'TCP' }],
+      from: [peer],
+    });
+    expect(await typeCheck(manifests)).toBe('');
+  });
 });

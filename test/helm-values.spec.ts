@@ -40,6 +40,7 @@ describe('the values', () => {
     const secrets = names.filter(([, { secret }]) => secret);
     const plain = names.filter(([, { secret }]) => !secret);
     const { stdout, stderr } = await chart.templateWith(binary(4), {
+      administration: { enabled: true },
       config: Object.fromEntries(plain.map(([name, variable]) => [name, sampleOf(variable)])),
       secrets: Object.fromEntries(secrets.map(([name]) => [name, { existingSecret: 'all' }])),
     });

@@ -197,6 +197,24 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['metrics.serviceMonitor.authorization'],
   })),
   {
+    what: 'an administration API without callers',
+    values: { administration: { enabled: true } },
+    says: ['administration.tokens.existingSecret', 'ADMIN_LOGIN_PROVIDER'],
+  },
+  {
+    what: 'an administration API that every pod reaches in the open',
+    values: {
+      administration: { enabled: true, tokens: { existingSecret: 'admins' } },
+      networkPolicy: { enabled: false },
+    },
+    says: ['administration.tls.existingSecret', 'networkPolicy.enabled'],
+  },
+  {
+    what: 'a port of the administration API without a Service',
+    values: { config: { ADMIN_PORT: 3100 } },
+    says: ['config.ADMIN_PORT', 'administration.enabled'],
+  },
+  {
     what: 'two CA bundles',
     values: { caBundle: { pem: 'a', existingConfigMap: 'corp-ca' } },
     says: ['caBundle.pem and caBundle.existingConfigMap'],

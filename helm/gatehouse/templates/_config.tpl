@@ -57,6 +57,15 @@
 {{- if include "gatehouse.hasCaBundle" . -}}
 {{- $_ := set $config "SERVICE_CA_BUNDLE" (printf "/etc/gatehouse/ca-bundle/%s" .Values.caBundle.key) -}}
 {{- end -}}
+{{- with .Values.administration -}}
+{{- if and .enabled .tokens.existingSecret -}}
+{{- $_ := set $config "ADMIN_TOKENS_FILE" (printf "/etc/gatehouse/admin/%s" .tokens.key) -}}
+{{- end -}}
+{{- if and .enabled .tls.existingSecret -}}
+{{- $_ := set $config "ADMIN_TLS_CERT_PATH" "/etc/gatehouse/admin-tls/tls.crt" -}}
+{{- $_ := set $config "ADMIN_TLS_KEY_PATH" "/etc/gatehouse/admin-tls/tls.key" -}}
+{{- end -}}
+{{- end -}}
 {{- with .Values.mtls -}}
 {{- $prefix := "SERVICE_FEATURE_AUTH_MTLS__" -}}
 {{- if .enabled -}}
@@ -93,6 +102,10 @@
 {{- end -}}
 {{- if and .Values.metrics.enabled (not (get $config "METRICS_PORT")) -}}
 {{- $_ := set $config "METRICS_PORT" "9090" -}}
+{{- end -}}
+{{- if .Values.administration.enabled -}}
+{{- $_ := set $config "ADMIN_PORT" (get $config "ADMIN_PORT" | default "3100") -}}
+{{- $_ := set $config "ADMIN_HOST" (get $config "ADMIN_HOST" | default (get $config "HOST" | default "0.0.0.0")) -}}
 {{- end -}}
 {{- $hasMetricsPort := get $config "METRICS_PORT" -}}
 {{- range .Values.extraEnv -}}
@@ -176,6 +189,12 @@ http://{{ include "gatehouse.fullname" . }}.{{ .Release.Namespace }}.svc:{{ .Val
 
 {{- define "gatehouse.metricsPort" -}}
 {{- include "gatehouse.value" (dict "root" . "name" "METRICS_PORT") -}}
+{{- end -}}
+
+{{- define "gatehouse.adminPort" -}}
+{{- if .Values.administration.enabled -}}
+{{- include "gatehouse.value" (dict "root" . "name" "ADMIN_PORT") -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "gatehouse.graceSeconds" -}}

@@ -162,7 +162,7 @@
 {{- range $name, $_ := include "gatehouse.derivedConfig" . | fromYaml -}}
 {{- if not (kindIs "invalid" (get $values.config $name)) -}}
 {{- if hasKey $values.config $name -}}
-{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "caBundle" (ternary "mtls" "providers" (contains "MTLS" $name)) (eq $name "SERVICE_CA_BUNDLE"))) -}}
+{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "caBundle" (ternary "administration" (ternary "mtls" "providers" (contains "MTLS" $name)) (hasPrefix "ADMIN_" $name)) (eq $name "SERVICE_CA_BUNDLE"))) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -180,7 +180,7 @@
 {{- $reasons = append $reasons (printf "config.%s has credentials, and a ConfigMap is no place for them: give it in extraEnv, from a Secret." $name) -}}
 {{- end -}}
 {{- end -}}
-{{- range $name := list "PORT" "METRICS_PORT" -}}
+{{- range $name := list "PORT" "METRICS_PORT" "ADMIN_PORT" -}}
 {{- if eq (include "gatehouse.value" (dict "root" $ "name" $name)) "0" -}}
 {{- $reasons = append $reasons (printf "config.%s must not be 0: a Service needs to know the port." $name) -}}
 {{- end -}}
@@ -203,6 +203,21 @@
 {{- end -}}
 {{- if and .Values.networkPolicy.enabled .Values.networkPolicy.egress.enabled (not .Values.networkPolicy.egress.rules) -}}
 {{- $reasons = append $reasons "networkPolicy.egress.rules is empty: nothing but DNS would be reached. Name the database, Redis and the identity providers, or leave networkPolicy.egress.enabled off." -}}
+{{- end -}}
+{{- if .Values.administration.enabled -}}
+{{- $callers := list "ADMIN_TOKENS_FILE" "ADMIN_TLS_CLIENT_CA_PATH" "ADMIN_LOGIN_PROVIDER" -}}
+{{- $given := false -}}
+{{- range $name := $callers -}}
+{{- if include "gatehouse.value" (dict "root" $ "name" $name) -}}{{- $given = true -}}{{- end -}}
+{{- end -}}
+{{- if not $given -}}
+{{- $reasons = append $reasons (printf "administration.enabled admits no caller: set administration.tokens.existingSecret, or one of %s in config." (join ", " $callers)) -}}
+{{- end -}}
+{{- if not (or .Values.administration.tls.existingSecret (get .Values.config "ADMIN_TLS_CERT_PATH") .Values.networkPolicy.enabled) -}}
+{{- $reasons = append $reasons "administration.tls.existingSecret is missing and networkPolicy.enabled is off: every pod would reach the administration API, unencrypted." -}}
+{{- end -}}
+{{- else if get .Values.config "ADMIN_PORT" -}}
+{{- $reasons = append $reasons "config.ADMIN_PORT needs administration.enabled: no port of the pod or Service would lead to it." -}}
 {{- end -}}
 {{- $isTokenGiven := include "gatehouse.isGiven" (dict "root" . "name" "METRICS_TOKEN") -}}
 {{- if and .Values.metrics.serviceMonitor.enabled $isTokenGiven (not (include "gatehouse.metricsAuthorization" .)) -}}

@@ -38,6 +38,18 @@ volumeMounts:
     mountPath: /etc/gatehouse/providers
     readOnly: true
   {{- end }}
+  {{- if .Values.administration.enabled }}
+  {{- if .Values.administration.tokens.existingSecret }}
+  - name: admin
+    mountPath: /etc/gatehouse/admin
+    readOnly: true
+  {{- end }}
+  {{- if .Values.administration.tls.existingSecret }}
+  - name: admin-tls
+    mountPath: /etc/gatehouse/admin-tls
+    readOnly: true
+  {{- end }}
+  {{- end }}
   {{- if include "gatehouse.hasCaBundle" . }}
   {{- include "gatehouse.caBundleMount" . | nindent 2 }}
   {{- end }}

@@ -31,6 +31,9 @@
 {{- $warnings = append $warnings "networkPolicy.enabled is off and there is no secrets.METRICS_TOKEN: every pod that reaches the server reads the metrics." -}}
 {{- end -}}
 {{- end -}}
+{{- if and .Values.administration.enabled .Values.networkPolicy.enabled (not .Values.networkPolicy.adminFrom) -}}
+{{- $warnings = append $warnings (printf "networkPolicy.adminFrom is empty: no peer reaches the administration API. From your machine: kubectl -n %s port-forward svc/%s-admin 3100:admin" .Release.Namespace (include "gatehouse.fullname" .)) -}}
+{{- end -}}
 {{- with .Values.mtls -}}
 {{- if and .enabled (eq .mode "forwarded") -}}
 {{- if eq .forwarded.proxy "ingress-nginx" -}}
