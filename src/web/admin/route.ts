@@ -47,3 +47,9 @@ export function useRoute(): Route {
   }, []);
   return route;
 }
+
+/** What was typed or chosen in a field of a form; '' = nothing. */
+export function textOf(values: FormData, name: string): string {
+  const value = values.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}

@@ -76,29 +76,42 @@ function TokenForm({ enter, isFirst }: TokenFormProps) {
   };
   return (
     <form onSubmit={submit}>
-      <div class="field">
-        <label for="token">{signIn.token}</label>
-        <input
-          id="token"
-          type="password"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          required
-          value={token}
-          aria-invalid={notice !== null}
-          aria-describedby="token-hint"
-          onInput={({ currentTarget }) => setToken(currentTarget.value)}
-        />
-        <p id="token-hint" class="hint">
-          {signIn.tokenHint}
-        </p>
-      </div>
+      <TokenField token={token} setToken={setToken} isInvalid={notice !== null} />
       <NoticeLine notice={notice} />
       <button type="submit" class={isFirst ? 'primary' : ''} disabled={isBusy}>
         {signIn.submit}
       </button>
     </form>
+  );
+}
+
+interface TokenFieldProps {
+  readonly token: string;
+  readonly setToken: (token: string) => void;
+  readonly isInvalid: boolean;
+}
+
+function TokenField({ token, setToken, isInvalid }: TokenFieldProps) {
+  const { signIn } = texts;
+  return (
+    <div class="field">
+      <label for="token">{signIn.token}</label>
+      <input
+        id="token"
+        type="password"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        required
+        value={token}
+        aria-invalid={isInvalid}
+        aria-describedby="token-hint"
+        onInput={({ currentTarget }) => setToken(currentTarget.value)}
+      />
+      <p id="token-hint" class="hint">
+        {signIn.tokenHint}
+      </p>
+    </div>
   );
 }
 

@@ -53,27 +53,35 @@ export function useLive<Value>(read: () => Promise<Value>, key: string): Live<Va
   }, [key]);
 
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isOver = false;
-    const tick = () => {
-      clearTimeout(timer);
-      if (document.visibilityState === 'visible') {
-        void reload().finally(() => {
-          clearTimeout(timer);
-          timer = isOver ? undefined : setTimeout(tick, PERIOD_MS);
-        });
-      }
-    };
-    tick();
-    document.addEventListener('visibilitychange', tick);
+    const stop = repeatWhileVisible(reload);
     return () => {
-      isOver = true;
       latest.current += 1;
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', tick);
+      stop();
     };
   }, [reload]);
 
   const value = known?.key === key ? known.value : null;
   return { value, notice, reload: () => void reload() };
+}
+
+/** @returns ends it */
+function repeatWhileVisible(work: () => Promise<void>): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
+  const tick = () => {
+    clearTimeout(timer);
+    if (document.visibilityState === 'visible') {
+      void work().finally(() => {
+        clearTimeout(timer);
+        timer = isOver ? undefined : setTimeout(tick, PERIOD_MS);
+      });
+    }
+  };
+  tick();
+  document.addEventListener('visibilitychange', tick);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', tick);
+  };
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../client/api/problem.js';
-import type { AdminAccount } from '../../../client/api/admin-client.js';
+import type { AdminAccount, AdminAuditEvent } from '../../../client/api/admin-client.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Icon } from '../../ui/icon.js';
 import { NoticeLine, type Notice } from '../../ui/notice.js';
@@ -14,6 +14,7 @@ import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
 import { texts } from '../words/texts.js';
 import { nameOf, stateOf } from './account-names.js';
+import type { ActResult } from './act-button.js';
 import { Acts } from './acts.js';
 import { Decision } from './decision.js';
 import { Identities } from './identities.js';
@@ -23,7 +24,7 @@ const EVENTS = 20;
 
 /** One account: what is known of it, why it is served or refused, and what can be done. */
 export function Account({ id }: { readonly id: string }) {
-  const { client, caller } = useSession();
+  const { client } = useSession();
   const live = useLive(async () => {
     const [account, { events }] = await Promise.all([
       client.account(id).catch(absent),
@@ -53,25 +54,40 @@ export function Account({ id }: { readonly id: string }) {
           {detail.absentHint}
         </p>
       )}
-      {account !== null && (
-        <>
-          {caller.role === 'operate' && <Acts account={account} {...result} />}
-          <Decision explain={account.explain} />
-          <Identities account={account} />
-          <Sessions account={account} {...result} />
-          <Details account={account} />
-        </>
-      )}
-      {value !== null && (
-        <section aria-labelledby="history">
-          <div class="card-head">
-            <h2 id="history">{detail.history}</h2>
-            <a href={listAddress('audit', { accountId: id })}>{detail.allEvents}</a>
-          </div>
-          <EventTable events={value.events} withAccount={false} />
-        </section>
-      )}
+      {account !== null && <Parts account={account} {...result} />}
+      {value !== null && <History id={id} events={value.events} />}
     </>
+  );
+}
+
+function Parts({ account, ...result }: ActResult & { readonly account: AdminAccount }) {
+  const { caller } = useSession();
+  return (
+    <>
+      {caller.role === 'operate' && <Acts account={account} {...result} />}
+      <Decision explain={account.explain} />
+      <Identities account={account} />
+      <Sessions account={account} {...result} />
+      <Details account={account} />
+    </>
+  );
+}
+
+interface HistoryProps {
+  readonly id: string;
+  readonly events: readonly AdminAuditEvent[];
+}
+
+function History({ id, events }: HistoryProps) {
+  const { detail } = texts;
+  return (
+    <section aria-labelledby="history">
+      <div class="card-head">
+        <h2 id="history">{detail.history}</h2>
+        <a href={listAddress('audit', { accountId: id })}>{detail.allEvents}</a>
+      </div>
+      <EventTable events={events} withAccount={false} />
+    </section>
   );
 }
 

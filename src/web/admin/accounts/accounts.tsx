@@ -5,7 +5,7 @@ import { NoticeLine } from '../../ui/notice.js';
 import { formatRelative } from '../../words/format.js';
 import { Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
-import { accountAddress, listAddress, type Filter } from '../route.js';
+import { accountAddress, listAddress, textOf, type Filter } from '../route.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
 import { texts } from '../words/texts.js';
@@ -27,15 +27,6 @@ export function Accounts({ filter }: { readonly filter: Filter }) {
 }
 
 function Search({ filter }: { readonly filter: Filter }) {
-  const { client } = useSession();
-  const [providers, setProviders] = useState<readonly string[]>([]);
-  useEffect(() => {
-    // Without them the list still finds by everything else.
-    client.providers().then(
-      (answer) => setProviders(answer.providers.map(({ id }) => id)),
-      () => undefined,
-    );
-  }, []);
   const { accounts } = texts;
   const submit = (event: Event) => {
     event.preventDefault();
@@ -46,10 +37,6 @@ function Search({ filter }: { readonly filter: Filter }) {
       state: textOf(values, 'state'),
     });
   };
-  const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) =>
-    currentTarget.form?.requestSubmit();
-  const { provider = '' } = filter;
-  const offered = [...new Set([...providers, ...(provider === '' ? [] : [provider])])];
   return (
     <form class="filters" role="search" onSubmit={submit}>
       <div class="field wide">
@@ -71,35 +58,62 @@ function Search({ filter }: { readonly filter: Filter }) {
           </button>
         </div>
       </div>
-      <div class="field">
-        <label for="provider">{accounts.provider}</label>
-        <select id="provider" name="provider" value={provider} onChange={choose}>
-          <option value="">{accounts.anyProvider}</option>
-          {offered.map((id) => (
-            <option key={id} value={id}>
-              {id}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div class="field">
-        <label for="state">{accounts.state}</label>
-        <select id="state" name="state" value={filter.state ?? ''} onChange={choose}>
-          <option value="">{accounts.anyState}</option>
-          {STATES.map((state) => (
-            <option key={state} value={state}>
-              {accounts[state]}
-            </option>
-          ))}
-        </select>
-      </div>
+      <ProviderChoice chosen={filter.provider ?? ''} />
+      <StateChoice chosen={filter.state ?? ''} />
     </form>
   );
 }
 
-function textOf(values: FormData, name: string): string {
-  const value = values.get(name);
-  return typeof value === 'string' ? value.trim() : '';
+interface ChoiceProps {
+  /** '' = any. */
+  readonly chosen: string;
+}
+
+function submitForm({ currentTarget }: { readonly currentTarget: HTMLSelectElement }): void {
+  currentTarget.form?.requestSubmit();
+}
+
+function ProviderChoice({ chosen }: ChoiceProps) {
+  const { client } = useSession();
+  const [providers, setProviders] = useState<readonly string[]>([]);
+  useEffect(() => {
+    // Without them the list still finds by everything else.
+    client.providers().then(
+      (answer) => setProviders(answer.providers.map(({ id }) => id)),
+      () => undefined,
+    );
+  }, []);
+  const offered = new Set([...providers, ...(chosen === '' ? [] : [chosen])]);
+  return (
+    <div class="field">
+      <label for="provider">{texts.accounts.provider}</label>
+      <select id="provider" name="provider" value={chosen} onChange={submitForm}>
+        <option value="">{texts.accounts.anyProvider}</option>
+        {[...offered].map((id) => (
+          <option key={id} value={id}>
+            {id}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function StateChoice({ chosen }: ChoiceProps) {
+  const { accounts } = texts;
+  return (
+    <div class="field">
+      <label for="state">{accounts.state}</label>
+      <select id="state" name="state" value={chosen} onChange={submitForm}>
+        <option value="">{accounts.anyState}</option>
+        {STATES.map((state) => (
+          <option key={state} value={state}>
+            {accounts[state]}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
 }
 
 function Found({ filter }: { readonly filter: Filter }) {

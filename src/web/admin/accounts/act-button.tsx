@@ -85,24 +85,13 @@ interface ReasonFormProps extends Pick<
   readonly close: () => void;
 }
 
-function ReasonForm({
-  texts: own,
-  isDanger,
-  consent,
-  run: act,
-  reload,
-  notify,
-  close,
-}: ReasonFormProps) {
+function ReasonForm(props: ReasonFormProps) {
+  const { texts: own, isDanger, consent, run: act, reload, notify, close } = props;
   const { end } = useSession();
-  const id = useId();
   const [reason, setReason] = useState('');
   const [isSure, setSure] = useState(consent === undefined);
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, end);
-  const field = useRef<HTMLInputElement>(null);
-  // It is made after the dialog has opened, which `autofocus` would miss.
-  useEffect(() => field.current?.focus(), []);
   const submit = (event: Event) => {
     event.preventDefault();
     run(async () => {
@@ -115,31 +104,8 @@ function ReasonForm({
   return (
     <form onSubmit={submit}>
       <p>{own.lead}</p>
-      <div class="field">
-        <label for={`${id}-reason`}>{texts.acts.reason}</label>
-        <input
-          ref={field}
-          id={`${id}-reason`}
-          autocomplete="off"
-          maxLength={MAX_REASON}
-          value={reason}
-          aria-describedby={`${id}-hint`}
-          onInput={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-        <p id={`${id}-hint`} class="hint">
-          {texts.acts.reasonHint}
-        </p>
-      </div>
-      {consent !== undefined && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isSure}
-            onChange={({ currentTarget }) => setSure(currentTarget.checked)}
-          />
-          {consent}
-        </label>
-      )}
+      <ReasonField reason={reason} setReason={setReason} />
+      {consent !== undefined && <Consent text={consent} isGiven={isSure} give={setSure} />}
       <NoticeLine notice={notice} />
       <div class="row end">
         <button type="button" onClick={close}>
@@ -154,5 +120,53 @@ function ReasonForm({
         </button>
       </div>
     </form>
+  );
+}
+
+interface ReasonFieldProps {
+  readonly reason: string;
+  readonly setReason: (reason: string) => void;
+}
+
+function ReasonField({ reason, setReason }: ReasonFieldProps) {
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  // It is made after the dialog has opened, which `autofocus` would miss.
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <div class="field">
+      <label for={`${id}-reason`}>{texts.acts.reason}</label>
+      <input
+        ref={field}
+        id={`${id}-reason`}
+        autocomplete="off"
+        maxLength={MAX_REASON}
+        value={reason}
+        aria-describedby={`${id}-hint`}
+        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      <p id={`${id}-hint`} class="hint">
+        {texts.acts.reasonHint}
+      </p>
+    </div>
+  );
+}
+
+interface ConsentProps {
+  readonly text: string;
+  readonly isGiven: boolean;
+  readonly give: (isGiven: boolean) => void;
+}
+
+function Consent({ text, isGiven, give }: ConsentProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={isGiven}
+        onChange={({ currentTarget }) => give(currentTarget.checked)}
+      />
+      {text}
+    </label>
   );
 }

@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icon.js';
 import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
-import { listAddress, type Filter } from '../route.js';
+import { listAddress, textOf, type Filter } from '../route.js';
 import { keptToken, useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
 import { texts } from '../words/texts.js';
@@ -35,11 +35,11 @@ interface FieldProps {
 }
 
 function FilterForm({ filter }: { readonly filter: Filter }) {
-  const { audit, kinds } = texts;
+  const { audit } = texts;
   const submit = (event: Event) => {
     event.preventDefault();
     const values = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string) => String(values.get(name) ?? '').trim();
+    const text = (name: string) => textOf(values, name);
     location.hash = listAddress('audit', {
       kind: text('kind'),
       actor: text('actor'),
@@ -56,17 +56,7 @@ function FilterForm({ filter }: { readonly filter: Filter }) {
   ];
   return (
     <form class="filters" role="search" onSubmit={submit}>
-      <div class="field">
-        <label for="kind">{audit.kind}</label>
-        <select id="kind" name="kind" value={filter.kind ?? ''}>
-          <option value="">{audit.anyKind}</option>
-          {Object.entries(kinds).map(([kind, name]) => (
-            <option key={kind} value={kind}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
+      <KindChoice chosen={filter.kind ?? ''} />
       {fields.map((field) => (
         <FilterField key={field.name} {...field} />
       ))}
@@ -82,6 +72,23 @@ function FilterForm({ filter }: { readonly filter: Filter }) {
         )}
       </div>
     </form>
+  );
+}
+
+function KindChoice({ chosen }: { readonly chosen: string }) {
+  const { audit, kinds } = texts;
+  return (
+    <div class="field">
+      <label for="kind">{audit.kind}</label>
+      <select id="kind" name="kind" value={chosen}>
+        <option value="">{audit.anyKind}</option>
+        {Object.entries(kinds).map(([kind, name]) => (
+          <option key={kind} value={kind}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 

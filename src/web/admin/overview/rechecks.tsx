@@ -110,38 +110,48 @@ function BarChart({ title, none, rows }: BarChartProps) {
               </li>
             ))}
           </ul>
-          <details>
-            <summary>{texts.rechecks.table}</summary>
-            <div class="scroll">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">{texts.rechecks.provider}</th>
-                    {labels.map(({ label }) => (
-                      <th key={label} scope="col" class="number">
-                        {label}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map(({ name, parts }) => (
-                    <tr key={name}>
-                      <th scope="row">{name}</th>
-                      {parts.map(({ label, count }) => (
-                        <td key={label} class="number">
-                          {formatCount(count)}
-                        </td>
-                      ))}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          </details>
+          <Numbers rows={rows} labels={labels} />
         </>
       )}
     </figure>
+  );
+}
+
+interface NumbersProps extends Pick<BarChartProps, 'rows'> {
+  readonly labels: readonly Part[];
+}
+
+function Numbers({ rows, labels }: NumbersProps) {
+  return (
+    <details>
+      <summary>{texts.rechecks.table}</summary>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{texts.rechecks.provider}</th>
+              {labels.map(({ label }) => (
+                <th key={label} scope="col" class="number">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ name, parts }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                {parts.map(({ label, count }) => (
+                  <td key={label} class="number">
+                    {formatCount(count)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
   );
 }
 

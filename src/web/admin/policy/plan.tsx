@@ -37,24 +37,7 @@ export function Plan({ present }: PlanProps) {
         <p class="quiet">{policy.planLead}</p>
       </div>
       <form onSubmit={submit}>
-        <div class="field">
-          <label for="variables">{policy.variables}</label>
-          <textarea
-            id="variables"
-            class="code"
-            rows={5}
-            autocapitalize="none"
-            spellcheck={false}
-            placeholder="AUTH_REQUIRED_LOGIN_PROVIDERS=okta"
-            value={text}
-            aria-invalid={notice !== null}
-            aria-describedby="variables-hint"
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-          <p id="variables-hint" class="hint">
-            {policy.variablesHint}
-          </p>
-        </div>
+        <Variables text={text} setText={setText} isInvalid={notice !== null} />
         <NoticeLine notice={notice} />
         <button type="submit" class="primary" disabled={text.trim() === '' || isBusy}>
           {policy.submit}
@@ -73,9 +56,6 @@ function Outcome({ plan, present }: PlanProps & { readonly plan: AdminPlan }) {
     { label: policy.gain, count: gain, tone: gain === 0 ? '' : 'good', ids: plan.gaining },
     { label: policy.unknown, count: unknown, tone: '', ids: [] },
   ];
-  const isAbsentIn = (list: readonly string[]) => (sentence: string) => !list.includes(sentence);
-  const added = plan.policy.sentences.filter(isAbsentIn(present.sentences));
-  const removed = present.sentences.filter(isAbsentIn(plan.policy.sentences));
   return (
     <div class="outcome">
       <h3>{policy.outcome}</h3>
@@ -93,25 +73,68 @@ function Outcome({ plan, present }: PlanProps & { readonly plan: AdminPlan }) {
           </div>
         ))}
       </div>
-      <h3>{policy.sentences}</h3>
-      {added.length + removed.length === 0 ? (
-        <p class="quiet">{policy.same}</p>
-      ) : (
-        <ul class="plain-list changes" lang="en">
-          {removed.map((sentence) => (
-            <li key={sentence}>
-              <del>{sentence}</del>
-            </li>
-          ))}
-          {added.map((sentence) => (
-            <li key={sentence}>
-              <ins>{sentence}</ins>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Changes present={present.sentences} changed={plan.policy.sentences} />
       <h3>{policy.findingsThen}</h3>
       <Findings findings={plan.policy.findings} />
+    </div>
+  );
+}
+
+interface ChangesProps {
+  readonly present: readonly string[];
+  readonly changed: readonly string[];
+}
+
+function Changes({ present, changed }: ChangesProps) {
+  const { policy } = texts;
+  const added = changed.filter((sentence) => !present.includes(sentence));
+  const removed = present.filter((sentence) => !changed.includes(sentence));
+  return (
+    <>
+      <h3>{policy.sentences}</h3>
+      {added.length + removed.length === 0 && <p class="quiet">{policy.same}</p>}
+      <ul class="plain-list changes" lang="en">
+        {removed.map((sentence) => (
+          <li key={sentence}>
+            <del>{sentence}</del>
+          </li>
+        ))}
+        {added.map((sentence) => (
+          <li key={sentence}>
+            <ins>{sentence}</ins>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface VariablesProps {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  readonly isInvalid: boolean;
+}
+
+function Variables({ text, setText, isInvalid }: VariablesProps) {
+  const { policy } = texts;
+  return (
+    <div class="field">
+      <label for="variables">{policy.variables}</label>
+      <textarea
+        id="variables"
+        class="code"
+        rows={5}
+        autocapitalize="none"
+        spellcheck={false}
+        placeholder="AUTH_REQUIRED_LOGIN_PROVIDERS=okta"
+        value={text}
+        aria-invalid={isInvalid}
+        aria-describedby="variables-hint"
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <p id="variables-hint" class="hint">
+        {policy.variablesHint}
+      </p>
     </div>
   );
 }
