@@ -46,7 +46,8 @@ export function createLane(): ServerLane {
         done({ code: child.exitCode ?? 0, signal: child.signalCode });
       };
       const endWhenClosed = (): void => {
-        if (own.output.endsWith(CLOSED)) {
+        // Lines of the log may still follow.
+        if (own.output.includes(CLOSED)) {
           end();
         }
       };
