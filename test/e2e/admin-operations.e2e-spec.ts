@@ -123,6 +123,7 @@ withServices('operating through the administration API (needs PostgreSQL and Red
     [{ AUTH_REQUIRED_LOGIN_PROVIDERS: 7 }],
     [{ AUTH_TOKEN_TTL_SECONDS: 'x' }],
     [{ AUTH_PROVIDERS_CONFIG_JSON: '[{' }],
+    [{ AUTH_PROVIDERS_CONFIG_JSON: '[{"clientKeyFile":"/etc/passwd"}]' }],
   ])('refuses to plan %j', async (environment) => {
     const answer = await call(reader, 'POST', '/admin/v1/policy/plan', {
       token: tokens.reader,

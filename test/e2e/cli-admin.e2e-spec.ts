@@ -143,7 +143,14 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
       return rowCount === 1;
     });
     const file = join(user.home, 'new.env');
-    const entry = { ...world.provider.entry, allow: { groupsAny: ['directors'] } };
+    const secretFile = join(user.home, 'client-secret');
+    await writeFile(secretFile, 'stays on this machine');
+    const entry = {
+      ...world.provider.entry,
+      clientSecret: undefined,
+      clientSecretFile: secretFile,
+      allow: { groupsAny: ['directors'] },
+    };
     const changed = { ...world.env, AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([entry]) };
     const lines = Object.entries(changed).map(([name, value]) => `${name}='${value}'`);
     await writeFile(file, lines.join('\n'));

@@ -21,7 +21,7 @@ export class PlanRequestDto {
     type: 'object',
     additionalProperties: { type: 'string' },
     description:
-      'Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON.',
+      'Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON, whose entries need no credentials and may name no files.',
     example: { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' },
   })
   @IsObject()

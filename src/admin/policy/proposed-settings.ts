@@ -1,16 +1,21 @@
 import { AppError, invalidRequest } from '../../common/errors.js';
+import { parseJson } from '../../common/parse-json.js';
 import { readEnvironment } from '../../config/config.module.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/environment/env.js';
+import { CREDENTIAL_FILES } from '../../config/providers-file/provider-entry.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
 
 const MAX_VARIABLES = 100;
 const PROVIDERS_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
 
+/** In place of the client secret that an entry leaves out: a plan asks no provider. */
+const PLACEHOLDER = 'not used by a plan';
+
 /**
- * The settings of this server with some variables changed. A caller may not name files, whose contents
- * errors could show.
+ * The settings of this server with some variables changed. A caller may not name files, in an entry of
+ * a provider either: errors would show whether they exist, and what they hold.
  *
  * @throws AppError `invalid-request` with each problem by its variable
  */
@@ -29,6 +34,7 @@ export function proposedSettings(changes: Readonly<Record<string, unknown>>): Se
   }
   const environment = { ...readEnvironment(), ...(changes as Record<string, string>) };
   if (names.includes(PROVIDERS_TEXT)) {
+    environment[PROVIDERS_TEXT] = providersWithoutFiles(environment[PROVIDERS_TEXT] ?? '');
     // In place of what the server reads the providers from.
     delete environment['AUTH_PROVIDERS_CONFIG_PATH'];
     delete environment[`${PROVIDERS_TEXT}_FILE`];
@@ -55,4 +61,28 @@ function mayBePlanned(name: string): boolean {
   return (
     name === PROVIDERS_TEXT || (type !== 'path' && secret !== true && name !== 'SERVICE_PRESET')
   );
+}
+
+/** The text is written anew, so that nothing is read of it but what was checked. */
+function providersWithoutFiles(text: string): string {
+  const entries = text.trim() === '' ? [] : parseJson(text);
+  if (entries === undefined) {
+    throw invalidRequest(`environment.${PROVIDERS_TEXT}`, 'is not valid JSON.');
+  }
+  return JSON.stringify(Array.isArray(entries) ? entries.map(withoutFiles) : entries);
+}
+
+function withoutFiles(entry: unknown, index: number): unknown {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+    return entry;
+  }
+  const file = CREDENTIAL_FILES.find((name) => Object.hasOwn(entry, name));
+  if (file !== undefined) {
+    throw invalidRequest(
+      `environment.${PROVIDERS_TEXT}`,
+      `[${index}].${file} must be left out: a plan reads no files and needs no credentials.`,
+    );
+  }
+  const { clientSecret }: { clientSecret?: unknown } = entry;
+  return { ...entry, clientSecret: clientSecret ?? PLACEHOLDER };
 }

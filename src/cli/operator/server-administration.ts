@@ -8,7 +8,9 @@ import {
 } from '../../client/api/admin-client.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { parseServerUrl } from '../../client/api/server-url.js';
+import { parseJson } from '../../common/parse-json.js';
 import { VARIABLE_NAMES, variableOf } from '../../config/environment/env.js';
+import { CREDENTIAL_FILES } from '../../config/providers-file/provider-entry.js';
 import type { StoredAuditEvent } from '../../policy/audit-event.js';
 import type { AccountExplanation } from '../../policy/findings/explain-account.js';
 import type { PlanCounts } from '../../policy/findings/plan-tally.js';
@@ -25,6 +27,7 @@ import {
 import type { AdminContext } from './with-administration.js';
 
 const PAGE = 200;
+const PROVIDERS = 'AUTH_PROVIDERS_CONFIG_JSON';
 const TOKEN_CODES = ['missing-token', 'invalid-token', 'token-expired'];
 
 const ACTS: Readonly<Record<AdminAct, AccountAct>> = {
@@ -147,20 +150,35 @@ async function known<Answer>(id: string, send: () => Promise<Answer>): Promise<A
   }
 }
 
-/** The variables that a server plans with: it takes neither secrets nor names of files of its own. */
+/** The variables that a server plans with: it needs no secrets, and takes no names of files. */
 async function plannable(environment: CliContext['environment']): Promise<Record<string, string>> {
   const sent: Record<string, string> = {};
   for (const name of VARIABLE_NAMES) {
     const { type, secret } = variableOf(name);
     const text = environment[name];
-    const isSent = name === 'AUTH_PROVIDERS_CONFIG_JSON' || (type !== 'path' && secret !== true);
+    const isSent = name === PROVIDERS || (type !== 'path' && secret !== true);
     if (text !== undefined && isSent && name !== 'SERVICE_PRESET') {
       sent[name] = text;
     }
   }
   const file = environment['AUTH_PROVIDERS_CONFIG_PATH'];
   if (file !== undefined && file !== '') {
-    sent['AUTH_PROVIDERS_CONFIG_JSON'] = await readFile(file, 'utf8');
+    sent[PROVIDERS] = await readFile(file, 'utf8');
   }
-  return sent;
+  const providers = sent[PROVIDERS];
+  return providers === undefined
+    ? sent
+    : { ...sent, [PROVIDERS]: withoutCredentials(providers.trim()) };
+}
+
+/** @throws CliError for a text that is not JSON: what is secret in it could not be found */
+function withoutCredentials(providers: string): string {
+  const entries = providers === '' ? [] : parseJson(providers);
+  if (entries === undefined) {
+    throw usageError('The providers of the proposed configuration are not valid JSON.');
+  }
+  const left: readonly string[] = ['clientSecret', ...CREDENTIAL_FILES];
+  return JSON.stringify(entries, (name, value: unknown) =>
+    left.includes(name) ? undefined : value,
+  );
 }

@@ -460,7 +460,7 @@ export interface components {
         };
         PlanRequestDto: {
             /**
-             * @description Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON.
+             * @description Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON, whose entries need no credentials and may name no files.
              * @example {
              *       "AUTH_REQUIRED_LOGIN_PROVIDERS": "okta"
              *     }

@@ -8,6 +8,11 @@ import { SIGNATURE_ALGORITHMS } from '../providers.config.js';
 /** Ids that mean something else in the lists of providers. */
 export const RESERVED_PROVIDER_IDS: readonly string[] = ['key_challenge', 'mtls', 'anonymous'];
 
+/** The fields of an entry that name files. */
+export const CREDENTIAL_FILES = [
+  ...(['clientSecretFile', 'clientKeyFile', 'clientAssertionFile'] as const),
+] as const;
+
 const LONGEST_TEXT = 2048;
 const TEXT = `must be a text of 1 to ${LONGEST_TEXT} characters.`;
 const TEXTS = 'must be an array of texts.';

@@ -6,7 +6,7 @@ import { hasAllowRules } from '../../policy/eligibility/provider-rules.js';
 import type { ConfigurationReport } from '../configuration-error.js';
 import type { Values } from '../environment/env.js';
 import { readClientKeys } from './client-keys.js';
-import { PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
+import { CREDENTIAL_FILES, PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
 import { readSmallFile } from '../environment-sources.js';
 import type { OidcProviderSettings } from '../providers.config.js';
 import { returnAddressFor } from '../../policy/flow/return-address.js';
@@ -158,9 +158,7 @@ type ClientCredentials = Pick<
   'clientSecret' | 'clientSecretFile' | 'clientKeyFile' | 'clientAssertionFile'
 >;
 
-const CREDENTIALS = [
-  ...(['clientSecret', 'clientSecretFile', 'clientKeyFile', 'clientAssertionFile'] as const),
-] as const;
+const CREDENTIALS = ['clientSecret', ...CREDENTIAL_FILES] as const;
 
 function credentialsOf(
   entry: ProviderEntry,
