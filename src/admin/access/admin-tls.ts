@@ -5,7 +5,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
-import { LogOnce } from '../../common/log-once.js';
+import { PolledFiles } from '../../common/polled-files.js';
 import { adminConfig } from '../../config/admin.config.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { toOperatorName } from '../../policy/audit-event.js';
@@ -21,10 +21,12 @@ type Contents = Pick<ServerOptions, 'cert' | 'key' | 'ca'>;
 @Injectable()
 export class AdminTls {
   private readonly logger = new Logger('Administration');
-  private lastRead = '';
-  private onChange: (context: ServerOptions) => void = () => undefined;
-  private readonly unused = new LogOnce((message) =>
-    this.logger.error(`The changed certificate files of ADMIN_PORT are not used: ${message}`),
+  private onChange: ((context: ServerOptions) => void) | null = null;
+  private readonly files = new PolledFiles(
+    () => this.read(),
+    contextOf,
+    (reason) =>
+      this.logger.error(`The changed certificate files of ADMIN_PORT are not used: ${reason}`),
   );
 
   constructor(@Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>) {}
@@ -40,14 +42,15 @@ export class AdminTls {
     }
     try {
       return {
-        ...contextOf(await this.read()),
+        ...(await this.files.load()),
         requestCert: clientCaPath !== null,
         // Tokens and logins work without a certificate; the guard looks at `authorized`.
         rejectUnauthorized: false,
         handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       };
     } catch (error) {
-      const message = `the certificate files cannot be used: ${messageOf(error)}`;
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `the certificate files cannot be used: ${reason}`;
       throw new ConfigurationError([{ variable: 'ADMIN_TLS_CERT_PATH', message }]);
     }
   }
@@ -73,31 +76,24 @@ export class AdminTls {
 
   @Interval(LOOK_EVERY_MS)
   async look(): Promise<void> {
-    if (this.lastRead === '') {
+    const { onChange } = this;
+    if (onChange === null || this.config.tls.certPath === null) {
       return;
     }
-    const before = this.lastRead;
-    try {
-      const contents = await this.read();
-      if (this.lastRead !== before) {
-        this.onChange(contextOf(contents));
-        this.unused.clear();
-        this.logger.log('The certificate files of ADMIN_PORT have changed and are in use.');
-      }
-    } catch (error) {
-      this.unused.write(messageOf(error));
+    const context = await this.files.look();
+    if (context !== null) {
+      onChange(context);
+      this.logger.log('The certificate files of ADMIN_PORT have changed and are in use.');
     }
   }
 
   private async read(): Promise<Contents> {
     const { certPath, keyPath, clientCaPath } = this.config.tls;
-    const texts = await Promise.all(
+    const [cert, key, ca] = await Promise.all(
       [certPath, keyPath, clientCaPath].map(async (path) =>
         path === null ? undefined : readFile(path, 'utf8'),
       ),
     );
-    const [cert, key, ca] = texts;
-    this.lastRead = JSON.stringify(texts);
     return { ...(cert && { cert }), ...(key && { key }), ...(ca && { ca }) };
   }
 }
@@ -115,8 +111,4 @@ function contextOf(contents: Contents): ServerOptions {
     }
   }
   return options;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

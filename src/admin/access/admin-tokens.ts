@@ -4,8 +4,8 @@ import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import * as v from 'valibot';
-import { LogOnce } from '../../common/log-once.js';
 import { parseJson } from '../../common/parse-json.js';
+import { PolledFiles } from '../../common/polled-files.js';
 import { adminConfig } from '../../config/admin.config.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { toOperatorName, type OperatorName } from '../../policy/audit-event.js';
@@ -31,30 +31,31 @@ const FILE = v.array(
   }),
 );
 
-/**
- * The tokens of ADMIN_TOKENS_FILE, polled for changed contents, as the files of a Kubernetes volume
- * are links that are replaced. An invalid change is logged once, and the last valid file stays in use.
- */
+/** The tokens of ADMIN_TOKENS_FILE. */
 @Injectable()
 export class AdminTokens implements OnModuleInit {
   private readonly logger = new Logger('Administration');
+  private readonly file: PolledFiles<string, AdminToken[]> | null;
   private tokens: readonly AdminToken[] = [];
-  private lastRead = '';
-  private readonly unused = new LogOnce((message) =>
-    this.logger.error(`The changed ADMIN_TOKENS_FILE is not used: ${message}`),
-  );
 
-  constructor(@Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>) {}
+  constructor(@Inject(adminConfig.KEY) { port, tokensFile }: ConfigType<typeof adminConfig>) {
+    this.file =
+      port === null || tokensFile === null
+        ? null
+        : new PolledFiles(
+            () => contentsOf(tokensFile),
+            tokensIn,
+            (reason) => this.logger.error(`The changed ADMIN_TOKENS_FILE is not used: ${reason}`),
+          );
+  }
 
   /** @throws ConfigurationError when the file cannot be read or is invalid */
   async onModuleInit(): Promise<void> {
-    if (this.config.port === null) {
-      return;
-    }
     try {
-      await this.load();
+      this.tokens = (await this.file?.load()) ?? [];
     } catch (error) {
-      throw new ConfigurationError([{ variable: 'ADMIN_TOKENS_FILE', message: messageOf(error) }]);
+      const message = error instanceof Error ? error.message : String(error);
+      throw new ConfigurationError([{ variable: 'ADMIN_TOKENS_FILE', message }]);
     }
   }
 
@@ -67,32 +68,21 @@ export class AdminTokens implements OnModuleInit {
 
   @Interval(LOOK_EVERY_MS)
   async look(): Promise<void> {
-    if (this.config.port === null) {
-      return;
-    }
-    try {
-      if (await this.load()) {
-        this.unused.clear();
-        this.logger.log('ADMIN_TOKENS_FILE has changed and is in use.');
-      }
-    } catch (error) {
-      this.unused.write(messageOf(error));
+    const tokens = (await this.file?.look()) ?? null;
+    if (tokens !== null) {
+      this.tokens = tokens;
+      this.logger.log('ADMIN_TOKENS_FILE has changed and is in use.');
     }
   }
+}
 
-  /** @returns whether the contents changed */
-  private async load(): Promise<boolean> {
-    const { tokensFile } = this.config;
-    if (tokensFile === null) {
-      return false;
-    }
-    const text = await readFile(tokensFile, 'utf8');
-    if (text === this.lastRead) {
-      return false;
-    }
-    this.lastRead = text;
-    this.tokens = tokensIn(text);
-    return true;
+/** @throws Error without the path, which may be a secret in the wrong variable */
+async function contentsOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw new Error(`the file cannot be read${code}.`, { cause: error });
   }
 }
 
@@ -114,9 +104,4 @@ function tokensIn(text: string): AdminToken[] {
     digest: Buffer.from(sha256, 'hex'),
     role,
   }));
-}
-
-function messageOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return code === '' && error instanceof Error ? error.message : `the file cannot be read${code}.`;
 }
