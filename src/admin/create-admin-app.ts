@@ -35,6 +35,9 @@ export async function createAdminApp(
   options: AdminAppOptions,
 ): Promise<NestFastifyApplication> {
   const http = await createHttpServer(options);
+  if (options.console !== null) {
+    await serveAdminConsole(http, options.console);
+  }
   const app = await NestFactory.create<NestFastifyApplication>(
     AdminApiModule.forRoot(server),
     new FastifyAdapter(http),
@@ -49,7 +52,6 @@ export async function createAdminApp(
 async function createHttpServer({
   tls,
   requestsPerMinute,
-  console,
 }: AdminAppOptions): Promise<FastifyInstance> {
   const common = {
     bodyLimit: BODY_LIMIT_BYTES,
@@ -85,8 +87,5 @@ async function createHttpServer({
   });
   refuseHeadWhereGetChanges(server);
   acceptJsonOnly(server);
-  if (console !== null) {
-    await serveAdminConsole(server, console);
-  }
   return server;
 }
