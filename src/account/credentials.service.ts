@@ -8,7 +8,7 @@ import {
 } from '../storage/repositories/account-credentials.repository.js';
 import { AccountSettingsRepository } from '../storage/repositories/account-settings.repository.js';
 import { Database, type Query } from '../storage/database.js';
-import { nextUpdateSeq } from '../storage/repositories/account-row.js';
+import { nextUpdateSeq } from '../storage/account-row.js';
 import { LiveConnections } from '../updates/live-connections.js';
 import { ContentRules } from './content-rules.js';
 

@@ -10,6 +10,8 @@ import { AdminAccountsService } from './accounts/admin-accounts.service.js';
 import { AdminActsService } from './accounts/admin-acts.service.js';
 import { AdminAuditController } from './audit/admin-audit.controller.js';
 import { AdminAuditService } from './audit/admin-audit.service.js';
+import { AdminInvitationsController } from './invitations/admin-invitations.controller.js';
+import { AdminInvitationsService } from './invitations/admin-invitations.service.js';
 import { AdminPolicyController } from './policy/admin-policy.controller.js';
 import { AdminPolicyService } from './policy/admin-policy.service.js';
 import { AdminProvidersController } from './providers/admin-providers.controller.js';
@@ -24,6 +26,7 @@ export const ADMIN_SERVICES = [
   AdminActsService,
   AdminAuditService,
   AdminAuthentication,
+  AdminInvitationsService,
   AdminLoginService,
   AdminPolicyService,
   AdminProvidersService,
@@ -39,7 +42,8 @@ export interface Services {
  * The transport of the administration API: an application of its own, so that no route, guard or hook
  * of one port exists on the other.
  * Routes: /admin/v1/me, /admin/v1/login and …/callback, /admin/v1/logout, /admin/v1/accounts and below,
- * /admin/v1/audit, /admin/v1/overview, /admin/v1/providers, /admin/v1/policy and …/plan.
+ * /admin/v1/audit, /admin/v1/overview, /admin/v1/providers, /admin/v1/policy and …/plan,
+ * /admin/v1/invitations and …/:id.
  */
 @Module({})
 export class AdminApiModule {
@@ -55,6 +59,7 @@ export class AdminApiModule {
         AdminAccessController,
         AdminAccountsController,
         AdminAuditController,
+        AdminInvitationsController,
         AdminPolicyController,
         AdminProvidersController,
       ],

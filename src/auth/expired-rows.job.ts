@@ -6,7 +6,7 @@ import { ExpiredRowsRepository } from '../storage/repositories/expired-rows.repo
 
 const EVERY_MS = 60_000;
 
-/** Deletes challenges, device requests and revocations that mean nothing any more. */
+/** Deletes challenges, device requests, invitations and revocations that mean nothing any more. */
 @Injectable()
 export class ExpiredRowsJob extends BatchDeletion {
   constructor(rows: ExpiredRowsRepository, clock: Clock) {

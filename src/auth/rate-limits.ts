@@ -16,12 +16,17 @@ import { addressGroup } from '../common/addresses.js';
 import { AppError } from '../common/errors.js';
 import { trustOf } from '../common/trusted-proxies.js';
 import { httpConfig, rateLimitsConfig, type RateLimitSettings } from '../config/http.config.js';
+import { INVITATION_TRIES } from '../policy/flow/invitation-code.js';
 import { USER_CODE_LOOKUPS } from '../policy/flow/user-code.js';
 import { clusterRateStore } from '../storage/redis/cluster-rate-store.js';
 import { REDIS, type RedisConnections } from '../storage/redis/redis-connections.js';
 
 type Limited =
-  keyof Omit<RateLimitSettings, 'perIp'> | 'deviceLookupPerAccount' | 'deviceLookupPerIp';
+  | keyof Omit<RateLimitSettings, 'perIp'>
+  | 'deviceLookupPerAccount'
+  | 'deviceLookupPerIp'
+  | 'invitationPerIp'
+  | 'invitationTotal';
 
 type Check = ReturnType<FastifyInstance['createRateLimit']>;
 
@@ -137,6 +142,8 @@ function checksOn(
     handshakePerIp: { max: handshakePerIp, timeWindow: MINUTE_MS },
     deviceLookupPerAccount: USER_CODE_LOOKUPS,
     deviceLookupPerIp: USER_CODE_LOOKUPS,
+    invitationPerIp: INVITATION_TRIES.perAddress,
+    invitationTotal: INVITATION_TRIES.all,
   };
   const active = Object.entries(limits).filter(([, { max }]) => max > 0);
   return new Map(

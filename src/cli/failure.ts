@@ -37,6 +37,7 @@ const TOKEN_CODES = ['missing-token', 'invalid-token', 'token-expired', 'token-r
 const HINTS: Readonly<Record<string, string>> = {
   'signup-disabled':
     'Sign up with an identity provider (gatehouse signup --provider <id>), or ask its operator.',
+  'invitation-invalid': 'Check the code, or ask the operator for another one.',
   'provider-required': 'Connect it with a client that can, then try again.',
   'account-disabled': 'Ask the operator of the server.',
   'fresh-login-required': 'Log in again, then repeat it: gatehouse login',

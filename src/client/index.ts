@@ -26,7 +26,12 @@ export {
 } from './api/auth-choices.js';
 export { approveWithKey } from './api/device-approval.js';
 export { DeviceNotAdded, waitForApproval, type ApprovalWait } from './api/device-routes.js';
-export type { ExternalFinish, ExternalStart, KeyedFinish } from './api/login-routes.js';
+export type {
+  ExternalFinish,
+  ExternalStart,
+  KeyedFinish,
+  SignUpOptions,
+} from './api/login-routes.js';
 export * from './api/oauth-return.js';
 export { GatehouseProblem, ServerUnreachable, type RefusalCode } from './api/problem.js';
 export { parseServerUrl } from './api/server-url.js';

@@ -41,6 +41,10 @@ export const ERRORS = {
     'Log in again to do this: it needs a login of the last minutes.',
   ),
   'signup-disabled': row(403, 'This server does not accept new accounts with a device key alone.'),
+  'invitation-invalid': row(
+    403,
+    'This invitation is not valid: it was mistyped, used up, revoked, or has expired.',
+  ),
   'provider-required': row(403, 'Connect {provider} to continue.'),
   'not-eligible': row(403, '{provider} does not confirm that you may use this server.'),
   'admin-role-required': row(403, 'Your role may read here, but not act.'),

@@ -11,6 +11,10 @@ export const AUTH_VARIABLES = {
     { type: 'boolean', default: true },
     'Lets anyone who reaches the server create an account with a new device key.',
   ),
+  AUTH_SIGNUP_INVITATIONS_ENABLED: login(
+    { type: 'boolean', default: false },
+    'Lets a new device key sign up with an invitation (gatehouse invite create) while anonymous sign-up is off.',
+  ),
   AUTH_SIGNUP_PROVIDERS: login(
     PROVIDER_LIST,
     'Identity providers through which a keyed account can be created. Empty = none.',
@@ -82,6 +86,7 @@ export const AUTH_VARIABLES = {
 
 export const authConfig = namespaceOf('auth', ({ values, providers }) => ({
   anonymousSignupEnabled: values.AUTH_ANONYMOUS_SIGNUP_ENABLED,
+  signupInvitationsEnabled: values.AUTH_SIGNUP_INVITATIONS_ENABLED,
   signupProviders: values.AUTH_SIGNUP_PROVIDERS,
   requiredLoginProviders: values.AUTH_REQUIRED_LOGIN_PROVIDERS,
   keyChallengeEnabled: values.AUTH_KEY_CHALLENGE_ENABLED,

@@ -47,6 +47,7 @@ describe('resolveSettings with nothing set', () => {
         },
         auth: {
           anonymousSignupEnabled: true,
+          signupInvitationsEnabled: false,
           signupProviders: [],
           requiredLoginProviders: [],
           keyChallengeEnabled: true,

@@ -37,6 +37,9 @@ export const AUDIT_KINDS = [
   'all-tokens-revoked',
   'device-approved',
   'device-refused',
+  'invitation-created',
+  'invitation-used',
+  'invitation-revoked',
   'recheck-requested',
   'account-disabled',
   'account-enabled',
@@ -54,6 +57,8 @@ export interface AuditEvent {
   readonly provider?: string;
   /** An error code, an eligibility reason, or the words an administrator gave. */
   readonly reason?: string;
+  /** The invitation that was made, revoked, or used by this account; then the actor is its inviter. */
+  readonly invitationId?: string;
   /** The session that a login began, that ended, or that answered for a device. */
   readonly sessionId?: string;
   /** The address that a login or an answer for a device came from. */

@@ -17,6 +17,8 @@ export type AtRest = 'server_sealed' | 'none';
 /** Sign-up with a device key, and what every account needs. */
 export interface AccessRules {
   readonly anonymousSignupEnabled: boolean;
+  /** Whether a new device key may sign up with an invitation. */
+  readonly signupInvitationsEnabled: boolean;
   /** Providers that may create keyed accounts. Empty = none. */
   readonly signupProviders: readonly string[];
   /** Provider ids, and `mtls` for a certificate identity. Empty = none is required. */

@@ -11,6 +11,7 @@ import { AccountEntity } from './entities/account.entity.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 import { DeviceAuthorizationEntity } from './entities/device-authorization.entity.js';
 import { IdentityEntity } from './entities/identity.entity.js';
+import { InvitationEntity } from './entities/invitation.entity.js';
 import {
   ExternalFlowEntity,
   ExternalPendingEntity,
@@ -30,6 +31,7 @@ import { IdentityCertificate1764410000000 } from './migrations/1764410000000-ide
 import { PushTokenName1764420000000 } from './migrations/1764420000000-push-token-name.js';
 import { SessionCertificate1764430000000 } from './migrations/1764430000000-session-certificate.js';
 import { Administration1764450000000 } from './migrations/1764450000000-administration.js';
+import { Invitations1764460000000 } from './migrations/1764460000000-invitations.js';
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
@@ -76,6 +78,7 @@ export const ENTITIES = [
   ExternalFlowEntity,
   ExternalPendingEntity,
   IdentityEntity,
+  InvitationEntity,
   LoginChallengeEntity,
   LogoutTokenEntity,
   PushTokenEntity,
@@ -101,6 +104,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       PushTokenName1764420000000,
       SessionCertificate1764430000000,
       Administration1764450000000,
+      Invitations1764460000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

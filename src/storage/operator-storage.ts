@@ -4,6 +4,7 @@ import { IdentityEntity } from './entities/identity.entity.js';
 import { AccountAdminRepository } from './repositories/account-admin.repository.js';
 import { AccountSearchRepository } from './repositories/account-search.repository.js';
 import { AuditRepository } from './repositories/audit.repository.js';
+import { InvitationRepository } from './repositories/invitation.repository.js';
 import type { ServerDataSource } from './server-data-source.js';
 
 /** Storage for commands that run without Nest, beside a server. */
@@ -12,6 +13,7 @@ export interface OperatorStorage {
   readonly accounts: AccountAdminRepository;
   readonly search: AccountSearchRepository;
   readonly audit: AuditRepository;
+  readonly invitations: InvitationRepository;
 }
 
 /** Opens an initialized data source, whose schema is current. */
@@ -26,5 +28,6 @@ export function openOperatorStorage(source: ServerDataSource): OperatorStorage {
     accounts: administered,
     search: new AccountSearchRepository(database, administered),
     audit: new AuditRepository(database),
+    invitations: new InvitationRepository(database),
   };
 }

@@ -17,6 +17,7 @@ import { DeviceAuthorizationRepository } from './repositories/device-authorizati
 import { ExpiredRowsRepository } from './repositories/expired-rows.repository.js';
 import { IdentityDueRepository } from './repositories/identity-due.repository.js';
 import { IdentityRepository } from './repositories/identity.repository.js';
+import { InvitationRepository } from './repositories/invitation.repository.js';
 import { KeylessRepository } from './repositories/keyless.repository.js';
 import { LiveAccessRepository } from './repositories/live-access.repository.js';
 import {
@@ -47,6 +48,7 @@ const repositories = [
   ExternalFlowRepository,
   IdentityDueRepository,
   IdentityRepository,
+  InvitationRepository,
   KeylessRepository,
   LiveAccessRepository,
   LoginChallengeRepository,

@@ -5,12 +5,14 @@ import { formatDeviceKey, parseDeviceKey } from '../../src/client/crypto/key-tex
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import { AdminTokensFile, adminUrlOf } from './admin-world.js';
 import {
   accountId,
   createAccount as createIn,
   enterKey,
   open,
   overflow,
+  saveNewKey,
   sees as seesIn,
   seesAccount,
   seesSignIn,
@@ -341,6 +343,27 @@ describe('the account page, as it is served', () => {
   it('asks for https where a browser would make no keys', async () => {
     await visitor.page.goto(`http://gate.example:${server.port}/app`);
     await sees('Open this page over https');
+  });
+
+  it('creates an account with an invitation, where a new key needs one', async () => {
+    const tokens = await AdminTokensFile.create();
+    const env = { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false', AUTH_SIGNUP_INVITATIONS_ENABLED: 'true' };
+    const invited = await startServer({ env: { ...env, ...tokens.env } });
+    const { body } = await call(
+      { url: await adminUrlOf(invited) },
+      ...(['POST', '/admin/v1/invitations'] as const),
+      { token: tokens.operator, body: { uses: 1, expiresInSeconds: 3600 } },
+    );
+    const { page } = await on(invited);
+    await visitor.press('Create an account');
+    const field = page.getByLabel('Invitation code');
+    await field.fill('0000-0000-0000-0000-0000');
+    await page.getByLabel('I saved the key').check();
+    await visitor.press('Create the account');
+    await sees('This invitation is not valid');
+    await field.fill(String(body['code']).toLowerCase());
+    await saveNewKey(visitor);
+    await tokens.remove();
   });
 
   it('shows no method that the server does not offer', async () => {

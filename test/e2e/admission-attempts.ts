@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
+import { drawInvitationCode } from '../../src/policy/flow/invitation-code.js';
 import {
   call,
   challengedLogin,
@@ -41,11 +42,25 @@ export type Attempt = (server: Server, lane: Lane) => Promise<Answer[]>;
 
 export const KEY = 'key_challenge';
 
+/** Only in the list that older clients read. */
+export const INVITED = 'invitation provision keyed';
+
 const fresh = (): string => `user-${randomUUID()}`;
 
 async function withKey(server: Server, key: DeviceKey, more: Json = {}): Promise<Answer[]> {
   const body = { ...(await challengedLogin(server, key)), ...more };
   return [await call(server, 'POST', '/v1/auth', { body })];
+}
+
+/** With a new invitation in the lane's database. */
+async function withInvitation(server: Server, { sql }: Lane): Promise<Answer[]> {
+  const code = drawInvitationCode((bound) => randomInt(bound));
+  await sql.query(
+    `INSERT INTO invitation (id, code_hash, uses, created_by, created_at, expires_at)
+     VALUES ($1, $2, 1, 'alice', now(), now() + interval '1 hour')`,
+    [randomUUID(), createHash('sha256').update(code).digest()],
+  );
+  return withKey(server, makeDeviceKey(), { invitation: code });
 }
 
 /**
@@ -129,6 +144,7 @@ async function connectCertificate(
 export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   'key_challenge login keyed': (server, { key }) => withKey(server, key, { create: false }),
   'key_challenge provision keyed': (server) => withKey(server, makeDeviceKey()),
+  [INVITED]: withInvitation,
   'okta connect keyed': (server, lane) => connectThrough(server, lane.keyed),
   'okta connect keyless': (server, lane) => connectThrough(server, lane.keyless),
   'okta provision keyed': (server) =>
@@ -156,6 +172,7 @@ const NOT_CONFIGURED = ['404 unsupported-provider', '400 oauth-not-configured'];
 export const REFUSALS: Readonly<Record<string, readonly string[]>> = {
   'key_challenge login keyed': ['403 key-challenge-disabled'],
   'key_challenge provision keyed': ['403 key-challenge-disabled', '403 signup-disabled'],
+  [INVITED]: ['403 key-challenge-disabled', '403 signup-disabled'],
   'okta connect keyed': NOT_CONFIGURED,
   'okta connect keyless': [...NOT_CONFIGURED, ...KEYLESS_OFF],
   'okta provision keyed': [

@@ -11,6 +11,7 @@ export const REDIRECT = 'SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_';
 const METHODS = {
   AUTH_KEY_CHALLENGE_ENABLED: ['true', 'false'],
   AUTH_ANONYMOUS_SIGNUP_ENABLED: ['true', 'false'],
+  AUTH_SIGNUP_INVITATIONS_ENABLED: ['true', 'false'],
   AUTH_SIGNUP_PROVIDERS: ['', 'okta'],
   AUTH_REQUIRED_LOGIN_PROVIDERS: ['', 'okta', 'mtls'],
   AUTH_REQUIRE_SERVER_CHALLENGE: ['true', 'false'],

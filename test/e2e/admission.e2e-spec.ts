@@ -14,6 +14,7 @@ import { createLane } from '../helpers/server-lane.js';
 import { freePort } from '../helpers/service-process.js';
 import {
   ATTEMPTS,
+  INVITED,
   KEY,
   KNOWN_CERTIFICATE,
   KNOWN_USER,
@@ -106,15 +107,20 @@ withServices(`discovery and the endpoints, under ${ROWS.length} policies`, () =>
     const server = await start(row, lane);
     try {
       const { body } = await call<Features>(server, 'GET', '/v1/features');
-      const advertised = body.capabilities.auth.methods.map(
-        ({ method, action, mode }) => `${method} ${action} ${mode}`,
-      );
+      const { methods, signup } = body.capabilities.auth;
+      const isInvited = signup.methods.some(({ id, enabled }) => id === 'invitation' && enabled);
+      const advertised = [
+        ...methods.map(({ method, action, mode }) => `${method} ${action} ${mode}`),
+        ...(isInvited ? [INVITED] : []),
+      ];
       const found = advertised
         .filter((entry) => !(entry in ATTEMPTS))
         .map((entry) => `${entry} is advertised and not tried`);
       found.push(...(await wronglyServed(row, server, lane)));
       for (const [entry, attempt] of Object.entries(ATTEMPTS)) {
-        const isAdvertised = advertised.includes(entry);
+        // Where sign-up is open, an invitation is not needed and does no harm.
+        const isOpen = entry === INVITED && advertised.includes(`${KEY} provision keyed`);
+        const isAdvertised = isOpen || advertised.includes(entry);
         const expected = isAdvertised ? ['200'] : (REFUSALS[entry] ?? []);
         const stores = isAdvertised ? storedBy(entry) : NOTHING;
         const isBegun = mayBegin(entry, advertised);
@@ -179,7 +185,8 @@ const NOTHING: Stored = { account: 0, identity: 0, session: 0, push_token: 0 };
 /** What the entry that works stores, once. */
 function storedBy(entry: string): Stored {
   const [method, action] = entry.split(' ');
-  const identity = Number(action === 'connect' || (action === 'provision' && method !== KEY));
+  const isByProvider = method !== KEY && entry !== INVITED;
+  const identity = Number(action === 'connect' || (action === 'provision' && isByProvider));
   return {
     ...NOTHING,
     ...{ account: Number(action === 'provision'), identity, session: Number(action !== 'connect') },

@@ -160,7 +160,7 @@ describe('a server that restarts', () => {
 describe('login through the choices a server advertises', () => {
   it('agrees with what the server then does', async () => {
     const { deviceKey, providers } = authChoices(await client.features());
-    expect(deviceKey).toEqual({ canLogIn: true, canSignUp: true });
+    expect(deviceKey).toEqual({ canLogIn: true, canSignUp: true, canSignUpInvited: false });
     expect(providers).toEqual([]);
     expect(await client.logIn(key)).toMatchObject({ accountId, created: false });
   });

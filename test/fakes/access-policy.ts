@@ -12,6 +12,7 @@ const DEFAULT: OperatorPolicy = {
   http: { publicUrl: null, trustedProxies: [] },
   auth: {
     anonymousSignupEnabled: true,
+    signupInvitationsEnabled: false,
     signupProviders: [],
     requiredLoginProviders: [],
     keyChallengeEnabled: true,

@@ -8,6 +8,8 @@ A new device key is refused: login with a device key is off.
 A new device key is refused: encrypted content is not stored.
 {{- else if .anonymous }}
 Anyone who can reach this server can create an account.
+{{- else if .invitations }}
+A new device key needs an invitation.
 {{- else }}
 A new device key is refused: anonymous sign-up is off.
 {{- end }}
@@ -88,6 +90,7 @@ Content that is not end-to-end encrypted is stored readable in the database, in 
 {{- end -}}
 {{- dict
   "anonymous" (include "gatehouse.flag" (dict "root" . "name" "AUTH_ANONYMOUS_SIGNUP_ENABLED"))
+  "invitations" (include "gatehouse.flag" (dict "root" . "name" "AUTH_SIGNUP_INVITATIONS_ENABLED"))
   "keyed" $keyed
   "keyless" $hasKeyless
   "keyedSignup" $signup

@@ -94,6 +94,12 @@ export class AuditEventDto {
   reason?: string;
   @ApiProperty({ required: false }) sessionId?: string;
   @ApiProperty({ required: false }) address?: string;
+  @ApiProperty({
+    required: false,
+    description: 'Of the events of an invitation; the actor of `invitation-used` is who made it.',
+  })
+  invitationId?: string;
+
   @ApiProperty({ required: false, description: 'How many alike this one stands for.' })
   count?: number;
 }

@@ -13,11 +13,16 @@ export async function logInWithKey(server: string, store: ServerStore): Promise<
   return withAccount(server, store, () => client.logIn(key));
 }
 
-/** Creates an account with a new device key. */
-export async function signUpWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
+/** Creates an account with a new device key. @param invitation a code; undefined = without one */
+export async function signUpWithKey(
+  server: string,
+  store: ServerStore,
+  invitation: string | undefined,
+): Promise<LoginAnswer> {
   const client = new GatehouseClient({ serverUrl: server, client: thisComputer });
   refuseUnlessOffered(server, await client.features());
-  const answer = await client.signUp(await store.requireNewDeviceKey(server));
+  const key = await store.requireNewDeviceKey(server);
+  const answer = await client.signUp(key, invitation === undefined ? {} : { invitation });
   await store.confirmAccount(server);
   return answer;
 }

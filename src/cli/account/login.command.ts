@@ -13,20 +13,26 @@ readable by you alone. Back up the key (gatehouse key show): it gives access to 
 export const signup = command({
   name: 'signup',
   description: 'create an account with a new device key, and log in',
-  options: [SERVER, PROVIDER, NO_BROWSER],
+  options: [
+    SERVER,
+    PROVIDER,
+    NO_BROWSER,
+    ['--invitation <code>', 'code of an invitation of the operator', { conflicts: ['provider'] }],
+  ],
   help: WHERE,
   examples: [
     'gatehouse signup --server https://gate.example.org',
     'gatehouse signup --provider okta',
+    'gatehouse signup --server https://gate.example.org --invitation <code>',
   ],
   async run(context) {
-    const { provider } = context.options;
+    const { provider, invitation } = context.options;
     const { requireServer } = await import('./current-session.js');
     const { store, server } = await requireServer(context);
     let answer: LoginAnswer;
     if (provider === undefined) {
       const { signUpWithKey } = await import('./key-login.js');
-      answer = await signUpWithKey(server, store);
+      answer = await signUpWithKey(server, store, invitation);
     } else {
       const { logInWithProvider } = await import('./provider-login.js');
       answer = await logInWithProvider(context, { server, provider, store, isSignUp: true });

@@ -212,6 +212,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Invitations, page by page. */
+        get: operations["AdminInvitationsController_page"];
+        put?: never;
+        /**
+         * Makes an invitation.
+         * @description New device keys sign up with it where AUTH_SIGNUP_INVITATIONS_ENABLED is on.
+         */
+        post: operations["AdminInvitationsController_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revokes an invitation; the accounts it made stay. */
+        delete: operations["AdminInvitationsController_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/policy": {
         parameters: {
             query?: never;
@@ -426,7 +464,7 @@ export interface components {
             /** @description Unix milliseconds. */
             at: number;
             /** @enum {string} */
-            kind: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted";
+            kind: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "invitation-created" | "invitation-used" | "invitation-revoked" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted";
             /** @description `user`, `system`, `provider`, or the name of an operator. */
             actor: string;
             accountId: string | null;
@@ -435,6 +473,8 @@ export interface components {
             reason?: string;
             sessionId?: string;
             address?: string;
+            /** @description Of the events of an invitation; the actor of `invitation-used` is who made it. */
+            invitationId?: string;
             /** @description How many alike this one stands for. */
             count?: number;
         };
@@ -442,6 +482,41 @@ export interface components {
             /** @description In the order that was asked for. */
             events: components["schemas"]["AuditEventDto"][];
             /** @description null = the last page. A page before it may have few events, or none. */
+            cursor: string | null;
+        };
+        NewInvitationDto: {
+            /** @description Accounts it can make. */
+            uses: number;
+            /** @description From now. */
+            expiresInSeconds: number;
+            /** @description For administrators; kept in the audit trail too. */
+            note?: string | null;
+        };
+        CreatedInvitationDto: {
+            id: string;
+            /** @description Shown once: only its hash is stored. */
+            code: string;
+        };
+        InvitationDto: {
+            id: string;
+            note: string | null;
+            /** @description Accounts it can make. */
+            uses: number;
+            /** @description Accounts it made; those that were deleted count. */
+            used: number;
+            /** @description The administrator who made it. */
+            createdBy: string;
+            /** @description Unix milliseconds. */
+            createdAt: number;
+            /** @description Unix milliseconds. */
+            expiresAt: number;
+            /** @description Unix milliseconds. */
+            revokedAt: number | null;
+        };
+        InvitationPageDto: {
+            /** @description Newest first; those that expired are deleted. */
+            invitations: components["schemas"]["InvitationDto"][];
+            /** @description null = the last page. */
             cursor: string | null;
         };
         FindingDto: {
@@ -542,7 +617,7 @@ export interface components {
          * @description For programs.
          * @enum {string}
          */
-        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "signup-disabled" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "restore-required" | "already-answered" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
+        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "restore-required" | "already-answered" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
         ErrorDetailDto: {
             /** @description The field the message is about. */
             path: string;
@@ -1540,7 +1615,7 @@ export interface operations {
     AdminAuditController_page: {
         parameters: {
             query?: {
-                kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted";
+                kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "invitation-created" | "invitation-used" | "invitation-revoked" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted";
                 accountId?: string;
                 /** @description The name of an operator, or `user`, `system` or `provider`. */
                 actor?: string;
@@ -1589,6 +1664,257 @@ export interface operations {
             };
             /** @description `origin-not-allowed` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminInvitationsController_page: {
+        parameters: {
+            query?: {
+                limit?: unknown;
+                /** @description `cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationPageDto"];
+                };
+            };
+            /** @description `invalid-request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminInvitationsController_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewInvitationDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedInvitationDto"];
+                };
+            };
+            /** @description `invalid-request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `admin-role-required`, `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `payload-too-large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminInvitationsController_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActAnswerDto"];
+                };
+            };
+            /** @description `invalid-request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `admin-role-required`, `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `not-found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `payload-too-large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -13,7 +13,12 @@ import { CredentialRoutes, EncryptionRoutes, SettingsRoutes } from './account-ro
 import { Routes, type AnswerOf, type RequestOf, type Route } from './api-routes.js';
 import type { DeviceKey } from '../crypto/device-key.js';
 import { DeviceRoutes } from './device-routes.js';
-import { CertificateRoutes, ConnectRoutes, ExternalLoginRoutes } from './login-routes.js';
+import {
+  CertificateRoutes,
+  ConnectRoutes,
+  ExternalLoginRoutes,
+  type SignUpOptions,
+} from './login-routes.js';
 
 /**
  * The routes of one server, for one account where a token is given. Needs `fetch` and nothing of
@@ -72,9 +77,12 @@ export class GatehouseClient {
     return this.logInSigned(await this.prove(key));
   }
 
-  /** Creates the account of a new key, or logs in where the key has one; see {@link logIn}. */
-  async signUp(key: DeviceKey): Promise<LoginAnswer> {
-    return this.signUpSigned(await this.prove(key));
+  /**
+   * Creates the account of a new key, or logs in where the key has one; see {@link logIn}. Rejects with
+   * `invitation-invalid` where the server does not accept the invitation.
+   */
+  async signUp(key: DeviceKey, options: SignUpOptions = {}): Promise<LoginAnswer> {
+    return this.signUpSigned(await this.prove(key), options);
   }
 
   /** {@link logIn} for an external key, for example in a hardware store. */
@@ -84,8 +92,8 @@ export class GatehouseClient {
   }
 
   /** {@link signUp} for an external key. */
-  signUpSigned(login: SignedLogin): Promise<LoginAnswer> {
-    const body = { ...login, create: true };
+  signUpSigned(login: SignedLogin, { invitation }: SignUpOptions = {}): Promise<LoginAnswer> {
+    const body = { ...login, create: true, ...(invitation !== undefined && { invitation }) };
     return this.routes.send('POST /v1/auth', { body });
   }
 

@@ -1062,6 +1062,8 @@ export interface components {
             signature: string;
             /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
             create?: boolean;
+            /** @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account. */
+            invitation?: string | null;
         };
         RequestDeviceDto: {
             client?: components["schemas"]["ClientDto"];
@@ -1131,6 +1133,8 @@ export interface components {
             signature: string;
             /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
             create?: boolean;
+            /** @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account. */
+            invitation?: string | null;
             /** @description The `pending` of the return address. */
             pending: string;
             /** @description The secret whose hash the login began with. */
@@ -1147,7 +1151,7 @@ export interface components {
          * @description For programs.
          * @enum {string}
          */
-        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "signup-disabled" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "restore-required" | "already-answered" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
+        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "restore-required" | "already-answered" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
         ErrorDetailDto: {
             /** @description The field the message is about. */
             path: string;
@@ -3670,7 +3674,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
-            /** @description `signup-disabled`, `account-disabled`, `key-challenge-disabled` */
+            /** @description `signup-disabled`, `invitation-invalid`, `account-disabled`, `key-challenge-disabled` */
             403: {
                 headers: {
                     [name: string]: unknown;

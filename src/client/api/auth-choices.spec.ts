@@ -207,6 +207,32 @@ describe('Versioning 2: the legacy surface', () => {
   });
 });
 
+describe('sign-up with an invitation', () => {
+  const choice = (signup: unknown) =>
+    authChoices({ capabilities: { auth: { methods: [], signup } } }).deviceKey;
+
+  it('is offered where the server accepts invitations', () => {
+    const methods = [
+      { id: 'anonymous', enabled: false },
+      { id: 'invitation', enabled: true },
+    ];
+    expect(choice({ methods })).toEqual({
+      canLogIn: false,
+      canSignUp: false,
+      canSignUpInvited: true,
+    });
+  });
+
+  it.each([
+    [undefined],
+    [{ methods: 'invitation' }],
+    [{ methods: [null, 'invitation', { id: 'invitation' }] }],
+    [{ methods: [{ id: 'invitation', enabled: false }] }],
+  ])('is not offered by %j', (signup) => {
+    expect(choice(signup).canSignUpInvited).toBe(false);
+  });
+});
+
 const ASK: ProvisioningChoice = { kind: 'ask', modes: ['e2ee', 'plain'] };
 const E2EE: ProvisioningChoice = { kind: 'selected', mode: 'e2ee' };
 const PLAIN: ProvisioningChoice = { kind: 'selected', mode: 'plain' };

@@ -8,6 +8,12 @@ export interface MethodChoice {
   readonly canSignUp: boolean;
 }
 
+/** Login with a device key. */
+export interface DeviceKeyChoice extends MethodChoice {
+  /** Whether a new key signs up with an invitation; without one only where `canSignUp`. */
+  readonly canSignUpInvited: boolean;
+}
+
 /** One button on the login screen. */
 export interface ProviderChoice {
   readonly id: string;
@@ -24,7 +30,7 @@ export interface ProviderChoice {
 
 /** Everything that a login screen shows. */
 export interface AuthChoices {
-  readonly deviceKey: MethodChoice;
+  readonly deviceKey: DeviceKeyChoice;
   readonly certificate: MethodChoice;
   /** In the server's order. */
   readonly providers: readonly ProviderChoice[];
@@ -55,12 +61,23 @@ export function authChoices(features: unknown): AuthChoices {
   const connectable = (mode: AuthMode): string[] =>
     ids.filter((id) => offered(id)('connect', mode));
   return {
-    deviceKey: methodChoice(offered('key_challenge'), 'keyed'),
+    deviceKey: {
+      ...methodChoice(offered('key_challenge'), 'keyed'),
+      canSignUpInvited: acceptsInvitations(auth),
+    },
     certificate: methodChoice(offered('mtls'), 'keyless'),
     providers,
     connectable: { keyed: connectable('keyed'), keyless: connectable('keyless') },
     autoRedirectProviderId: autoRedirectOf(auth['ui'], providers),
   };
+}
+
+/** No method of `methods`: the device key sends the invitation with its first login. */
+function acceptsInvitations(auth: Readonly<Record<string, unknown>>): boolean {
+  const { methods } = recordOf(auth['signup']);
+  const isOpen = (entry: unknown): boolean =>
+    isRecord(entry) && entry['id'] === 'invitation' && entry['enabled'] === true;
+  return Array.isArray(methods) && methods.some(isOpen);
 }
 
 type Offer = (action: AuthAction, mode: AuthMode) => boolean;

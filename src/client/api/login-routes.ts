@@ -21,6 +21,12 @@ export interface ExternalFinish {
   readonly proof?: string;
 }
 
+/** How a new device key signs up. */
+export interface SignUpOptions {
+  /** A code of the server's administrator, in any case, with dashes or without. */
+  readonly invitation?: string;
+}
+
 /** How a login with a device key is finished. */
 export interface KeyedFinish extends ExternalFinish {
   /** Creates the account of a new key. Default false: a key without an account is refused. */

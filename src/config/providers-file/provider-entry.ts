@@ -6,7 +6,12 @@ import { closestName } from '../environment/unknown-names.js';
 import { SIGNATURE_ALGORITHMS } from '../providers.config.js';
 
 /** Ids that mean something else in the lists of providers. */
-export const RESERVED_PROVIDER_IDS: readonly string[] = ['key_challenge', 'mtls', 'anonymous'];
+export const RESERVED_PROVIDER_IDS: readonly string[] = [
+  'key_challenge',
+  'mtls',
+  'anonymous',
+  'invitation',
+];
 
 /** The fields of an entry that name files. */
 export const CREDENTIAL_FILES = [

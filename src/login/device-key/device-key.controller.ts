@@ -42,6 +42,7 @@ export class DeviceKeyController {
     'challenge-required',
     'challenge-expired',
     'signup-disabled',
+    'invitation-invalid',
     'key-challenge-disabled',
     'account-disabled',
     'not-found',

@@ -31,6 +31,19 @@ export class DeviceKeyLoginDto extends SignedChallengeDto {
   @IsOptional()
   @IsBoolean()
   create?: boolean;
+
+  @ApiProperty({
+    required: false,
+    nullable: true,
+    type: String,
+    maxLength: 64,
+    description:
+      'An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account.',
+  })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  invitation?: string | null;
 }
 
 export class LoginAnswerDto {

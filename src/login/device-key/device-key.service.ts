@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { encryptionConfig } from '../../config/encryption.config.js';
+import { INVITATION } from '../../policy/admission/admission.js';
 import {
   readPublicKey,
   readSignedChallenge,
@@ -21,6 +22,7 @@ import {
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
 import { SessionIssuer, type Login } from '../../auth/sessions/session-issuer.js';
 import type { DeviceKeyLoginDto, SignedChallengeDto } from './device-key.dto.js';
+import { InvitedSignup } from './invited-signup.js';
 import { LoginChallenges } from './login-challenges.js';
 
 /** Sign-up and login with a device key (contract, Sign-up and login with a device key). */
@@ -32,6 +34,7 @@ export class DeviceKeyService {
     private readonly challenges: LoginChallenges,
     private readonly issuer: SessionIssuer,
     private readonly admission: Admission,
+    private readonly invited: InvitedSignup,
     @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
   ) {}
 
@@ -39,14 +42,14 @@ export class DeviceKeyService {
    * Logs in, creating the account at the first login of its key.
    *
    * @throws AppError `signup-disabled`, `not-found` where `create` is false, `account-disabled`, and
-   *   what {@link prove} throws
+   *   what {@link prove} and {@link InvitedSignup.create} throw
    */
   async logIn(body: DeviceKeyLoginDto, origin: LoginOrigin): Promise<Login> {
-    const { create = true } = body;
-    const checkSignup = (): void => this.checkSignup(create);
     const publicKey = await this.prove(body);
     const session = this.issuer.prepare('key_challenge', origin);
-    const { account, created } = await this.begin(publicKey, session, checkSignup);
+    const { account, created } = await this.begin(publicKey, session, () =>
+      this.signUp(body, publicKey, session),
+    );
     return this.issuer.answer(account, session, created);
   }
 
@@ -73,22 +76,20 @@ export class DeviceKeyService {
    * Stores the session of a proven key, creating its account where it has none. Of two concurrent
    * first logins of one key both succeed, with one account.
    *
-   * @param checkSignup throws where a new key may not create an account
+   * @param signUp {@link create}s the account of a new key, or throws where it may not have one
    * @param query of the caller's transaction, if any
    */
   async begin(
     publicKey: Buffer,
     session: NewSession,
-    checkSignup: () => void,
+    signUp: () => Promise<string | null>,
     query?: Query,
   ): Promise<{ readonly account: LoggedInAccount; readonly created: boolean }> {
     const known = await this.sessions.logInByKey(publicKey, session, query);
     if (known !== null) {
       return { account: known, created: false };
     }
-    checkSignup();
-    const mode = newKeyedAccountMode(this.encryption);
-    const id = await this.accounts.createKeyed(publicKey, mode, session, query);
+    const id = await signUp();
     if (id !== null) {
       return { account: { id, isDisabled: false, sessions: 0 }, created: true };
     }
@@ -99,11 +100,31 @@ export class DeviceKeyService {
     return { account: other, created: false };
   }
 
-  private checkSignup(isWanted: boolean): void {
-    if (!isWanted) {
+  /**
+   * Makes the account of a key with its first session.
+   *
+   * @param query of the caller's transaction, if any
+   * @returns its id; null when another login of the same key was first
+   */
+  create(publicKey: Buffer, session: NewSession, query?: Query): Promise<string | null> {
+    const mode = newKeyedAccountMode(this.encryption);
+    return this.accounts.createKeyed(publicKey, mode, session, query);
+  }
+
+  private async signUp(
+    { create = true, invitation }: DeviceKeyLoginDto,
+    publicKey: Buffer,
+    session: NewSession,
+  ): Promise<string | null> {
+    if (!create) {
       throw new AppError('not-found');
     }
+    const isInvited = typeof invitation === 'string' && invitation !== '';
+    if (isInvited && this.admission.allows(INVITATION, 'provision', 'keyed')) {
+      return this.invited.create(invitation, publicKey, session);
+    }
     this.admission.require('key_challenge', 'provision', 'keyed');
+    return this.create(publicKey, session);
   }
 }
 

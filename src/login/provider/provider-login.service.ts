@@ -39,13 +39,14 @@ export class ProviderLoginService {
       async (query, pending) => {
         checkFlowOwner(pending.holder, body.proof, publicKey);
         const session = this.issuer.prepare(provider, origin, pending.providerSession);
-        const checkSignup = (): void => {
+        const signUp = async (): Promise<string | null> => {
           if (body.create === false) {
             throw new AppError('not-found');
           }
           this.admission.require(provider, 'provision', 'keyed');
+          return this.deviceKeys.create(publicKey, session, query);
         };
-        const begun = await this.deviceKeys.begin(publicKey, session, checkSignup, query);
+        const begun = await this.deviceKeys.begin(publicKey, session, signUp, query);
         if (begun.account.isDisabled) {
           throw new AppError('account-disabled');
         }

@@ -8,9 +8,11 @@ import {
   admissionTable,
   allowedMethods,
   CERTIFICATES,
+  INVITATION,
   isMtlsReachable,
   judgeAdmission,
   type AdmissionEntry,
+  type AuthMethod,
 } from './admission.js';
 import { featureDocument } from './feature-document.js';
 
@@ -24,6 +26,7 @@ const anyPolicy: fc.Arbitrary<OperatorPolicy> = fc
   .record({
     auth: fc.record({
       anonymousSignupEnabled: fc.boolean(),
+      signupInvitationsEnabled: fc.boolean(),
       keyChallengeEnabled: fc.boolean(),
       signupProviders: ids,
       requiredLoginProviders: fc.subarray([...IDS, CERTIFICATES]),
@@ -92,6 +95,10 @@ const REMEDIES: Readonly<
     ...policy,
     auth: { ...policy.auth, anonymousSignupEnabled: true },
   }),
+  AUTH_SIGNUP_INVITATIONS_ENABLED: (policy) => ({
+    ...policy,
+    auth: { ...policy.auth, signupInvitationsEnabled: true },
+  }),
   AUTH_SIGNUP_PROVIDERS: (policy, method) => ({
     ...policy,
     auth: { ...policy.auth, signupProviders: [method] },
@@ -149,12 +156,23 @@ function remedy(policy: OperatorPolicy, { method, action, mode }: AdmissionEntry
   }
 }
 
+/** The sign-up methods that older clients read; an invitation is in no other list. */
+function signupMethodsOf(allowed: readonly AuthMethod[]): object[] {
+  const keyed = allowed.filter(({ action, mode }) => action === 'provision' && mode === 'keyed');
+  const ids = keyed.map(({ method }) => method).filter((method) => method !== 'key_challenge');
+  return [
+    { id: 'anonymous', enabled: ids.length < keyed.length },
+    ...ids.map((id) => ({ id, enabled: true })),
+  ];
+}
+
 /** What must not be under any policy, and is under this one. */
 function violationsOf(policy: OperatorPolicy): string[] {
   const { auth, encryption, mtls, providers } = policy;
   const table = admissionTable(policy);
   const allowed = allowedMethods(table);
   const codes = new Set(findLockouts(policy).map(({ code }) => code));
+  const { auth: discovered } = featureDocument(policy, '1.0.0').capabilities;
   const has = (wanted: string): boolean => allowed.some(({ action }) => action === wanted);
   const violations = allowed.flatMap(({ method, action, mode, restricted }) => {
     const provider = providers.find(({ id }) => id === method);
@@ -191,9 +209,15 @@ function violationsOf(policy: OperatorPolicy): string[] {
     ...violations,
     ...(codes.has('no-login-method') === has('login') ? ['no-login-method'] : []),
     ...(codes.has('no-signup-method') === has('provision') ? ['no-signup-method'] : []),
-    ...(isDeepStrictEqual(featureDocument(policy, '1.0.0').capabilities.auth.methods, allowed)
+    ...(isDeepStrictEqual(
+      discovered.methods,
+      allowed.filter(({ method }) => method !== INVITATION),
+    )
       ? []
       : ['discovery']),
+    ...(isDeepStrictEqual(discovered['signup'], { methods: signupMethodsOf(allowed) })
+      ? []
+      : ['discovery of sign-up']),
   ];
 }
 
@@ -232,6 +256,16 @@ describe('the admission table', () => {
       ['key_challenge login keyed', 'okta connect keyed'],
     ],
     [
+      'with invitations, anonymous sign-up off',
+      { auth: { anonymousSignupEnabled: false, signupInvitationsEnabled: true } },
+      ['key_challenge login keyed', 'invitation provision keyed', 'okta connect keyed'],
+    ],
+    [
+      'without device keys, and so without invitations',
+      { auth: { keyChallengeEnabled: false, signupInvitationsEnabled: true } },
+      ['okta connect keyed'],
+    ],
+    [
       'without device keys',
       { auth: { keyChallengeEnabled: false, signupProviders: ['okta'] } },
       ['okta connect keyed'],
@@ -258,6 +292,18 @@ describe('the admission table', () => {
     expect(methods.map(({ method, action, mode }) => `${method} ${action} ${mode}`)).toEqual(
       expected,
     );
+  });
+
+  it('prints invitations where older clients ignore them, and in no other place', () => {
+    const auth = { anonymousSignupEnabled: false, signupInvitationsEnabled: true };
+    const document = featureDocument(policyWith({ auth }), '1.0.0').capabilities.auth;
+    expect(document.methods).toEqual([{ method: 'key_challenge', action: 'login', mode: 'keyed' }]);
+    expect(document['signup']).toEqual({
+      methods: [
+        { id: 'anonymous', enabled: false },
+        { id: 'invitation', enabled: true },
+      ],
+    });
   });
 
   it('says which entries an allowlist restricts, and never what is on it', () => {

@@ -47,6 +47,9 @@ export type AdmissionPolicy = Pick<
 /** The provider id of certificate identities. */
 export const CERTIFICATES = 'mtls';
 
+/** Sign-up of a device key with an invitation. */
+export const INVITATION = 'invitation';
+
 const ALLOWED = { isAllowed: true } as const;
 
 const STORAGE_POLICY = 'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY';
@@ -66,6 +69,7 @@ export function admissionTable(policy: AdmissionPolicy): readonly AdmissionEntry
       ['login', 'keyed', keyLogin(policy)],
       ['provision', 'keyed', keySignup(policy)],
     ]),
+    ...entries(INVITATION, false, [['provision', 'keyed', invitedSignup(policy)]]),
     ...policy.providers.flatMap((provider) =>
       entries(provider.id, isRestricted(provider), [
         ['connect', 'keyed', oauth(provider)],
@@ -97,7 +101,7 @@ export function judgeAdmission(
   return found?.decision ?? refusal('unsupported-provider', 'AUTH_PROVIDERS_CONFIG_PATH');
 }
 
-/** The entries that work, as discovery prints them. */
+/** The entries that work. */
 export function allowedMethods(table: readonly AdmissionEntry[]): AuthMethod[] {
   return table.flatMap(({ decision, ...method }) => (decision.isAllowed ? [method] : []));
 }
@@ -160,12 +164,18 @@ function storesEncrypted({ encryption }: AdmissionPolicy, code: AdmissionRefusal
 }
 
 function keySignup(policy: AdmissionPolicy): Check {
+  const isOpen = policy.auth.anonymousSignupEnabled;
+  return newDeviceKey(policy, isOpen, 'AUTH_ANONYMOUS_SIGNUP_ENABLED');
+}
+
+function invitedSignup(policy: AdmissionPolicy): Check {
+  const isOpen = policy.auth.signupInvitationsEnabled;
+  return newDeviceKey(policy, isOpen, 'AUTH_SIGNUP_INVITATIONS_ENABLED');
+}
+
+function newDeviceKey(policy: AdmissionPolicy, isOpen: boolean, variable: string): Check {
   const code = 'signup-disabled';
-  return (
-    keyLogin(policy) ??
-    storesEncrypted(policy, code) ??
-    unless(policy.auth.anonymousSignupEnabled, code, 'AUTH_ANONYMOUS_SIGNUP_ENABLED')
-  );
+  return keyLogin(policy) ?? storesEncrypted(policy, code) ?? unless(isOpen, code, variable);
 }
 
 /** Without a callback, or an address to return browsers to, no OAuth request can begin. */

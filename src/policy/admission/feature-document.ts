@@ -6,6 +6,7 @@ import {
   admissionTable,
   allowedMethods,
   CERTIFICATES,
+  INVITATION,
   judgeAdmission,
   methodsWith,
   type AdmissionEntry,
@@ -39,8 +40,8 @@ export function featureDocument(policy: FeaturePolicy, version: string): Feature
     features: featureSwitches(policy, table, isOptOutOffered),
     capabilities: {
       auth: {
-        methods,
-        signup: { methods: legacySignupMethods(methods) },
+        methods: methods.filter(({ method }) => method !== INVITATION),
+        signup: { methods: signupMethods(methods) },
         login: {
           requiredProviders: auth.requiredLoginProviders,
           serverChallenge: auth.requireServerChallenge ? 'required' : 'optional',
@@ -111,8 +112,11 @@ function featureSwitches(
   };
 }
 
-/** The surface older clients read: `anonymous` with its switch, then what can provision a key. */
-function legacySignupMethods(methods: readonly AuthMethod[]): object[] {
+/**
+ * The surface older clients read: `anonymous` with its switch, then what can provision a key. They
+ * ignore an invitation, which is no method of its own: a device key sends it with its first login.
+ */
+function signupMethods(methods: readonly AuthMethod[]): object[] {
   const provisioning = methods.filter(
     ({ action, mode }) => action === 'provision' && mode === 'keyed',
   );

@@ -37,6 +37,15 @@ describe('describePolicy', () => {
     ]);
   });
 
+  it('says in words what an invitation is needed for', () => {
+    const auth = { anonymousSignupEnabled: false, signupInvitationsEnabled: true };
+    expect(describePolicy(policyWith({ auth }))[0]).toBe('A new device key needs an invitation.');
+    const open = { ...auth, anonymousSignupEnabled: true };
+    expect(describePolicy(policyWith({ auth: open }))[0]).toBe(
+      'Anyone who can reach this server can create an account.',
+    );
+  });
+
   it('says in words what a keyless server with certificates does', () => {
     expect(
       describePolicy(

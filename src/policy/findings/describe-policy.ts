@@ -2,6 +2,7 @@ import {
   acceptsKeyless,
   admissionTable,
   CERTIFICATES,
+  INVITATION,
   judgeAdmission,
   methodsWith,
   type AdmissionEntry,
@@ -23,7 +24,9 @@ export function describePolicy(policy: OperatorPolicy): string[] {
 }
 
 function signupSentences(table: readonly AdmissionEntry[]): Sentence[] {
-  const keyed = methodsWith(table, 'provision', 'keyed').filter((id) => id !== 'key_challenge');
+  const keyed = methodsWith(table, 'provision', 'keyed').filter(
+    (id) => id !== 'key_challenge' && id !== INVITATION,
+  );
   const keyless = methodsWith(table, 'provision', 'keyless');
   const provisioning = keyless.filter((id) => id !== CERTIFICATES);
   return [
@@ -46,6 +49,9 @@ function signupSentence(table: readonly AdmissionEntry[]): string {
   const decision = judgeAdmission(table, 'key_challenge', 'provision', 'keyed');
   if (decision.isAllowed) {
     return 'Anyone who can reach this server can create an account.';
+  }
+  if (judgeAdmission(table, INVITATION, 'provision', 'keyed').isAllowed) {
+    return 'A new device key needs an invitation.';
   }
   const reason = SIGNUP_REFUSALS[decision.variable] ?? decision.variable;
   return `A new device key is refused: ${reason}.`;

@@ -95,6 +95,11 @@ describe('findLockouts', () => {
     ],
     ['error trusts-every-peer', [{ http: { trustedProxies: ['0.0.0.0/0'] } }]],
     ['warning no-signup-method', [{ auth: { anonymousSignupEnabled: false } }]],
+    ['warning invitations-beside-anonymous-signup', [{ auth: { signupInvitationsEnabled: true } }]],
+    [
+      'warning invitations-refused',
+      [{ auth: { signupInvitationsEnabled: true, keyChallengeEnabled: false } }],
+    ],
     ['warning no-signup-method', [ENFORCED, { encryption: { storagePolicy: 'plaintext_only' } }]],
     [
       'warning keyless-oauth-without-providers',

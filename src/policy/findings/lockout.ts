@@ -3,6 +3,7 @@ import {
   admissionTable,
   allowedMethods,
   CERTIFICATES,
+  INVITATION,
   isMtlsReachable,
   judgeAdmission,
   methodsWith,
@@ -165,6 +166,18 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     policy.auth.anonymousSignupEnabled &&
     policy.auth.requiredLoginProviders.length > 0 &&
     'Anonymous sign-up is on although a provider is required: anyone can create accounts, which are of no use until the provider is connected.',
+  'invitations-beside-anonymous-signup': (policy) =>
+    policy.auth.signupInvitationsEnabled &&
+    policy.auth.anonymousSignupEnabled &&
+    'AUTH_SIGNUP_INVITATIONS_ENABLED is on, but anonymous sign-up is on as well: a new device key needs no invitation. Set AUTH_ANONYMOUS_SIGNUP_ENABLED=false.',
+  'invitations-refused': ({ auth }, table) => {
+    const decision = judgeAdmission(table, INVITATION, 'provision', 'keyed');
+    return (
+      auth.signupInvitationsEnabled &&
+      !decision.isAllowed &&
+      `AUTH_SIGNUP_INVITATIONS_ENABLED is on, but ${decision.variable} refuses new device keys: no invitation can be used.`
+    );
+  },
   'required-provider-unrestricted': (policy) =>
     unrestricted(policy).map(
       (id) => `${id} is required but has no allowlist: anyone with an identity there is eligible.`,

@@ -37,6 +37,9 @@ export class AuditEventEntity {
   /** Where a login came from. */
   @Column('text', { nullable: true }) address!: string | null;
 
+  /** The invitation that it is about; no foreign key, as above. */
+  @Column('uuid', { name: 'invitation_id', nullable: true }) invitationId!: string | null;
+
   /** How many equal events this row counts. */
   @Column('integer', { default: 1 }) count!: number;
 }

@@ -5,7 +5,7 @@ import type { Content } from '../../policy/content.js';
 import { Database, type Query } from '../database.js';
 import { AccountCredentialEntity } from '../entities/account-credential.entity.js';
 import { ContentAtRest } from '../sealing/content-at-rest.js';
-import { lockAccount, nextUpdateSeq } from './account-row.js';
+import { lockAccount, nextUpdateSeq } from '../account-row.js';
 
 /** What an account keeps to reach one connected service. */
 export interface AccountCredential {

@@ -4,7 +4,7 @@ import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
 import { Database, type Query } from '../database.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { ContentAtRest, type ContentForm } from '../sealing/content-at-rest.js';
-import { accountRow, nextUpdateSeq } from './account-row.js';
+import { accountRow, nextUpdateSeq } from '../account-row.js';
 
 /** What decides about an account's content. */
 export interface ContentOwner {

@@ -8,7 +8,7 @@ import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
 import { Database, type Query } from '../database.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
-import { accountRow } from './account-row.js';
+import { accountRow } from '../account-row.js';
 import { insertAuditEvents } from './audit.repository.js';
 import {
   newSessions,

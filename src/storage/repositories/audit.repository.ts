@@ -78,14 +78,15 @@ export class AuditRepository {
   }
 }
 
-type EventRow = Omit<AuditEventEntity, 'accountId' | 'sessionId'> & {
+type EventRow = Omit<AuditEventEntity, 'accountId' | 'sessionId' | 'invitationId'> & {
   readonly account_id: string | null;
   readonly session_id: string | null;
+  readonly invitation_id: string | null;
 };
 
 const COLUMNS = [
   ...['id', 'at', 'kind', 'actor', 'account_id', 'provider', 'reason', 'session_id'],
-  ...['address', 'count'],
+  ...['address', 'invitation_id', 'count'],
 ].map((name) => `"${name}"`);
 
 /** The filter with the most selective index leads; the others judge the events that it gives. */
@@ -128,11 +129,12 @@ function searchFor(
 
 function toStored(event: EventRow): StoredAuditEvent {
   const { id, at, kind, actor, provider, reason, address, count } = event;
-  const { account_id: accountId, session_id: sessionId } = event;
+  const { account_id: accountId, session_id: sessionId, invitation_id: invitationId } = event;
   return {
     ...{ id, at: at.getTime(), kind, actor, accountId, count },
     ...(sessionId !== null && { sessionId }),
     ...(address !== null && { address }),
+    ...(invitationId !== null && { invitationId }),
     ...(provider !== null && { provider }),
     ...(reason !== null && { reason }),
   };

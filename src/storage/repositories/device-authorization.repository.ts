@@ -5,7 +5,7 @@ import { IsNull, LessThanOrEqual, MoreThan, type Repository } from 'typeorm';
 import type { KeyMode } from '../../policy/operator-policy.js';
 import { Database, type Query } from '../database.js';
 import { DeviceAuthorizationEntity } from '../entities/device-authorization.entity.js';
-import { accountRow } from './account-row.js';
+import { accountRow } from '../account-row.js';
 
 /** What a new device sends. */
 export type NewDevice = Pick<

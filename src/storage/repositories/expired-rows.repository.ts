@@ -11,6 +11,7 @@ const EXPIRING = [
   ['external_flow', 'state_hash'],
   ['external_pending', 'pending_hash'],
   ['logout_token', 'token_hash'],
+  ['invitation', 'id'],
 ] as const;
 
 /**

@@ -14,7 +14,7 @@ import { Database, type Query } from '../database.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { IdentityCredentials } from '../sealing/content-at-rest.js';
-import { nextUpdateSeq } from './account-row.js';
+import { nextUpdateSeq } from '../account-row.js';
 
 /** An identity that a provider has just proven. */
 export interface ProvenIdentity {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AccessFacts, IdentityFacts } from '../../policy/admission/access.js';
 import { batched } from '../batched.js';
 import { Database } from '../database.js';
-import { accountRow } from './account-row.js';
+import { accountRow } from '../account-row.js';
 
 /** A session whose token is in use. */
 export interface UsedSession {

@@ -4,7 +4,7 @@ import { batched } from '../batched.js';
 import { Database, type Query } from '../database.js';
 import { PushTokenEntity } from '../entities/push-token.entity.js';
 import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
-import { lockAccount, nextUpdateSeq } from './account-row.js';
+import { lockAccount, nextUpdateSeq } from '../account-row.js';
 
 /** What an app says of itself beside its token. */
 export type PushTokenFacts = Pick<PushTokenEntity, 'clientServerUrl' | 'name' | 'platform'>;

@@ -10,7 +10,7 @@ import { Database, type Query } from '../database.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { SessionEntity } from '../entities/session.entity.js';
 import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
-import { accountRow } from './account-row.js';
+import { accountRow } from '../account-row.js';
 import { insertAuditEvents } from './audit.repository.js';
 
 /** What a login stores of itself. Times are in whole seconds where the token repeats them. */

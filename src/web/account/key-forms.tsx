@@ -58,8 +58,14 @@ export function KeyForm(props: ExistingKeyFormProps) {
   );
 }
 
+interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
+  /** @param invitation as it was typed; null where the form does not ask for one */
+  readonly use: (key: DeviceKey, invitation: string | null) => Promise<void>;
+  readonly needsInvitation?: boolean;
+}
+
 /** Makes a key, and an account only after its owner confirms that the key is saved. */
-export function NewKeyForm({ use, endSession }: KeyFormProps) {
+export function NewKeyForm({ use, endSession, needsInvitation = false }: NewKeyFormProps) {
   const [key, setKey] = useState<DeviceKey | null>(null);
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, endSession);
@@ -74,9 +80,11 @@ export function NewKeyForm({ use, endSession }: KeyFormProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        run(() => use(key));
+        const invitation = new FormData(event.currentTarget).get('invitation');
+        run(() => use(key, typeof invitation === 'string' ? invitation.trim() : null));
       }}
     >
+      {needsInvitation && <InvitationInput isInvalid={notice !== null} />}
       <p>{newKey.lead}</p>
       <AccountName />
       <div class="field">
@@ -117,6 +125,31 @@ export function KeyInput({ id, label, isInvalid = false }: KeyInputProps) {
         aria-invalid={isInvalid}
         required
       />
+    </div>
+  );
+}
+
+function InvitationInput({ isInvalid }: Pick<KeyInputProps, 'isInvalid'>) {
+  const { invitation, invitationHint } = words.newKey;
+  return (
+    <div class="field">
+      <label for="invitation">{invitation}</label>
+      <input
+        id="invitation"
+        name="invitation"
+        class="code"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck={false}
+        maxLength={64}
+        placeholder="XXXX-XXXX-XXXX-XXXX-XXXX"
+        aria-describedby="invitation-hint"
+        aria-invalid={isInvalid}
+        required
+      />
+      <p id="invitation-hint" class="hint">
+        {invitationHint}
+      </p>
     </div>
   );
 }

@@ -18,17 +18,18 @@ interface MethodListProps extends Pick<SignInProps, 'startSession'> {
 export function MethodList(props: MethodListProps) {
   const { choices, keyForm, go } = props;
   const { deviceKey } = choices;
+  const canSignUp = deviceKey.canSignUp || deviceKey.canSignUpInvited;
   const { signIn } = words;
   const [first, ...others] = redirections(props);
   const isKeyFirst = first === undefined && deviceKey.canLogIn;
-  if (first === undefined && !deviceKey.canLogIn && !deviceKey.canSignUp) {
+  if (first === undefined && !deviceKey.canLogIn && !canSignUp) {
     return <p>{signIn.none}</p>;
   }
   return (
     <>
       {first !== undefined && <MethodButton {...first} isFirst />}
       {isKeyFirst && keyForm}
-      {isKeyFirst && !deviceKey.canSignUp && <p class="hint">{signIn.keysOnly}</p>}
+      {isKeyFirst && !canSignUp && <p class="hint">{signIn.keysOnly}</p>}
       {(first !== undefined || isKeyFirst) && <p class="divider">{signIn.or}</p>}
       <div class="stack">
         {others.map((one) => (
@@ -45,7 +46,7 @@ export function MethodList(props: MethodListProps) {
           {signIn.otherDevice}
         </button>
       </div>
-      {deviceKey.canSignUp && <SignUp go={go} />}
+      {canSignUp && <SignUp go={go} />}
     </>
   );
 }

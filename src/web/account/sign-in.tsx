@@ -100,7 +100,12 @@ function Steps({ choices, startSession, notify }: StepsProps) {
   if (step === 'new-key') {
     return (
       <Card title={words.newKey.title} back={() => back()}>
-        <NewKeyForm use={async (key) => signUp(await clientFor().signUp(key))} />
+        <NewKeyForm
+          needsInvitation={!choices.deviceKey.canSignUp}
+          use={async (key, invitation) =>
+            signUp(await clientFor().signUp(key, invitation === null ? {} : { invitation }))
+          }
+        />
       </Card>
     );
   }

@@ -55,6 +55,9 @@ export const de: Words = {
     checksum:
       'Die letzten sechs Zeichen sind eine Prüfsumme: Ein Schlüssel mit Tippfehler wird erkannt, bevor etwas gesendet wird.',
     userName: 'Geräteschlüssel',
+    invitation: 'Einladungscode',
+    invitationHint:
+      'Sie erhalten ihn vom Betreiber dieses Servers. Großschreibung und Bindestriche spielen keine Rolle.',
   },
 
   kind: {
@@ -333,6 +336,8 @@ export const de: Words = {
     'fresh-login-required':
       'Melden Sie sich dafür erneut an: Die letzte Anmeldung darf nur Minuten her sein.',
     'signup-disabled': 'Dieser Server nimmt keine neuen Konten allein mit Geräteschlüssel an.',
+    'invitation-invalid':
+      'Diese Einladung ist nicht gültig: Prüfen Sie den Code. Vielleicht ist sie abgelaufen oder schon verbraucht.',
     'provider-required': 'Verbinden Sie {provider}, um fortzufahren.',
     'not-eligible': '{provider} bestätigt nicht, dass Sie diesen Server verwenden dürfen.',
     'admin-role-required': 'Dafür ist eine Administrationsrolle mit Schreibrecht nötig.',

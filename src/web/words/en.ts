@@ -53,6 +53,8 @@ export const en = {
     checksum:
       'The last six characters are a checksum: a key with a typing mistake is refused before anything is sent.',
     userName: 'device key',
+    invitation: 'Invitation code',
+    invitationHint: 'From the operator of this server. Capital letters and dashes do not matter.',
   },
 
   kind: {
@@ -316,6 +318,8 @@ export const en = {
     'invalid-code': 'This code has expired or was used. Sign in again.',
     'fresh-login-required': 'Sign in again to do this: it needs a sign-in of the last minutes.',
     'signup-disabled': 'This server does not accept new accounts with a device key alone.',
+    'invitation-invalid':
+      'This invitation is not valid: check its code. It may also have expired, or be used up.',
     'provider-required': 'Connect {provider} to continue.',
     'not-eligible': '{provider} does not confirm that you may use this server.',
     'admin-role-required': 'This needs the role of an administrator that may act.',

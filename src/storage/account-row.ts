@@ -1,5 +1,5 @@
-import { AppError } from '../../common/errors.js';
-import type { Query } from '../database.js';
+import { AppError } from '../common/errors.js';
+import type { Query } from './database.js';
 
 /** @throws AppError `token-revoked` when there is no row: the account is gone, and its tokens with it */
 export function accountRow<Row>(row: Row | null | undefined): Row {

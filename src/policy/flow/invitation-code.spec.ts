@@ -1,0 +1,79 @@
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
+import {
+  drawInvitationCode,
+  INVITATION_TRIES,
+  readInvitationCode,
+  showInvitationCode,
+} from './invitation-code.js';
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const draw = (bound: number): number => randomInt(bound);
+const anyCode = fc
+  .array(fc.nat(ALPHABET.length - 1), { minLength: 18, maxLength: 18 })
+  .map((drawn) => {
+    const left = [...drawn];
+    return drawInvitationCode(() => left.shift() ?? 0);
+  });
+
+describe('an invitation code', () => {
+  it('has 90 random bits: each of 18 characters is drawn from 32', () => {
+    const bounds: number[] = [];
+    drawInvitationCode((bound) => {
+      bounds.push(bound);
+      return bound - 1;
+    });
+    expect(bounds).toEqual(Array(18).fill(32));
+  });
+
+  it('is shown in five groups', () => {
+    expect(showInvitationCode(drawInvitationCode(() => 10))).toMatch(/^(AAAA-){4}AA\d\d$/);
+    expect(showInvitationCode(drawInvitationCode(draw))).toMatch(
+      /^([0-9A-HJKMNP-TV-Z]{4}-){4}[0-9A-HJKMNP-TV-Z]{2}\d\d$/,
+    );
+  });
+
+  it('is read as people type it', () => {
+    fc.assert(
+      fc.property(anyCode, (code) => {
+        const shown = showInvitationCode(code);
+        const typed = shown.replaceAll('0', 'o').replaceAll('1', 'l').replaceAll('-', ' ');
+        for (const text of [code, shown, shown.toLowerCase(), ` ${typed}\n`]) {
+          expect(readInvitationCode(text)).toBe(code);
+        }
+      }),
+    );
+  });
+
+  it('is refused with one wrong character', () => {
+    fc.assert(
+      fc.property(anyCode, fc.nat(19), fc.nat(31), (code, at, other) => {
+        const character = ALPHABET.charAt(other);
+        fc.pre(character !== code.charAt(at));
+        const wrong = code.slice(0, at) + character + code.slice(at + 1);
+        expect(readInvitationCode(wrong)).toBeNull();
+      }),
+    );
+  });
+
+  it('is refused after two characters changed places', () => {
+    fc.assert(
+      fc.property(anyCode, fc.nat(18), (code, at) => {
+        const [first, second] = [code.charAt(at), code.charAt(at + 1)];
+        fc.pre(first !== second);
+        const wrong = code.slice(0, at) + second + first + code.slice(at + 2);
+        expect(readInvitationCode(wrong)).toBeNull();
+      }),
+    );
+  });
+
+  it.each(['', '-', 'AAAA', 'U'.repeat(20), '1'.repeat(5000), 'ÄÖÜ\0'])('is not %j', (text) => {
+    expect(readInvitationCode(text)).toBeNull();
+  });
+
+  it('of a million is found with less than 2^-44 by a year of guessing', () => {
+    const { max, timeWindow } = INVITATION_TRIES.all;
+    const tries = (365 * 86_400_000 * max) / timeWindow;
+    expect((tries * 1_000_000) / 32 ** 18).toBeLessThan(2 ** -44);
+  });
+});
