@@ -45,6 +45,18 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
+const UNITS_MS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Reads a time such as `30m`, `24h` or `7d`. @returns milliseconds; null for anything else */
+export function durationMs(text: string): number | null {
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  return count === undefined ? null : Number(count) * (UNITS_MS[unit] ?? 0);
+}
+
 /** Keeps each value of an option that may be repeated. */
 export function repeated(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];

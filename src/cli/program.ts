@@ -17,6 +17,7 @@ import { webhook } from './notify/webhook.command.js';
 import { account } from './operator/account.command.js';
 import { audit } from './operator/audit.command.js';
 import { doctor } from './operator/doctor.command.js';
+import { invite } from './operator/invite.command.js';
 import { migrate } from './operator/migrate.command.js';
 import { policy } from './operator/policy.command.js';
 import { reseal } from './operator/reseal.command.js';
@@ -47,6 +48,7 @@ const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   reseal,
   doctor,
   account,
+  invite,
   audit,
 ];
 

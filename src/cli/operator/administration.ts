@@ -47,6 +47,42 @@ export interface Administration {
 
   /** @param environment the variables of the changed policy */
   plan(environment: CliContext['environment']): Promise<PlanCounts>;
+
+  /** @param actor as of {@link act} */
+  createInvitation(
+    wanted: WantedInvitation,
+    actor: string | undefined,
+  ): Promise<{ readonly id: string; readonly code: string }>;
+
+  /** Newest first. */
+  invitations(): AsyncIterable<ShownInvitation>;
+
+  /**
+   * @param actor as of {@link act}
+   * @returns whether it was not revoked before
+   * @throws CliError `not-found`
+   */
+  revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean>;
+}
+
+/** What is decided about a new invitation. */
+export interface WantedInvitation {
+  readonly uses: number;
+  readonly expiresInSeconds: number;
+  readonly note: string | null;
+}
+
+/** An invitation as the commands print it. Times are Unix milliseconds. */
+export interface ShownInvitation {
+  readonly id: string;
+  readonly note: string | null;
+  readonly uses: number;
+  readonly used: number;
+  readonly createdBy: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** null = it is not revoked. */
+  readonly revokedAt: number | null;
 }
 
 export interface ExplainedAnswer {
@@ -61,3 +97,7 @@ export function accountNotFound(id: string): CliError {
 
 /** Which accounts have such an id: anything else is no account's. */
 export const ACCOUNT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function invitationNotFound(id: string): CliError {
+  return refusedError(`There is no invitation ${id}.`, 'not-found', 'Run: gatehouse invite list');
+}

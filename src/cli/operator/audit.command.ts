@@ -1,14 +1,9 @@
 import type { StoredAuditEvent } from '../../policy/audit-event.js';
 import { command } from '../command.js';
 import { usageError } from '../cli-error.js';
+import { durationMs } from '../options.js';
 import { formatTime } from '../output.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
-
-const UNITS_MS: Readonly<Record<string, number>> = {
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
 
 /** Prints the audit trail, oldest first. */
 export const audit = command({
@@ -30,9 +25,8 @@ export const audit = command({
 });
 
 function sinceOf(text: string, now: number): Date {
-  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  const date =
-    count === undefined ? new Date(text) : new Date(now - Number(count) * (UNITS_MS[unit] ?? 0));
+  const agoMs = durationMs(text);
+  const date = new Date(agoMs === null ? text : now - agoMs);
   if (Number.isNaN(date.getTime())) {
     throw usageError('--since must be a time like 30m, 24h, 7d or 2026-05-01T00:00:00Z.');
   }

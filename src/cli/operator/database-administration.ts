@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import {
@@ -6,6 +7,7 @@ import {
   type StoredAuditEvent,
 } from '../../policy/audit-event.js';
 import { explainAccount } from '../../policy/findings/explain-account.js';
+import { drawInvitationCode, showInvitationCode } from '../../policy/flow/invitation-code.js';
 import { PlanTally, type PlanCounts } from '../../policy/findings/plan-tally.js';
 import type {
   AdminAct,
@@ -16,6 +18,11 @@ import type {
   AccountPosition,
 } from '../../storage/repositories/account-search.repository.js';
 import type { AuditPage, AuditPosition } from '../../storage/repositories/audit.repository.js';
+import type {
+  InvitationPage,
+  InvitationPosition,
+  ListedInvitation,
+} from '../../storage/repositories/invitation.repository.js';
 import { usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import {
@@ -24,6 +31,8 @@ import {
   type ActReport,
   type Administration,
   type ExplainedAnswer,
+  invitationNotFound,
+  type WantedInvitation,
 } from './administration.js';
 import type { OperatorDatabase } from './database.js';
 import { notifyServers, type OperatorMessage } from './notify-servers.js';
@@ -106,6 +115,38 @@ export class DatabaseAdministration implements Administration {
       tally.add(account);
     }
     return tally.counts;
+  }
+
+  async createInvitation(
+    { uses, expiresInSeconds, note }: WantedInvitation,
+    actor: string | undefined,
+  ): Promise<{ id: string; code: string }> {
+    const code = drawInvitationCode((bound) => randomInt(bound));
+    const now = Date.now();
+    const wanted = { uses, note, expiresAt: new Date(now + expiresInSeconds * 1000) };
+    const { invitations } = this.storage;
+    const id = await invitations.create(code, wanted, operatorName(actor), new Date(now));
+    return { id, code: showInvitationCode(code) };
+  }
+
+  async *invitations(): AsyncGenerator<ListedInvitation> {
+    let after: InvitationPosition | null = null;
+    do {
+      const page: InvitationPage = await this.storage.invitations.page(after, PAGE);
+      yield* page.invitations;
+      after = page.next;
+    } while (after !== null);
+  }
+
+  async revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean> {
+    const by = { actor: operatorName(actor), reason };
+    const outcome = ACCOUNT_ID.test(id)
+      ? await this.storage.invitations.revoke(id, by, new Date())
+      : 'not-found';
+    if (outcome === 'not-found') {
+      throw invitationNotFound(id);
+    }
+    return outcome === 'done';
   }
 }
 

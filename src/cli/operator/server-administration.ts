@@ -4,6 +4,9 @@ import {
   type AccountAct,
   type AdminAccountPage,
   type AdminAuditPage,
+  type AdminInvitation,
+  type AdminInvitationPage,
+  type CreatedInvitation,
   type ListedAccount,
 } from '../../client/api/admin-client.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
@@ -23,6 +26,8 @@ import {
   type ActReport,
   type Administration,
   type ExplainedAnswer,
+  invitationNotFound,
+  type WantedInvitation,
 } from './administration.js';
 import type { AdminContext } from './with-administration.js';
 
@@ -101,9 +106,7 @@ class ServerAdministration implements Administration {
     actor: string | undefined,
     reason: string,
   ): Promise<ActReport> {
-    if (actor !== undefined) {
-      throw usageError('--actor does not go with --admin-url: the token has a name.');
-    }
+    refuseActor(actor);
     const { name } = await this.api.me();
     const { changed } = await known(id, () => this.api.act(id, ACTS[act], reason));
     return {
@@ -130,21 +133,59 @@ class ServerAdministration implements Administration {
     } while (cursor !== null);
   }
 
+  async createInvitation(
+    { note, ...wanted }: WantedInvitation,
+    actor: string | undefined,
+  ): Promise<CreatedInvitation> {
+    refuseActor(actor);
+    return this.api.createInvitation({ ...wanted, ...(note !== null && { note }) });
+  }
+
+  async *invitations(): AsyncGenerator<AdminInvitation> {
+    let cursor: string | null = null;
+    do {
+      const page: AdminInvitationPage = await this.api.invitations({
+        ...{ limit: PAGE },
+        ...(cursor !== null && { cursor }),
+      });
+      yield* page.invitations;
+      cursor = page.cursor;
+    } while (cursor !== null);
+  }
+
+  async revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean> {
+    refuseActor(actor);
+    const send = () => this.api.revokeInvitation(id, reason);
+    const { changed } = await known(id, send, invitationNotFound);
+    return changed;
+  }
+
   async plan(environment: CliContext['environment']): Promise<PlanCounts> {
     return this.api.plan(await plannable(environment));
   }
 }
 
-/** @throws CliError `not-found` where there is no such account */
-async function known<Answer>(id: string, send: () => Promise<Answer>): Promise<Answer> {
+/** @throws CliError `usage` */
+function refuseActor(actor: string | undefined): void {
+  if (actor !== undefined) {
+    throw usageError('--actor does not go with --admin-url: the token has a name.');
+  }
+}
+
+/** @throws CliError `not-found` where nothing has this id */
+async function known<Answer>(
+  id: string,
+  send: () => Promise<Answer>,
+  notFound = accountNotFound,
+): Promise<Answer> {
   if (!ACCOUNT_ID.test(id)) {
-    throw accountNotFound(id);
+    throw notFound(id);
   }
   try {
     return await send();
   } catch (error) {
     if (error instanceof GatehouseProblem && error.code === 'not-found') {
-      throw accountNotFound(id);
+      throw notFound(id);
     }
     throw error;
   }

@@ -16,11 +16,18 @@ export type AdminOverview = Readonly<Schemas['OverviewDto']>;
 export type AdminProviders = Readonly<Schemas['AdminProvidersDto']>;
 export type AdminPolicy = Readonly<Schemas['AdminPolicyDto']>;
 export type AdminPlan = Readonly<Schemas['PlanDto']>;
+export type AdminInvitation = Readonly<Schemas['InvitationDto']>;
+export type AdminInvitationPage = Readonly<Schemas['InvitationPageDto']>;
+export type NewInvitation = Readonly<Schemas['NewInvitationDto']>;
+/** The code is shown once. */
+export type CreatedInvitation = Readonly<Schemas['CreatedInvitationDto']>;
 /** Whether anything changed. */
 export type AdminActAnswer = Readonly<Schemas['ActAnswerDto']>;
 
 export type AdminAccountQuery = Readonly<QueryOf<'AdminAccountsController_search'>>;
 export type AdminAuditQuery = Readonly<QueryOf<'AdminAuditController_page'>>;
+
+export type AdminInvitationQuery = Readonly<QueryOf<'AdminInvitationsController_page'>>;
 
 /** What an administrator does to an account. */
 export type AccountAct = 'disable' | 'enable' | 'revoke' | 'recheck' | 'delete';
@@ -83,6 +90,20 @@ export class GatehouseAdmin {
   /** @param environment variables that would change */
   plan(environment: Readonly<Record<string, string>>): Promise<AdminPlan> {
     return this.send('POST', '/policy/plan', { environment });
+  }
+
+  createInvitation(invitation: NewInvitation): Promise<CreatedInvitation> {
+    return this.send('POST', '/invitations', invitation);
+  }
+
+  /** One page, newest first; the `cursor` of its answer begins the next one. */
+  invitations(query: AdminInvitationQuery = {}): Promise<AdminInvitationPage> {
+    return this.get(`/invitations${writeQuery(query)}`);
+  }
+
+  /** @param reason 1 to 200 characters, kept in the audit trail */
+  revokeInvitation(id: string, reason: string): Promise<AdminActAnswer> {
+    return this.send('DELETE', `/invitations/${encodeURIComponent(id)}`, { reason });
   }
 
   /** Ends the session of this browser. */

@@ -1,0 +1,118 @@
+import { INVITATION_LIMITS } from '../../policy/flow/invitation-code.js';
+import { usageError } from '../cli-error.js';
+import { command, type CommandGroup } from '../command.js';
+import { durationMs, wholeNumber } from '../options.js';
+import { formatTime } from '../output.js';
+import type { ShownInvitation } from './administration.js';
+import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
+
+const DEFAULT_LIFETIME = '7d';
+const ACTOR = [
+  '--actor <name>',
+  "who; kept in the audit trail (default: this system's user)",
+] as const;
+
+/** Administers the invitations with which new device keys sign up. */
+export const invite: CommandGroup = {
+  name: 'invite',
+  description: 'create, list or revoke invitations to sign up on this server',
+  help: `
+The server accepts them with AUTH_SIGNUP_INVITATIONS_ENABLED=true.
+${WITH_ADMINISTRATION}`,
+  commands: [
+    command({
+      name: 'create',
+      description: 'create an invitation, and print its code once',
+      options: [
+        [
+          '--uses <count>',
+          'accounts that it can create (default 1)',
+          { parse: wholeNumber(1, INVITATION_LIMITS.uses) },
+        ],
+        ['--expires-in <time>', `for example 12h or 30d (default ${DEFAULT_LIFETIME})`],
+        ['--note <text>', 'for administrators; kept in the audit trail too'],
+        ACTOR,
+        ...ADMIN_OPTIONS,
+      ],
+      examples: ['gatehouse invite create --uses 4 --expires-in 14d --note "the Garcia family"'],
+      run(context) {
+        const { uses = 1, expiresIn = DEFAULT_LIFETIME, actor } = context.options;
+        const expiresInSeconds = lifetimeOf(expiresIn);
+        const note = noteOf(context.options.note);
+        return withAdministration(context, async (administration) => {
+          const wanted = { uses, expiresInSeconds, note };
+          const { id, code } = await administration.createInvitation(wanted, actor);
+          context.output.result(
+            { id, code, uses, expiresInSeconds, note },
+            `${code}\nThe invitation ${id} creates ${uses === 1 ? 'one account' : `${uses} accounts`}. Its code is not shown again.`,
+          );
+        });
+      },
+    }),
+    command({
+      name: 'list',
+      description: 'list invitations that have not expired, newest first',
+      options: [...ADMIN_OPTIONS],
+      run(context) {
+        return withAdministration(context, async (administration) => {
+          for await (const one of administration.invitations()) {
+            context.output.result(one, describe(one));
+          }
+        });
+      },
+    }),
+    command({
+      name: 'revoke',
+      description: 'revoke an invitation; the accounts it created stay',
+      args: [['<id>', 'id of the invitation']],
+      options: [
+        ['--reason <text>', 'why; kept in the audit trail', { isRequired: true }],
+        ACTOR,
+        ...ADMIN_OPTIONS,
+      ],
+      run(context) {
+        const [id = ''] = context.args;
+        const { actor } = context.options;
+        const reason = context.options.reason?.trim() ?? '';
+        if (reason === '') {
+          throw usageError('--reason must say why: it is kept in the audit trail.');
+        }
+        return withAdministration(context, async (administration) => {
+          const changed = await administration.revokeInvitation(id, actor, reason);
+          context.output.result(
+            { id, changed, reason },
+            changed ? `Revoked ${id}.` : `${id} was revoked before.`,
+          );
+        });
+      },
+    }),
+  ],
+};
+
+/** @throws CliError `usage` (exit code 2) */
+function lifetimeOf(text: string): number {
+  const seconds = (durationMs(text) ?? NaN) / 1000;
+  const { minSeconds, maxSeconds } = INVITATION_LIMITS;
+  if (!(seconds >= minSeconds && seconds <= maxSeconds)) {
+    throw usageError('--expires-in must be a time like 30m, 12h or 7d, at most 365d.');
+  }
+  return seconds;
+}
+
+/** @throws CliError `usage` (exit code 2) */
+function noteOf(text: string | undefined): string | null {
+  const note = text?.trim() ?? '';
+  if (note.length > INVITATION_LIMITS.noteLength || /\p{Cc}/u.test(note)) {
+    throw usageError(
+      `--note must have at most ${INVITATION_LIMITS.noteLength} characters, and no line breaks.`,
+    );
+  }
+  return note === '' ? null : note;
+}
+
+function describe(invitation: ShownInvitation): string {
+  const { id, uses, used, createdBy, expiresAt, revokedAt, note } = invitation;
+  const state = revokedAt === null ? `until ${formatTime(expiresAt)}` : 'revoked';
+  const parts = [id, `${used} of ${uses} used`, state, `by ${createdBy}`, note ?? ''];
+  return parts.join('  ').trimEnd();
+}
