@@ -333,6 +333,48 @@ withServices('sign-up with an invitation, at two replicas (needs PostgreSQL)', (
     expect((await reader.get('/invitations?cursor=e30')).status).toBe(400);
   });
 
+  it('is made, listed and revoked at the command line, on the database and through a server', async () => {
+    const user = await createCliUser();
+    const viaServer = { GATEHOUSE_ADMIN_URL: operator.url, GATEHOUSE_ADMIN_TOKEN: tokens.operator };
+    const actor = ['--actor', 'bob'];
+    for (const [env, by] of [
+      [{ ...INVITED, ...store.env }, actor],
+      [viaServer, []],
+    ] as const) {
+      const run = async (...args: string[]): Promise<Json[]> => {
+        const { code, stdout, stderr } = await user.run(['invite', ...args, '--json'], env);
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        return stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Json);
+      };
+      const [made] = await run('create', '--uses', '2', '--expires-in', '2h', '--note', 'x', ...by);
+      const id = String(made?.['id']);
+      expect((await signUp(made?.['code'])).status).toBe(200);
+      const [newest] = await run('list');
+      expect(newest).toMatchObject({
+        ...{ id, uses: 2, used: 1, note: 'x', revokedAt: null },
+        createdBy: by.length > 0 ? 'bob' : 'alice',
+      });
+      expect(Number(newest?.['expiresAt']) - Number(newest?.['createdAt'])).toBe(2 * HOUR * 1000);
+      const revoked = ['revoke', id, '--reason', 'done', ...by];
+      expect(await run(...revoked)).toMatchObject([{ id, changed: true }]);
+      expect(await run(...revoked)).toMatchObject([{ id, changed: false }]);
+      expect(refusalOf(await signUp(made?.['code']))).toEqual(INVALID);
+      const unknown = await user.run(['invite', 'revoke', randomUUID(), '--reason', 'x'], env);
+      expect(unknown.stderr).toContain('There is no invitation');
+      for (const wrong of [
+        ['--expires-in', '366d'],
+        ['--uses', '0'],
+        ['--note', 'a\nb'],
+      ]) {
+        expect((await user.run(['invite', 'create', ...wrong], env)).code).toBe(2);
+      }
+    }
+    await user.remove();
+  });
+
   it('is done by the command line of a new user', async () => {
     const { code } = await invite(1);
     const user = await createCliUser();
