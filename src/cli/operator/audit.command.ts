@@ -35,6 +35,12 @@ function sinceOf(text: string, now: number): Date {
 
 function describe(event: StoredAuditEvent): string {
   const { at, kind, actor, accountId, provider, invitationId, reason, count } = event;
-  const about = [accountId, provider, invitationId, reason, (count ?? 1) > 1 ? `${count} times` : undefined];
+  const about = [
+    accountId,
+    provider,
+    invitationId,
+    reason,
+    (count ?? 1) > 1 ? `${count} times` : undefined,
+  ];
   return [formatTime(at), kind, `by ${actor}`, ...about.filter(Boolean)].join('  ');
 }
