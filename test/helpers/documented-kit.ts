@@ -13,7 +13,7 @@ export function kitProgram(serverUrl: string): string {
 
 /** What the program prints, line by line. */
 export const KIT_OUTPUT = [
-  '{ canLogIn: true, canSignUp: true }',
+  '{ canLogIn: true, canSignUp: true, canSignUpInvited: false }',
   'true keyed',
   "[ 'my-push-token' ]",
   '{ success: true, version: 1 }',
