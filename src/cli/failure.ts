@@ -9,13 +9,17 @@ export interface Failure extends CliErrorFacts, Omit<ProblemFacts, 'status'> {
   readonly problems?: ConfigurationError['problems'];
 }
 
-/** Maps any thrown value to a message and an exit code. */
-export function toFailure(error: unknown): Failure {
+/**
+ * Maps any thrown value to a message and an exit code.
+ *
+ * @param isTokenGiven whether the command used GATEHOUSE_TOKEN
+ */
+export function toFailure(error: unknown, isTokenGiven = false): Failure {
   if (error instanceof CliError) {
     return { ...error.facts, message: error.message };
   }
   if (error instanceof GatehouseProblem) {
-    return refusal(error);
+    return refusal(error, isTokenGiven);
   }
   if (error instanceof ServerUnreachable) {
     const hint = 'Check the address, and that the server runs.';
@@ -43,11 +47,14 @@ const HINTS: Readonly<Record<string, string>> = {
   'fresh-login-required': 'Log in again, then repeat it: gatehouse login',
 };
 
-function refusal(problem: GatehouseProblem): Failure {
+function refusal(problem: GatehouseProblem, isTokenGiven: boolean): Failure {
   const { code, message, status, requestId, provider, details, retryAfterSeconds } = problem;
   const facts = { code, message, status, requestId, provider, details, retryAfterSeconds };
   if (TOKEN_CODES.includes(code)) {
-    return { ...facts, exitCode: EXIT.notLoggedIn, hint: 'Run: gatehouse login' };
+    const hint = isTokenGiven
+      ? 'The token of GATEHOUSE_TOKEN is not accepted: replace it, or unset it.'
+      : 'Run: gatehouse login';
+    return { ...facts, exitCode: EXIT.notLoggedIn, hint };
   }
   const wait = retryAfterSeconds === undefined ? 'later' : `in ${retryAfterSeconds} seconds`;
   return {

@@ -44,6 +44,7 @@ async function report(error: unknown): Promise<number> {
     error instanceof CommanderError
       ? usageError(error.message.replace(/^error: /, ''), 'Run: gatehouse --help')
       : error,
+    Boolean(shell.environment['GATEHOUSE_TOKEN']),
   );
   new Output(streams, args.includes('--json')).failure(failure);
   return failure.exitCode;

@@ -53,6 +53,10 @@ const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
 ];
 
 const FIRST_STEPS = `
+Environment:
+  GATEHOUSE_SERVER  server to use without --server
+  GATEHOUSE_TOKEN   token of a session, used in place of the stored login and never stored
+
 Examples:
   $ gatehouse serve
   $ gatehouse signup --server http://127.0.0.1:3000

@@ -4,11 +4,19 @@ import type { CliContext } from '../command.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { ServerStore, type StoredSession } from './server-store.js';
 
-export interface CurrentSession {
-  readonly session: StoredSession;
+/** A server with the token that is used there, of whichever account. */
+export interface CurrentToken {
+  readonly server: string;
+  readonly token: string;
   readonly store: ServerStore;
-  /** Uses the session's token. */
+  /** Uses the token. */
   readonly client: GatehouseClient;
+}
+
+export interface CurrentSession extends Pick<CurrentToken, 'store' | 'client'> {
+  readonly session: StoredSession;
+  /** Whether it is that of GATEHOUSE_TOKEN, which is never stored. */
+  readonly isFromEnvironment: boolean;
 }
 
 /** What selects the server. */
@@ -28,6 +36,24 @@ export async function requireServer(context: ServerContext) {
 }
 
 /**
+ * The token of GATEHOUSE_TOKEN, else of the stored login.
+ *
+ * @throws CliError with exit code 3 when this user is not logged in there
+ */
+export async function requireToken(context: ServerContext): Promise<CurrentToken> {
+  const given = tokenOf(context);
+  if (given !== null) {
+    const { store, server } = await requireServer(context);
+    return { server, token: given, store, client: clientOf(server, given) };
+  }
+  const { session, store, client } = await requireSession(context);
+  const { server, token } = session;
+  return { server, token, store, client };
+}
+
+/**
+ * The session of GATEHOUSE_TOKEN, whose account the server is asked for, else the stored one.
+ *
  * @param send HTTP client, where a command has loaded another one than Node's own
  * @throws CliError with exit code 3 when this user is not logged in there
  */
@@ -35,8 +61,52 @@ export async function requireSession(
   context: ServerContext,
   send?: typeof fetch,
 ): Promise<CurrentSession> {
+  const token = tokenOf(context);
+  if (token !== null) {
+    const { store, server } = await requireServer(context);
+    return sessionOf({ server, token, store }, send);
+  }
   const store = new ServerStore(context.environment);
-  const server = await currentServer(context, store);
+  return storedSession(store, await currentServer(context, store), send);
+}
+
+/**
+ * The session at a server that the user did not name: a link or a file did. GATEHOUSE_TOKEN is sent
+ * only to the server that it is meant for.
+ *
+ * @param accountId uses GATEHOUSE_TOKEN only where it is this account's
+ * @throws CliError with exit code 3 when this user is not logged in there
+ */
+export async function requireSessionAt(
+  context: ServerContext,
+  server: string,
+  accountId?: string,
+): Promise<CurrentSession> {
+  const store = new ServerStore(context.environment);
+  const token = tokenOf(context);
+  if (token !== null && (await currentServer(context, store)) === server) {
+    const current = await sessionOf({ server, token, store });
+    if (accountId === undefined || current.session.accountId === accountId) {
+      return current;
+    }
+  }
+  return storedSession(store, server);
+}
+
+async function sessionOf(
+  { server, token, store }: Omit<CurrentToken, 'client'>,
+  send?: typeof fetch,
+): Promise<CurrentSession> {
+  const client = clientOf(server, token, send);
+  const { id: accountId } = await client.profile();
+  return { session: { server, accountId, token }, store, client, isFromEnvironment: true };
+}
+
+async function storedSession(
+  store: ServerStore,
+  server: string | null,
+  send?: typeof fetch,
+): Promise<CurrentSession> {
   const session = server === null ? null : await store.session(server);
   if (session === null) {
     throw new CliError(server === null ? 'Not logged in.' : `Not logged in to ${server}.`, {
@@ -45,9 +115,21 @@ export async function requireSession(
       hint: `Run: gatehouse login --server ${server ?? 'https://gate.example.org'}`,
     });
   }
-  const { token } = session;
-  const client = new GatehouseClient({ serverUrl: session.server, token, fetch: send });
-  return { session, store, client };
+  const client = clientOf(session.server, session.token, send);
+  return { session, store, client, isFromEnvironment: false };
+}
+
+function clientOf(serverUrl: string, token: string, send?: typeof fetch): GatehouseClient {
+  return new GatehouseClient({ serverUrl, token, fetch: send });
+}
+
+/** null where GATEHOUSE_TOKEN is not set or empty. */
+function tokenOf({ environment }: Pick<CliContext, 'environment'>): string | null {
+  const token = environment['GATEHOUSE_TOKEN']?.trim() ?? '';
+  if (!/^[\x21-\x7e]*$/.test(token)) {
+    throw usageError('GATEHOUSE_TOKEN holds characters that no token has.');
+  }
+  return token || null;
 }
 
 /** --server, else GATEHOUSE_SERVER, else the server of the last login. */

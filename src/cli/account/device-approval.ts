@@ -8,7 +8,7 @@ import { readDeviceLink } from '../../client/crypto/device-link.js';
 import { readUserCode, showUserCode } from '../../policy/flow/user-code.js';
 import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
-import { requireSession, type CurrentSession, type ServerContext } from './current-session.js';
+import { requireSession, requireSessionAt, type CurrentSession } from './current-session.js';
 
 type Context = CliContext<{ readonly server?: string; readonly yes?: boolean }>;
 
@@ -23,8 +23,8 @@ interface FoundDevice {
 
 /** Adds the device of the code to the account of this computer's session. */
 export async function approveDevice(context: Context): Promise<void> {
-  const current = await requireSession(serverOf(context));
-  const { client, session, store } = current;
+  const current = await sessionFor(context);
+  const { client, session, store, isFromEnvironment } = current;
   const { keyMode } = await client.profile();
   const key = keyMode === 'keyed' ? await store.requireDeviceKey(session.server) : null;
   const found = await findDevice(context, current);
@@ -39,7 +39,9 @@ export async function approveDevice(context: Context): Promise<void> {
     const { accountId } = session;
     const login = await approveWithKey(client, device, { accountId, key }).catch(explained);
     // The device gets its token only while the session that approved it exists.
-    await store.saveSession({ ...session, token: login.token });
+    if (!isFromEnvironment) {
+      await store.saveSession({ ...session, token: login.token });
+    }
   }
   context.output.result(
     { id: device.id, userCode, checkWords, approved: true },
@@ -49,18 +51,18 @@ export async function approveDevice(context: Context): Promise<void> {
 
 /** Refuses the device of the code. */
 export async function refuseDevice(context: Context): Promise<void> {
-  const current = await requireSession(serverOf(context));
+  const current = await sessionFor(context);
   const { device, userCode } = await findDevice(context, current);
   await current.client.devices.refuse(device.id);
   context.output.result({ id: device.id, userCode, refused: true }, 'Refused.');
 }
 
 /** A link names its server. */
-function serverOf(context: Context): ServerContext {
+function sessionFor(context: Context): Promise<CurrentSession> {
   const link = readDeviceLink(context.args[0] ?? '');
   return link === null || context.options.server !== undefined
-    ? context
-    : { environment: context.environment, options: { server: link.serverUrl } };
+    ? requireSession(context)
+    : requireSessionAt(context, link.serverUrl);
 }
 
 /** @throws CliError where the code is no code, or no device waits with it */

@@ -105,7 +105,7 @@ ${WHERE}`,
 const SEE_HELP = 'See: gatehouse login --help';
 
 async function startSession(
-  { output }: CliContext,
+  { output, environment }: CliContext,
   store: ServerStore,
   server: string,
   { token, accountId, created }: LoginAnswer,
@@ -117,4 +117,7 @@ async function startSession(
       ? `Created the account ${accountId} on ${server} and logged in.`
       : `Logged in to ${server} as ${accountId}.`,
   );
+  if (environment['GATEHOUSE_TOKEN']) {
+    output.note('GATEHOUSE_TOKEN is set: commands use it, and not this login.');
+  }
 }

@@ -25,7 +25,7 @@ export const logout = command({
         }
       });
     }
-    await forget(context, current);
+    await forget(context, current, everywhere);
     context.output.result(
       { server, accountId, everywhere },
       `Logged out of ${server}${everywhere ? ', on all devices' : ''}.`,
@@ -50,18 +50,30 @@ export const deleteAccount = command({
     const current = await requireSession(context);
     const { server, accountId } = current.session;
     await current.client.removeAccount();
-    await forget(context, current);
+    await forget(context, current, true);
     context.output.result({ server, accountId }, `Deleted the account ${accountId} on ${server}.`);
   },
 });
 
-/** Removes the session, and what the sender keeps for it, from this computer. */
+/**
+ * Removes the login, and what the sender keeps for it, from this computer: with GATEHOUSE_TOKEN only
+ * where the stored login has ended, too.
+ *
+ * @param isWhole whether all sessions of the account have ended
+ */
 async function forget(
   context: Pick<CliContext, 'environment'> & ServerContext,
   { session, store }: CurrentSession,
+  isWhole: boolean,
 ): Promise<void> {
+  const { server, accountId, token } = session;
+  const stored = await store.session(server);
+  if (stored !== null && (stored.token === token || (isWhole && stored.accountId === accountId))) {
+    await store.removeSession(server);
+  } else if (stored?.accountId === accountId) {
+    return;
+  }
   const { rm } = await import('node:fs/promises');
   const { snapshotFile } = await import('../notify/spool-accounts.js');
-  await store.removeSession(session.server);
   await rm(snapshotFile(context, session), { force: true });
 }

@@ -57,8 +57,8 @@ export const tokens: CommandGroup = {
 };
 
 async function connect(context: CliContext<{ readonly server?: string }>) {
-  const { requireSession } = await import('./current-session.js');
-  return (await requireSession(context)).client;
+  const { requireToken } = await import('./current-session.js');
+  return (await requireToken(context)).client;
 }
 
 function describe({ token, name, clientServerUrl, updatedAt }: SavedPushToken): string {

@@ -10,11 +10,10 @@ export const watch = command({
   options: [SERVER],
   examples: ['gatehouse watch', 'gatehouse watch --json'],
   async run(context) {
-    const { requireSession } = await import('./current-session.js');
-    const { session } = await requireSession(context);
+    const { requireToken } = await import('./current-session.js');
+    const { server: serverUrl, token } = await requireToken(context);
     const { ServerUnreachable } = await import('../../client/api/problem.js');
     const { connectUpdates } = await import('../../client/updates/connect-updates.js');
-    const { server: serverUrl, token } = session;
     await new Promise<void>((resolve, reject) => {
       const handlers = printing(serverUrl, context.output, (problem) => {
         connection.close();

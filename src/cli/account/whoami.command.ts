@@ -10,9 +10,8 @@ export const whoami = command({
   options: [SERVER],
   examples: ['gatehouse whoami', 'gatehouse whoami --json'],
   async run(context) {
-    const { requireSession } = await import('./current-session.js');
-    const { session, client } = await requireSession(context);
-    const { server } = session;
+    const { requireToken } = await import('./current-session.js');
+    const { server, client } = await requireToken(context);
     const profile = await client.profile();
     context.output.result({ server, ...profile }, describe(server, profile));
   },

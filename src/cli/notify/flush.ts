@@ -174,11 +174,17 @@ const COUNTS_FOR_MS = 60_000;
  * Starts a process that retries what waits, unless one runs: a session that waits for a permission
  * sends no further events that could retry this one.
  */
-export async function retryInBackground(context: CliContext, sender: SenderSession): Promise<void> {
+export async function retryInBackground(
+  context: CliContext<SenderOptions>,
+  sender: SenderSession,
+): Promise<void> {
   await startFlusher(context, sender).catch(unlessUnusable);
 }
 
-async function startFlusher(context: CliContext, { spool, events }: SenderSession): Promise<void> {
+async function startFlusher(
+  context: CliContext<SenderOptions>,
+  { spool, events }: SenderSession,
+): Promise<void> {
   // Deliveries that wait, receipts that are due, or events without targets yet.
   const isWaiting = (await spool.nextRoundAt()) !== null || (await spool.due()).length > 0;
   if (!isWaiting && (await events.free()).length === 0) {
@@ -187,7 +193,12 @@ async function startFlusher(context: CliContext, { spool, events }: SenderSessio
   const program = process.argv[1];
   if (program !== undefined && !(await hasFlusher(context))) {
     const args = [program, 'notify', 'flush', '--wait'];
-    const env = { ...context.environment };
+    const { server } = context.options;
+    // The server that a GATEHOUSE_TOKEN is meant for.
+    const env = {
+      ...context.environment,
+      ...(server !== undefined && { GATEHOUSE_SERVER: server }),
+    };
     spawn(process.execPath, args, { detached: true, stdio: 'ignore', env }).unref();
   }
 }

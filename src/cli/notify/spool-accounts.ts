@@ -12,7 +12,7 @@ import {
 import type { SpoolAccount } from '../../notify/delivery/spool-entry.js';
 import { keyOf } from '../../notify/delivery/spool-name.js';
 import { readPreferences, type Preferences } from '../../notify/preferences.js';
-import { requireSession, type CurrentSession } from '../account/current-session.js';
+import { requireSessionAt, type CurrentSession } from '../account/current-session.js';
 import type { CliContext, OptionsOf } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
@@ -81,9 +81,10 @@ export class SpoolAccounts {
 
   private async read(name: SpoolAccount, opened?: CurrentSession): Promise<KnownAccount> {
     const context = this.contextOf(name);
-    const current = opened ?? (await requireSession(context));
-    if (current.session.accountId !== name.accountId) {
-      throw new CliError(`Logged in to ${name.server} with another account.`, {
+    const { server, accountId } = name;
+    const current = opened ?? (await requireSessionAt(this.context, server, accountId));
+    if (current.session.accountId !== accountId) {
+      throw new CliError(`Logged in to ${server} with another account.`, {
         exitCode: EXIT.notLoggedIn,
         code: 'not-logged-in',
       });
