@@ -6,6 +6,7 @@ import { gatehouseEnvironment, migrate } from './gatehouse.mjs';
 import { openDatabase } from './postgres.mjs';
 import { stopAll } from './processes.mjs';
 import { markdownTable } from './report.mjs';
+import { group as admin } from './rows/admin.mjs';
 import { group as authenticationSql } from './rows/authentication-sql.mjs';
 import { group as features } from './rows/features.mjs';
 import { group as login } from './rows/login.mjs';
@@ -31,6 +32,7 @@ const GROUPS = [
   notify,
   notifyCli,
   startup,
+  admin,
 ];
 
 /** Past this the run is given up as broken. */

@@ -35,9 +35,12 @@ export async function openDatabase(directory) {
   };
 }
 
-/** @returns {Promise<Record<string, unknown>[]>} */
-export async function query(url, text, values = []) {
-  const client = new pg.Client({ connectionString: url });
+/**
+ * @param {number} withinMs after which PostgreSQL gives the statement up; 0 = it may take any time
+ * @returns {Promise<Record<string, unknown>[]>}
+ */
+export async function query(url, text, values = [], withinMs = 0) {
+  const client = new pg.Client({ connectionString: url, statement_timeout: withinMs });
   await client.connect();
   try {
     return (await client.query(text, values)).rows;
@@ -46,10 +49,17 @@ export async function query(url, text, values = []) {
   }
 }
 
-async function startCluster(directory) {
+/**
+ * A cluster of its own in a folder of `directory`, with nothing in it.
+ *
+ * @param {string} directory
+ * @param {{name?: string, settings?: Record<string, string>}} how `settings` of the server
+ * @returns {Promise<{url: string, stop: () => Promise<void>}>}
+ */
+export async function startCluster(directory, { name = 'postgres', settings = {} } = {}) {
   const bin = binaries();
   const owner = clusterOwner();
-  const data = join(directory, 'postgres');
+  const data = join(directory, name);
   mkdirSync(data, { mode: 0o700 });
   if (owner.uid !== undefined) {
     chmodSync(directory, 0o755);
@@ -60,10 +70,11 @@ async function startCluster(directory) {
     stdio: 'ignore',
   });
   const port = await freePort();
-  const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];
+  const all = { ...settings, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+  const given = Object.entries(all).flatMap(([setting, value]) => ['-c', `${setting}=${value}`]);
   const pinned = CPU_OF.database === null ? [] : ['taskset', '-c', CPU_OF.database];
   const [command, ...args] = [...pinned, join(bin, 'postgres'), '-D', data, '-p', `${port}`];
-  const server = spawn(command, [...args, ...settings], { ...owner, stdio: 'ignore' });
+  const server = spawn(command, [...args, ...given], { ...owner, stdio: 'ignore' });
   const url = `postgres://bench@127.0.0.1:${port}/postgres`;
   await untilAnswering(url);
   return {
