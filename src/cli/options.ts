@@ -23,6 +23,12 @@ export const SETTINGS_FILE = [
   "read the notification settings from this file, not from the account's",
 ] as const satisfies OptionSpec;
 
+export const FIELDS = [
+  '--fields <names>',
+  'print only these fields, separated by commas',
+  { parse: fieldNames },
+] as const satisfies OptionSpec;
+
 // Not --env-file: Node 20 takes that for itself, also behind the script's name.
 export const VARIABLES_FILE = [
   '--file <file>',
@@ -55,6 +61,14 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 export function durationMs(text: string): number | null {
   const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   return count === undefined ? null : Number(count) * (UNITS_MS[unit] ?? 0);
+}
+
+function fieldNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.includes('')) {
+    throw new InvalidArgumentError('It must be names of fields, separated by commas.');
+  }
+  return names;
 }
 
 /** Keeps each value of an option that may be repeated. */

@@ -120,9 +120,15 @@ function toOption([flags, help, extra = {}]: OptionSpec): Option {
   return option;
 }
 
+interface CommonOptions {
+  readonly json?: boolean;
+  /** Of the commands with a list. */
+  readonly fields?: readonly string[];
+}
+
 async function run(command: Command, spec: CommandSpec, shell: Shell): Promise<void> {
-  const options = command.optsWithGlobals<{ readonly json?: boolean }>();
-  const output = new Output(shell.streams, options.json === true);
+  const options = command.optsWithGlobals<CommonOptions>();
+  const output = new Output(shell.streams, options.json === true, options.fields);
   const { environment } = shell;
   const exitCode = await spec.run({ environment, options, args: command.args, output });
   shell.exitCode = exitCode ?? EXIT.ok;

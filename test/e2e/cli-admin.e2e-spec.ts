@@ -74,7 +74,7 @@ withServices('the administrator at the command line (needs PostgreSQL and Redis)
       ['all-tokens-revoked', 'Zoë (on call)', 'lost phone'],
     ]);
     expect(JSON.stringify(events)).not.toContain(person.token);
-    expect((await gatehouse('audit')).stdout).toContain('all-tokens-revoked  by Zoë (on call)');
+    expect((await gatehouse('audit')).stdout).toMatch(/all-tokens-revoked +Zoë \(on call\) /);
   });
 
   it('refuses without a reason, and for an unknown account, and stores nothing then', async () => {

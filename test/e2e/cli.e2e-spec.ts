@@ -147,15 +147,30 @@ describe('gatehouse tokens', () => {
     expect(await json('tokens', 'add', 'first/one?')).toEqual({ token: 'first/one?', saved: true });
     const address = 'https://gate.example.org';
     await json('tokens', 'add', 'second', '--client-server-url', address, '--name', 'My phone');
-    expect(await json('tokens', 'list')).toMatchObject({
-      tokens: [
-        { token: 'second', clientServerUrl: address, name: 'My phone' },
-        { token: 'first/one?', clientServerUrl: null },
-      ],
+    const { stdout: listed } = await user.run(['tokens', 'list', '--json']);
+    expect(
+      listed
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object),
+    ).toMatchObject([
+      { token: 'second', clientServerUrl: address, name: 'My phone' },
+      { token: 'first/one?', clientServerUrl: null },
+    ]);
+    const { stdout: fields } = await user.run(['tokens', 'list', '--fields', 'token,name']);
+    expect(fields).toBe('second      My phone\nfirst/one?  -\n');
+    expect(await user.run(['tokens', 'list', '--fields', 'token,nam'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('id, token, name,') as string,
     });
     await json('tokens', 'remove', 'first/one?');
     const { stdout } = await user.run(['tokens', 'list']);
     expect(stdout).toMatch(/^[\dT:.-]+Z {2}My phone {2}second {2}https:\/\/gate\.example\.org\n$/);
+    await json('tokens', 'remove', 'second');
+    const none = await user.run(['tokens', 'list']);
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    expect(none.stderr).toContain('No push tokens.');
   });
 
   it('says which token the server refuses, and why', async () => {

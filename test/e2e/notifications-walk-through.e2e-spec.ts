@@ -164,7 +164,7 @@ interface EventLine {
     await second.page.getByRole('heading', { name: 'This browser' }).scrollIntoViewIfNeeded();
     await picture(second, 'notifications-browser');
     const tokens = await machine.run(['tokens', 'list', '--json']);
-    expect(JSON.parse(tokens.stdout)).toMatchObject({ tokens: [{ name: 'My phone' }] });
+    expect(JSON.parse(tokens.stdout)).toMatchObject({ name: 'My phone' });
 
     // Push is switched off: nothing is sent, and the reason is known.
     await first.page.reload();

@@ -34,8 +34,8 @@ function letTimePass(): void {
 }
 
 const savedTokens = async (): Promise<string[]> => {
-  const [list] = await world.ok<{ tokens: { token: string }[] }>('tokens', 'list');
-  return (list?.tokens ?? []).map(({ token }) => token);
+  const list = await world.ok<{ token: string }>('tokens', 'list');
+  return list.map(({ token }) => token);
 };
 
 describe('an event that is sent again', () => {

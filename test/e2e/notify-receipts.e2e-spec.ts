@@ -47,8 +47,8 @@ describe('gatehouse notify receipts', () => {
       'failed',
       'failed',
     ]);
-    const [left] = await world.ok<{ tokens: { token: string }[] }>('tokens', 'list');
-    expect(left?.tokens.map(({ token }) => token).sort()).toEqual([FINE, OTHER]);
+    const left = await world.ok<{ token: string }>('tokens', 'list');
+    expect(left.map(({ token }) => token).sort()).toEqual([FINE, OTHER]);
     expect(await world.ok('notify', 'receipts')).toEqual([{ receipts: [], waiting: 0 }]);
   });
 

@@ -82,7 +82,7 @@ describe('the settings of an end-to-end encrypted account', () => {
     expect(preferences.stdout).toContain('userActionRequest = off');
     const channels = await other.run(['channels', 'list']);
     expect(channels.stdout).toContain('generic, signed');
-    expect(channels.stdout).toContain('on the server, end-to-end encrypted.');
+    expect(channels.stderr).toContain('on the server, end-to-end encrypted.');
     await other.remove();
   });
 

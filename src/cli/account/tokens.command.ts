@@ -1,8 +1,18 @@
 import type { SavedPushToken } from '../../client/api/api-client-answers.js';
 import { command, type CliContext, type CommandGroup } from '../command.js';
-import { SERVER } from '../options.js';
-import { formatTime } from '../output.js';
+import { FIELDS, SERVER } from '../options.js';
+import { formatTime, type Listing } from '../output.js';
 
+const LISTING: Listing<SavedPushToken> = {
+  fields: ['id', 'token', 'name', 'clientServerUrl', 'createdAt', 'updatedAt'],
+  columns: [
+    ['UPDATED', ({ updatedAt }) => formatTime(updatedAt)],
+    ['NAME', ({ name }) => name],
+    ['TOKEN', ({ token }) => token],
+    ['CLIENT SERVER URL', ({ clientServerUrl }) => clientServerUrl],
+  ],
+  empty: 'No push tokens. Add one: gatehouse tokens add TOKEN',
+};
 const TOKEN = ['<token>', 'push token of a device'] as const;
 
 /** Lists, adds and removes the account's push tokens. */
@@ -13,14 +23,10 @@ export const tokens: CommandGroup = {
     command({
       name: 'list',
       description: 'list them, newest first',
-      options: [SERVER],
+      options: [FIELDS, SERVER],
+      examples: ['gatehouse tokens list', 'gatehouse tokens list --fields token'],
       async run(context) {
-        const saved = await (await connect(context)).pushTokens();
-        const text =
-          saved.length === 0
-            ? 'No push tokens. Add one: gatehouse tokens add TOKEN'
-            : saved.map(describe).join('\n');
-        context.output.result({ tokens: saved }, text);
+        await context.output.list(LISTING, await (await connect(context)).pushTokens());
       },
     }),
     command({
@@ -59,9 +65,4 @@ export const tokens: CommandGroup = {
 async function connect(context: CliContext<{ readonly server?: string }>) {
   const { requireToken } = await import('./current-session.js');
   return (await requireToken(context)).client;
-}
-
-function describe({ token, name, clientServerUrl, updatedAt }: SavedPushToken): string {
-  const parts = [formatTime(updatedAt), name, token, clientServerUrl];
-  return parts.filter((part) => part !== null).join('  ');
 }

@@ -1,5 +1,5 @@
 import { command, type CommandGroup, type OptionsOf, type OptionSpec } from '../command.js';
-import { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
+import { DENY_PRIVATE, FIELDS, SERVER, SETTINGS_FILE } from '../options.js';
 
 const ID = ['<id>', 'its id'] as const;
 const SECRET_OPTIONS = [
@@ -57,7 +57,7 @@ export const channels: CommandGroup = {
     command({
       name: 'list',
       description: 'list them, without secrets',
-      options: [SETTINGS_FILE, SERVER],
+      options: [FIELDS, SETTINGS_FILE, SERVER],
       run: async (context) => (await load()).list(context),
     }),
     command({

@@ -13,6 +13,7 @@ import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { EXIT, refusedError, usageError } from '../cli-error.js';
 import { signingSecret } from '../input.js';
+import type { Listing } from '../output.js';
 import type { AddOptions, SetOptions } from './channels.command.js';
 import { describeLine } from './report.js';
 import type { SenderOptions } from './sender-session.js';
@@ -64,20 +65,13 @@ export async function add(context: CliContext<AddOptions>): Promise<void> {
 export async function list(context: Context): Promise<void> {
   const document = await readSettings(context, await requireSession(context));
   const { channels, problems } = readPreferences(document.fields);
-  const shown = channels.map(summary);
-  const text = [
-    ...(shown.length === 0 ? ['No channels. Add one: gatehouse channels add URL'] : []),
-    ...shown.map(
-      ({ id, url, enabled, preset, isSigned, topics }) =>
-        `${id}  ${enabled ? 'on ' : 'off'}  ${preset}${isSigned ? ', signed' : ''}  ${topics.join(',')}  ${url}`,
-    ),
-    ...problems.map(({ path, message }) => `${path} ${message}`),
-    describePlace(document),
-  ];
-  context.output.result(
-    { channels: shown, problems, keptIn: document.file ?? 'server' },
-    text.join('\n'),
-  );
+  const keptIn = document.file ?? 'server';
+  const shown = channels.map((channel) => ({ ...summary(channel), keptIn }));
+  await context.output.list(LISTING, shown);
+  problems.forEach(({ path, message }) => context.output.note(`${path} ${message}`));
+  if (!context.output.isJson) {
+    context.output.note(describePlace(document));
+  }
 }
 
 /** Changes what is given, and keeps the rest. */
@@ -180,6 +174,21 @@ function summary({ id, url, enabled, preset, secrets, topics, ...switches }: Web
   const shown = preset === 'generic' ? withoutQuery(url) : new URL(url).origin;
   return { id, enabled, url: shown, preset, isSigned: secrets.length > 0, topics: on, ...previews };
 }
+
+const LISTING: Listing<ReturnType<typeof summary> & { readonly keptIn: string }> = {
+  fields: [
+    ...(['id', 'enabled', 'url', 'preset', 'isSigned', 'topics'] as const),
+    ...(['readyIncludeMessageText', 'requestPreviews', 'keptIn'] as const),
+  ],
+  columns: [
+    ['ID', ({ id }) => id],
+    ['STATE', ({ enabled }) => (enabled ? 'on' : 'off')],
+    ['PRESET', ({ preset, isSigned }) => `${preset}${isSigned ? ', signed' : ''}`],
+    ['TOPICS', ({ topics }) => topics.join(',')],
+    ['URL', ({ url }) => url],
+  ],
+  empty: 'No channels. Add one: gatehouse channels add URL',
+};
 
 /** The address of a chat's webhook authorizes its sender: the secret part is not printed. */
 function withoutQuery(url: string): string {

@@ -1,5 +1,5 @@
 import { command, type CommandGroup } from '../command.js';
-import { wholeNumber } from '../options.js';
+import { FIELDS, wholeNumber } from '../options.js';
 
 const ID = ['<id>', 'of the delivery: its webhook-id'] as const;
 const load = () => import('./deliveries.js');
@@ -19,6 +19,7 @@ readable by you alone: what waits, and for a week the last 3000 that ended.
       options: [
         ['--state <state>', 'only these', { choices: ['waiting', 'sent', 'failed', 'dropped'] }],
         ['--limit <count>', 'at most this many (default 50)', { parse: wholeNumber(1, 10_000) }],
+        FIELDS,
       ],
       run: async (context) => (await load()).list(context),
     }),

@@ -4,7 +4,7 @@ import type { Ending } from '../../notify/delivery/engine.js';
 import type { SpooledDelivery } from '../../notify/delivery/spool.js';
 import type { CliContext } from '../command.js';
 import { CliError, refusedError } from '../cli-error.js';
-import { formatTime } from '../output.js';
+import { formatTime, type Listing } from '../output.js';
 import { describeLine, exitCodeOf } from './report.js';
 import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
 
@@ -15,6 +15,18 @@ interface Found {
   readonly ending: Ending | null;
 }
 
+const LISTING: Listing<ReturnType<typeof summary>> = {
+  fields: ['id', 'kind', 'target', 'topic', 'state', 'at', 'attempts', 'why'],
+  columns: [
+    ['TIME', ({ at }) => formatTime(at)],
+    ['STATE', ({ state }) => state],
+    ['TOPIC', ({ topic }) => topic],
+    ['TARGET', ({ kind, target }) => `${kind} ${target}`],
+    ['ID', ({ id }) => id],
+    ['WHY', ({ why }) => why],
+  ],
+  empty: 'No deliveries.',
+};
 const DEFAULT_LIMIT = 50;
 const REDELIVERY_LASTS_MS = 15 * 60_000;
 /** Lists what waits and what ended, newest first. */
@@ -26,11 +38,7 @@ export async function list(
     .map(summary)
     .filter((one) => state === undefined || one.state === state)
     .slice(0, limit);
-  const lines = found.map(
-    ({ at, id, kind, target, topic, ...rest }) =>
-      `${formatTime(at)}  ${rest.state.padEnd(7)}  ${topic ?? kind}  ${kind} ${target}  ${id}${rest.why === null ? '' : `\n    ${rest.why}`}`,
-  );
-  context.output.result({ deliveries: found }, lines.join('\n') || 'No deliveries.');
+  await context.output.list(LISTING, found);
 }
 
 /** Prints everything that is stored of one entry. */

@@ -1,8 +1,8 @@
 import type { AdminAct } from '../../storage/repositories/account-admin.repository.js';
 import { command, type CommandGroup, type CommandSpec } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
-import { wholeNumber } from '../options.js';
-import { formatTime } from '../output.js';
+import { FIELDS, wholeNumber } from '../options.js';
+import { formatTime, type Listing } from '../output.js';
 import type { ShownAccount } from './administration.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
@@ -26,7 +26,7 @@ export const account: CommandGroup = {
       name: 'find',
       description: 'find accounts by id, or by how a login or an e-mail address begins',
       args: [['<text>', 'for example alice@example.com']],
-      options: [limitOption(DEFAULT_FOUND), ...ADMIN_OPTIONS],
+      options: [limitOption(DEFAULT_FOUND), FIELDS, ...ADMIN_OPTIONS],
       examples: ['gatehouse account find alice@example.com --admin-url https://admin.example.com'],
       run(context) {
         const [text = ''] = context.args;
@@ -35,12 +35,8 @@ export const account: CommandGroup = {
           throw usageError('Say what to find: an id, a login or an e-mail address.');
         }
         return withAdministration(context, async (administration) => {
-          let count = 0;
-          for await (const one of administration.accounts(text.trim(), limit)) {
-            context.output.result(listed(one), describe(one));
-            count += 1;
-          }
-          if (count === 0) {
+          const found = listed(administration.accounts(text.trim(), limit));
+          if ((await context.output.list({ ...LISTING, empty: null }, found)) === 0) {
             throw refusedError(`No account is found by ${text}.`, 'not-found');
           }
         });
@@ -49,13 +45,11 @@ export const account: CommandGroup = {
     command({
       name: 'list',
       description: 'list accounts with their identities, in the order of their ids',
-      options: [limitOption(DEFAULT_LIMIT), ...ADMIN_OPTIONS],
+      options: [limitOption(DEFAULT_LIMIT), FIELDS, ...ADMIN_OPTIONS],
       run(context) {
         const { limit = DEFAULT_LIMIT } = context.options;
         return withAdministration(context, async (administration) => {
-          for await (const one of administration.accounts(null, limit)) {
-            context.output.result(listed(one), describe(one));
-          }
+          await context.output.list(LISTING, listed(administration.accounts(null, limit)));
         });
       },
     }),
@@ -128,15 +122,32 @@ function changing({ name, description, act, done }: Change): CommandSpec {
   });
 }
 
-function listed({ id, createdAt, keyMode, disabledAt, identities }: ShownAccount): object {
-  const linked = identities.map(({ provider, login, status }) => ({ provider, login, status }));
-  return { id, createdAt, keyMode, disabledAt, identities: linked };
+/** Without what only the policy needs. */
+async function* listed(accounts: AsyncIterable<ShownAccount>): AsyncGenerator<ShownAccount> {
+  for await (const { id, createdAt, keyMode, disabledAt, identities } of accounts) {
+    const linked = identities.map(({ provider, login, status }) => ({ provider, login, status }));
+    yield { id, createdAt, keyMode, disabledAt, identities: linked };
+  }
 }
 
-function describe({ id, createdAt, keyMode, disabledAt, identities }: ShownAccount): string {
-  const linked = identities.map(
-    ({ provider, login, status }) => `${provider}:${login ?? '?'}=${status}`,
-  );
-  const state = disabledAt === null ? 'enabled' : `disabled since ${formatTime(disabledAt)}`;
-  return [id, formatTime(createdAt), keyMode, state, ...linked].join('  ');
-}
+const LISTING: Listing<ShownAccount> = {
+  fields: ['id', 'createdAt', 'keyMode', 'disabledAt', 'identities'],
+  columns: [
+    ['ID', ({ id }) => id],
+    ['CREATED', ({ createdAt }) => formatTime(createdAt)],
+    ['KEY MODE', ({ keyMode }) => keyMode],
+    [
+      'STATE',
+      ({ disabledAt }) =>
+        disabledAt === null ? 'enabled' : `disabled since ${formatTime(disabledAt)}`,
+    ],
+    [
+      'IDENTITIES',
+      ({ identities }) =>
+        identities
+          .map(({ provider, login, status }) => `${provider}:${login ?? '?'}=${status}`)
+          .join('  '),
+    ],
+  ],
+  empty: 'No accounts.',
+};

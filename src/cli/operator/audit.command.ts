@@ -1,9 +1,27 @@
 import type { StoredAuditEvent } from '../../policy/audit-event.js';
 import { command } from '../command.js';
 import { usageError } from '../cli-error.js';
-import { durationMs } from '../options.js';
-import { formatTime } from '../output.js';
+import { durationMs, FIELDS } from '../options.js';
+import { formatTime, type Listing } from '../output.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
+
+const LISTING: Listing<StoredAuditEvent> = {
+  fields: [
+    ...(['id', 'at', 'kind', 'actor', 'accountId', 'provider', 'reason'] as const),
+    ...(['invitationId', 'sessionId', 'address', 'count'] as const),
+  ],
+  columns: [
+    ['TIME', ({ at }) => formatTime(at)],
+    ['EVENT', ({ kind }) => kind],
+    ['ACTOR', ({ actor }) => actor],
+    ['ACCOUNT', ({ accountId }) => accountId],
+    ['PROVIDER', ({ provider = null }) => provider],
+    ['INVITATION', ({ invitationId = null }) => invitationId],
+    ['REASON', ({ reason = null }) => reason],
+    ['TIMES', ({ count = 1 }) => String(count)],
+  ],
+  empty: 'No events.',
+};
 
 /** Prints the audit trail, oldest first. */
 export const audit = command({
@@ -11,15 +29,14 @@ export const audit = command({
   description: 'print the audit trail: sign-ups, refusals, links, checks, administration',
   options: [
     ['--since <time>', 'first event: 30m, 24h, 7d ago, or a date (default 24h)'],
+    FIELDS,
     ...ADMIN_OPTIONS,
   ],
   help: WITH_ADMINISTRATION,
   run(context) {
     const since = sinceOf(context.options.since ?? '24h', Date.now());
     return withAdministration(context, async (administration) => {
-      for await (const event of administration.audit(since.getTime())) {
-        context.output.result(event, describe(event));
-      }
+      await context.output.list(LISTING, administration.audit(since.getTime()));
     });
   },
 });
@@ -31,16 +48,4 @@ function sinceOf(text: string, now: number): Date {
     throw usageError('--since must be a time like 30m, 24h, 7d or 2026-05-01T00:00:00Z.');
   }
   return date;
-}
-
-function describe(event: StoredAuditEvent): string {
-  const { at, kind, actor, accountId, provider, invitationId, reason, count } = event;
-  const about = [
-    accountId,
-    provider,
-    invitationId,
-    reason,
-    (count ?? 1) > 1 ? `${count} times` : undefined,
-  ];
-  return [formatTime(at), kind, `by ${actor}`, ...about.filter(Boolean)].join('  ');
 }

@@ -1,8 +1,8 @@
 import { INVITATION_LIMITS } from '../../policy/flow/invitation-code.js';
 import { usageError } from '../cli-error.js';
 import { command, type CommandGroup } from '../command.js';
-import { durationMs, wholeNumber } from '../options.js';
-import { formatTime } from '../output.js';
+import { durationMs, FIELDS, wholeNumber } from '../options.js';
+import { formatTime, type Listing } from '../output.js';
 import type { ShownInvitation } from './administration.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
@@ -52,12 +52,10 @@ ${WITH_ADMINISTRATION}`,
     command({
       name: 'list',
       description: 'list invitations that have not expired, newest first',
-      options: [...ADMIN_OPTIONS],
+      options: [FIELDS, ...ADMIN_OPTIONS],
       run(context) {
         return withAdministration(context, async (administration) => {
-          for await (const one of administration.invitations()) {
-            context.output.result(one, describe(one));
-          }
+          await context.output.list(LISTING, administration.invitations());
         });
       },
     }),
@@ -110,9 +108,18 @@ function noteOf(text: string | undefined): string | null {
   return note === '' ? null : note;
 }
 
-function describe(invitation: ShownInvitation): string {
-  const { id, uses, used, createdBy, expiresAt, revokedAt, note } = invitation;
-  const state = revokedAt === null ? `until ${formatTime(expiresAt)}` : 'revoked';
-  const parts = [id, `${used} of ${uses} used`, state, `by ${createdBy}`, note ?? ''];
-  return parts.join('  ').trimEnd();
-}
+const LISTING: Listing<ShownInvitation> = {
+  fields: ['id', 'uses', 'used', 'note', 'createdBy', 'createdAt', 'expiresAt', 'revokedAt'],
+  columns: [
+    ['ID', ({ id }) => id],
+    ['USED', ({ used, uses }) => `${used} of ${uses}`],
+    [
+      'STATE',
+      ({ revokedAt, expiresAt }) =>
+        revokedAt === null ? `until ${formatTime(expiresAt)}` : 'revoked',
+    ],
+    ['CREATED BY', ({ createdBy }) => createdBy],
+    ['NOTE', ({ note }) => note],
+  ],
+  empty: 'No invitations.',
+};

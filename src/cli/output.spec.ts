@@ -1,0 +1,87 @@
+import { Output, type Listing } from './output.js';
+
+interface Row {
+  readonly id: string;
+  readonly name: string | null;
+  readonly seenAt?: number;
+}
+
+const LISTING: Listing<Row> = {
+  fields: ['id', 'name', 'seenAt'],
+  columns: [
+    ['ID', ({ id }) => id],
+    ['NAME', ({ name }) => name],
+  ],
+  empty: 'Nothing.',
+};
+const ROWS: Row[] = [
+  { id: 'long-id', name: null },
+  { id: 'b', name: 'Zoë' },
+];
+
+interface Options {
+  readonly isJson?: boolean;
+  readonly fields?: readonly string[];
+  readonly isTTY?: boolean;
+}
+
+async function print(rows: readonly Row[], options: Options = {}) {
+  const { isJson = false, fields = null, isTTY = false } = options;
+  const text = { out: '', error: '' };
+  const streams = {
+    out: { write: (part: string) => (text.out += part), isTTY },
+    error: { write: (part: string) => (text.error += part) },
+  };
+  await new Output(streams, isJson, fields).list(LISTING, rows);
+  return text;
+}
+
+describe('a list', () => {
+  it('is a table with aligned columns, and with a header on a terminal only', async () => {
+    expect((await print(ROWS)).out).toBe('long-id  -\nb        Zoë\n');
+    const { out } = await print(ROWS, { isTTY: true });
+    expect(out).toBe('ID       NAME\nlong-id  -\nb        Zoë\n');
+  });
+
+  it('of many rows keeps its columns, and prints one header', async () => {
+    const many = Array.from({ length: 1000 }, (_, index) => ({ id: `${index}`, name: 'x' }));
+    const { out } = await print([...ROWS, ...many], { isTTY: true });
+    const lines = out.trimEnd().split('\n');
+    expect(lines).toHaveLength(1003);
+    expect(lines.filter((line) => line.startsWith('ID '))).toHaveLength(1);
+    expect(lines.at(-1)).toBe('999      x');
+  });
+
+  it('keeps each row on one line, without control characters', async () => {
+    const { out } = await print([{ id: 'a\nb', name: '\u001b[31mred\u202e' }]);
+    expect(out).toBe('a b  \ufffd[31mred\ufffd\n');
+  });
+
+  it('is a JSON line for each row with --json', async () => {
+    const { out, error } = await print(ROWS, { isJson: true, isTTY: true });
+    expect(out).toBe('{"id":"long-id","name":null}\n{"id":"b","name":"Zoë"}\n');
+    expect(error).toBe('');
+    expect(await print([], { isJson: true })).toEqual({ out: '', error: '' });
+  });
+
+  it('has the fields of --fields, in their order', async () => {
+    const rows = [{ id: 'a', name: 'A', seenAt: 7 }, ...ROWS.slice(1)];
+    const fields = ['seenAt', 'id'];
+    expect((await print(rows, { fields, isJson: true })).out).toBe(
+      '{"seenAt":7,"id":"a"}\n{"seenAt":null,"id":"b"}\n',
+    );
+    const { out } = await print(rows, { fields, isTTY: true });
+    expect(out).toBe('SEEN AT  ID\n7        a\n-        b\n');
+  });
+
+  it('refuses a field that there is not, also where the list is empty', async () => {
+    await expect(print([], { fields: ['id', 'ID'] })).rejects.toMatchObject({
+      message: '--fields: there is no ID.',
+      facts: { exitCode: 2, hint: 'There are: id, name, seenAt' },
+    });
+  });
+
+  it('without rows is a note', async () => {
+    expect(await print([], { isTTY: true })).toEqual({ out: '', error: 'Nothing.\n' });
+  });
+});
