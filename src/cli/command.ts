@@ -31,7 +31,7 @@ interface Named {
 
 export interface CommandSpec extends Named {
   /** In commander's notation: `<required>`, `[optional]`, `<many...>`. */
-  readonly args?: readonly (readonly [syntax: string, help: string])[];
+  readonly args?: readonly (readonly [syntax: string, help: string, choices?: readonly string[]])[];
   readonly options?: readonly OptionSpec[];
   readonly examples?: readonly string[];
   /** Resolves with the exit code, 0 by default; may reject with any error. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { EXIT, usageError } from './cli-error.js';
+import { EXIT } from './cli-error.js';
 import { Output } from './output.js';
 import { buildProgram, type Shell } from './program.js';
 
@@ -40,12 +40,7 @@ async function report(error: unknown): Promise<number> {
     return EXIT.usage;
   }
   const { toFailure } = await import('./failure.js');
-  const failure = toFailure(
-    error instanceof CommanderError
-      ? usageError(error.message.replace(/^error: /, ''), 'Run: gatehouse --help')
-      : error,
-    Boolean(shell.environment['GATEHOUSE_TOKEN']),
-  );
+  const failure = toFailure(error, Boolean(shell.environment['GATEHOUSE_TOKEN']));
   new Output(streams, args.includes('--json')).failure(failure);
   return failure.exitCode;
 }

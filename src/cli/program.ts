@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option, type CommanderError } from 'commander';
 import { readVersion } from '../common/version.js';
 import { devices } from './account/devices.command.js';
 import { key } from './account/key.command.js';
@@ -8,7 +8,8 @@ import { tokens } from './account/tokens.command.js';
 import { watch } from './account/watch.command.js';
 import { whoami } from './account/whoami.command.js';
 import type { CliContext, CommandGroup, CommandSpec, OptionSpec } from './command.js';
-import { EXIT, EXIT_HELP } from './cli-error.js';
+import { CliError, EXIT, EXIT_HELP, usageError } from './cli-error.js';
+import { completionOf } from './completion/completion.command.js';
 import { channels } from './notify/channels.command.js';
 import { deliveries } from './notify/deliveries.command.js';
 import { notify } from './notify/notify.command.js';
@@ -84,14 +85,15 @@ export function buildProgram(shell: Shell): Command {
       // main.ts prints the failure, as JSON with --json.
       outputError: () => undefined,
     })
-    .exitOverride()
+    .exitOverride((error) => refuse(error, program))
     .addHelpText('after', `${EXIT_HELP}${FIRST_STEPS}`);
-  COMMANDS.forEach((spec) => register(program, spec, shell));
+  [...COMMANDS, completionOf(program)].forEach((spec) => register(program, spec, shell));
   return program;
 }
 
 function register(parent: Command, spec: CommandSpec | CommandGroup, shell: Shell): void {
   const command = parent.command(spec.name).description(spec.description);
+  command.exitOverride((error) => refuse(error, command));
   if (spec.help !== undefined) {
     command.addHelpText('after', spec.help);
   }
@@ -99,13 +101,34 @@ function register(parent: Command, spec: CommandSpec | CommandGroup, shell: Shel
     spec.commands.forEach((one) => register(command, one, shell));
     return;
   }
-  spec.args?.forEach(([syntax, help]) => command.argument(syntax, help));
+  spec.args?.forEach((argument) => command.addArgument(toArgument(argument)));
   spec.options?.forEach((option) => command.addOption(toOption(option)));
   if (spec.examples !== undefined) {
     const lines = spec.examples.map((line) => `  $ ${line}`);
     command.addHelpText('after', `\nExamples:\n${lines.join('\n')}\n`);
   }
   command.action(() => run(command, spec, shell));
+}
+
+/** @throws CommanderError where help or the version was printed, else CliError (usage) */
+function refuse(error: CommanderError, command: Command): never {
+  if (error.exitCode === 0 || error.code === 'commander.help') {
+    throw error;
+  }
+  throw usageError(error.message.replace(/^error: /, ''), helpHint(command));
+}
+
+function helpHint(command: Command): string {
+  const names: string[] = [];
+  for (let one: Command | null = command; one !== null; one = one.parent) {
+    names.unshift(one.name());
+  }
+  return `Run: ${names.join(' ')} --help`;
+}
+
+function toArgument([syntax, help, choices]: NonNullable<CommandSpec['args']>[number]): Argument {
+  const argument = new Argument(syntax, help);
+  return choices === undefined ? argument : argument.choices(choices);
 }
 
 function toOption([flags, help, extra = {}]: OptionSpec): Option {
@@ -130,6 +153,13 @@ async function run(command: Command, spec: CommandSpec, shell: Shell): Promise<v
   const options = command.optsWithGlobals<CommonOptions>();
   const output = new Output(shell.streams, options.json === true, options.fields);
   const { environment } = shell;
-  const exitCode = await spec.run({ environment, options, args: command.args, output });
-  shell.exitCode = exitCode ?? EXIT.ok;
+  try {
+    const exitCode = await spec.run({ environment, options, args: command.args, output });
+    shell.exitCode = exitCode ?? EXIT.ok;
+  } catch (error) {
+    const isUsage = error instanceof CliError && error.facts.exitCode === EXIT.usage;
+    throw isUsage && error.facts.hint === undefined
+      ? new CliError(error.message, { ...error.facts, hint: helpHint(command) })
+      : error;
+  }
 }

@@ -218,6 +218,18 @@ describe('gatehouse, used wrongly', () => {
     expect([code, error['code']]).toEqual([2, 'usage']);
   });
 
+  it.each([
+    ['gatehouse', ['frobnicate']],
+    ['gatehouse tokens', ['tokens', 'lst']],
+    ['gatehouse tokens add', ['tokens', 'add']],
+    ['gatehouse whoami', ['whoami', '--loudly']],
+    ['gatehouse deliveries list', ['deliveries', 'list', '--state', 'lost']],
+    ['gatehouse account disable', ['account', 'disable', 'id', '--reason', ' ']],
+  ])('names the help of %s', async (name, args) => {
+    const { error } = await failure(args);
+    expect(error).toMatchObject({ code: 'usage', hint: `Run: ${name} --help` });
+  });
+
   it.each([[], ['tokens'], ['config']])(
     'shows the help and ends with 2 on "%s"',
     async (...args) => {
