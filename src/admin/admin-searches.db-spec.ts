@@ -156,6 +156,21 @@ describe('the searches of an administrator', () => {
     expect(await scanned()).toEqual([]);
   });
 
+  it.each(['user29999', 'PERSON29999@acme.example'])(
+    'reads the indexes only where names begin with %s',
+    async (text) => {
+      await search.page({ text }, null, 50);
+      const [{ sql = '', parameters = [] } = {}] = statements;
+      const rows = await source.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }[]>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
+        [...parameters],
+      );
+      const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
+      const blocks = Number(plan?.['Shared Hit Blocks']) + Number(plan?.['Shared Read Blocks']);
+      expect(blocks).toBeLessThan(50);
+    },
+  );
+
   it('would find a scan of a whole table', async () => {
     statements.push({ sql: 'SELECT * FROM account WHERE update_seq = 7', parameters: [] });
     expect(await scanned()).toEqual(['account']);

@@ -150,18 +150,19 @@ function byText(
 ): { readonly source: Search['source']; readonly isFirst: string } {
   const prefix = parameters.bind(text);
   const [key, id] = [parameters.bind(after?.key ?? ''), parameters.bind(after?.id ?? NO_ID)];
-  const begins = (name: string): string =>
-    `${name} >= lower(${prefix}::text) AND ${name} < lower(${prefix}::text) || '${END_OF_PREFIX}'`;
+  const [first, end] = [`lower(${prefix}::text)`, `lower(${prefix}::text) || '${END_OF_PREFIX}'`];
+  // One lower bound: of two, PostgreSQL may begin to read its index at the lower one.
+  const from = `(GREATEST(${first} COLLATE "C", ${key}::text), ${id}::uuid)`;
   const found = (limit: string): string[] =>
     NAMES.map(
       ([name, condition]) => `
       (SELECT ${name} AS "key", "account_id" AS "id" FROM "identity"
-       WHERE ${condition} AND ${begins(name)}
-         AND (${name}, "account_id") > (${key}::text COLLATE "C", ${id}::uuid)
+       WHERE ${condition} AND (${name}, "account_id") > ${from} AND ${name} < ${end}
        ORDER BY ${name}, "account_id" LIMIT ${limit})`,
     );
   const earlier = NAMES.map(
-    ([name, condition]) => `(${condition} AND ${begins(name)} AND ${name} < "found"."key")`,
+    ([name, condition]) => `(${condition} AND ${name} >= ${first} AND ${name} < ${end}
+      AND ${name} < "found"."key")`,
   );
   return {
     source: (limit) => `
