@@ -1,7 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { drawInvitationCode } from '../../src/policy/flow/invitation-code.js';
-import { createCliUser } from '../helpers/cli.js';
 import {
   call,
   challengedLogin,
@@ -331,65 +330,6 @@ withServices('sign-up with an invitation, at two replicas (needs PostgreSQL)', (
       expect((await revoke(unknown)).status).toBe(404);
     }
     expect((await reader.get('/invitations?cursor=e30')).status).toBe(400);
-  });
-
-  it('is made, listed and revoked at the command line, on the database and through a server', async () => {
-    const user = await createCliUser();
-    const viaServer = { GATEHOUSE_ADMIN_URL: operator.url, GATEHOUSE_ADMIN_TOKEN: tokens.operator };
-    const actor = ['--actor', 'bob'];
-    for (const [env, by] of [
-      [{ ...INVITED, ...store.env }, actor],
-      [viaServer, []],
-    ] as const) {
-      const run = async (...args: string[]): Promise<Json[]> => {
-        const { code, stdout, stderr } = await user.run(['invite', ...args, '--json'], env);
-        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-        return stdout
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Json);
-      };
-      const [made] = await run('create', '--uses', '2', '--expires-in', '2h', '--note', 'x', ...by);
-      const id = String(made?.['id']);
-      expect((await signUp(made?.['code'])).status).toBe(200);
-      const [newest] = await run('list');
-      expect(newest).toMatchObject({
-        ...{ id, uses: 2, used: 1, note: 'x', revokedAt: null },
-        createdBy: by.length > 0 ? 'bob' : 'alice',
-      });
-      expect(Number(newest?.['expiresAt']) - Number(newest?.['createdAt'])).toBe(2 * HOUR * 1000);
-      const revoked = ['revoke', id, '--reason', 'done', ...by];
-      expect(await run(...revoked)).toMatchObject([{ id, changed: true }]);
-      expect(await run(...revoked)).toMatchObject([{ id, changed: false }]);
-      expect(refusalOf(await signUp(made?.['code']))).toEqual(INVALID);
-      const unknown = await user.run(['invite', 'revoke', randomUUID(), '--reason', 'x'], env);
-      expect(unknown.stderr).toContain('There is no invitation');
-      for (const wrong of [
-        ['--expires-in', '366d'],
-        ['--uses', '0'],
-        ['--note', 'a\nb'],
-      ]) {
-        expect((await user.run(['invite', 'create', ...wrong], env)).code).toBe(2);
-      }
-    }
-    await user.remove();
-  });
-
-  it('is done by the command line of a new user', async () => {
-    const { code } = await invite(1);
-    const user = await createCliUser();
-    const run = (...args: string[]) =>
-      user.run(['signup', '--server', replicas[0].url, ...args, '--json']);
-    const without = await run();
-    expect(JSON.parse(without.stderr)).toMatchObject({ error: { code: 'signup-disabled' } });
-    const wrong = await run('--invitation', unknownCode());
-    expect(JSON.parse(wrong.stderr)).toMatchObject({ error: { code: 'invitation-invalid' } });
-    const { code: exitCode, stdout } = await run('--invitation', code);
-    expect({ exitCode, answer: JSON.parse(stdout) as Json }).toMatchObject({
-      exitCode: 0,
-      answer: { created: true },
-    });
-    await user.remove();
   });
 
   it('limits guesses from one address, the right one too', async () => {

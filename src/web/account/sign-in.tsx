@@ -93,21 +93,11 @@ function Steps({ choices, startSession, notify }: StepsProps) {
     go('methods');
     notify(last);
   };
-  const signUp = (session: Session) => startSession(session, done(words.newKey.ready));
   if (step === 'code') {
     return <CodeSignIn startSession={startSession} close={back} />;
   }
   if (step === 'new-key') {
-    return (
-      <Card title={words.newKey.title} back={() => back()}>
-        <NewKeyForm
-          needsInvitation={!choices.deviceKey.canSignUp}
-          use={async (key, invitation) =>
-            signUp(await clientFor().signUp(key, invitation === null ? {} : { invitation }))
-          }
-        />
-      </Card>
-    );
+    return <NewAccount choices={choices} startSession={startSession} back={() => back()} />;
   }
   if (step === 'key') {
     return (
@@ -121,6 +111,24 @@ function Steps({ choices, startSession, notify }: StepsProps) {
     <Card title={words.signIn.title(brand.name)}>
       <MethodList {...{ choices, action, startSession, keyForm, go }} />
       <NoticeLine notice={notice} />
+    </Card>
+  );
+}
+
+interface NewAccountProps extends Pick<StepsProps, 'choices' | 'startSession'> {
+  readonly back: () => void;
+}
+
+function NewAccount({ choices, startSession, back }: NewAccountProps) {
+  return (
+    <Card title={words.newKey.title} back={back}>
+      <NewKeyForm
+        needsInvitation={!choices.deviceKey.canSignUp}
+        use={async (key, invitation) => {
+          const session = await clientFor().signUp(key, invitation === null ? {} : { invitation });
+          await startSession(session, done(words.newKey.ready));
+        }}
+      />
     </Card>
   );
 }
