@@ -126,7 +126,7 @@ function NewAccount({ choices, startSession, back }: NewAccountProps) {
         needsInvitation={!choices.deviceKey.canSignUp}
         use={async (key, invitation) => {
           const session = await clientFor().signUp(key, invitation === null ? {} : { invitation });
-          await startSession(session, done(words.newKey.ready));
+          startSession(session, done(words.newKey.ready));
         }}
       />
     </Card>
