@@ -75,18 +75,6 @@ describe(UpstreamConnections, () => {
     await expect(refused).rejects.toMatchObject({ failure: 'tls_error' });
   });
 
-  it('trust another bundle from the next request on', async () => {
-    const { network } = resolveSettings({ HTTPS_PROXY: proxy.url }).settings;
-    const connections = new UpstreamConnections(network);
-    opened.push(connections);
-    const http = new UpstreamHttp(new Clock(), connections, PATIENT_LIMITS);
-    await expect(http.fetch(secure.url)).rejects.toMatchObject({ failure: 'tls_error' });
-    connections.trust(authority.cert);
-    expect((await http.fetch(secure.url)).status).toBe(200);
-    connections.trust(null);
-    await expect(http.fetch(secure.url)).rejects.toMatchObject({ failure: 'tls_error' });
-  });
-
   it('go past the proxy to the hosts of NO_PROXY', async () => {
     const given = {
       HTTPS_PROXY: proxy.url,

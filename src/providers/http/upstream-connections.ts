@@ -5,19 +5,13 @@ import { networkConfig, type NetworkSettings } from '../../config/network.config
 
 /**
  * The connections to all upstreams: through the proxies of the configuration (RFC 9110, 9.3.6), and
- * trusting its certificate authorities. Another trust needs new connections; open ones are used up.
+ * trusting its certificate authorities.
  */
 @Injectable()
 export class UpstreamConnections implements OnApplicationShutdown {
-  private opened: { readonly caBundle: string | null; readonly agent: EnvHttpProxyAgent } | null =
-    null;
+  private opened: EnvHttpProxyAgent | null = null;
 
-  constructor(@Inject(networkConfig.KEY) private settings: NetworkSettings) {}
-
-  /** Trusts another list of authorities from the next request on. */
-  trust(caBundle: string | null): void {
-    this.settings = { ...this.settings, caBundle };
-  }
+  constructor(@Inject(networkConfig.KEY) private readonly settings: NetworkSettings) {}
 
   /** As the global `fetch`. The client is loaded by the first request. */
   async fetch(url: URL, init: RequestInit): Promise<Response> {
@@ -27,30 +21,27 @@ export class UpstreamConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.opened?.agent.destroy();
+    await this.opened?.destroy();
   }
 
   private agent(Agent: typeof EnvHttpProxyAgent): EnvHttpProxyAgent {
-    const { caBundle, httpProxy, httpsProxy, noProxy } = this.settings;
-    if (this.opened?.caBundle !== caBundle) {
-      void this.opened?.agent.close();
-      this.opened = null;
-    }
-    const tls = caBundle === null ? {} : { secureContext: trustingContext(caBundle) };
-    this.opened ??= {
-      caBundle,
-      agent: new Agent({
-        // Given in any case: the agent would read the variables of the process itself.
-        httpProxy: httpProxy ?? '',
-        httpsProxy: httpsProxy ?? '',
-        noProxy: noProxy.join(','),
-        // Plain http is forwarded: many proxies allow CONNECT to port 443 only.
-        proxyTunnel: false,
-        connect: tls,
-        requestTls: tls,
-        proxyTls: tls,
-      }),
-    };
-    return this.opened.agent;
+    this.opened ??= openedBy(Agent, this.settings);
+    return this.opened;
   }
+}
+
+function openedBy(Agent: typeof EnvHttpProxyAgent, settings: NetworkSettings): EnvHttpProxyAgent {
+  const { caBundle, httpProxy, httpsProxy, noProxy } = settings;
+  const tls = caBundle === null ? {} : { secureContext: trustingContext(caBundle) };
+  return new Agent({
+    // Given in any case: the agent would read the variables of the process itself.
+    httpProxy: httpProxy ?? '',
+    httpsProxy: httpsProxy ?? '',
+    noProxy: noProxy.join(','),
+    // Plain http is forwarded: many proxies allow CONNECT to port 443 only.
+    proxyTunnel: false,
+    connect: tls,
+    requestTls: tls,
+    proxyTls: tls,
+  });
 }
