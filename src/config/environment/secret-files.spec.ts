@@ -38,6 +38,7 @@ describe('a secret read from a file', () => {
     expect(SECRET_NAMES).toEqual([
       'DATABASE_URL',
       'REDIS_URL',
+      'REDIS_SENTINEL_PASSWORD',
       'SERVICE_MASTER_SECRET',
       'SERVICE_MASTER_SECRET_PREVIOUS',
       'AUTH_PROVIDERS_CONFIG_JSON',
