@@ -35,7 +35,8 @@ const OWN_LIMIT = [
 ];
 
 const TESTS = ['**/*.{spec,db-spec,e2e-spec}.ts'];
-const NODE_GLOBALS = 'AbortController Buffer URL clearTimeout console fetch performance process';
+const NODE_GLOBALS =
+  'AbortController Buffer URL URLSearchParams clearTimeout console fetch performance process';
 
 export default defineConfig(
   globalIgnores(['**/.*/', 'dist/', 'coverage/', 'data/', 'src/client/api/*-types.ts']),

@@ -18,7 +18,7 @@ const database = process.env.GATEHOUSE_TEST_DATABASE ?? 'embedded';
  */
 const awayFromStorage = [
   '/(cli|mtls|notif|client-kit|helm-test-pod|packages|packed-server|start)[^/]*\\.e2e-spec',
-  '/(abuse|account-page[^/]*|arbitrary-input[^/]*|device-attacks|documentation|encryption[^/]*)\\.e2e-spec',
+  '/(abuse|account-page[^/]*|arbitrary-input[^/]*|device-attacks|devices|documentation|encryption[^/]*)\\.e2e-spec',
   '/(errors|features|login-challenge|metrics-port|no-store|rate-limits|required-providers|route-guards|shutdown)\\.e2e-spec',
   '/(admin-rate-limit|signup-policy|tracing|updates-(limits|refusals))\\.e2e-spec',
   '/(external-(allowlist|connect|github|issuer|login|loopback[^/]*|races|return)|keyless[^/]*)\\.e2e-spec',
