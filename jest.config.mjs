@@ -23,6 +23,12 @@ const awayFromStorage = [
   '/(admin-rate-limit|signup-policy|tracing|updates-(limits|refusals))\\.e2e-spec',
   '/(external-(allowlist|connect|github|issuer|login|loopback[^/]*|races|return)|keyless[^/]*)\\.e2e-spec',
 ];
+/** They need PostgreSQL or Redis, and skip all of themselves on the embedded database. */
+const needsServices = [
+  '/(admin|admin-(console[^/]*|leaver|operations)|admission|backchannel-logout|changed-rules|cluster)\\.e2e-spec',
+  '/(database-faults|external-stored|fresh-login|invitations|offboarding[^/]*|provider-failures)\\.e2e-spec',
+  '/(redis-failover|replicas|shutdown-rolling|upgrade)\\.e2e-spec',
+];
 const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];
 /** They start a PostgreSQL of their own, whatever the servers of the others run on. */
 const onlyPostgres = [
@@ -34,7 +40,7 @@ const onlyPostgres = [
 const elsewhere =
   process.env.GATEHOUSE_TEST_BOTH === undefined
     ? { embedded: [], postgres: [] }
-    : { embedded: awayFromStorage, postgres: onlyEmbedded };
+    : { embedded: [...awayFromStorage, ...needsServices], postgres: onlyEmbedded };
 
 export default {
   // Only ends what hangs, on the slowest machine too: `bench/` measures speed.
