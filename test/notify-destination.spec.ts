@@ -1,4 +1,4 @@
-import { isPublicAddress, parseAddress } from '../src/common/addresses.js';
+import { isPublicAddress, parseAddress } from '../src/common/network/addresses.js';
 import type { ResolveAll } from '../src/notify/webhook/destination-guard.js';
 import { closeAll, oneTry, receiverThat } from './fakes/webhook-world.js';
 

@@ -39,7 +39,7 @@ describe('@gatehouse/client', () => {
     const { files, external } = await bundleClient();
     expect(external).toEqual([]);
     const own = files.filter((path) => !path.includes('node_modules'));
-    const isOurs = /^src\/((client|policy)\/[\w/-]+|common\/(addresses|parse-json))\.ts$/;
+    const isOurs = /^src\/((client|policy)\/[\w/-]+|common\/(network\/addresses|parse-json))\.ts$/;
     expect(own.filter((path) => !isOurs.test(path))).toEqual([]);
     expect(own).toContain('src/client/updates/connect-updates.ts');
   });

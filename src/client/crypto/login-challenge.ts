@@ -1,5 +1,5 @@
 import { serverAddressOf } from '../api/server-url.js';
-import { isPrivateAddress, parseAddress } from '../../common/addresses.js';
+import { isPrivateAddress, parseAddress } from '../../common/network/addresses.js';
 import {
   LOGIN_CHALLENGE_VERSION,
   MAX_LOGIN_CHALLENGE_BYTES,

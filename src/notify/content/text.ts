@@ -64,7 +64,7 @@ function beginning(text: string, end = 0): string {
 }
 
 /** Colours of terminals. Other sequences stay, with their start marked: they could hide a command. */
-// eslint-disable-next-line no-control-regex -- these are what it looks for
+// oxlint-disable-next-line no-control-regex -- these are what it looks for
 const TERMINAL_COLOUR = /\u001b\[[\d;]*m/g;
 /** Characters that hide text or turn its direction, so that a command reads as another one. */
 const DECEIVING = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;

@@ -28,7 +28,7 @@ declare module '@fastify/rate-limit/store/RedisStore.js' {
   const RedisStore: new (
     continueExceeding: boolean,
     exponentialBackoff: boolean,
-    redis: import('ioredis').Redis,
+    redis: import('./redis-client.js').RedisClient,
     prefix: string,
   ) => RateLimitStore;
   export default RedisStore;
