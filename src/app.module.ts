@@ -37,7 +37,7 @@ export class AppModule {
         PushTokensModule,
         UpdatesModule.registerAsync({
           inject: [REDIS],
-          useFactory: (redis: RedisConnections | null) => ({ redis: redis?.cluster ?? null }),
+          useFactory: (redis: RedisConnections | null) => ({ redis: redis?.broadcasts ?? null }),
         }),
         HealthModule,
         AdminModule,

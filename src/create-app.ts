@@ -19,7 +19,7 @@ import { acceptJsonOnly, refuseHeadWhereGetChanges } from './common/request-rule
 import { RequestValidationPipe } from './common/request-validation.pipe.js';
 import { securityHeaders } from './common/security-headers.js';
 import { tracing } from './common/trace.js';
-import { trustOf } from './common/trusted-proxies.js';
+import { trustOf } from './common/network/trusted-proxies.js';
 import type { Settings } from './config/settings.js';
 import { UpdatesAdapter } from './updates/updates.adapter.js';
 

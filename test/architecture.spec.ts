@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { importCircles, violationsIn, type SourceFile } from './helpers/architecture-rules.js';
+import {
+  crowdedFolders,
+  importCircles,
+  violationsIn,
+  type SourceFile,
+} from './helpers/architecture-rules.js';
 
 const SRC = join(import.meta.dirname, '../src');
 
@@ -16,6 +21,10 @@ describe('the source', () => {
   it('follows the import table', () => {
     expect(files.length).toBeGreaterThan(50);
     expect(violationsIn(files)).toEqual([]);
+  });
+
+  it('has no folder of more than 20 files beside their specs', () => {
+    expect(crowdedFolders(files)).toEqual([]);
   });
 
   it('has no files that import each other in a circle', () => {
@@ -105,5 +114,14 @@ describe(importCircles.name, () => {
   it('does not count types, which are gone at run time', () => {
     const types = { path: 'auth/b.ts', text: "import type { X } from './a.js';" };
     expect(importCircles([importing('auth/a.ts', './b.js'), types])).toEqual([]);
+  });
+});
+
+describe(crowdedFolders.name, () => {
+  it('names a folder with one file too many', () => {
+    const folder = Array.from({ length: 21 }, (_, n) => ({ path: `auth/a${n}.ts`, text: '' }));
+    const spec = { path: 'auth/a.spec.ts', text: '' };
+    expect(crowdedFolders([...folder, spec])).toEqual(['auth: 21 files']);
+    expect(crowdedFolders([...folder.slice(1), spec])).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import { encryptionConfig } from '../config/encryption.config.js';
 import { keylessConfig } from '../config/keyless.config.js';
-import { OperatorRules, type RuledSettings } from '../config/operator-rules.js';
+import { OperatorRules, type RuledSettings } from '../config/rules/operator-rules.js';
 import {
   admissionTable,
   judgeAdmission,

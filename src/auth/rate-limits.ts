@@ -12,13 +12,13 @@ import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addressGroup } from '../common/addresses.js';
+import { addressGroup } from '../common/network/addresses.js';
 import { AppError } from '../common/errors.js';
-import { trustOf } from '../common/trusted-proxies.js';
+import { trustOf } from '../common/network/trusted-proxies.js';
 import { httpConfig, rateLimitsConfig, type RateLimitSettings } from '../config/http.config.js';
 import { INVITATION_TRIES } from '../policy/flow/invitation-code.js';
 import { USER_CODE_LOOKUPS } from '../policy/flow/user-code.js';
-import { clusterRateStore } from '../storage/redis/cluster-rate-store.js';
+import { redisRateStore } from '../storage/redis/redis-rate-store.js';
 import { REDIS, type RedisConnections } from '../storage/redis/redis-connections.js';
 
 type Limited =
@@ -125,7 +125,7 @@ async function limitAddresses(
     timeWindow: MINUTE_MS,
     cache: MAX_COUNTED_ADDRESSES,
     keyGenerator: ({ ip }) => addressGroup(ip),
-    ...(redis && { store: clusterRateStore(redis, MAX_COUNTED_ADDRESSES) }),
+    ...(redis && { store: redisRateStore(redis, MAX_COUNTED_ADDRESSES) }),
     errorResponseBuilder: (_request, { ttl }) =>
       new AppError('rate-limited', { retryAfterSeconds: Math.ceil(ttl / 1000) }),
   });

@@ -21,7 +21,7 @@ try {
   if (PROXIES.some((name) => shell.environment[name])) {
     // Node's own fetch knows these variables from version 24 on.
     const { EnvHttpProxyAgent, install, setGlobalDispatcher } =
-      await import('../common/http-client.js');
+      await import('../common/network/http-client.js');
     setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
     install();
   }

@@ -32,7 +32,7 @@ const ACCOUNT_PAGE = {
   trustedTypes: ['gatehouse-worker'],
 };
 
-/** It makes no address for a worker, and loads nothing of another origin. */
+/** It makes no address for a worker, and loads nothing of another origin but a logo. */
 const ADMIN_CONSOLE = {
   ...NOTHING,
   baseUri: ["'self'"],
@@ -67,13 +67,24 @@ export function securityHeaders() {
  * @param imageSource where its logo is, as an origin or `'self'`; null = it has none of its own
  */
 export function accountPageHeaders(imageSource: string | null = null): Record<string, string> {
-  const imgSrc = [...ACCOUNT_PAGE.imgSrc, ...(imageSource === null ? [] : [imageSource])];
-  return headersWith({ ...ACCOUNT_PAGE, imgSrc });
+  return headersWith(withImages(ACCOUNT_PAGE, imageSource));
 }
 
-/** Of the console for administrators, at /admin of ADMIN_PORT. */
-export function adminConsoleHeaders(): Record<string, string> {
-  return { ...headersWith(ADMIN_CONSOLE), 'cross-origin-resource-policy': 'same-origin' };
+/**
+ * Of the console for administrators, at /admin of ADMIN_PORT.
+ *
+ * @param imageSource as of {@link accountPageHeaders}
+ */
+export function adminConsoleHeaders(imageSource: string | null = null): Record<string, string> {
+  const headers = headersWith(withImages(ADMIN_CONSOLE, imageSource));
+  return { ...headers, 'cross-origin-resource-policy': 'same-origin' };
+}
+
+function withImages<Page extends { readonly imgSrc: readonly string[] }>(
+  page: Page,
+  source: string | null,
+) {
+  return { ...page, imgSrc: [...page.imgSrc, ...(source === null ? [] : [source])] };
 }
 
 /** Of the script at /app/worker.js: a worker has a policy of its own. */

@@ -1,6 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { ConfigModule, registerAs } from '@nestjs/config';
-import { OperatorRules } from './operator-rules.js';
+import { OperatorRules } from './rules/operator-rules.js';
 import type { Settings } from './settings.js';
 
 /** A copy of the process's environment. */

@@ -1,6 +1,6 @@
 import { findLockouts, type LockoutFinding } from '../policy/findings/lockout.js';
 import { checkAdmin } from './check-admin.js';
-import { readCertificateRules } from './certificate-rules.js';
+import { readCertificateRules } from './rules/certificate-rules.js';
 import { checkMtls } from './check-settings.js';
 import { checkTogether } from './check-settings.js';
 import { ConfigurationError, ConfigurationReport } from './configuration-error.js';

@@ -10,7 +10,7 @@ import { auditConfig, metricsConfig } from './metrics.config.js';
 import { mtlsConfig } from './mtls.config.js';
 import { networkConfig } from './network.config.js';
 import { providersConfig } from './providers.config.js';
-import { ruleFilesConfig } from './rule-files.config.js';
+import { ruleFilesConfig } from './rules/rule-files.config.js';
 import { storageConfig } from './storage.config.js';
 import { updatesConfig } from './updates.config.js';
 

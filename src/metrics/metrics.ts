@@ -23,7 +23,7 @@ export class Metrics {
 
   readonly eligibilityChecks = new Counter({
     name: 'gatehouse_eligibility_checks_total',
-    help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, invalid_client, lost_lease).',
+    help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, invalid_client, service_account_refused, lost_lease).',
     labelNames: ['provider', 'outcome'] as const,
     registers: [this.registry],
   });

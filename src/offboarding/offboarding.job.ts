@@ -14,6 +14,7 @@ import { authConfig } from '../config/auth.config.js';
 import { mtlsConfig } from '../config/mtls.config.js';
 import { providersConfig } from '../config/providers.config.js';
 import { Metrics } from '../metrics/metrics.js';
+import { OPERATOR_FAILURES } from '../providers/http/upstream-http.js';
 import { ProviderHealth } from '../providers/provider-health.js';
 import { CERTIFICATES } from '../policy/admission/admission.js';
 import {
@@ -112,10 +113,11 @@ export class OffboardingJob implements OnModuleInit, BeforeApplicationShutdown {
   private async recheck(identity: LeasedIdentity, signal: AbortSignal): Promise<RecheckOutcome> {
     const outcome = await this.rechecks.recheck(identity, signal);
     // The operator's fault, not the person's nor the provider's.
-    const isRefused = outcome.kind === 'unknown' && outcome.reason === 'invalid_client';
+    const isRefused =
+      outcome.kind === 'unknown' && OPERATOR_FAILURES.includes(outcome.reason ?? '');
     this.metrics.eligibilityChecks.inc({
       provider: identity.provider,
-      outcome: isRefused ? 'invalid_client' : outcome.kind,
+      outcome: isRefused ? (outcome.reason ?? '') : outcome.kind,
     });
     return outcome;
   }

@@ -4,7 +4,7 @@ import { parseIntoClientConfig } from 'pg-connection-string';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { pollUntil } from '../common/poll-until.js';
-import { trustingContext, type OwnCertificate } from '../common/tls-trust.js';
+import { trustingContext, type OwnCertificate } from '../common/network/tls-trust.js';
 import { storageConfig, type StorageSettings } from '../config/storage.config.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';

@@ -3,7 +3,7 @@ import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import type { Socket } from 'engine.io';
 import { ClientAddress } from '../auth/rate-limits.js';
-import { addressGroup } from '../common/addresses.js';
+import { addressGroup } from '../common/network/addresses.js';
 import { AppError, invalidRequest } from '../common/errors.js';
 import { requestIdFrom } from '../common/error.filter.js';
 import { updatesConfig } from '../config/updates.config.js';

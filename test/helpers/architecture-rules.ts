@@ -90,6 +90,7 @@ const NAMELESS = /(^|[/.-])(utils?|helpers?|misc|shared)([/.-]|$)/;
 const IMPURE_WORDS = ['process', 'Date.now', 'new Date()', 'Math.random', 'performance', 'fetch'];
 const TEST_FILE = /\.(db-|e2e-)?spec\.ts$/;
 const MAX_LINES = 400;
+const MAX_FILES_IN_FOLDER = 20;
 /** Generated, so their length does not matter. */
 const GENERATED = ['client/api/api-types.ts', 'client/api/admin-types.ts'];
 
@@ -123,6 +124,18 @@ export function importCircles(files: readonly SourceFile[]): string[] {
   };
   files.forEach(({ path }) => walk(path, []));
   return circles;
+}
+
+/** Folders that are flat lists of files, specs aside. */
+export function crowdedFolders(files: readonly SourceFile[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files.filter(({ path }) => !TEST_FILE.test(path))) {
+    const folder = posix.dirname(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > MAX_FILES_IN_FOLDER)
+    .map(([folder, count]) => `${folder}: ${count} files`);
 }
 
 function* placeViolations({ path, text }: SourceFile): Generator<string> {

@@ -7,7 +7,7 @@ import {
 } from '../../config/environment-sources.js';
 import { readValues } from '../../config/environment/read-values.js';
 import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/environment/env.js';
-import { printableProviders } from '../../config/printable-providers.js';
+import { printableProviders } from '../../config/providers-file/printable-providers.js';
 import { resolveSettings, type ResolvedConfiguration } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
 import { admissionTable } from '../../policy/admission/admission.js';

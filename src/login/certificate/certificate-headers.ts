@@ -4,7 +4,7 @@ import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { AuditLog } from '../../audit/audit-log.js';
-import { trustOf } from '../../common/trusted-proxies.js';
+import { trustOf } from '../../common/network/trusted-proxies.js';
 import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import {
   commonNamesOf,

@@ -5,7 +5,7 @@ import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
-import { OperatorRules } from '../../config/operator-rules.js';
+import { OperatorRules } from '../../config/rules/operator-rules.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import { judgeClientCertificate } from '../../policy/certificate/client-certificate.js';

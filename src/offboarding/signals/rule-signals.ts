@@ -4,7 +4,7 @@ import { IdentityEvents } from '../../auth/identity-events.js';
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
-import { OperatorRules, type RuledSettings } from '../../config/operator-rules.js';
+import { OperatorRules, type RuledSettings } from '../../config/rules/operator-rules.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import { judgeRecord } from '../../policy/certificate/certificate-record.js';

@@ -28,6 +28,8 @@ export interface OidcRules extends ProviderPresentation {
   /** What makes an e-mail address count: a verified claim, or that this issuer says so. */
   readonly emailVerification: 'required' | 'trustedIssuer';
   readonly storeRefreshToken: boolean;
+  /** Where set, re-checks ask the directory of Google Workspace, and need no token of the person. */
+  readonly googleWorkspaceGroups: object | null;
 }
 
 /** The operator's decisions about the identities of one provider. */
@@ -71,9 +73,16 @@ export function hasAllowRules(allow: OidcRules['allow']): boolean {
   return Object.values(allow).some((rule) => rule.length > 0);
 }
 
-/** Without the user, an OpenID Connect provider can be queried only with a refresh token. */
+/**
+ * Without the user, an OpenID Connect provider can be queried only with a refresh token, and Google
+ * Workspace by a service account.
+ */
 export function isRecheckable(provider: ProviderRules): boolean {
-  return provider.type === 'github' || provider.storeRefreshToken;
+  return (
+    provider.type === 'github' ||
+    provider.storeRefreshToken ||
+    provider.googleWorkspaceGroups !== null
+  );
 }
 
 /**

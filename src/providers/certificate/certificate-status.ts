@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/clock.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
-import { OperatorRules } from '../../config/operator-rules.js';
+import { OperatorRules } from '../../config/rules/operator-rules.js';
 import {
   judgeRecord,
   type CertificateRecord,

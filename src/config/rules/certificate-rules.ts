@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { parseJson } from '../common/parse-json.js';
+import { parseJson } from '../../common/parse-json.js';
 import {
   parseDistinguishedName,
   type CertificateRules,
-} from '../policy/certificate/client-certificate.js';
-import type { ConfigurationReport } from './configuration-error.js';
-import { readSmallFile } from './environment-sources.js';
-import type { Values } from './environment/env.js';
-import { object, texts } from './providers-file/provider-entry.js';
-import { readEntry } from './providers-file/providers-file.js';
+} from '../../policy/certificate/client-certificate.js';
+import type { ConfigurationReport } from '../configuration-error.js';
+import { readSmallFile } from '../environment-sources.js';
+import type { Values } from '../environment/env.js';
+import { object, texts } from '../providers-file/provider-entry.js';
+import { readEntry } from '../providers-file/providers-file.js';
 
 const PATH = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
 const DOMAINS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS';

@@ -2,12 +2,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
-import { PolledFiles } from '../common/polled-files.js';
-import { authConfig } from './auth.config.js';
-import { mtlsConfig, type MtlsSettings } from './mtls.config.js';
-import { providersConfig, type ProviderSettings } from './providers.config.js';
+import { PolledFiles } from '../../common/polled-files.js';
+import { authConfig } from '../auth.config.js';
+import { mtlsConfig, type MtlsSettings } from '../mtls.config.js';
+import { providersConfig, type ProviderSettings } from '../providers.config.js';
 import { readRuleFiles, ruleFilesConfig, type RuleFiles } from './rule-files.config.js';
-import { deepFreeze } from './settings.js';
+import { deepFreeze } from '../settings.js';
 
 const LOOK_EVERY_MS = 2000;
 

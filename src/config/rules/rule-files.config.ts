@@ -3,11 +3,11 @@ import {
   type CertificateAllowRules,
   type CertificateRulesValues,
 } from './certificate-rules.js';
-import { ConfigurationError, ConfigurationReport } from './configuration-error.js';
-import type { Values } from './environment/env.js';
-import { namespaceOf } from './environment/variable.js';
-import type { OidcProviderSettings } from './providers.config.js';
-import { readOidcProviders, type ProvidersFileValues } from './providers-file/providers-file.js';
+import { ConfigurationError, ConfigurationReport } from '../configuration-error.js';
+import type { Values } from '../environment/env.js';
+import { namespaceOf } from '../environment/variable.js';
+import type { OidcProviderSettings } from '../providers.config.js';
+import { readOidcProviders, type ProvidersFileValues } from '../providers-file/providers-file.js';
 
 type RuleFileValues = ProvidersFileValues & CertificateRulesValues;
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from './configuration-error.js';
-import { resolveSettings } from './resolve-settings.js';
+import { ConfigurationError } from '../configuration-error.js';
+import { resolveSettings } from '../resolve-settings.js';
 
 const PREFIX = 'SERVICE_FEATURE_AUTH_MTLS__';
 const directory = mkdtempSync(join(tmpdir(), 'gatehouse-rules-'));
