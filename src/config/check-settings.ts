@@ -1,6 +1,6 @@
 import { loginOrigins } from './auth.config.js';
 import { returnAddressFacts } from './browser.config.js';
-import { isUnreadableIssuer } from './certificate-rules.js';
+import { isUnreadableIssuer } from './rules/certificate-rules.js';
 import type { ConfigurationReport } from './configuration-error.js';
 import type { VariableName, Values } from './environment/env.js';
 import { RESERVED_PROVIDER_IDS } from './providers-file/provider-entry.js';
@@ -47,10 +47,50 @@ function checkMasterSecret(values: Values, report: ConfigurationReport): void {
 }
 
 function checkRedis(values: Values, report: ConfigurationReport): void {
+  const { username, password } = new URL(values.REDIS_URL ?? 'redis://none');
+  if (!isPercentEncoded(username + password)) {
+    report.problem('REDIS_URL', 'must have each % of the user or the password written as %25.');
+  }
+  checkRedisCluster(values, report);
   if (values.REDIS_SENTINELS.length > 0 && values.REDIS_URL === null) {
     report.problemOnce(
       'REDIS_URL',
       'is missing although REDIS_SENTINELS is set: its host is the name of the primary.',
+    );
+  }
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkRedisCluster(values: Values, report: ConfigurationReport): void {
+  if (values.REDIS_CLUSTER_NODES.length === 0) {
+    return;
+  }
+  if (values.REDIS_SENTINELS.length > 0 || values.REDIS_SENTINEL_PASSWORD !== null) {
+    report.problem(
+      'REDIS_CLUSTER_NODES',
+      'must not be set together with REDIS_SENTINELS or REDIS_SENTINEL_PASSWORD: a Redis Cluster has no Sentinels.',
+    );
+  }
+  if (values.REDIS_URL === null) {
+    report.problemOnce(
+      'REDIS_URL',
+      'is missing although REDIS_CLUSTER_NODES is set: it names a node, and has the scheme and the password of all.',
+    );
+    return;
+  }
+  const { pathname, search } = new URL(values.REDIS_URL);
+  if (!['', '/', '/0'].includes(pathname) || search !== '') {
+    report.problem(
+      'REDIS_URL',
+      'must not have a database number or a query with REDIS_CLUSTER_NODES: a Redis Cluster has database 0 only.',
     );
   }
 }

@@ -42,6 +42,7 @@ describe('resolveSettings with nothing set', () => {
           redisUrl: null,
           redisSentinels: [],
           redisSentinelPassword: null,
+          redisClusterNodes: [],
           files: { databaseUrl: null, masterSecret: null, masterSecretsPrevious: null },
           caBundle: null,
         },

@@ -147,6 +147,8 @@ describe('resolveSettings refuses', () => {
     ['SERVICE_LOGIN_ORIGINS', `https://${'a'.repeat(63)}.${'b'.repeat(920)}`],
     ['DATABASE_URL', 'mysql://db/gate'],
     ['REDIS_URL', 'localhost:6379'],
+    ['REDIS_URL', 'redis://:100%@redis:6379'],
+    ['REDIS_CLUSTER_NODES', 'redis-1'],
     ['HOST', 'not a host'],
     ['SERVICE_MASTER_SECRET', 'too-short'],
     ['SERVICE_MASTER_SECRET_PREVIOUS', `${SECRET},too-short`],
@@ -196,6 +198,22 @@ describe('resolveSettings refuses', () => {
       SERVICE_MASTER_SECRET: 'short',
     });
     expect(problems.map(({ variable }) => variable)).toEqual(['SERVICE_MASTER_SECRET']);
+  });
+
+  it.each([
+    ['no address', {}, ['REDIS_URL']],
+    ['Sentinels', { REDIS_SENTINELS: 'a:1', REDIS_URL: 'redis://a' }, ['REDIS_CLUSTER_NODES']],
+    [
+      'a password of Sentinels',
+      { REDIS_SENTINEL_PASSWORD: 'x', REDIS_URL: 'redis://a' },
+      ['REDIS_CLUSTER_NODES'],
+    ],
+    ['a database', { REDIS_URL: 'redis://:x@a/2' }, ['REDIS_URL']],
+    ['a database in a query', { REDIS_URL: 'redis://a?db=2' }, ['REDIS_URL']],
+    ['nothing that is wrong', { REDIS_URL: 'rediss://u:100%25@a/0' }, []],
+  ])('a Redis Cluster with %s', (_, environment, names) => {
+    const problems = problemsOf({ REDIS_CLUSTER_NODES: 'a:6379,[::1]:6380', ...environment });
+    expect(problems.map(({ variable }) => variable)).toEqual(names);
   });
 
   it('an automatic redirect without a target', () => {

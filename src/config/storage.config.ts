@@ -3,6 +3,14 @@ import { namespaceOf, type Variable, variablesOf } from './environment/variable.
 
 const storage = variablesOf('Storage');
 
+/** Addresses of servers. */
+const HOSTS = {
+  type: 'csv',
+  default: [],
+  pattern: /^([\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/,
+  shape: 'host:port',
+} as const;
+
 /** Where state is kept, and the secrets that seal it. */
 export const STORAGE_VARIABLES = {
   DATABASE_URL: storage(
@@ -14,17 +22,16 @@ export const STORAGE_VARIABLES = {
     'Redis shared by the replicas, `redis://host:6379`. Empty = this process is the only one.',
   ),
   REDIS_SENTINELS: storage(
-    {
-      type: 'csv',
-      default: [],
-      pattern: /^([\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/,
-      shape: 'host:port',
-    },
+    HOSTS,
     'Redis Sentinels that name the current primary, `host:26379`. The host of REDIS_URL is then the name of the primary, `redis://mymaster`. Empty = no Sentinel.',
   ),
   REDIS_SENTINEL_PASSWORD: storage(
     { type: 'string', default: null, secret: true },
     'Password of the Sentinels themselves. Empty = none.',
+  ),
+  REDIS_CLUSTER_NODES: storage(
+    HOSTS,
+    'Nodes of a Redis Cluster to begin with, `host:6379`; the others are found through them. REDIS_URL is then one node more, and its scheme, user and password are those of all nodes. Empty = no Redis Cluster.',
   ),
   SERVICE_DATA_DIR: storage(
     { type: 'path', default: './data' },
@@ -82,6 +89,8 @@ export const storageConfig = namespaceOf('storage', ({ values, secretFiles, caBu
   /** `host:port`; with them the host of `redisUrl` is the name of the primary. */
   redisSentinels: values.REDIS_SENTINELS,
   redisSentinelPassword: values.REDIS_SENTINEL_PASSWORD,
+  /** `host:port`; with them `redisUrl` is another node of the same Redis Cluster. */
+  redisClusterNodes: values.REDIS_CLUSTER_NODES,
   /** PEM of authorities trusted beside those of Node.js; null = none. */
   caBundle,
 }));

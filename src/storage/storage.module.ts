@@ -5,7 +5,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { storageConfig } from '../config/storage.config.js';
 import { DatabaseAccess, dataSourceOptions, ENTITIES, withAddress } from './data-source.js';
 import { Database } from './database.js';
-import { REDIS, RedisConnections, serverOptions } from './redis/redis-connections.js';
+import { REDIS, RedisConnections } from './redis/redis-connections.js';
 import { AccountAdminRepository } from './repositories/account-admin.repository.js';
 import { AccountCredentialsRepository } from './repositories/account-credentials.repository.js';
 import { AccountSearchRepository } from './repositories/account-search.repository.js';
@@ -78,7 +78,7 @@ const redis = {
   ): Promise<RedisConnections | null> =>
     storage.redisUrl === null
       ? null
-      : RedisConnections.open(storage.redisUrl, serverOptions(storage)),
+      : RedisConnections.open({ ...storage, redisUrl: storage.redisUrl }),
 };
 
 /** The connection is made by {@link StorageLifecycle}, because the server starts without a database. */

@@ -1,5 +1,5 @@
 import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
 import { ConnectionSweep } from './connection-sweep.js';
 import { ConnectionPolicy, Handshake } from './handshake.js';
@@ -9,7 +9,7 @@ import { UpdatesGateway } from './updates.gateway.js';
 
 export interface UpdatesOptions {
   /** The connection that the replicas share; null where there is one replica. */
-  readonly redis: Redis | null;
+  readonly redis: Redis | Cluster | null;
 }
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =

@@ -1,6 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { certificateDirectory, TestAuthority } from '../fakes/certificates.js';
+import { createCliUser } from '../helpers/cli.js';
 import { call, logIn, type CallOptions } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
+import { startRedisCluster, type RedisCluster } from '../helpers/redis-cluster.js';
 import { createStore, type Store } from '../helpers/server-store.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
 import { startRedis, startSentinel, type Service } from '../helpers/services.js';
@@ -8,6 +12,8 @@ import { TcpProxy } from '../helpers/tcp-proxy.js';
 import { waitFor } from '../helpers/wait.js';
 
 const PER_MINUTE = 20;
+/** How long authentication is remembered where only messages between replicas end it earlier. */
+const CACHE_MS = 60_000;
 /** Refuses connections: no service listens there. */
 const CLOSED_PORT = 1;
 
@@ -92,6 +98,116 @@ withServices('a Redis with a Sentinel (needs Redis)', () => {
   });
 });
 
+withServices('a Redis Cluster (needs Redis)', () => {
+  const directory = certificateDirectory();
+  const authority = TestAuthority.root(directory.path, 'Corp');
+  const usage = 'serverAuth,clientAuth';
+  const tls = {
+    ...authority.issue({ names: ['IP:127.0.0.1'], usage }),
+    caPath: authority.certPath,
+  };
+  let cluster: RedisCluster;
+  let store: Store;
+  let replicas: [Server, Server];
+  let plain: Readonly<Record<string, string>>;
+
+  beforeAll(async () => {
+    [cluster, store] = await Promise.all([
+      startRedisCluster({ tls, password: 'pass:word/1%' }),
+      createStore(),
+    ]);
+    const [first, second, third] = cluster.primaries;
+    const common = {
+      AUTH_ACCESS_CACHE_SECONDS: `${CACHE_MS / 1000}`,
+      SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE: String(PER_MINUTE),
+    };
+    const encrypted = {
+      REDIS_URL: second.tlsUrl,
+      REDIS_CLUSTER_NODES: new URL(first.tlsUrl).host,
+      SERVICE_CA_BUNDLE: authority.certPath,
+    };
+    plain = { REDIS_URL: first.plainUrl, REDIS_CLUSTER_NODES: new URL(third.plainUrl).host };
+    replicas = await Promise.all([
+      startServer({ store, env: { ...common, ...encrypted } }),
+      startServer({ store, env: { ...common, ...plain } }),
+    ]);
+  });
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await Promise.all([cluster.stop(), store.drop()]);
+    directory.remove();
+  });
+
+  const updateCrosses = async (from: Server, to: Server): Promise<boolean> => {
+    const { token } = await logIn(from);
+    const client = await connect(to, { token });
+    await client.next('hello');
+    await call(from, 'POST', '/v1/push-tokens', { token, body: { token: 'x' } });
+    // Where it was lost, the next one is looked at.
+    await sleep(200);
+    client.close();
+    return client.waiting('update') > 0;
+  };
+
+  /** @returns whether the cache was too young to have ended the connection */
+  const revocationCrosses = async (from: Server, to: Server): Promise<boolean> => {
+    const { token } = await logIn(from);
+    const client = await connect(to, { token });
+    const connectedAt = Date.now();
+    await call(from, 'POST', '/v1/auth/logout-everywhere', { token });
+    expect(await client.next('closing')).toMatchObject({ code: 'token-revoked' });
+    return Date.now() - connectedAt < CACHE_MS;
+  };
+
+  const isCountedTogether = async (from: Server, to: Server): Promise<boolean> => {
+    const { token } = await logIn(from);
+    const calls = Array.from({ length: PER_MINUTE }, () => statusAt(from, token));
+    expect(await Promise.all(calls)).not.toContain(429);
+    return (await statusAt(to, token)) === 429;
+  };
+
+  const untilShared = async (): Promise<void> => {
+    for (const [from, to] of [replicas, replicas.toReversed() as [Server, Server]]) {
+      await waitFor('Redis is ready', async () => (await redisAt(from)) === 'ready');
+      await waitFor('an update crosses', () => updateCrosses(from, to));
+      await waitFor('a revocation crosses', () => revocationCrosses(from, to));
+      await waitFor('a limit counts for both', () => isCountedTogether(from, to));
+    }
+  };
+
+  it('carries updates, revocations and limits between replicas, with and without TLS', async () => {
+    await untilShared();
+  });
+
+  it('brings changes of the command line to every replica', async () => {
+    const { token, accountId } = await logIn(replicas[0]);
+    const clients = await Promise.all(replicas.map((replica) => connect(replica, { token })));
+    const user = await createCliUser();
+    const disable = ['account', 'disable', accountId, '--reason', 'left'];
+    const { stdout } = await user.run(disable, { ...store.env, ...plain });
+    expect(stdout).toContain('Running servers were notified (2)');
+    for (const client of clients) {
+      expect(await client.next('closing')).toMatchObject({ code: 'account-disabled' });
+    }
+    await user.remove();
+  });
+
+  it('is followed to the new primary of a shard, also by a replica that starts then', async () => {
+    const { primaries, replica, ask } = cluster;
+    await primaries[1].kill('SIGKILL');
+    for (const server of replicas) {
+      expect(await statusAt(server, (await logIn(server)).token)).toBe(200);
+    }
+    await waitFor('the shard has a new primary', async () =>
+      (await ask(replica, 'INFO', 'replication')).includes('role:master'),
+    );
+    await untilShared();
+    expect(replicas.map((server) => server.logs()).join()).not.toMatch(/unhandled|uncaught/i);
+    replicas[0] = await replicas[0].restart();
+    await untilShared();
+  });
+});
+
 withServices('while Redis is away (needs Redis)', () => {
   let redis: Service;
   let replicas: readonly [Server, Server];
@@ -170,7 +286,6 @@ withServices('while Redis is away (needs Redis)', () => {
 });
 
 withServices('messages between replicas that are lost (needs Redis)', () => {
-  const CACHE_MS = 60_000;
   let redis: Service;
   let store: Store;
   let links: readonly [TcpProxy, TcpProxy];
@@ -191,14 +306,6 @@ withServices('messages between replicas that are lost (needs Redis)', () => {
     links.forEach((link) => link.close());
     await Promise.all([redis.stop(), store.drop()]);
   });
-
-  const redisAt = async (server: Server): Promise<unknown> => {
-    const { body } = await call<{ dependencies: { redis: string } }>(server, 'GET', '/readyz');
-    return body.dependencies.redis;
-  };
-
-  const statusAt = async (server: Server, token: string): Promise<number> =>
-    (await call(server, 'GET', '/v1/push-tokens', { token })).status;
 
   /** @returns whether the cache was too young to have ended by itself what ended */
   const revokeWhileCut = async (link: TcpProxy, cut: Server): Promise<boolean> => {
@@ -228,6 +335,15 @@ withServices('messages between replicas that are lost (needs Redis)', () => {
     );
   });
 });
+
+async function redisAt(server: Server): Promise<unknown> {
+  const { body } = await call<{ dependencies: { redis: string } }>(server, 'GET', '/readyz');
+  return body.dependencies.redis;
+}
+
+async function statusAt(server: Server, token: string): Promise<number> {
+  return (await call(server, 'GET', '/v1/push-tokens', { token })).status;
+}
 
 function portOf({ url }: Service): number {
   return Number(new URL(url).port);

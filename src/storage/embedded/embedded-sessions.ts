@@ -105,9 +105,14 @@ export class BackendQueue {
 
 let sessionCount = 0;
 
+function nextPrefix(): string {
+  sessionCount += 1;
+  return `s${sessionCount}_`;
+}
+
 /** One client connection: what it sent and has not been run yet, and the statements it named. */
 export class Session {
-  private readonly prefix = `s${++sessionCount}_`;
+  private readonly prefix = nextPrefix();
   private readonly statements = new Set<string>();
   private messages: Buffer[] = [];
   private units: Buffer[] = [];

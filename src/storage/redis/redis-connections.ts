@@ -1,25 +1,19 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { Redis, RedisOptions } from 'ioredis';
+import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { LogOnce } from '../../common/log-once.js';
-import { trustingContext } from '../../common/tls-trust.js';
-import type { StorageSettings } from '../../config/storage.config.js';
+import type { RedisClient, RedisSettings } from './redis-client.js';
 
 /** DI token of the {@link RedisConnections}; null where no Redis is configured. */
 export const REDIS = Symbol('Redis');
 
-type RedisSettings = Pick<
-  StorageSettings,
-  'redisUrl' | 'redisSentinels' | 'redisSentinelPassword' | 'caBundle'
->;
-
 /**
  * Where the command line notifies running replicas of an operator's change. Channels reach across
- * the databases of one Redis, so the database is part of the name.
+ * the databases of one Redis, so the database is part of the name; a Redis Cluster has only one.
  */
-export const operatorChannel = ({ options }: Pick<Redis, 'options'>): string =>
-  `gatehouse:operator:${options.db ?? 0}`;
+export const operatorChannel = (client: RedisClient): string =>
+  `gatehouse:operator:${'db' in client.options ? (client.options.db ?? 0) : 0}`;
 
 const COMMAND_TIMEOUT_MS = 500;
 /** A connection that does not answer a command for this long is closed. */
@@ -29,8 +23,51 @@ const LISTENER_SILENCE_MS = 8000;
 /** How often each is pinged: nothing else detects a broken link. */
 const PING_MS = 2000;
 const MAX_BACKOFF_MS = 2000;
-/** The adapter reads again at once, whatever went wrong. */
+/** Where nothing is sent to a lost node, nothing else says which one replaces it. */
+const NODES_REFRESH_MS = 5000;
 const FAILED_READ_PAUSE_MS = 1000;
+
+const backOff = (attempt: number): number => Math.min(attempt * 100, MAX_BACKOFF_MS);
+
+const CONNECTION: RedisOptions = {
+  retryStrategy: backOff,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  connectTimeout: SILENCE_MS,
+  socketTimeout: SILENCE_MS,
+};
+
+/** Nothing waits for a failover; the nodes are looked up again until it is known. */
+const CLUSTER: ClusterOptions = {
+  clusterRetryStrategy: backOff,
+  enableOfflineQueue: false,
+  retryDelayOnFailover: 0,
+  retryDelayOnClusterDown: 0,
+  slotsRefreshInterval: NODES_REFRESH_MS,
+};
+
+/** What ioredis reports for a connection that ended, whatever the reason was. */
+const CLOSED = 'Connection is closed.';
+
+type Send = (...args: unknown[]) => Promise<unknown>;
+
+interface ClusterAllFailedError {
+  readonly lastNodeError: Error;
+}
+
+const logger = new Logger('Redis');
+const wrongMode = new LogOnce((message) => logger.error(message));
+
+function reconnectOnError({ message }: Error): boolean {
+  if (message.startsWith('MOVED ')) {
+    wrongMode.write(
+      'Redis is a cluster: set REDIS_CLUSTER_NODES, or limits and messages are lost.',
+    );
+  }
+  // After a failover the old primary may keep its connections, and refuse every write on them.
+  return message.startsWith('READONLY');
+}
 
 interface Losses {
   /** Messages to this process may have been lost: a connection that waits for them was down. */
@@ -46,39 +83,37 @@ interface Losses {
  */
 export class RedisConnections implements OnApplicationShutdown {
   readonly losses = new EventEmitter<Losses>();
-  private readonly logger = new Logger('Redis');
+  private readonly away = new LogOnce((message) =>
+    logger.warn(`Redis is not available: ${message}`),
+  );
   private hasDropped = false;
   private readonly listeners = new Set<Redis>();
   private readonly pings: NodeJS.Timeout;
 
   private constructor(
     /** Short commands that fail at once while Redis is away. */
-    readonly commands: Redis,
+    readonly commands: RedisClient,
     /** For the socket adapter: what it sends is dropped while Redis is away. */
-    readonly cluster: Redis,
+    readonly broadcasts: RedisClient,
+    private readonly connectListener: (options: RedisOptions) => Redis,
   ) {
     this.logAvailability();
     this.dropWhileAway();
     // The adapter makes the connections it listens on out of this one.
-    Object.assign(cluster, { duplicate: () => this.openListener() });
+    Object.assign(broadcasts, { duplicate: () => this.openListener() });
     this.pings = setInterval(() => this.pingAll(), PING_MS).unref();
   }
 
   /** Begins to connect; a server without Redis never loads its client. */
-  static async open(url: string, server: RedisOptions = {}): Promise<RedisConnections> {
-    const { Redis: Client } = await import('ioredis');
-    const options: RedisOptions = {
-      ...server,
-      retryStrategy: (attempt) => Math.min(attempt * 100, MAX_BACKOFF_MS),
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      commandTimeout: COMMAND_TIMEOUT_MS,
-      connectTimeout: SILENCE_MS,
-      socketTimeout: SILENCE_MS,
-      // After a failover the old primary may keep its connections, and refuse every write on them.
-      reconnectOnError: ({ message }) => message.startsWith('READONLY'),
-    };
-    return new RedisConnections(new Client(url, options), new Client(url, options));
+  static async open(settings: RedisSettings): Promise<RedisConnections> {
+    const { createClient, createListener } = await import('./redis-client.js');
+    const isOneServer = settings.redisClusterNodes.length === 0;
+    const connection = isOneServer ? { ...CONNECTION, reconnectOnError } : CONNECTION;
+    const commands = createClient(settings, connection, CLUSTER);
+    const broadcasts = createClient(settings, connection, CLUSTER);
+    return new RedisConnections(commands, broadcasts, (options) =>
+      createListener(settings, commands, { ...connection, ...options }),
+    );
   }
 
   get isReady(): boolean {
@@ -93,14 +128,14 @@ export class RedisConnections implements OnApplicationShutdown {
   subscribe(channel: string, listener: (message: string) => void): () => void {
     const redis = this.openListener();
     redis.on('message', (_channel, message) => listener(message));
-    void redis.subscribe(channel).catch(() => undefined);
+    void redis.subscribe(channel);
     return () => this.closeListener(redis);
   }
 
   onApplicationShutdown(): void {
     clearInterval(this.pings);
     this.commands.disconnect();
-    this.cluster.disconnect();
+    this.broadcasts.disconnect();
     this.listeners.forEach((redis) => this.closeListener(redis));
   }
 
@@ -109,23 +144,16 @@ export class RedisConnections implements OnApplicationShutdown {
    * to its channels again by itself after Redis was away.
    */
   private openListener(): Redis {
-    const redis = this.commands.duplicate({
+    const redis = this.connectListener({
       enableOfflineQueue: true,
       maxRetriesPerRequest: null,
       commandTimeout: undefined,
       socketTimeout: LISTENER_SILENCE_MS,
     });
-    redis.on('error', () => undefined);
+    redis.on('error', (error) => this.logListenerFailure(error));
     redis.once('ready', () => redis.on('ready', () => this.reportMissed(redis)));
-    const read = redis.xread.bind(redis) as (...args: unknown[]) => Promise<unknown>;
-    Object.assign(redis, {
-      xread: (...args: unknown[]) =>
-        read(...args).catch(async (error: unknown) => {
-          await sleep(FAILED_READ_PAUSE_MS, undefined, { ref: false });
-          throw error;
-        }),
-    });
     this.listeners.add(redis);
+    Object.assign(redis, { xread: slowlyRepeated(redis), subscribe: subscribedOnceReady(redis) });
     return redis;
   }
 
@@ -144,9 +172,9 @@ export class RedisConnections implements OnApplicationShutdown {
   }
 
   private pingAll(): void {
-    for (const redis of [this.commands, this.cluster, ...this.listeners]) {
+    for (const redis of [this.commands, this.broadcasts, ...this.listeners]) {
       if (redis.status === 'ready') {
-        redis.ping().catch(() => undefined);
+        this.ping(redis);
       }
     }
     this.reportDropped();
@@ -157,7 +185,7 @@ export class RedisConnections implements OnApplicationShutdown {
    * unhandled rejection, nor wait in memory for Redis to come back.
    */
   private dropWhileAway(): void {
-    const redis = this.cluster;
+    const redis = this.broadcasts;
     const publish = redis.publish.bind(redis) as (...args: unknown[]) => Promise<number>;
     const append = redis.xadd.bind(redis) as (...args: unknown[]) => Promise<string | null>;
     const sent = async <Reply>(send: () => Promise<Reply>, nothing: Reply): Promise<Reply> => {
@@ -181,41 +209,100 @@ export class RedisConnections implements OnApplicationShutdown {
 
   /** What listeners publish then may be dropped again, and is reported again. */
   private reportDropped(): void {
-    if (this.hasDropped && this.cluster.status === 'ready') {
+    if (this.hasDropped && this.broadcasts.status === 'ready') {
       this.hasDropped = false;
       this.losses.emit('dropped');
     }
   }
 
+  /** A cluster answers whatever it serves: without all slots it is away, and connected to again. */
+  private ping(client: RedisClient): void {
+    if (!isCluster(client)) {
+      client.ping().catch(() => undefined);
+      return;
+    }
+    for (const node of client.nodes()) {
+      node.ping().catch(() => undefined);
+    }
+    client.cluster('INFO').then(
+      (info) => {
+        if (String(info).includes('cluster_state:fail') && client.status === 'ready') {
+          client.disconnect(true);
+          if (client === this.commands) {
+            this.away.write('the cluster does not serve all keys', 'away');
+          }
+        }
+      },
+      () => undefined,
+    );
+  }
+
   private logAvailability(): void {
-    const away = new LogOnce((message) => this.logger.warn(`Redis is not available: ${message}`));
-    const onError = ({ message }: Error): void => away.write(message, 'away');
-    this.commands.on('error', onError);
-    this.cluster.on('error', onError);
+    for (const client of [this.commands, this.broadcasts]) {
+      client.on('error', (error: Error & Partial<ClusterAllFailedError>) => {
+        const { message } = error.lastNodeError ?? error;
+        // Then a listener logs the reason.
+        if (message !== CLOSED) {
+          this.away.write(message, 'away');
+        }
+      });
+    }
+    if (isCluster(this.commands)) {
+      logLostNodes(this.commands);
+    }
     this.commands.on('ready', () => {
-      this.logger.log('Redis is ready.');
-      away.clear();
+      logger.log('Redis is ready.');
+      this.away.clear();
     });
+  }
+
+  /** The client of a cluster does not report why no node can be reached. */
+  private logListenerFailure({ message }: Error): void {
+    if (isCluster(this.commands) && !this.isReady) {
+      this.away.write(message, 'away');
+    }
   }
 }
 
-/** How the server of `redisUrl` is found and trusted: a `rediss:` one is, and so are its Sentinels. */
-export function serverOptions(storage: RedisSettings): RedisOptions {
-  const { redisUrl, redisSentinels, redisSentinelPassword, caBundle } = storage;
-  const isTls = redisUrl?.startsWith('rediss:') === true;
-  const secureContext = isTls && caBundle !== null ? trustingContext(caBundle) : undefined;
-  const tls = secureContext === undefined ? {} : { tls: { secureContext } };
-  if (redisUrl === null || redisSentinels.length === 0) {
-    return tls;
-  }
-  return {
-    ...tls,
-    name: new URL(redisUrl).hostname,
-    sentinels: redisSentinels.map((address) => {
-      const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
-      return { host, port: Number(port) };
-    }),
-    ...(redisSentinelPassword !== null && { sentinelPassword: redisSentinelPassword }),
-    ...(isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls.tls ?? {} }),
-  };
+/** The adapter reads again at once, whatever went wrong. */
+function slowlyRepeated(redis: Redis): Send {
+  const read = redis.xread.bind(redis) as Send;
+  return (...args) =>
+    read(...args).catch(async (error: unknown) => {
+      await sleep(FAILED_READ_PAUSE_MS, undefined, { ref: false });
+      throw error;
+    });
+}
+
+/**
+ * The adapter and ioredis do not look at the outcome, which a wrong password makes a failure; then it
+ * waits for the next connection. Sent before `ready`, it would make the client's own check fail.
+ */
+function subscribedOnceReady(redis: Redis): Send {
+  const subscribe = redis.subscribe.bind(redis) as Send;
+  const send: Send = (...channels) => subscribe(...channels).catch(() => wait(...channels));
+  const wait: Send = (...channels) =>
+    new Promise((done) => redis.prependOnceListener('ready', () => done(send(...channels))));
+  return (...channels) => (redis.status === 'ready' ? send(...channels) : wait(...channels));
+}
+
+const isCluster = (client: RedisClient): client is Cluster => client.isCluster;
+
+/** Logs each node that is lost while the others are there, once until it answers again. */
+function logLostNodes(cluster: Cluster): void {
+  const lost = new Set<string>();
+  cluster.on('node error', ({ message }: Error, node: string) => {
+    if (cluster.status === 'ready' && message !== CLOSED && !lost.has(node)) {
+      lost.add(node);
+      logger.warn(`The Redis node ${node} is not available: ${message}`);
+    }
+  });
+  cluster.on('+node', (client: Redis) => {
+    const node = `${client.options.host}:${client.options.port}`;
+    client.once('ready', () => {
+      if (lost.delete(node)) {
+        logger.log(`The Redis node ${node} is ready.`);
+      }
+    });
+  });
 }

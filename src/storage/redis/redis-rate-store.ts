@@ -11,11 +11,11 @@ const PREFIX = 'gatehouse:rate:';
  *
  * @param keptKeys how many keys this replica counts itself; beyond it the least recent are dropped
  */
-export function clusterRateStore(
+export function redisRateStore(
   { commands }: RedisConnections,
   keptKeys: number,
 ): FastifyRateLimitStoreCtor {
-  return class extends ClusterRateStore {
+  return class extends RedisRateStore {
     constructor() {
       const local = new LocalStore(false, false, keptKeys);
       super(new RedisStore(false, false, commands, PREFIX), local, keptKeys);
@@ -23,7 +23,7 @@ export function clusterRateStore(
   };
 }
 
-class ClusterRateStore implements RateLimitStore {
+class RedisRateStore implements RateLimitStore {
   constructor(
     private readonly shared: RateLimitStore,
     private readonly local: RateLimitStore,
@@ -45,8 +45,8 @@ class ClusterRateStore implements RateLimitStore {
     );
   }
 
-  child(route: object): ClusterRateStore {
+  child(route: object): RedisRateStore {
     const local = this.local.child({ ...route, cache: this.keptKeys });
-    return new ClusterRateStore(this.shared.child(route), local, this.keptKeys);
+    return new RedisRateStore(this.shared.child(route), local, this.keptKeys);
   }
 }
