@@ -53,6 +53,17 @@ export interface OidcProviderSettings extends OidcRules {
   readonly logoutTokenType: 'logout+jwt' | 'any';
   /** Groups that do not fit into the token are read from Microsoft Graph. */
   readonly entra: { readonly graph: boolean; readonly graphUrl: string | null };
+  readonly googleWorkspaceGroups: GoogleWorkspaceSettings | null;
+}
+
+/** How the users and groups of Google Workspace are read. */
+export interface GoogleWorkspaceSettings {
+  /** Holds a private key, and is read again when it is used. */
+  readonly serviceAccountKeyFile: string;
+  readonly adminEmail: string;
+  readonly nestedGroups: boolean;
+  /** null = Google's own address. */
+  readonly directoryUrl: string | null;
 }
 
 export type ProviderSettings = GitHubProviderSettings | OidcProviderSettings;

@@ -85,7 +85,7 @@ export function isClientKeyPublisher(provider: object): provider is ClientKeyPub
 
 /** One step of a diagnosis, for an operator. */
 export interface DiagnosisStep {
-  readonly step: 'discovery' | 'keys' | 'client' | 'refresh-token' | 'app';
+  readonly step: 'discovery' | 'keys' | 'client' | 'refresh-token' | 'app' | 'directory';
   readonly severity: 'ok' | 'warning' | 'error';
   /** Where the upstream failed, its `UpstreamFailure`; null otherwise. */
   readonly cause: string | null;

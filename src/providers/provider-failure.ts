@@ -21,7 +21,7 @@ const NO_PROTOCOL_ANSWER = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_
 const CLIENT_REFUSALS = ['invalid_client', 'unauthorized_client'];
 
 /** No request succeeds before the operator acts: the provider is not to be asked for every identity. */
-const REFUSED_CLIENT_RETRY_MS = 60_000;
+export const REFUSED_CLIENT_RETRY_MS = 60_000;
 
 /** Any error that ended an authorization, as the one error that providers throw. */
 export function exchangeFailure(error: unknown): ProviderError {

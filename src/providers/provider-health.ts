@@ -3,7 +3,11 @@ import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
 import { authConfig } from '../config/auth.config.js';
 import { providersConfig } from '../config/providers.config.js';
-import { UPSTREAM_FAILURES, type UpstreamFailure } from './http/upstream-http.js';
+import {
+  OPERATOR_FAILURES,
+  UPSTREAM_FAILURES,
+  type UpstreamFailure,
+} from './http/upstream-http.js';
 import type {
   AuthorizationRequest,
   Exchange,
@@ -96,7 +100,7 @@ export class ProviderHealth {
     const facts = { provider, cause, ...(detail !== undefined && { detail }) };
     const msg = `provider failed: ${UPSTREAM_FAILURES[cause]}; ${this.consequence()}`;
     // Nothing but a change of the configuration ends it.
-    this.logger[cause === 'invalid_client' ? 'error' : 'warn']({ msg, ...facts });
+    this.logger[OPERATOR_FAILURES.includes(cause) ? 'error' : 'warn']({ msg, ...facts });
   }
 
   succeeded(provider: string): void {

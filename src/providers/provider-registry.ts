@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/clock.js';
 import { eligibilityRulesOf } from '../policy/eligibility/provider-rules.js';
-import { OperatorRules } from '../config/operator-rules.js';
+import { OperatorRules } from '../config/rules/operator-rules.js';
 import { providersConfig, type ProviderSettings } from '../config/providers.config.js';
 import type { EligibilityRules } from '../policy/eligibility/eligibility.js';
 import type { Authority } from '../policy/eligibility/identity-link.js';

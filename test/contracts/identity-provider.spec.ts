@@ -3,6 +3,7 @@ import type { GitHubProviderSettings } from '../../src/config/providers.config.j
 import { GitHubProvider } from '../../src/providers/github/github.provider.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
 import { eligibilityRulesOf } from '../../src/policy/eligibility/provider-rules.js';
+import { FakeGoogleWorkspace } from '../fakes/google-workspace.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, INSTALLATION_ID } from '../fakes/github.js';
 import { FakeOpenIdProvider } from '../fakes/openid-provider.js';
 import {
@@ -42,6 +43,51 @@ async function openId(): Promise<ProviderHarness> {
   };
 }
 
+async function googleWorkspace(): Promise<ProviderHarness> {
+  const op = await FakeOpenIdProvider.start();
+  const google = await FakeGoogleWorkspace.start();
+  google.users.set('1001', { primaryEmail: 'alice@acme.example' });
+  op.person = { sub: '1001', email: 'alice@acme.example', email_verified: true };
+  const settings = oidcSettings(op.issuer, {
+    allow: {
+      usersAllowlist: [],
+      emailDomains: ['acme.example'],
+      groupsAny: ['staff@acme.example'],
+      groupsAll: [],
+    },
+    storeRefreshToken: false,
+    googleWorkspaceGroups: google.settings,
+  });
+  const hasty = { ...settings, httpTimeoutSeconds: 1 };
+  return {
+    provider: new OidcProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS),
+    hasty: new OidcProvider(hasty, new Clock(), DIRECT, HASTY_LIMITS),
+    rules: eligibilityRulesOf(settings),
+    authorize: (url) => op.authorize(url),
+    setMembership: (state) => {
+      const groups = {
+        member: ['Staff@Acme.example'],
+        none: [],
+        pending: ['invited@acme.example'],
+      };
+      google.setGroups('1001', ...groups[state]);
+    },
+    revoke: () => google.users.delete('1001'),
+    setFault: (fault) => (fault === null ? google.faults.clear() : google.faults.set('*', fault)),
+    disempower: () => {
+      google.isAdminAuthorized = false;
+    },
+    rotateKeys: async () => {
+      await op.rotateKeys();
+      google.forgetTokens();
+    },
+    close: async () => {
+      await op.close();
+      await google.close();
+    },
+  };
+}
+
 async function gitHub(
   given: Partial<GitHubProviderSettings>,
   own: (gitHub: FakeGitHub) => Pick<ProviderHarness, 'revoke' | 'disempower'>,
@@ -71,6 +117,8 @@ async function gitHub(
 const app = { id: APP_ID, privateKey: APP_PRIVATE_KEY, installationIdByOrg: {} };
 
 describeIdentityProvider('OpenID Connect', openId);
+
+describeIdentityProvider('OpenID Connect with groups of Google Workspace', googleWorkspace);
 
 describeIdentityProvider('GitHub with the token of the user', () =>
   gitHub({ orgMembershipSource: 'oauth_user_token' }, (fake) => ({

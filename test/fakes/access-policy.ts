@@ -72,6 +72,7 @@ export function okta({ allow, ...changes }: OidcChange = {}): OidcRules {
     allow: { usersAllowlist: [], emailDomains: [], groupsAny: [], groupsAll: [], ...allow },
     emailVerification: 'required',
     storeRefreshToken: true,
+    googleWorkspaceGroups: null,
     ...changes,
   };
 }

@@ -55,6 +55,7 @@ export function oidcSettings(
     idTokenSigningAlg: null,
     logoutTokenType: 'any',
     entra: { graph: false, graphUrl: null },
+    googleWorkspaceGroups: null,
     ui: { iconHint: null, buttonColor: null },
     ...given,
   };

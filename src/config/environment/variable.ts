@@ -1,6 +1,6 @@
 import { registerAs } from '@nestjs/config';
 import type { Values, VariableName } from './env.js';
-import type { CertificateAllowRules } from '../certificate-rules.js';
+import type { CertificateAllowRules } from '../rules/certificate-rules.js';
 import type { ProviderSettings } from '../providers.config.js';
 
 /** Heading under which a variable appears in the generated pages. */

@@ -13,10 +13,13 @@ export const RESERVED_PROVIDER_IDS: readonly string[] = [
   'invitation',
 ];
 
-/** The fields of an entry that name files. */
+/** The fields of an entry that name files with credentials of the client. */
 export const CREDENTIAL_FILES = [
   ...(['clientSecretFile', 'clientKeyFile', 'clientAssertionFile'] as const),
 ] as const;
+
+/** The fields of an entry that name files, or hold fields that do. */
+export const FIELDS_WITH_FILES = [...CREDENTIAL_FILES, 'googleWorkspaceGroups'] as const;
 
 const LONGEST_TEXT = 2048;
 const TEXT = `must be a text of 1 to ${LONGEST_TEXT} characters.`;
@@ -256,6 +259,32 @@ export const PROVIDER_ENTRY = object({
       ),
     ),
   }),
+  googleWorkspaceGroups: v.optional(
+    v.pipe(
+      object({
+        serviceAccountKeyFile: text(
+          'File with the JSON key of a service account with domain-wide delegation; relative to the providers file. A changed file is used without a restart.',
+        ),
+        adminEmail: v.pipe(
+          text(
+            'E-mail address of the administrator that the service account acts for when it reads users and groups.',
+          ),
+          v.check((value) => /^[^@\s]+@[^@\s]+$/.test(value), 'must be an e-mail address.'),
+        ),
+        nestedGroups: flag(
+          'Counts the groups that a group is a member of as well, with one request a group.',
+        ),
+        directoryUrl: v.optional(
+          secureUrl(
+            'Address of the Admin SDK API where it is reached through Private Service Connect. Default: https://admin.googleapis.com.',
+          ),
+        ),
+      }),
+      v.description(
+        "Reads the groups of people, by their e-mail addresses, from Google Workspace, at logins and re-checks: Google's ID tokens have none.",
+      ),
+    ),
+  ),
   ui: section('Hints for clients.', {
     iconHint: v.optional(text('Icon that clients may know, such as okta.')),
     buttonColor: v.optional(

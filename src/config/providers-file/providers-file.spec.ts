@@ -58,6 +58,7 @@ describe('the providers file', () => {
         storeRefreshToken: false,
         emailVerification: 'required',
         entra: { graph: false, graphUrl: null },
+        googleWorkspaceGroups: null,
         ui: { iconHint: null, buttonColor: null },
       },
     ]);

@@ -7,6 +7,7 @@ import type { ConfigurationReport } from '../configuration-error.js';
 import type { Values } from '../environment/env.js';
 import { readClientKeys } from './client-keys.js';
 import { CREDENTIAL_FILES, PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
+import { readServiceAccountKey } from './service-account-key.js';
 import { readSmallFile } from '../environment-sources.js';
 import type { OidcProviderSettings } from '../providers.config.js';
 import { returnAddressFor } from '../../policy/flow/return-address.js';
@@ -54,11 +55,16 @@ export function readOidcProviders(
       problem('.id', 'is the id of another entry.');
     }
     const credentials = credentialsOf(entry, source.directory, problem);
+    const googleWorkspaceGroups = workspaceOf(entry, source.directory, problem);
     const redirectUrl = entry.redirectUrl ?? callbackUrl(values.SERVICE_PUBLIC_URL, entry.id);
+    if (report.problems.length === before) {
+      checkWorkspaceRules(entry, problem);
+    }
     if (report.problems.length === before) {
       const isConfigured = isOAuthConfigured(values, redirectUrl);
       providers.push({
         ...settingsOf(entry, credentials),
+        googleWorkspaceGroups,
         redirectUrl,
         isOAuthConfigured: isConfigured,
       });
@@ -211,10 +217,60 @@ function checkKeys(text: string, problem: ReportField): void {
   }
 }
 
+/** How Google Workspace is asked; the path is absolute. */
+function workspaceOf(
+  { googleWorkspaceGroups: given }: ProviderEntry,
+  directory: string,
+  problem: ReportField,
+): OidcProviderSettings['googleWorkspaceGroups'] {
+  if (typeof given?.serviceAccountKeyFile !== 'string') {
+    return null;
+  }
+  const serviceAccountKeyFile = resolve(directory, given.serviceAccountKeyFile);
+  const report = (failure: string): void =>
+    problem('.googleWorkspaceGroups.serviceAccountKeyFile', `names a file that ${failure}.`);
+  const text = textOf(serviceAccountKeyFile, report) ?? '';
+  if (text.trim() !== '') {
+    try {
+      readServiceAccountKey(text);
+    } catch (error) {
+      report((error as Error).message);
+    }
+  }
+  return { ...given, serviceAccountKeyFile, directoryUrl: given.directoryUrl ?? null };
+}
+
+/** @param entry has no problem by itself */
+function checkWorkspaceRules(
+  { googleWorkspaceGroups: workspace, allow, ...entry }: ProviderEntry,
+  problem: ReportField,
+): void {
+  if (workspace === undefined) {
+    return;
+  }
+  const lists = ['groupsAny', 'groupsAll'] as const;
+  if (lists.every((name) => allow[name].length === 0)) {
+    problem('.googleWorkspaceGroups', 'needs allow.groupsAny or allow.groupsAll.');
+  }
+  for (const name of lists) {
+    if (allow[name].some((group) => !group.includes('@'))) {
+      const message = 'must be the e-mail addresses of groups beside googleWorkspaceGroups.';
+      problem(`.allow.${name}`, message);
+    }
+  }
+  if (entry.storeRefreshToken === true) {
+    const why = 're-checks ask the directory, and need no token of the person.';
+    problem('.storeRefreshToken', `must not be true beside googleWorkspaceGroups: ${why}`);
+  }
+  if (entry.entra.graph) {
+    problem('.entra.graph', 'and googleWorkspaceGroups are both set; keep one of them.');
+  }
+}
+
 function settingsOf(
   given: ProviderEntry,
   credentials: ClientCredentials,
-): Omit<OidcProviderSettings, 'redirectUrl' | 'isOAuthConfigured'> {
+): Omit<OidcProviderSettings, 'redirectUrl' | 'isOAuthConfigured' | 'googleWorkspaceGroups'> {
   const entry = { ...given, ...credentials };
   const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;
   return {
@@ -222,7 +278,9 @@ function settingsOf(
     displayName,
     prompt,
     idTokenSigningAlg,
-    storeRefreshToken: entry.storeRefreshToken ?? hasAllowRules(entry.allow),
+    storeRefreshToken:
+      entry.storeRefreshToken ??
+      (hasAllowRules(entry.allow) && entry.googleWorkspaceGroups === undefined),
     entra: { ...entra, graphUrl: entra.graphUrl ?? null },
     ui: { iconHint: ui.iconHint ?? null, buttonColor: ui.buttonColor ?? null },
   };

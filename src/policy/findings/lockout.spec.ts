@@ -57,6 +57,13 @@ describe('findLockouts', () => {
       'a list of logins that the provider owns',
       [ENFORCED, { providers: [listing(['alice'], { login: 'sub' })] }],
     ],
+    [
+      'groups that are read from Google Workspace, without refresh tokens',
+      [
+        ENFORCED,
+        { providers: [{ ...RESTRICTED, storeRefreshToken: false, googleWorkspaceGroups: {} }] },
+      ],
+    ],
     ['a keyless-only server', [KEYLESS]],
     [
       'certificates required and possible',

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { EnvHttpProxyAgent, RequestInit as UndiciInit } from 'undici';
-import { trustingContext } from '../../common/tls-trust.js';
+import { trustingContext } from '../../common/network/tls-trust.js';
 import { networkConfig, type NetworkSettings } from '../../config/network.config.js';
 
 /**
@@ -15,7 +15,7 @@ export class UpstreamConnections implements OnApplicationShutdown {
 
   /** As the global `fetch`. The client is loaded by the first request. */
   async fetch(url: URL, init: RequestInit): Promise<Response> {
-    const undici = await import('../../common/http-client.js');
+    const undici = await import('../../common/network/http-client.js');
     const dispatcher = this.agent(undici.EnvHttpProxyAgent);
     return undici.fetch(url, { ...init, dispatcher } as UndiciInit);
   }

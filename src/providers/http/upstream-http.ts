@@ -47,6 +47,7 @@ export const UPSTREAM_FAILURES = {
   proxy_error: 'the proxy (HTTPS_PROXY, HTTP_PROXY) does not let the request through',
   rate_limited: 'it limits the rate of requests',
   server_error: 'it answers with a server error',
+  service_account_refused: 'it refuses the service account that reads users and groups',
   timeout: 'it does not answer in time',
   tls_error: 'its certificate, or how it speaks TLS, is not accepted',
   too_large: 'its answer is too large',
@@ -54,6 +55,12 @@ export const UPSTREAM_FAILURES = {
 } as const;
 
 export type UpstreamFailure = keyof typeof UPSTREAM_FAILURES;
+
+/** Failures that end only when the operator acts. */
+export const OPERATOR_FAILURES: readonly string[] = [
+  'invalid_client',
+  'service_account_refused',
+] satisfies UpstreamFailure[];
 
 interface UpstreamErrorOptions extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;

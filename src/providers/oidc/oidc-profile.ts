@@ -4,6 +4,7 @@ import type { EligibilityFacts, EligibilityRules } from '../../policy/eligibilit
 import { believesEmail } from '../../policy/eligibility/provider-rules.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
 import type { ProviderProfile } from '../identity-provider.js';
+import type { GoogleDirectory } from './google-directory.js';
 import type { Claims, OidcClient, OidcTokens } from './oidc-client.js';
 
 export type ClaimSettings = Pick<OidcProviderSettings, 'claims' | 'emailVerification'>;
@@ -11,12 +12,16 @@ export type ClaimSettings = Pick<OidcProviderSettings, 'claims' | 'emailVerifica
 /** The claim that `email_verified` is about (OpenID Connect Core 1.0, 5.1); no other one. */
 const EMAIL = 'email';
 
-/** Builds a profile from the ID token, userinfo and, for Entra ID, Microsoft Graph. */
+/**
+ * Builds a profile from the ID token, userinfo and, for groups that these leave out, Microsoft Graph or
+ * the directory of Google Workspace.
+ */
 export class OidcProfiles {
   constructor(
     private readonly settings: OidcProviderSettings,
     private readonly client: OidcClient,
     private readonly entraGroups: EntraGroups | null,
+    private readonly directory: GoogleDirectory | null,
     /** As they are now. */
     private readonly rules: () => EligibilityRules,
   ) {}
@@ -36,6 +41,12 @@ export class OidcProfiles {
       return null;
     }
     const facts = factsOf(claims, this.settings);
+    if (this.directory !== null) {
+      return {
+        subject,
+        facts: { ...facts, groups: await directoryGroups(this.directory, subject) },
+      };
+    }
     const { groupsAny, groupsAll, emailDomains } = this.rules();
     const needsGroups = facts.groups === null && groupsAny.length + groupsAll.length > 0;
     if (needsGroups && this.entraGroups !== null) {
@@ -58,6 +69,18 @@ export class OidcProfiles {
     const userInfo = await this.client.userInfo(accessToken, subject, signal);
     return userInfo === null ? claims : mergeClaims(claims ?? {}, userInfo);
   }
+}
+
+/** None of a person who is not in the directory any more; null = not of this organization. */
+async function directoryGroups(
+  directory: GoogleDirectory,
+  subject: string,
+): Promise<readonly string[] | null> {
+  const user = await directory.find(subject);
+  if (user === 'hidden') {
+    return null;
+  }
+  return typeof user === 'string' ? [] : user.groups;
 }
 
 /**

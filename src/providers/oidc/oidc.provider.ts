@@ -3,7 +3,7 @@ import { ResponseBodyError, type ServerMetadata } from 'openid-client';
 import type { Clock } from '../../common/clock.js';
 import type { OidcProviderSettings } from '../../config/providers.config.js';
 import type { EligibilityRules } from '../../policy/eligibility/eligibility.js';
-import { eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
+import { believesEmail, eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
 import {
   ProviderError,
   type AuthorizationRequest,
@@ -23,6 +23,7 @@ import { OidcStrategy } from '../passport/strategies.js';
 import { PassportFlow, PassportProvider } from '../passport/passport-flow.js';
 import { failedStep, unknownBecause } from '../provider-failure.js';
 import { ClientAuthentication } from './client-authentication.js';
+import { GoogleDirectory } from './google-directory.js';
 import { OidcClient, type OidcTokens } from './oidc-client.js';
 import { OidcDiscovery, OidcKeys } from './oidc-discovery.js';
 import { EntraGroups, OidcProfiles } from './oidc-profile.js';
@@ -30,13 +31,21 @@ import { OidcTokenVerifier, sessionIn } from './oidc-token-verifier.js';
 
 const GRAPH_URL = 'https://graph.microsoft.com';
 
-/** Any OpenID Connect provider. It stores the refresh token for the re-check. */
+/** Google allows 2,400 requests a minute for an administrator. */
+const GOOGLE_BUDGET = { perSecond: 30, burst: 60, longestWaitMs: 5_000 };
+
+/**
+ * Any OpenID Connect provider. It stores the refresh token for the re-check, except where that asks the
+ * directory of Google Workspace.
+ */
 export class OidcProvider
   extends PassportProvider
   implements IdentityProvider, LogoutNotifier, ClientKeyPublisher, Diagnosable
 {
   private readonly authentication: ClientAuthentication;
   private readonly client: OidcClient;
+  /** null = people are checked again with their refresh tokens. */
+  private readonly directory: GoogleDirectory | null;
   private readonly profiles: OidcProfiles;
   protected readonly flow: PassportFlow;
   private readonly discovery: OidcDiscovery;
@@ -67,7 +76,13 @@ export class OidcProvider
     const { graph, graphUrl } = settings.entra;
     const graphHttp = new UpstreamHttp(clock, connections, ownLimits);
     const entraGroups = graph ? new EntraGroups(graphUrl ?? GRAPH_URL, graphHttp) : null;
-    this.profiles = new OidcProfiles(settings, this.client, entraGroups, rules);
+    const googleHttp = new UpstreamHttp(clock, connections, {
+      ...ownLimits,
+      budget: GOOGLE_BUDGET,
+    });
+    const { googleWorkspaceGroups: workspace } = settings;
+    this.directory = workspace && new GoogleDirectory(workspace, googleHttp, clock);
+    this.profiles = new OidcProfiles(settings, this.client, entraGroups, this.directory, rules);
     const strategy = new OidcStrategy(settings, {
       url: (request, extra) => this.client.authorizationUrl(request, extra),
       exchange: (callback, request) => this.exchangeCode(callback, request),
@@ -76,6 +91,9 @@ export class OidcProvider
   }
 
   async recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck> {
+    if (this.directory !== null) {
+      return this.recheckIn(this.directory, subject, signal).catch(unknownBecause);
+    }
     if (subject.credentials === null) {
       return { outcome: 'unknown', reason: 'no_refresh_token' };
     }
@@ -114,6 +132,7 @@ export class OidcProvider
         await this.diagnoseKeys(metadata),
         await this.diagnoseClient(),
         ...(this.settings.storeRefreshToken ? [this.diagnoseRefreshTokens(metadata)] : []),
+        ...(this.directory === null ? [] : [await this.directory.diagnose()]),
       ];
     } catch (error) {
       return [failedStep('discovery', error)];
@@ -158,6 +177,28 @@ export class OidcProvider
       return { ...found, severity: 'warning', message };
     }
     return { ...found, severity: 'ok', message: 'it may give refresh tokens; a login shows it' };
+  }
+
+  private async recheckIn(
+    directory: GoogleDirectory,
+    { subject, login }: RecheckSubject,
+    signal: AbortSignal,
+  ): Promise<Recheck> {
+    const user = await directory.find(subject, signal);
+    switch (user) {
+      case 'absent':
+        return { outcome: 'gone', reason: 'account_not_found' };
+      case 'suspended':
+        return { outcome: 'gone', reason: 'account_suspended' };
+      case 'hidden':
+        return { outcome: 'unknown', reason: 'account_hidden' };
+    }
+    const { email, groups } = user;
+    // An administrator sets the address, in a domain that Google verified.
+    const emailVerified = believesEmail(this.settings, true);
+    const isLogin = this.settings.claims.login === 'email';
+    const facts = { login: isLogin ? email : login, email, emailVerified, groups, memberships: {} };
+    return { outcome: 'profile', profile: { subject, facts } };
   }
 
   private async recheckWith(

@@ -1,4 +1,4 @@
-import type { ProviderSettings } from './providers.config.js';
+import type { ProviderSettings } from '../providers.config.js';
 
 const HIDDEN = '(set)';
 

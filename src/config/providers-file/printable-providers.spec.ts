@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { printableProviders } from './printable-providers.js';
-import { resolveSettings } from './resolve-settings.js';
+import { resolveSettings } from '../resolve-settings.js';
 
 const PEM = generateKeyPairSync('rsa', { modulusLength: 1024 })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
