@@ -9,7 +9,7 @@ import { fileBytes, sendFile, servePageAssets, type FileBytes } from '../common/
 import { accountPageHeaders, serviceWorkerHeaders } from '../common/security-headers.js';
 import { brandConfig } from '../config/brand.config.js';
 import { httpConfig } from '../config/http.config.js';
-import { brandedPage, brandStyle, imageSource, type Brand } from './branded-page.js';
+import { brandedPage, brandStyle, imageSource, type Brand } from '../policy/brand/branded-page.js';
 
 /** Of the page; its parts lie below it. */
 const ACCOUNT_PAGE_PATH = '/app';

@@ -3,6 +3,13 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { fileBytes, sendFile, servePageAssets } from '../common/hosted-page.js';
 import { adminConsoleHeaders } from '../common/security-headers.js';
+import {
+  brandedPage,
+  brandStyle,
+  escapeText,
+  imageSource,
+  type Brand,
+} from '../policy/brand/branded-page.js';
 
 const PATH = '/admin';
 
@@ -11,12 +18,9 @@ const BUILT = join(import.meta.dirname, '../web/admin');
 const BASE = '<base href="/admin/" />';
 const LOGIN = '<meta name="gatehouse-admin-login" content="" />';
 
-const NAME = '<meta name="application-name" content="Gatehouse" />';
-const TITLE = '<title>Gatehouse</title>';
-
 export interface AdminConsoleOptions {
-  /** What the deployment is called. */
-  readonly name: string;
+  /** Of the deployment, its logo as the origin of this page reaches it. */
+  readonly brand: Brand;
   /** Of ADMIN_PORT as browsers know it: its path is the base address behind a proxy. */
   readonly publicUrl: string | null;
   /** What the provider of administrators is called; null = they cannot log in through one. */
@@ -26,26 +30,25 @@ export interface AdminConsoleOptions {
 /** Serves the console for administrators: its page holds no data, and needs no credentials. */
 export async function serveAdminConsole(
   server: FastifyInstance,
-  { name, publicUrl, loginProvider }: AdminConsoleOptions,
+  { brand, publicUrl, loginProvider }: AdminConsoleOptions,
 ): Promise<void> {
   const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
-  const filled = (meta: string, value: string): string =>
-    meta.replace(/content="[^"]*"/, () => `content="${escapeText(value)}"`);
-  const html = (await readFile(join(BUILT, 'index.html'), 'utf8'))
+  const login = LOGIN.replace('""', () => `"${escapeText(loginProvider ?? '')}"`);
+  const html = brandedPage(await readFile(join(BUILT, 'index.html'), 'utf8'), brand)
     .replace(BASE, () => `<base href="${prefix}${PATH}/" />`)
-    .replace(TITLE, () => `<title>${escapeText(name)}</title>`)
-    .replace(NAME, () => filled(NAME, name))
-    .replace(LOGIN, () => filled(LOGIN, loginProvider ?? ''));
-  const type = { 'content-type': 'text/html; charset=utf-8' };
-  const page = fileBytes(Buffer.from(html), { ...adminConsoleHeaders(), ...type });
+    .replace(LOGIN, () => login);
+  const headers = adminConsoleHeaders(imageSource(brand.logoUrl));
+  const page = fileBytes(Buffer.from(html), { ...headers, ...typeOf('html') });
   for (const path of [PATH, `${PATH}/`]) {
     server.get(path, (request, reply) => sendFile(request, reply, page));
   }
+  const style = fileBytes(Buffer.from(brandStyle(brand)), { ...headers, ...typeOf('css') });
+  server.get(`${PATH}/brand.css`, (request, reply) => sendFile(request, reply, style));
   // Relative, so that it holds behind a proxy that strips a prefix.
   server.get('/', (_request, reply) => reply.redirect(`${PATH.slice(1)}/`));
   await servePageAssets(server, join(BUILT, 'assets'), `${PATH}/assets/`);
 }
 
-function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+function typeOf(kind: 'html' | 'css'): Record<string, string> {
+  return { 'content-type': `text/${kind}; charset=utf-8` };
 }

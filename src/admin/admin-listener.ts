@@ -11,6 +11,8 @@ import { ModuleRef } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { adminConfig } from '../config/admin.config.js';
 import { brandConfig } from '../config/brand.config.js';
+import { httpConfig } from '../config/http.config.js';
+import { brandElsewhere } from '../policy/brand/branded-page.js';
 import { ProviderRegistry } from '../providers/provider-registry.js';
 import { AdminTls } from './access/admin-tls.js';
 import { createAdminApp } from './create-admin-app.js';
@@ -27,6 +29,7 @@ export class AdminListener implements OnApplicationBootstrap, BeforeApplicationS
     private readonly providers: ProviderRegistry,
     @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
     @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
+    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -38,7 +41,7 @@ export class AdminListener implements OnApplicationBootstrap, BeforeApplicationS
     const loginProvider = login.provider && this.providers.displayName(login.provider);
     const app = await createAdminApp(this.server, {
       ...{ tls, requestsPerMinute },
-      console: { name: this.brand.name, publicUrl, loginProvider },
+      console: { brand: brandElsewhere(this.brand, this.http.publicUrl), publicUrl, loginProvider },
     });
     this.tls.watch((context) => (app.getHttpServer() as HttpsServer).setSecureContext(context));
     await app.listen(port, host);

@@ -5,7 +5,7 @@ import rateLimit from '@fastify/rate-limit';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance } from 'fastify';
-import { addressGroup } from '../common/addresses.js';
+import { addressGroup } from '../common/network/addresses.js';
 import { ErrorFilter, requestIdFrom, sendError, toAppError } from '../common/error.filter.js';
 import { AppError } from '../common/errors.js';
 import { acceptJsonOnly, refuseHeadWhereGetChanges } from '../common/request-rules.js';

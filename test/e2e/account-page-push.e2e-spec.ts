@@ -138,12 +138,9 @@ const canClick = hasChromium() && hasDbus();
 
   const tokensOf = async (at: Server = server) => {
     const { token } = await session();
-    const answer = await call<{ tokens: { token: string; name: string; platform: string }[] }>(
-      at,
-      'GET',
-      '/v1/push-tokens',
-      { token },
-    );
+    const answer = await call<{
+      tokens: { token: string; name: string; platform: string }[];
+    }>(at, 'GET', '/v1/push-tokens', { token });
     return answer.body.tokens.map((one) => ({ ...one, clientServerUrl: at.url }));
   };
 
@@ -208,8 +205,11 @@ const canClick = hasChromium() && hasDbus();
     await sees('This browser now shows your notifications.');
     await open(visitor, 'Devices and sessions');
     await sees('My browser');
-    await sees('This browser');
     expect(await tokensOf()).toMatchObject([{ name: 'My browser', platform: 'web' }]);
+    await visitor.press('Test… My browser');
+    await visitor.page.getByRole('dialog').getByRole('button', { name: 'Show a test' }).click();
+    desktop.click(await requestShown('Gatehouse test'));
+    await sees('gatehouse-test');
     expect(await settingsOf(key)).toEqual({
       notificationsWebPushV1: {
         v: 1,

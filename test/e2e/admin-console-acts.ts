@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { visit, type Visitor } from '../helpers/chromium.js';
 
 /** The parts of the console, as the navigation names them. */
-export type ConsoleSection = 'Overview' | 'Accounts' | 'Audit trail' | 'Policy';
+export type ConsoleSection = 'Overview' | 'Accounts' | 'Invitations' | 'Audit trail' | 'Policy';
 
 /** Opens the console and signs in with this token. @param url of ADMIN_PORT */
 export async function openConsole(browser: Browser, url: string, token: string): Promise<Visitor> {

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { IS_POSTGRES, type Server } from '../helpers/server.js';
+import { waitFor } from '../helpers/wait.js';
 import { sees } from './account-page-acts.js';
 import {
   findAccount,
@@ -110,6 +111,10 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     await visitor.press('Disable…');
     await looks.check(visitor, 'disable');
     await visitor.press('Cancel');
+    await openSection(visitor, 'Invitations');
+    await sees(visitor, 'AUTH_SIGNUP_INVITATIONS_ENABLED=true');
+    expect(await visitor.page.getByRole('button', { name: /invitation/i }).count()).toBe(0);
+    await looks.check(visitor, 'invitations-off');
     await openSection(visitor, 'Audit trail');
     await sees(visitor, 'left the company');
     await looks.check(visitor, 'audit');
@@ -134,6 +139,40 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     await page.getByRole('cell', { name: 'Konto gesperrt' }).first().waitFor();
   });
 
+  it('reads nothing while it is hidden, and says when what it shows is old', async () => {
+    visitor = await openConsole(browser, url, tokens.reader);
+    const { page } = visitor;
+    const turn = (visibility: string) =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', {
+        value: '${visibility}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`);
+    const isMarked = (text: string) => page.getByText(text, { exact: true }).waitFor();
+    let requests = 0;
+    page.on('request', (request) => (requests += request.url().includes('/admin/v1/') ? 1 : 0));
+    await page.clock.install();
+    for (const section of ['Accounts', 'Invitations', 'Audit trail', 'Policy'] as const) {
+      await openSection(visitor, section);
+      await page.reload();
+      await isMarked('Live');
+      await turn('hidden');
+      await page.waitForLoadState('networkidle');
+      requests = 0;
+      await page.clock.runFor(60_000);
+      expect(requests).toBe(0);
+      await page.route('**/admin/v1/**', (route) => route.abort());
+      await turn('visible');
+      await sees(visitor, 'The server does not answer.');
+      await isMarked('Not up to date');
+      await page.unroute('**/admin/v1/**');
+      await page.clock.runFor(6_000);
+      await isMarked('Live');
+      expect(requests).toBeGreaterThan(1);
+    }
+    await page.route('**/admin/v1/**', () => undefined);
+    await page.clock.runFor(16_000);
+    await isMarked('Not up to date');
+  });
+
   it('can be used with the keyboard alone', async () => {
     visitor = await openConsole(browser, url, tokens.operator);
     const { page } = visitor;
@@ -144,7 +183,7 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     }
     await page.keyboard.press('Enter');
     await seesTitle(visitor, 'Accounts');
-    expect(await focused()).toBe('Accounts');
+    await waitFor('focus on the title', async () => (await focused()) === 'Accounts');
     await page.keyboard.press('Tab');
     await page.keyboard.type('grace');
     await page.keyboard.press('Enter');
@@ -161,6 +200,6 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     );
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    expect(await focused()).toBe('Disable…');
+    await waitFor('focus back', async () => (await focused()) === 'Disable…');
   });
 });

@@ -263,6 +263,8 @@ withServices('the administration API (needs PostgreSQL and Redis)', () => {
         const answer = await call(operator, 'POST', path, { token, body: { reason } });
         expectErrorShape(answer);
         expect({ reason, ...refusalOf(answer) }).toMatchObject({ reason, status: 400 });
+        const isMissing = typeof reason !== 'string';
+        expect(answer.text.includes('reason is missing: say why')).toBe(isMissing);
       }
       for (const id of [randomUUID(), 'x', "' OR true --", '%00']) {
         const answer = await operator.act(encodeURIComponent(id), 'disable');

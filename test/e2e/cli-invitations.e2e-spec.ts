@@ -48,9 +48,11 @@ withServices('an invitation at the command line (needs PostgreSQL)', () => {
     const user = await createCliUser();
     const viaServer = { GATEHOUSE_ADMIN_URL: adminUrl, GATEHOUSE_ADMIN_TOKEN: tokens.operator };
     const actor = ['--actor', 'bob'];
-    for (const [env, by] of [
-      [{ ...INVITED, ...store.env }, actor],
-      [viaServer, []],
+    const address = { SERVICE_PUBLIC_URL: 'https://gate.example' };
+    for (const [env, by, page] of [
+      [{ ...INVITED, ...store.env, ...address }, actor, 'https://gate.example/app'],
+      // The server has no public address.
+      [viaServer, [], null],
     ] as const) {
       const run = async (...args: string[]): Promise<Json[]> => {
         const { code, stdout, stderr } = await user.run(['invite', ...args, '--json'], env);
@@ -62,6 +64,7 @@ withServices('an invitation at the command line (needs PostgreSQL)', () => {
       };
       const [made] = await run('create', '--uses', '2', '--expires-in', '2h', '--note', 'x', ...by);
       const id = String(made?.['id']);
+      expect(made?.['link']).toBe(page && `${page}#invitation=${String(made?.['code'])}`);
       expect((await signUp(made?.['code'])).status).toBe(200);
       const [newest] = await run('list');
       expect(newest).toMatchObject({

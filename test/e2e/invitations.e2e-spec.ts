@@ -283,6 +283,7 @@ withServices('sign-up with an invitation, at two replicas (needs PostgreSQL)', (
       code: 'admin-role-required',
     });
     const made = [await invite(2, 'a'), await invite(3, 'b'), await invite(4, 'c')];
+    expect((await reader.get('/invitations')).body).toMatchObject({ areAccepted: true });
     const pages: Json[] = [];
     let cursor: unknown = '';
     do {

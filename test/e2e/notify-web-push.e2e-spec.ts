@@ -92,6 +92,23 @@ describe('gatehouse notify, to a browser', () => {
     expect(list).toMatchObject([{ kind: 'web-push', target: outcome?.target.id }]);
   });
 
+  it('tests one token, by its id', async () => {
+    const [{ id } = { id: '' }] = await world.ok<{ id: string }>('tokens', 'list');
+    const settings = ['--settings-file', join(world.user.home, 'settings.json')];
+    const env = { ...world.env, NODE_EXTRA_CA_CERTS: authority.certPath };
+    const test = (wanted: string, ...more: readonly string[]) =>
+      world.user.run(['tokens', 'test', wanted, ...settings, ...more, '--json'], env);
+    const { code, stdout } = await test(id);
+    expect({ code, line: JSON.parse(stdout) }).toMatchObject({ code: 0, line: { state: 'sent' } });
+    expect(stdout).not.toContain('webpush:');
+    expect(messages()).toEqual([expect.stringContaining('"sessionId":"gatehouse-test"')]);
+    const refused = await test(id, '--deny-private');
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining('destination') });
+    const unknown = await test('3f1c2a44-8f0e-4c53-9d1e-0a6b6f3f2b11');
+    expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { code: 'not-found' } });
+    expect(messages()).toHaveLength(1);
+  });
+
   it('removes the token of a browser that left', async () => {
     service.expire(readWebPushToken(token)?.endpoint ?? '');
     const { outcome, stderr } = await send(1, ...READY);

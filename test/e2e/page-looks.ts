@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Visitor } from '../helpers/chromium.js';
 import { overflow } from './account-page-acts.js';
+import { FIND_COVERED } from './covered-parts.js';
 
 /** Kept after the run, to be looked at. */
 const RESULTS = join(import.meta.dirname, '../../test-results');
@@ -12,9 +13,21 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 const SIZES = {
   desktop: { width: 1200, height: 800 },
-  /** A desktop at 200 % as well: half the pixels in each direction. */
   phone: { width: 360, height: 740 },
 } as const;
+
+/** Enlarged to 200 %, each in its smallest window: 1280 × 800 and 320 pixels of the same text (WCAG 1.4.4 and 1.4.10). */
+const ENLARGED = {
+  /** The whole page: half the window, and two pixels of the screen for each of its own. */
+  zoom: { width: 640, height: 400, deviceScaleFactor: 2, fontSize: 16 },
+  /** The text alone, as set in the browser. */
+  text: { width: 640, height: 800, deviceScaleFactor: 1, fontSize: 32 },
+} as const;
+/** In the page: the default size of text, of which the style of the pages takes 15 parts of 16. */
+const TEXT_SIZE = `Math.round(parseFloat(getComputedStyle(document.head).fontSize) / 0.9375)`;
+
+/** Whether pictures of enlarged pages are kept where nothing is wrong. */
+const KEEPS_ENLARGED = process.env['GATEHOUSE_TEST_PICTURES'] === 'all';
 const THEMES = ['light', 'dark'] as const;
 
 /** How the states of a page look, and whether everyone can use them. */
@@ -47,7 +60,37 @@ export class PageLooks {
       }
       found.push(...(await cutOff(visitor)).map((one) => `${size}: ${one}`));
     }
+    for (const [what, size] of Object.entries(ENLARGED)) {
+      found.push(...(await this.enlarged(visitor, size, `${name}-${what}`)));
+    }
     expect(found).toEqual([]);
+  }
+
+  /** What is cut off or covered at this size; keeps a picture of it. */
+  private async enlarged(
+    { page }: Visitor,
+    { fontSize, ...size }: (typeof ENLARGED)[keyof typeof ENLARGED],
+    name: string,
+  ): Promise<readonly string[]> {
+    const devTools = await page.context().newCDPSession(page);
+    const show = async (height: number, standard: number): Promise<void> => {
+      const metrics = { ...size, height, mobile: false };
+      await devTools.send('Emulation.setDeviceMetricsOverride', metrics);
+      await devTools.send('Page.setFontSizes', { fontSizes: { standard, fixed: standard } });
+      await page.waitForFunction(`innerHeight === ${height} && ${TEXT_SIZE} === ${standard}`);
+    };
+    await show(size.height, fontSize);
+    await page.evaluate('scrollTo(0, 0)');
+    const found = await page.evaluate<string[]>(FIND_COVERED);
+    if (found.length > 0 || KEEPS_ENLARGED) {
+      await show(await page.evaluate<number>('document.documentElement.scrollHeight'), fontSize);
+      const { data } = await devTools.send('Page.captureScreenshot');
+      await writeFile(join(this.pictures, `${name}.png`), Buffer.from(data, 'base64'));
+    }
+    await show(size.height, 16);
+    await devTools.send('Emulation.clearDeviceMetricsOverride');
+    await devTools.detach();
+    return found.map((one) => `${name}: ${one}`);
   }
 
   private async violationsNow({ page }: Visitor): Promise<readonly string[]> {

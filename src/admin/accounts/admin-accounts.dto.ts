@@ -66,10 +66,11 @@ export class AccountQueryDto {
 /** Why an administrator acts. */
 export class ReasonDto {
   @ApiProperty({ minLength: 1, maxLength: 200, description: 'Kept in the audit trail.' })
-  @IsString()
+  // The one nearest to the field is checked first.
+  @Matches(WITHOUT_CONTROLS, { message: 'reason must not have control characters' })
   @Length(1, 200)
   @Matches(/\S/, { message: 'reason must say why' })
-  @Matches(WITHOUT_CONTROLS, { message: 'reason must not have control characters' })
+  @IsString({ message: 'reason is missing: say why' })
   reason!: string;
 }
 

@@ -46,6 +46,14 @@ export class NewInvitationDto {
 export class CreatedInvitationDto {
   @ApiProperty() id!: string;
   @ApiProperty({ description: 'Shown once: only its hash is stored.' }) code!: string;
+
+  @ApiProperty({
+    nullable: true,
+    type: String,
+    description:
+      'The account page with the code in the fragment; null without SERVICE_PUBLIC_URL or an account page.',
+  })
+  link!: string | null;
 }
 
 export class InvitationQueryDto {
@@ -87,4 +95,9 @@ export class InvitationPageDto {
 
   @ApiProperty({ nullable: true, type: String, description: 'null = the last page.' })
   cursor!: string | null;
+
+  @ApiProperty({
+    description: 'Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED).',
+  })
+  areAccepted!: boolean;
 }

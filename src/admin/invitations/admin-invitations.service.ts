@@ -1,10 +1,17 @@
 import { randomInt } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import * as v from 'valibot';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
-import { drawInvitationCode, showInvitationCode } from '../../policy/flow/invitation-code.js';
+import { authConfig } from '../../config/auth.config.js';
+import { httpConfig } from '../../config/http.config.js';
+import {
+  drawInvitationCode,
+  invitationLink,
+  showInvitationCode,
+} from '../../policy/flow/invitation-code.js';
 import { InvitationRepository } from '../../storage/repositories/invitation.repository.js';
 import type { AdminCaller } from '../access/admin-caller.js';
 import type { ActAnswerDto } from '../accounts/admin-accounts.dto.js';
@@ -30,6 +37,8 @@ export class AdminInvitationsService {
     private readonly invitations: InvitationRepository,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
+    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
   ) {}
 
   async create(
@@ -45,13 +54,15 @@ export class AdminInvitationsService {
       ...{ kind: 'invitation-created', actor, accountId: null, invitationId: id },
       ...(note !== null && { reason: note }),
     });
-    return { id, code: showInvitationCode(code) };
+    const shown = showInvitationCode(code);
+    return { id, code: shown, link: invitationLink(this.http, shown) };
   }
 
   /** @throws AppError `invalid-request` for a cursor of something else */
   async page({ limit, cursor }: InvitationQueryDto): Promise<InvitationPageDto> {
     const { invitations, next } = await this.invitations.page(readCursor(cursor, POSITION), limit);
-    return { invitations, cursor: writeCursor(next) };
+    const areAccepted = this.auth.signupInvitationsEnabled;
+    return { invitations, cursor: writeCursor(next), areAccepted };
   }
 
   /** @throws AppError `not-found` */

@@ -1,5 +1,5 @@
 import { AppError } from '../../common/errors.js';
-import { CREDENTIAL_FILES, PROVIDER_ENTRY } from '../../config/providers-file/provider-entry.js';
+import { FIELDS_WITH_FILES, PROVIDER_ENTRY } from '../../config/providers-file/provider-entry.js';
 import { proposedSettings } from './proposed-settings.js';
 
 const ENTRY = {
@@ -23,6 +23,13 @@ function detailsOf(text: string): unknown {
   return 'planned';
 }
 
+/** Whether a field, or one within it, is named as if it held a path. */
+function namesFile([name, field]: readonly [string, object]): boolean {
+  const { wrapped = {} } = field as { readonly wrapped?: object };
+  const { entries = {} } = wrapped as { readonly entries?: Readonly<Record<string, object>> };
+  return /file|path/i.test(name) || Object.entries(entries).some(namesFile);
+}
+
 describe('the settings of a plan', () => {
   it('take entries of providers, which need no credentials', () => {
     const allow = { groupsAny: ['directors'] };
@@ -36,11 +43,11 @@ describe('the settings of a plan', () => {
   });
 
   it('know every field of an entry that names a file', () => {
-    const naming = Object.keys(PROVIDER_ENTRY.entries).filter((name) => /file|path/i.test(name));
-    expect(naming.sort()).toEqual([...CREDENTIAL_FILES].sort());
+    const naming = Object.entries<object>(PROVIDER_ENTRY.entries).filter(namesFile);
+    expect(naming.map(([name]) => name).sort()).toEqual([...FIELDS_WITH_FILES].sort());
   });
 
-  describe.each(CREDENTIAL_FILES)('%s', (field) => {
+  describe.each(FIELDS_WITH_FILES)('%s', (field) => {
     // Files that exist and others; behind a byte order mark, which the reader of variables trims.
     it.each(['', '\uFEFF'])('is refused in the same words, whatever it names (%j)', (before) => {
       const answers = ['/etc/passwd', '/etc/no-such-file', '/etc', 'relative', 7, null].map(

@@ -3,12 +3,17 @@ import { parseJson } from '../../common/parse-json.js';
 import { readEnvironment } from '../../config/config.module.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/environment/env.js';
-import { CREDENTIAL_FILES } from '../../config/providers-file/provider-entry.js';
+import { FIELDS_WITH_FILES } from '../../config/providers-file/provider-entry.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
 
 const MAX_VARIABLES = 100;
 const PROVIDERS_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
+const CERTIFICATE_RULES_FILE = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
+const CERTIFICATE_RULES = [
+  'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS',
+  'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS',
+] as const;
 
 /** In place of the client secret that an entry leaves out: a plan asks no provider. */
 const PLACEHOLDER = 'not used by a plan';
@@ -39,6 +44,7 @@ export function proposedSettings(changes: Readonly<Record<string, unknown>>): Se
     delete environment['AUTH_PROVIDERS_CONFIG_PATH'];
     delete environment[`${PROVIDERS_TEXT}_FILE`];
   }
+  replaceCertificateRules(names, environment);
   try {
     return resolveSettings(environment).settings;
   } catch (error) {
@@ -51,6 +57,28 @@ export function proposedSettings(changes: Readonly<Record<string, unknown>>): Se
     }
     throw error;
   }
+}
+
+/**
+ * Lets the variables stand in place of the file of certificate rules. Both have to be given: the file
+ * has both, and one that was left out would allow any certificate.
+ */
+function replaceCertificateRules(
+  names: readonly string[],
+  environment: Record<string, string | undefined>,
+): void {
+  const missing = CERTIFICATE_RULES.filter((name) => !names.includes(name));
+  const [first] = missing;
+  if ((environment[CERTIFICATE_RULES_FILE] ?? '') === '' || missing.length === 2) {
+    return;
+  }
+  if (first !== undefined) {
+    throw invalidRequest(
+      `environment.${first}`,
+      'must be given too: this server reads both lists of certificate rules from a file.',
+    );
+  }
+  delete environment[CERTIFICATE_RULES_FILE];
 }
 
 function mayBePlanned(name: string): boolean {
@@ -76,7 +104,7 @@ function withoutFiles(entry: unknown, index: number): unknown {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
     return entry;
   }
-  const file = CREDENTIAL_FILES.find((name) => Object.hasOwn(entry, name));
+  const file = FIELDS_WITH_FILES.find((name) => Object.hasOwn(entry, name));
   if (file !== undefined) {
     throw invalidRequest(
       `environment.${PROVIDERS_TEXT}`,

@@ -1,6 +1,6 @@
 import type { SavedPushToken } from '../../client/api/api-client-answers.js';
 import { command, type CliContext, type CommandGroup } from '../command.js';
-import { FIELDS, SERVER } from '../options.js';
+import { DENY_PRIVATE, FIELDS, SERVER, SETTINGS_FILE } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
 
 const LISTING: Listing<SavedPushToken> = {
@@ -15,10 +15,10 @@ const LISTING: Listing<SavedPushToken> = {
 };
 const TOKEN = ['<token>', 'push token of a device'] as const;
 
-/** Lists, adds and removes the account's push tokens. */
+/** Lists, adds, removes and tests the account's push tokens. */
 export const tokens: CommandGroup = {
   name: 'tokens',
-  description: "list, add or remove the account's push tokens",
+  description: "list, add, remove or test the account's push tokens",
   commands: [
     command({
       name: 'list',
@@ -58,6 +58,14 @@ export const tokens: CommandGroup = {
         await (await connect(context)).removePushToken(token);
         context.output.result({ token, removed: true }, `Removed ${token}.`);
       },
+    }),
+    command({
+      name: 'test',
+      description: 'send a test to one of them, from this computer',
+      args: [['<id>', 'id of the push token, or the token']],
+      options: [SETTINGS_FILE, SERVER, DENY_PRIVATE],
+      examples: ['gatehouse tokens test 3f1c2a44-8f0e-4c53-9d1e-0a6b6f3f2b11'],
+      run: async (context) => (await import('../notify/test-delivery.js')).testToken(context),
     }),
   ],
 };

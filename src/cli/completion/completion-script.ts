@@ -92,6 +92,11 @@ _gatehouse() {
   local at=gatehouse skip='' word i
   local prev="\${words[CURRENT-1]}"
   local -a found
+  # In --option=value the option is a prefix, and the value is completed.
+  if [[ \${words[CURRENT]} == --*=* ]]; then
+    prev="\${words[CURRENT]%%=*}"
+    compset -P '*='
+  fi
   for ((i = 2; i < CURRENT; i++)); do
     word="\${words[i]}"
     if [[ -n $skip ]]; then skip=''; continue; fi
@@ -100,6 +105,7 @@ ${walk(places)}
   case "$at/$prev" in
 ${valueCases(places, (words) => `compadd -- ${words}`, '_files')}
   esac
+  if [[ \${words[CURRENT]} == --*=* ]]; then return; fi
   case "$at" in
 ${places
   .map(({ path, words, options }) => {

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '../../notify/delivery/delivery.js';
 import { planNotification, type SavedToken } from '../../notify/delivery/plan.js';
-import type { Preferences } from '../../notify/preferences.js';
+import { readPreferences, type Preferences } from '../../notify/preferences.js';
 import { readEvent } from '../../notify/content/read-event.js';
+import { readWebPushToken } from '../../client/notifications/web-push.js';
+import { isPushToken } from '../../notify/push/push-message.js';
 import { requireSession } from '../account/current-session.js';
+import { EXIT, refusedError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
-import { lineOfOutcome, type ReportLine } from './report.js';
+import { describeLine, lineOfOutcome, type ReportLine } from './report.js';
 import { withSenderSession, type SenderOptions } from './sender-session.js';
+import { readSettings } from './settings-document.js';
 
 /** A target's line, with the id of its receipt. */
 export type TestLine = ReportLine & { readonly receiptId?: string };
@@ -40,6 +44,38 @@ export async function deliverTest(
   );
   const refused = plan.outcomes.filter(({ state }) => state === 'failed').map(lineOfOutcome);
   return [...refused, ...outcomes.map(lineOf)];
+}
+
+/** Sends a test to one push token, by its id or itself: also where push is switched off. */
+export async function testToken(context: CliContext<SenderOptions>): Promise<number> {
+  const current = await requireSession(context);
+  const [wanted = ''] = context.args;
+  const tokens = await current.client.pushTokens();
+  const found = tokens.find(({ id, token }) => id === wanted || token === wanted);
+  if (found === undefined) {
+    throw refusedError(
+      'The account has no push token of this id.',
+      'not-found',
+      'Run: gatehouse tokens list --fields id,name',
+    );
+  }
+  if (!isPushToken(found.token)) {
+    throw refusedError(
+      `${found.id} is not a push token that this command can send to.`,
+      'invalid-push-token',
+      'Remove it, and let the app register again: gatehouse tokens remove TOKEN',
+    );
+  }
+  // The key of the account is for browsers alone: without one the settings may stay closed.
+  const isBrowser = readWebPushToken(found.token) !== null;
+  const webPushKey = isBrowser
+    ? readPreferences((await readSettings(context, current)).fields).webPushKey
+    : null;
+  const [line] = await deliverTest(context, { webPushKey, channels: [], tokens: [found] });
+  if (line !== undefined) {
+    context.output.result(line, describeLine(line));
+  }
+  return line?.state === 'sent' ? EXIT.ok : EXIT.refused;
 }
 
 function lineOf(outcome: Outcome): TestLine {

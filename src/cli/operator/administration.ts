@@ -49,10 +49,7 @@ export interface Administration {
   plan(environment: CliContext['environment']): Promise<PlanCounts>;
 
   /** @param actor as of {@link act} */
-  createInvitation(
-    wanted: WantedInvitation,
-    actor: string | undefined,
-  ): Promise<{ readonly id: string; readonly code: string }>;
+  createInvitation(wanted: WantedInvitation, actor: string | undefined): Promise<MadeInvitation>;
 
   /** Newest first. */
   invitations(): AsyncIterable<ShownInvitation>;
@@ -70,6 +67,13 @@ export interface WantedInvitation {
   readonly uses: number;
   readonly expiresInSeconds: number;
   readonly note: string | null;
+}
+
+export interface MadeInvitation {
+  readonly id: string;
+  readonly code: string;
+  /** null = the account page has no known address. */
+  readonly link: string | null;
 }
 
 /** An invitation as the commands print it. Times are Unix milliseconds. */

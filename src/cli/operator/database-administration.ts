@@ -7,7 +7,11 @@ import {
   type StoredAuditEvent,
 } from '../../policy/audit-event.js';
 import { explainAccount } from '../../policy/findings/explain-account.js';
-import { drawInvitationCode, showInvitationCode } from '../../policy/flow/invitation-code.js';
+import {
+  drawInvitationCode,
+  invitationLink,
+  showInvitationCode,
+} from '../../policy/flow/invitation-code.js';
 import { PlanTally, type PlanCounts } from '../../policy/findings/plan-tally.js';
 import type {
   AdminAct,
@@ -32,6 +36,7 @@ import {
   type Administration,
   type ExplainedAnswer,
   invitationNotFound,
+  type MadeInvitation,
   type WantedInvitation,
 } from './administration.js';
 import type { OperatorDatabase } from './database.js';
@@ -120,13 +125,14 @@ export class DatabaseAdministration implements Administration {
   async createInvitation(
     { uses, expiresInSeconds, note }: WantedInvitation,
     actor: string | undefined,
-  ): Promise<{ id: string; code: string }> {
+  ): Promise<MadeInvitation> {
     const code = drawInvitationCode((bound) => randomInt(bound));
     const now = Date.now();
     const wanted = { uses, note, expiresAt: new Date(now + expiresInSeconds * 1000) };
-    const { invitations } = this.storage;
+    const { invitations, settings } = this.storage;
     const id = await invitations.create(code, wanted, operatorName(actor), new Date(now));
-    return { id, code: showInvitationCode(code) };
+    const shown = showInvitationCode(code);
+    return { id, code: shown, link: invitationLink(settings.http, shown) };
   }
 
   async *invitations(): AsyncGenerator<ListedInvitation> {

@@ -22,7 +22,7 @@ ${WITH_ADMINISTRATION}`,
   commands: [
     command({
       name: 'create',
-      description: 'create an invitation, and print its code once',
+      description: 'create an invitation, and print its code and its link once',
       options: [
         [
           '--uses <count>',
@@ -41,10 +41,15 @@ ${WITH_ADMINISTRATION}`,
         const note = noteOf(context.options.note);
         return withAdministration(context, async (administration) => {
           const wanted = { uses, expiresInSeconds, note };
-          const { id, code } = await administration.createInvitation(wanted, actor);
+          const made = await administration.createInvitation(wanted, actor);
+          const { id, code, link } = made;
           context.output.result(
-            { id, code, uses, expiresInSeconds, note },
-            `${code}\nThe invitation ${id} creates ${uses === 1 ? 'one account' : `${uses} accounts`}. Its code is not shown again.`,
+            { id, code, link, uses, expiresInSeconds, note },
+            [
+              code,
+              ...(link === null ? [] : [link]),
+              `The invitation ${id} creates ${uses === 1 ? 'one account' : `${uses} accounts`}. Its code is not shown again.`,
+            ].join('\n'),
           );
         });
       },

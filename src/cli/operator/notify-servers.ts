@@ -1,6 +1,7 @@
-import { Redis } from 'ioredis';
+import { Cluster } from 'ioredis';
 import type { Settings } from '../../config/settings.js';
-import { operatorChannel, serverOptions } from '../../storage/redis/redis-connections.js';
+import { createClient, type RedisClient } from '../../storage/redis/redis-client.js';
+import { operatorChannel } from '../../storage/redis/redis-connections.js';
 
 /** A change for running servers, as published on the operator channel. */
 export type OperatorMessage =
@@ -17,15 +18,14 @@ export async function notifyServers(settings: Settings, message: OperatorMessage
   if (redisUrl === null) {
     return `Without REDIS_URL running servers are not notified: ${later}`;
   }
-  const redis = new Redis(redisUrl, {
-    lazyConnect: true,
-    maxRetriesPerRequest: 0,
-    ...serverOptions(settings.storage),
-  });
+  const redis = createClient(
+    { ...settings.storage, redisUrl },
+    { maxRetriesPerRequest: 0 },
+    { clusterRetryStrategy: null },
+  );
   redis.on('error', () => undefined);
   try {
-    await redis.connect();
-    const count = await redis.publish(operatorChannel(redis), JSON.stringify(message));
+    const count = await publish(redis, JSON.stringify(message));
     return count === 0
       ? 'No running server is connected to Redis.'
       : `Running servers were notified (${count}): it takes effect now.`;
@@ -34,4 +34,17 @@ export async function notifyServers(settings: Settings, message: OperatorMessage
   } finally {
     redis.disconnect();
   }
+}
+
+/** @returns how many servers listen. A node of a cluster counts its own listeners only. */
+async function publish(redis: RedisClient, message: string): Promise<number> {
+  const channel = operatorChannel(redis);
+  const count = await redis.publish(channel, message);
+  if (!(redis instanceof Cluster)) {
+    return count;
+  }
+  const counts = await Promise.allSettled(
+    redis.nodes().map(async (node) => Number((await node.pubsub('NUMSUB', channel))[1])),
+  );
+  return counts.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0);
 }

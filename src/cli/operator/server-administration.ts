@@ -6,14 +6,18 @@ import {
   type AdminAuditPage,
   type AdminInvitation,
   type AdminInvitationPage,
-  type CreatedInvitation,
   type ListedAccount,
 } from '../../client/api/admin-client.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { parseServerUrl } from '../../client/api/server-url.js';
 import { parseJson } from '../../common/parse-json.js';
+import { ConfigurationError, ConfigurationReport } from '../../config/configuration-error.js';
 import { VARIABLE_NAMES, variableOf } from '../../config/environment/env.js';
-import { CREDENTIAL_FILES } from '../../config/providers-file/provider-entry.js';
+import { FIELDS_WITH_FILES } from '../../config/providers-file/provider-entry.js';
+import {
+  readCertificateRules,
+  type CertificateRulesValues,
+} from '../../config/rules/certificate-rules.js';
 import type { StoredAuditEvent } from '../../policy/audit-event.js';
 import type { AccountExplanation } from '../../policy/findings/explain-account.js';
 import type { PlanCounts } from '../../policy/findings/plan-tally.js';
@@ -27,12 +31,16 @@ import {
   type Administration,
   type ExplainedAnswer,
   invitationNotFound,
+  type MadeInvitation,
   type WantedInvitation,
 } from './administration.js';
 import type { AdminContext } from './with-administration.js';
 
 const PAGE = 200;
 const PROVIDERS = 'AUTH_PROVIDERS_CONFIG_JSON';
+const RULES_FILE = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
+const ISSUERS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS';
+const DOMAINS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS';
 const TOKEN_CODES = ['missing-token', 'invalid-token', 'token-expired'];
 
 const ACTS: Readonly<Record<AdminAct, AccountAct>> = {
@@ -136,7 +144,7 @@ class ServerAdministration implements Administration {
   async createInvitation(
     { note, ...wanted }: WantedInvitation,
     actor: string | undefined,
-  ): Promise<CreatedInvitation> {
+  ): Promise<MadeInvitation> {
     refuseActor(actor);
     return this.api.createInvitation({ ...wanted, ...(note !== null && { note }) });
   }
@@ -206,10 +214,40 @@ async function plannable(environment: CliContext['environment']): Promise<Record
   if (file !== undefined && file !== '') {
     sent[PROVIDERS] = await readFile(file, 'utf8');
   }
+  Object.assign(sent, certificateRules(environment));
   const providers = sent[PROVIDERS];
   return providers === undefined
     ? sent
     : { ...sent, [PROVIDERS]: withoutCredentials(providers.trim()) };
+}
+
+/**
+ * The variables that say what the file of certificate rules does; none where no file is named.
+ *
+ * @throws ConfigurationError for a file that is not valid
+ */
+function certificateRules(environment: CliContext['environment']): Record<string, string> {
+  const path = environment[RULES_FILE] ?? '';
+  if (path === '') {
+    return {};
+  }
+  const values: CertificateRulesValues = {
+    [RULES_FILE]: path,
+    // Whether domains apply is judged by the server.
+    SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE: 'san_email',
+    [ISSUERS]: [],
+    [DOMAINS]: [],
+  };
+  const report = new ConfigurationReport();
+  const { allowedIssuers, allowedEmailDomains } = readCertificateRules(values, report);
+  if (report.problems.length > 0) {
+    throw new ConfigurationError(report.problems);
+  }
+  return {
+    // A distinguished name has commas.
+    [ISSUERS]: allowedIssuers.map((name) => `"${name}"`).join(','),
+    [DOMAINS]: allowedEmailDomains.join(','),
+  };
 }
 
 /** @throws CliError for a text that is not JSON: what is secret in it could not be found */
@@ -218,7 +256,7 @@ function withoutCredentials(providers: string): string {
   if (entries === undefined) {
     throw usageError('The providers of the proposed configuration are not valid JSON.');
   }
-  const left: readonly string[] = ['clientSecret', ...CREDENTIAL_FILES];
+  const left: readonly string[] = ['clientSecret', ...FIELDS_WITH_FILES];
   return JSON.stringify(entries, (name, value: unknown) =>
     left.includes(name) ? undefined : value,
   );

@@ -496,6 +496,8 @@ export interface components {
             id: string;
             /** @description Shown once: only its hash is stored. */
             code: string;
+            /** @description The account page with the code in the fragment; null without SERVICE_PUBLIC_URL or an account page. */
+            link: string | null;
         };
         InvitationDto: {
             id: string;
@@ -518,6 +520,8 @@ export interface components {
             invitations: components["schemas"]["InvitationDto"][];
             /** @description null = the last page. */
             cursor: string | null;
+            /** @description Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED). */
+            areAccepted: boolean;
         };
         FindingDto: {
             /** @enum {string} */

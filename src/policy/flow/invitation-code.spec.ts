@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import {
   drawInvitationCode,
   INVITATION_TRIES,
+  invitationIn,
+  invitationLink,
   readInvitationCode,
   showInvitationCode,
 } from './invitation-code.js';
@@ -75,5 +77,38 @@ describe('an invitation code', () => {
     const { max, timeWindow } = INVITATION_TRIES.all;
     const tries = (365 * 86_400_000 * max) / timeWindow;
     expect((tries * 1_000_000) / 32 ** 18).toBeLessThan(2 ** -44);
+  });
+});
+
+describe('the link of an invitation', () => {
+  const page = { publicUrl: 'https://gate.example/home', accountPageEnabled: true };
+
+  it('has the code in its fragment', () => {
+    fc.assert(
+      fc.property(anyCode, (code) => {
+        const link = new URL(invitationLink(page, showInvitationCode(code)) ?? '');
+        expect(`${link.origin}${link.pathname}${link.search}`).toBe(
+          'https://gate.example/home/app',
+        );
+        expect(readInvitationCode(invitationIn(link.hash) ?? '')).toBe(code);
+      }),
+    );
+  });
+
+  it('is none where the server has no page, or no known address', () => {
+    expect(invitationLink({ ...page, publicUrl: null }, 'X')).toBeNull();
+    expect(invitationLink({ ...page, accountPageEnabled: false }, 'X')).toBeNull();
+  });
+
+  it.each([
+    ['', null],
+    ['#security', null],
+    ['#invitation', null],
+    ['#invitation=', ''],
+    ['#invitation=7MZK-Q0TD', '7MZK-Q0TD'],
+    ['#invitation=<b>%20"', 'b20'],
+    [`#invitation=${'A'.repeat(70)}`, 'A'.repeat(64)],
+  ])('of the fragment %j is %j', (hash, code) => {
+    expect(invitationIn(hash)).toBe(code);
   });
 });

@@ -59,6 +59,43 @@ export function readInvitationCode(text: string): string | null {
   return CODE.test(code) && remainder(code.slice(0, DRAWN), code.slice(DRAWN)) === 1 ? code : null;
 }
 
+/** In the fragment of the address of the account page: browsers send no server a fragment. */
+const LINK = '#invitation=';
+const MAX_LINK_CHARACTERS = 64;
+
+/** Where people sign up. */
+export interface SignUpPage {
+  /** Without a trailing slash; null = it was not given. */
+  readonly publicUrl: string | null;
+  /** Whether the server has the account page. */
+  readonly accountPageEnabled: boolean;
+}
+
+/**
+ * The sign-up on the account page, with the code filled in.
+ *
+ * @param code of {@link showInvitationCode}
+ * @returns null where the server has no account page, or does not know its own address
+ */
+export function invitationLink(
+  { publicUrl, accountPageEnabled }: SignUpPage,
+  code: string,
+): string | null {
+  return publicUrl === null || !accountPageEnabled ? null : `${publicUrl}/app${LINK}${code}`;
+}
+
+/**
+ * Reads the fragment of such a link.
+ *
+ * @param hash with its `#`
+ * @returns the code as it was written, right or wrong; null where the fragment is something else
+ */
+export function invitationIn(hash: string): string | null {
+  return hash.startsWith(LINK)
+    ? hash.slice(LINK.length, LINK.length + MAX_LINK_CHARACTERS).replace(/[^\w-]/g, '')
+    : null;
+}
+
 /**
  * Check digits make the whole leave 1 (as ISO/IEC 7064, MOD 97). The characters before them count in
  * base 32, which finds every single wrong character and every two neighbours that changed places.

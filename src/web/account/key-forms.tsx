@@ -62,10 +62,13 @@ interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
   /** @param invitation as it was typed; null where the form does not ask for one */
   readonly use: (key: DeviceKey, invitation: string | null) => Promise<void>;
   readonly needsInvitation?: boolean;
+  /** Of the link that was opened. */
+  readonly givenInvitation?: string;
 }
 
 /** Makes a key, and an account only after its owner confirms that the key is saved. */
-export function NewKeyForm({ use, endSession, needsInvitation = false }: NewKeyFormProps) {
+export function NewKeyForm(props: NewKeyFormProps) {
+  const { use, endSession, needsInvitation = false, givenInvitation = '' } = props;
   const [key, setKey] = useState<DeviceKey | null>(null);
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, endSession);
@@ -84,7 +87,7 @@ export function NewKeyForm({ use, endSession, needsInvitation = false }: NewKeyF
         run(() => use(key, typeof invitation === 'string' ? invitation.trim() : null));
       }}
     >
-      {needsInvitation && <InvitationInput isInvalid={notice !== null} />}
+      {needsInvitation && <InvitationInput given={givenInvitation} isInvalid={notice !== null} />}
       <p>{newKey.lead}</p>
       <AccountName />
       <div class="field">
@@ -129,7 +132,12 @@ export function KeyInput({ id, label, isInvalid = false }: KeyInputProps) {
   );
 }
 
-function InvitationInput({ isInvalid }: Pick<KeyInputProps, 'isInvalid'>) {
+interface InvitationInputProps {
+  readonly given: string;
+  readonly isInvalid: boolean;
+}
+
+function InvitationInput({ given, isInvalid }: InvitationInputProps) {
   const { invitation, invitationHint } = words.newKey;
   return (
     <div class="field">
@@ -142,6 +150,7 @@ function InvitationInput({ isInvalid }: Pick<KeyInputProps, 'isInvalid'>) {
         autocapitalize="characters"
         spellcheck={false}
         maxLength={64}
+        defaultValue={given}
         placeholder="XXXX-XXXX-XXXX-XXXX-XXXX"
         aria-describedby="invitation-hint"
         aria-invalid={isInvalid}

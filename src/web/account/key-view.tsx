@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { brand } from '../brand.js';
+import { copyText, selectText } from '../ui/copy-text.js';
 import { Icon } from '../ui/icon.js';
-import { NoticeLine, useAction, type Notice } from '../ui/notice.js';
+import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { formatDay } from '../words/format.js';
 import { words } from '../words/words.js';
 
@@ -19,10 +20,12 @@ export function KeyView({ id, secret }: KeyViewProps) {
   const [isShown, setShown] = useState(false);
   const [isCopied, setCopied] = useState(false);
   const [notice, show] = useState<Notice | null>(null);
-  const { run } = useAction(show);
+  const isRefused = notice !== null;
   const copy = async () => {
-    await navigator.clipboard.writeText(secret);
-    setCopied(true);
+    const isDone = await copyText(secret);
+    setCopied(isDone);
+    show(isDone ? null : problem(words.copyRefused));
+    setShown(isShown || !isDone);
   };
   return (
     <>
@@ -34,12 +37,12 @@ export function KeyView({ id, secret }: KeyViewProps) {
         value={secret}
         readOnly
       />
-      {isShown && <KeyText secret={secret} />}
+      {isShown && <KeyText secret={secret} isSelected={isRefused} />}
       <div class="row">
         <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
           {isShown ? words.hide : words.show}
         </button>
-        <button type="button" onClick={() => run(copy)}>
+        <button type="button" onClick={() => void copy()}>
           <Icon name={isCopied ? 'check' : 'copy'} />
           {isCopied ? words.copied : words.copy}
         </button>
@@ -55,10 +58,18 @@ export function KeyView({ id, secret }: KeyViewProps) {
 }
 
 /** The key with its checksum set apart. */
-function KeyText({ secret }: { readonly secret: string }) {
+function KeyText({
+  secret,
+  isSelected,
+}: {
+  readonly secret: string;
+  readonly isSelected: boolean;
+}) {
+  const text = useRef<HTMLOutputElement>(null);
+  useEffect(() => selectText(isSelected ? text.current : null), [isSelected]);
   return (
     <>
-      <output class="key-text code">
+      <output ref={text} class="key-text code">
         {secret.slice(0, -CHECKSUM_CHARACTERS)}
         <b>{secret.slice(-CHECKSUM_CHARACTERS)}</b>
       </output>

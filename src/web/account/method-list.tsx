@@ -14,22 +14,27 @@ interface MethodListProps extends Pick<SignInProps, 'startSession'> {
   readonly go: (step: Step) => void;
 }
 
+/** Whether a new device key can sign up, with an invitation or without. */
+export function canSignUp({ deviceKey }: AuthChoices): boolean {
+  return deviceKey.canSignUp || deviceKey.canSignUpInvited;
+}
+
 /** The first method stands out, the others follow below. */
 export function MethodList(props: MethodListProps) {
   const { choices, keyForm, go } = props;
   const { deviceKey } = choices;
-  const canSignUp = deviceKey.canSignUp || deviceKey.canSignUpInvited;
+  const isSignUpOffered = canSignUp(choices);
   const { signIn } = words;
   const [first, ...others] = redirections(props);
   const isKeyFirst = first === undefined && deviceKey.canLogIn;
-  if (first === undefined && !deviceKey.canLogIn && !canSignUp) {
+  if (first === undefined && !deviceKey.canLogIn && !isSignUpOffered) {
     return <p>{signIn.none}</p>;
   }
   return (
     <>
       {first !== undefined && <MethodButton {...first} isFirst />}
       {isKeyFirst && keyForm}
-      {isKeyFirst && !canSignUp && <p class="hint">{signIn.keysOnly}</p>}
+      {isKeyFirst && !isSignUpOffered && <p class="hint">{signIn.keysOnly}</p>}
       {(first !== undefined || isKeyFirst) && <p class="divider">{signIn.or}</p>}
       <div class="stack">
         {others.map((one) => (
@@ -46,7 +51,7 @@ export function MethodList(props: MethodListProps) {
           {signIn.otherDevice}
         </button>
       </div>
-      {canSignUp && <SignUp go={go} />}
+      {isSignUpOffered && <SignUp go={go} />}
     </>
   );
 }

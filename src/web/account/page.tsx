@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { NotificationTarget } from '../../client/notifications/notification-routing.js';
+import { invitationIn } from '../../policy/flow/invitation-code.js';
 import { Brand } from '../brand.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
@@ -15,6 +16,7 @@ import {
   savedSession,
   savePendingDevice,
   saveSession,
+  takeArrival,
   type Arrival,
   type PendingDevice,
   type Session,
@@ -35,7 +37,7 @@ interface PageProps {
 export function Page({ arrival, request }: PageProps) {
   const tab = useTab(arrival);
   const waiting = useWaitingRequest(request);
-  const { returned, session, device, notice, notify, startSession, close } = tab;
+  const { returned, session, device, invitation, notice, notify, startSession, close } = tab;
   const finish = { startSession, close };
   const above = (
     <>
@@ -61,7 +63,9 @@ export function Page({ arrival, request }: PageProps) {
     <Gate above={above}>
       {device !== null && <p>{words.signIn.forDevice}</p>}
       <SignIn
+        key={invitation}
         isFresh={arrival.kind === 'opened' && device === null && notice === null}
+        invitation={invitation}
         startSession={startSession}
         notify={notify}
       />
@@ -92,14 +96,29 @@ function Gate({ above, children }: GateProps) {
   );
 }
 
+/** Calls back for the link of an invitation in a tab that shows the page already: nothing is loaded then. */
+function useInvitationLinks(receive: (code: string) => void): void {
+  useEffect(() => {
+    const take = () => {
+      const arrival = invitationIn(location.hash) === null ? null : takeArrival();
+      if (arrival?.kind === 'invited') {
+        receive(arrival.code);
+      }
+    };
+    addEventListener('hashchange', take);
+    return () => removeEventListener('hashchange', take);
+  }, [receive]);
+}
+
 /** The session of this tab, the answer and the device still to be handled, and the last notice. */
 function useTab(arrival: Arrival) {
   const isReturned = arrival.kind === 'returned' || arrival.kind === 'certificate';
   const [returned, setReturned] = useState(isReturned ? arrival : null);
   const [session, setSession] = useState<Session | null>(savedSession);
   const [device, showDevice] = useState<PendingDevice | null>(savedPendingDevice);
-  const [notice, notify] = useState<Notice | null>(
-    arrival.kind === 'device' && arrival.isDamaged ? problem(words.add.damaged) : null,
+  const [notice, notify] = useState<Notice | null>(() => firstNotice(arrival, session));
+  const [invitation, setInvitation] = useState(
+    arrival.kind === 'invited' && session === null ? arrival.code : null,
   );
   const setDevice = useCallback((next: PendingDevice | null) => {
     savePendingDevice(next);
@@ -112,6 +131,7 @@ function useTab(arrival: Arrival) {
   const startSession = useCallback((next: Session, last: Notice | null = null) => {
     saveSession(next);
     setSession(next);
+    setInvitation(null);
     close(last);
   }, []);
   const endSession = useCallback((last: Notice) => {
@@ -119,5 +139,22 @@ function useTab(arrival: Arrival) {
     setSession(null);
     notify(last);
   }, []);
-  return { returned, session, device, setDevice, notice, notify, startSession, endSession, close };
+  const receive = useCallback(
+    (code: string) => {
+      setInvitation(session === null ? code : null);
+      notify(session === null ? null : problem(words.signIn.invitedAlready));
+    },
+    [session],
+  );
+  useInvitationLinks(receive);
+  const known = { returned, session, device, invitation, notice };
+  return { ...known, setDevice, notify, startSession, endSession, close };
+}
+
+/** What is wrong with the address this page was opened at. */
+function firstNotice(arrival: Arrival, session: Session | null): Notice | null {
+  if (arrival.kind === 'invited' && session !== null) {
+    return problem(words.signIn.invitedAlready);
+  }
+  return arrival.kind === 'device' && arrival.isDamaged ? problem(words.add.damaged) : null;
 }

@@ -9,6 +9,7 @@ import {
   failure,
   Loading,
   NoticeLine,
+  problem,
   useAction,
   type Notice,
   type Notify,
@@ -16,7 +17,7 @@ import {
 import { words } from '../words/words.js';
 import type { CodeSignInProps } from './code-sign-in.js';
 import { KeyForm, NewKeyForm } from './key-forms.js';
-import { MethodList } from './method-list.js';
+import { canSignUp, MethodList } from './method-list.js';
 import { redirectTo } from './start-sign-in.js';
 import type { Session } from './tab-state.js';
 
@@ -28,12 +29,14 @@ const CodeSignIn = lazyPart<CodeSignInProps>(async () => {
 export interface SignInProps {
   /** Whether the page was just opened: then the automatic redirect applies. */
   readonly isFresh: boolean;
+  /** The code of an invitation whose link was opened: shows the sign-up. null = none was. */
+  readonly invitation: string | null;
   readonly startSession: (session: Session, notice?: Notice | null) => void;
   readonly notify: Notify;
 }
 
 /** The sign-in and sign-up methods that the server offers. */
-export function SignIn({ isFresh, startSession, notify }: SignInProps) {
+export function SignIn({ isFresh, invitation, startSession, notify }: SignInProps) {
   const [choices, setChoices] = useState<AuthChoices | null>(null);
   const load = async () => {
     try {
@@ -52,7 +55,7 @@ export function SignIn({ isFresh, startSession, notify }: SignInProps) {
   return choices === null ? (
     <Loading retry={load} notify={notify} />
   ) : (
-    <Steps choices={choices} startSession={startSession} notify={notify} />
+    <Steps choices={choices} invitation={invitation} startSession={startSession} notify={notify} />
   );
 }
 
@@ -75,15 +78,20 @@ async function redirectIfConfigured(choices: AuthChoices, notify: Notify): Promi
 /** The list of methods, or the one that was chosen of those that need a form. */
 export type Step = 'methods' | 'key' | 'new-key' | 'code';
 
-interface StepsProps extends Pick<SignInProps, 'startSession' | 'notify'> {
+interface StepsProps extends Omit<SignInProps, 'isFresh'> {
   readonly choices: AuthChoices;
 }
 
-function Steps({ choices, startSession, notify }: StepsProps) {
-  const [step, setStep] = useState<Step>('methods');
+function Steps({ choices, invitation, startSession, notify }: StepsProps) {
+  const isInvitable = canSignUp(choices);
+  const [step, setStep] = useState<Step>(
+    invitation !== null && isInvitable ? 'new-key' : 'methods',
+  );
   const [notice, show] = useState<Notice | null>(null);
   const action = useAction(show);
   const keyForm = <KeyForm use={async (key) => startSession(await clientFor().logIn(key))} />;
+  const isRefused = invitation !== null && !isInvitable;
+  useEffect(() => void (isRefused && notify(problem(words.signIn.noInvitations))), []);
   const go = (next: Step) => {
     notify(null);
     show(null);
@@ -97,7 +105,7 @@ function Steps({ choices, startSession, notify }: StepsProps) {
     return <CodeSignIn startSession={startSession} close={back} />;
   }
   if (step === 'new-key') {
-    return <NewAccount choices={choices} startSession={startSession} back={() => back()} />;
+    return <NewAccount {...{ choices, invitation, startSession }} back={() => back()} />;
   }
   if (step === 'key') {
     return (
@@ -115,15 +123,16 @@ function Steps({ choices, startSession, notify }: StepsProps) {
   );
 }
 
-interface NewAccountProps extends Pick<StepsProps, 'choices' | 'startSession'> {
+interface NewAccountProps extends Pick<StepsProps, 'choices' | 'invitation' | 'startSession'> {
   readonly back: () => void;
 }
 
-function NewAccount({ choices, startSession, back }: NewAccountProps) {
+function NewAccount({ choices, invitation: given, startSession, back }: NewAccountProps) {
   return (
     <Card title={words.newKey.title} back={back}>
       <NewKeyForm
         needsInvitation={!choices.deviceKey.canSignUp}
+        givenInvitation={given ?? ''}
         use={async (key, invitation) => {
           const session = await clientFor().signUp(key, invitation === null ? {} : { invitation });
           startSession(session, done(words.newKey.ready));

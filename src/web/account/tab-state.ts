@@ -1,6 +1,7 @@
 import { readOAuthReturn, type OAuthReturn } from '../../client/api/oauth-return.js';
 import { readDeviceLink } from '../../client/crypto/device-link.js';
 import { isRecord } from '../../client/is-record.js';
+import { invitationIn } from '../../policy/flow/invitation-code.js';
 import { forgetOpened } from './notifications/opened-content.js';
 import { sectionIn } from './sections.js';
 
@@ -35,6 +36,8 @@ export const CERTIFICATE = 'mtls';
 /** How this page was opened. */
 export type Arrival =
   | { readonly kind: 'opened' }
+  /** By the link of an invitation, with its code as it was written. */
+  | { readonly kind: 'invited'; readonly code: string }
   /** To add a device, by its link or by a code to type. */
   | {
       readonly kind: 'device';
@@ -99,6 +102,10 @@ export function takeArrival(): Arrival {
   history.replaceState(null, '', section === null ? document.baseURI : `#${section}`);
   if (/\/device\/?$/.test(address.pathname)) {
     return fromDevice(address);
+  }
+  const code = invitationIn(address.hash);
+  if (code !== null) {
+    return { kind: 'invited', code };
   }
   const provider = /\/oauth\/([^/]+)\/?$/.exec(address.pathname)?.[1];
   return provider === undefined ? fromCertificate(address) : fromProvider(provider, address.href);

@@ -7,7 +7,7 @@ import { texts } from './words/texts.js';
 interface HeadProps {
   readonly title: string;
   /** What the page shows, for whether it is up to date. */
-  readonly live?: Pick<Live<unknown>, 'value' | 'notice'>;
+  readonly live?: Live<unknown>;
   readonly children?: ComponentChildren;
 }
 
@@ -26,13 +26,14 @@ export function Head({ title, live, children }: HeadProps) {
         </h1>
         {children}
       </div>
-      {live !== undefined && live.value !== null && <Freshness isFresh={live.notice === null} />}
+      {live !== undefined && <Freshness live={live} />}
     </div>
   );
 }
 
-function Freshness({ isFresh }: { readonly isFresh: boolean }) {
-  return (
+/** Whether what is shown is up to date; nothing before it is read. */
+export function Freshness({ live: { value, isFresh } }: { readonly live: Live<unknown> }) {
+  return value === null ? null : (
     <span class={isFresh ? 'fresh' : 'fresh stale'} role="status" title={texts.live.hint}>
       {isFresh ? texts.live.fresh : texts.live.stale}
     </span>

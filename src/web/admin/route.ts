@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** The parts of the console, by the beginning of their fragment: `/admin/#audit?actor=alice`. */
-export const SECTIONS = ['overview', 'accounts', 'audit', 'policy'] as const;
+export const SECTIONS = ['overview', 'accounts', 'invitations', 'audit', 'policy'] as const;
 
 export type Section = (typeof SECTIONS)[number];
 

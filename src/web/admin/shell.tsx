@@ -7,6 +7,7 @@ import { words } from '../words/words.js';
 import { Account } from './accounts/account.js';
 import { Accounts } from './accounts/accounts.js';
 import { Audit } from './audit/audit.js';
+import { Invitations } from './invitations/invitations.js';
 import { Overview } from './overview/overview.js';
 import { Policy } from './policy/policy.js';
 import { SECTIONS, useRoute, type Filter, type Section } from './route.js';
@@ -16,6 +17,7 @@ import { texts } from './words/texts.js';
 const CONTENT: Readonly<Record<Section, ComponentType<{ readonly filter: Filter }>>> = {
   overview: Overview,
   accounts: Accounts,
+  invitations: Invitations,
   audit: Audit,
   policy: Policy,
 };
@@ -23,6 +25,7 @@ const CONTENT: Readonly<Record<Section, ComponentType<{ readonly filter: Filter 
 const ICONS: Readonly<Record<Section, IconName>> = {
   overview: 'home',
   accounts: 'person',
+  invitations: 'ticket',
   audit: 'list',
   policy: 'shield',
 };
@@ -35,8 +38,8 @@ export function Shell() {
     <>
       <header class="topbar">
         <Brand withHost />
+        <Caller />
         <div class="row">
-          <Caller />
           <LanguageChoice />
           <SignOut />
         </div>
@@ -66,7 +69,9 @@ function Caller() {
   const { caller } = useSession();
   return (
     <span class="caller">
-      <span class="name">{caller.name}</span>
+      <span class="name" title={caller.name}>
+        {caller.name}
+      </span>
       <span class={caller.role === 'operate' ? 'badge accent' : 'badge'}>
         {texts.roles[caller.role]}
       </span>
@@ -89,7 +94,7 @@ function SignOut() {
   return (
     <button type="button" disabled={isBusy} onClick={signOut}>
       <Icon name="exit" />
-      {words.signOut}
+      <span>{words.signOut}</span>
     </button>
   );
 }

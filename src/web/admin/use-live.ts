@@ -4,6 +4,8 @@ import { requiresSignIn } from '../words/failure.js';
 import { useSession } from './session.js';
 
 const PERIOD_MS = 5000;
+/** Without an answer for that long: the server hangs, or the page was hidden. */
+const OLD_MS = 15_000;
 
 /** What the server has now, as far as this page knows. */
 export interface Live<Value> {
@@ -11,6 +13,8 @@ export interface Live<Value> {
   readonly value: Value | null;
   /** Why the last reading failed; `value` is then from one before. */
   readonly notice: Notice | null;
+  /** Whether `value` is what the server had seconds ago. */
+  readonly isFresh: boolean;
   /** Reads it at once. */
   readonly reload: () => void;
 }
@@ -31,6 +35,7 @@ export function useLive<Value>(read: () => Promise<Value>, key: string): Live<Va
   const { end } = useSession();
   const [known, setKnown] = useState<Known<Value> | null>(null);
   const [notice, show] = useState<Notice | null>(null);
+  const age = useAge();
   const latest = useRef(0);
   const current = useRef(read);
   current.current = read;
@@ -44,6 +49,7 @@ export function useLive<Value>(read: () => Promise<Value>, key: string): Live<Va
         // The same answer renders nothing again.
         setKnown((last) => (last?.key === key && last.text === text ? last : { key, text, value }));
         show(null);
+        age.reset();
       }
     } catch (error) {
       if (turn === latest.current) {
@@ -61,7 +67,20 @@ export function useLive<Value>(read: () => Promise<Value>, key: string): Live<Va
   }, [reload]);
 
   const value = known?.key === key ? known.value : null;
-  return { value, notice, reload: () => void reload() };
+  return { value, notice, isFresh: notice === null && !age.isOld, reload: () => void reload() };
+}
+
+/** Whether {@link OLD_MS} passed since the last `reset`. */
+function useAge(): { readonly isOld: boolean; readonly reset: () => void } {
+  const [isOld, setOld] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const reset = useCallback(() => {
+    clearTimeout(timer.current);
+    setOld(false);
+    timer.current = setTimeout(() => setOld(true), OLD_MS);
+  }, []);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return { isOld, reset };
 }
 
 /** @returns ends it */

@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { words } from '../words/words.js';
+import { copyText, selectText } from './copy-text.js';
 import { Icon } from './icon.js';
 
 interface CopyButtonProps {
@@ -8,24 +9,34 @@ interface CopyButtonProps {
   readonly label: string;
 }
 
-/** Copies a text, and shows that it did. */
+/** Stands behind a text, copies it and shows that it did; where it cannot, it selects the text. */
 export function CopyButton({ text, label }: CopyButtonProps) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () => {
-    // Refused: the text can be selected.
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
+  const [copied, setCopied] = useState<{ readonly text: string; readonly done: boolean } | null>(
+    null,
+  );
+  const button = useRef<HTMLButtonElement>(null);
+  const copy = async () => {
+    const done = await copyText(text);
+    setCopied({ text, done });
+    selectText(done ? null : (button.current?.previousElementSibling ?? null));
   };
+  const outcome = copied?.text === text ? copied.done : null;
   return (
-    <button
-      type="button"
-      class="plain small"
-      aria-label={`${isCopied ? words.copied : words.copy}: ${label}`}
-      onClick={copy}
-    >
-      <Icon name={isCopied ? 'check' : 'copy'} />
-    </button>
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="plain small"
+        aria-label={`${outcome === true ? words.copied : words.copy}: ${label}`}
+        onClick={() => void copy()}
+      >
+        <Icon name={outcome === true ? 'check' : 'copy'} />
+      </button>
+      {outcome === false && (
+        <span class="hint whole" role="alert">
+          {words.copyRefused}
+        </span>
+      )}
+    </>
   );
 }

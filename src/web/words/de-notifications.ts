@@ -41,11 +41,6 @@ export const deNotifications: NotificationWords = {
     turnOn: 'In diesem Browser einschalten',
     name: 'Name dieses Browsers',
     on: 'Dieser Browser zeigt jetzt Ihre Benachrichtigungen.',
-    test: 'Test anzeigen',
-    tested:
-      'Eine Testbenachrichtigung wurde angezeigt. Falls Sie keine sehen, erlauben Sie diesem Browser Benachrichtigungen in den Einstellungen Ihres Systems.',
-    testTitle: 'Gatehouse-Test',
-    testBody: 'Dieser Browser kann Ihre Benachrichtigungen anzeigen.',
     wholeWay: 'Den ganzen Weg, von Ihrem Computer bis hierher, prüft dieser Befehl:',
     unsupported:
       'Dieser Browser kann keine Benachrichtigungen empfangen. Fügen Sie diese Seite auf einem iPhone oder iPad zuerst zum Home-Bildschirm hinzu.',

@@ -9,6 +9,8 @@ export const de: Words = {
   dismiss: 'Ausblenden',
   copy: 'Kopieren',
   copied: 'Kopiert',
+  copyRefused:
+    'Der Browser erlaubt dieser Seite nicht, zu kopieren. Der Text ist markiert: Kopieren Sie ihn selbst.',
   show: 'Anzeigen',
   hide: 'Verbergen',
   print: 'Drucken',
@@ -37,6 +39,9 @@ export const de: Words = {
     forDevice: 'Melden Sie sich bei dem Konto an, zu dem das neue Gerät hinzugefügt wird.',
     otherTab:
       'Dieser Vorgang wurde in einem anderen Tab oder Browser begonnen. Beginnen Sie ihn hier neu.',
+    noInvitations: 'Dieser Server nimmt keine Einladungen an.',
+    invitedAlready:
+      'Sie haben eine Einladung geöffnet und sind bereits angemeldet. Melden Sie sich ab, um ein weiteres Konto zu erstellen.',
     closed: 'Sie haben hier kein Konto, und über diesen Anbieter werden keine Konten erstellt.',
   },
 
@@ -154,6 +159,20 @@ export const de: Words = {
     add: 'Gerät hinzufügen …',
     addTitle: 'Gerät hinzufügen',
     addLead: 'Melden Sie ein neues Telefon oder einen Computer an, ohne den Schlüssel abzutippen.',
+  },
+
+  tests: {
+    open: 'Testen…',
+    title: (name) => `Test: ${name}`,
+    show: 'Test anzeigen',
+    shown:
+      'Eine Testbenachrichtigung wurde angezeigt, auf dem Weg einer eingehenden, aber ohne den Push-Dienst. Falls Sie keine sehen, erlauben Sie diesem Browser Benachrichtigungen in den Einstellungen Ihres Systems.',
+    notShown:
+      'Der Test wurde nicht angezeigt. Laden Sie diese Seite neu und versuchen Sie es noch einmal.',
+    sampleTitle: 'Gatehouse-Test',
+    sampleBody: 'Dieser Browser kann Ihre Benachrichtigungen anzeigen.',
+    why: 'Der Server sendet keine Benachrichtigungen, und Push-Dienste nehmen von einer Webseite keine an. Um den ganzen Weg zu testen, führen Sie auf Ihrem Computer diesen Befehl aus, angemeldet mit diesem Konto:',
+    outcome: 'Er meldet, ob der Push-Dienst den Test angenommen hat.',
   },
 
   add: {

@@ -40,11 +40,6 @@ export const enNotifications = {
     turnOn: 'Turn on in this browser',
     name: 'Name of this browser',
     on: 'This browser now shows your notifications.',
-    test: 'Show a test',
-    tested:
-      'A test notification was shown. If you see none, allow notifications of this browser in the settings of your system.',
-    testTitle: 'Gatehouse test',
-    testBody: 'This browser can show your notifications.',
     wholeWay: 'To test the whole way, from your computer to here, run this command:',
     unsupported:
       'This browser cannot receive notifications. On an iPhone or iPad, add this page to the Home Screen first.',

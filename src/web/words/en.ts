@@ -9,6 +9,7 @@ export const en = {
   dismiss: 'Dismiss',
   copy: 'Copy',
   copied: 'Copied',
+  copyRefused: 'The browser does not let this page copy. The text is selected: copy it yourself.',
   show: 'Show',
   hide: 'Hide',
   print: 'Print',
@@ -36,6 +37,9 @@ export const en = {
     noAccountYet: 'No account yet?',
     forDevice: 'Sign in to the account that the new device is added to.',
     otherTab: 'This was started in another tab or browser. Start it again here.',
+    noInvitations: 'This server accepts no invitations.',
+    invitedAlready:
+      'You opened an invitation, and are signed in already. Sign out to create another account.',
     closed: 'You have no account on this server, and this provider does not create accounts.',
   },
 
@@ -148,6 +152,19 @@ export const en = {
     add: 'Add a device…',
     addTitle: 'Add a device',
     addLead: 'Sign in on a new phone or computer, without typing the key.',
+  },
+
+  tests: {
+    open: 'Test…',
+    title: (name: string) => `Test: ${name}`,
+    show: 'Show a test',
+    shown:
+      'A test notification was shown. It took the way of one that arrives, without the push service. If you see none, allow notifications of this browser in your system.',
+    notShown: 'No test was shown. Reload this page.',
+    sampleTitle: 'Gatehouse test',
+    sampleBody: 'This browser can show your notifications.',
+    why: 'The server sends no notifications, and push services accept none from a web page. To test the whole way, run this on a computer that is signed in to this account:',
+    outcome: 'It reports whether the push service accepted the test.',
   },
 
   add: {

@@ -6,6 +6,9 @@ import {
 /** Asks a page for the session it shows: `{serverUrl, sessionId}` or null, to the port given. */
 export const VIEWING = 'gatehouse.viewing';
 
+/** Asks the worker to show a message as one that arrived: `{[SHOW]: message}`, answered to the port. */
+export const SHOW = 'gatehouse.show';
+
 const MAX_ID_CHARACTERS = 128;
 const NAMES = ['topic', 'serverUrl', 'sessionId', 'requestId', 'eventId'] as const;
 

@@ -8,7 +8,7 @@ import {
   webNotification,
 } from '../../client/notifications/web-push.js';
 import { isRecord } from '../../client/is-record.js';
-import { pageAddress, VIEWING } from './page-messages.js';
+import { pageAddress, SHOW, VIEWING } from './page-messages.js';
 
 declare const self: ServiceWorkerGlobalScope;
 /** The first line of this script as it is served: where the app opens a request; null = nowhere. */
@@ -18,18 +18,26 @@ declare const REQUEST_URL: string | null;
 const ANSWER_MS = 500;
 
 self.addEventListener('install', () => void self.skipWaiting());
-self.addEventListener('push', (event) => event.waitUntil(show(event.data)));
+self.addEventListener('push', (event) => event.waitUntil(show(parsed(event.data))));
+self.addEventListener('message', (event) => {
+  // Of a page of this origin: no other reaches the worker.
+  const data: unknown = event.data;
+  if (isRecord(data) && SHOW in data) {
+    event.waitUntil(show(data[SHOW]).then((isShown) => event.ports[0]?.postMessage(isShown)));
+  }
+});
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
   event.waitUntil(open(readNotificationTarget(event.notification.data)));
 });
 
-async function show(data: PushMessageData | null): Promise<void> {
-  const message = readWebPushMessage(parsed(data));
+/** @returns whether a notification was shown: none is where the app shows that session */
+async function show(data: unknown): Promise<boolean> {
+  const message = readWebPushMessage(data);
   if (message === null) {
     // Browsers take the permission back where a push shows nothing.
     await self.registration.showNotification('Gatehouse', { body: 'Something waits for you.' });
-    return;
+    return true;
   }
   const windows = (await openWindows()).filter(({ visibilityState }) => {
     return visibilityState === 'visible';
@@ -39,6 +47,7 @@ async function show(data: PushMessageData | null): Promise<void> {
   if (shown !== null) {
     await self.registration.showNotification(shown.title, shown.options);
   }
+  return shown !== null;
 }
 
 function parsed(data: PushMessageData | null): unknown {

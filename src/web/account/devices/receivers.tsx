@@ -10,6 +10,7 @@ import { formatRelative } from '../../words/format.js';
 import { words } from '../../words/words.js';
 import { unsubscribe } from '../notifications/push-subscription.js';
 import type { SectionProps } from '../use-account.js';
+import { TestReceiver } from './test-receiver.js';
 
 /** The devices that get notifications. */
 export function Receivers({ account, own, session, endSession, notify, reload }: SectionProps) {
@@ -93,6 +94,7 @@ function Receiver({ device, isOwn, isBusy, rename, remove }: ReceiverProps) {
         <span class="quiet">{facts.filter((part) => part !== null).join(' · ')}</span>
       </div>
       <div class="row">
+        <TestReceiver device={device} name={name} isOwn={isOwn} />
         <Rename device={device} label={`${devices.rename}: ${name}`} rename={rename} />
         <button
           type="button"

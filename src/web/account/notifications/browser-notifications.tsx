@@ -4,10 +4,11 @@ import { browserName } from '../../browser-name.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { notificationWords } from '../../words/notification-words.js';
+import { ShowTest } from '../devices/test-receiver.js';
 import type { SectionProps } from '../use-account.js';
 import { Listing } from './listing.js';
 import type { PartProps } from './push-preferences.js';
-import { register, showTest } from './push-registration.js';
+import { register } from './push-registration.js';
 import { whyNoPush } from './push-subscription.js';
 
 type BrowserProps = PartProps & Pick<SectionProps, 'account' | 'own'>;
@@ -23,33 +24,22 @@ export function BrowserNotifications({ account, own, ...props }: BrowserProps) {
         <h2 id="this-browser">{browser.title}</h2>
         <p class="quiet">{browser.lead}</p>
       </div>
-      {isOn && <Registered {...props} />}
+      {isOn && <Registered />}
       {!isOn && reason === null && <RegistrationForm {...props} />}
       {!isOn && reason !== null && <p class="quiet">{browser[reason]}</p>}
     </section>
   );
 }
 
-function Registered({ endSession }: PartProps) {
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+function Registered() {
   const { browser } = notificationWords;
-  const test = async () => {
-    await showTest(browser.testTitle, browser.testBody);
-    show(done(browser.tested));
-  };
   return (
     <>
-      <div class="row">
-        <span class="badge good">
-          <Icon name="check" />
-          {browser.isOn}
-        </span>
-        <button type="button" disabled={isBusy} onClick={() => run(test)}>
-          {browser.test}
-        </button>
-      </div>
-      <NoticeLine notice={notice} />
+      <span class="badge good">
+        <Icon name="check" />
+        {browser.isOn}
+      </span>
+      <ShowTest />
       <p class="hint">{browser.wholeWay}</p>
       <Listing text="gatehouse notify doctor" label={browser.wholeWay} />
     </>

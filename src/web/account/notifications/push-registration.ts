@@ -43,12 +43,6 @@ export async function register(
   await client.savePushToken(token, serverUrl(), { name, platform: 'web' });
 }
 
-/** Shows a notification as the service worker shows those that arrive. */
-export async function showTest(title: string, body: string): Promise<void> {
-  const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
-  await registration?.showNotification(title, { body, tag: 'gatehouse-test' });
-}
-
 async function subscribe(publicKey: string): Promise<PushSubscription> {
   const registration = await navigator.serviceWorker.register(workerAddress());
   await activated(registration);

@@ -1,6 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import { formatWebPushToken } from '../../../client/notifications/web-push.js';
+import { formatWebPushToken, type WebPushMessage } from '../../../client/notifications/web-push.js';
+import { serverUrl } from '../../server.js';
+import { SHOW } from '../../worker/page-messages.js';
 import type { Account } from '../use-account.js';
+
+const ANSWER_MS = 5_000;
 
 /** Why this browser can receive no notifications; null where it can. */
 export function whyNoPush(): 'unsupported' | 'blocked' | null {
@@ -31,4 +35,32 @@ export function useOwnToken(account: Account | null): string | null {
 export async function unsubscribe(): Promise<void> {
   const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
+}
+
+/**
+ * Lets the service worker show a test as it shows a message that a sender encrypted: what is missing of
+ * the whole way is the push service.
+ *
+ * @returns whether it showed one
+ */
+export async function showTest(title: string, body: string): Promise<boolean> {
+  const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
+  const worker = registration?.active;
+  if (!worker) {
+    return false;
+  }
+  const message: WebPushMessage = {
+    ...{ title, body, tag: 'gatehouse-test', createdAt: Date.now(), foregroundBehavior: 'full' },
+    target: {
+      ...{ topic: 'ready', serverUrl: serverUrl(), sessionId: 'gatehouse-test' },
+      ...{ requestId: null, eventId: null },
+    },
+  };
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(data === true);
+    // The worker of an earlier version knows no such question.
+    setTimeout(() => resolve(false), ANSWER_MS);
+    worker.postMessage({ [SHOW]: message }, [port2]);
+  });
 }

@@ -14,7 +14,7 @@ import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
 import { texts } from '../words/texts.js';
 import { nameOf, stateOf } from './account-names.js';
-import type { ActResult } from './act-button.js';
+import type { ActResult } from '../act-button.js';
 import { Acts } from './acts.js';
 import { Decision } from './decision.js';
 import { Identities } from './identities.js';

@@ -3,7 +3,7 @@ import type { AdminAccountQuery, ListedAccount } from '../../../client/api/admin
 import { Icon } from '../../ui/icon.js';
 import { NoticeLine } from '../../ui/notice.js';
 import { formatRelative } from '../../words/format.js';
-import { Head } from '../head.js';
+import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { accountAddress, listAddress, textOf, type Filter } from '../route.js';
 import { useSession } from '../session.js';
@@ -49,7 +49,7 @@ function Search({ filter }: { readonly filter: Filter }) {
             autocapitalize="none"
             spellcheck={false}
             maxLength={200}
-            placeholder={accounts.queryHint}
+            aria-describedby="query-hint"
             defaultValue={filter.query ?? ''}
           />
           <button type="submit" class="primary">
@@ -57,6 +57,9 @@ function Search({ filter }: { readonly filter: Filter }) {
             {accounts.find}
           </button>
         </div>
+        <p id="query-hint" class="hint">
+          {accounts.queryHint}
+        </p>
       </div>
       <ProviderChoice chosen={filter.provider ?? ''} />
       <StateChoice chosen={filter.state ?? ''} />
@@ -130,6 +133,7 @@ function Found({ filter }: { readonly filter: Filter }) {
   const { accounts } = texts;
   return (
     <section aria-label={accounts.found}>
+      <Freshness live={live} />
       <NoticeLine notice={live.notice} />
       {live.value === null && <Skeleton live={live} />}
       {live.value?.rows.length === 0 && (
@@ -146,24 +150,24 @@ function Found({ filter }: { readonly filter: Filter }) {
 
 function Table({ rows }: { readonly rows: readonly ListedAccount[] }) {
   const { accounts } = texts;
+  const columns = ['account', 'state', 'providers', 'sessions', 'lastSeen'] as const;
   return (
-    <table class="list">
-      <thead>
-        <tr>
-          <th scope="col">{accounts.account}</th>
-          <th scope="col">{accounts.state}</th>
-          <th scope="col" class="minor">
-            {accounts.providers}
-          </th>
-          <th scope="col" class="minor number">
-            {accounts.sessions}
-          </th>
-          <th scope="col" class="minor">
-            {accounts.lastSeen}
-          </th>
+    <table class="list" role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <th
+              key={column}
+              scope="col"
+              role="columnheader"
+              class={column === 'sessions' ? 'number' : ''}
+            >
+              {accounts[column]}
+            </th>
+          ))}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         {rows.map((account) => (
           <Row key={account.id} account={account} />
         ))}
@@ -172,26 +176,31 @@ function Table({ rows }: { readonly rows: readonly ListedAccount[] }) {
   );
 }
 
+/** Its roles and labels stand where a narrow window shows the table as a list. */
 function Row({ account }: { readonly account: ListedAccount }) {
   const { id, identities, sessions, lastSeenAt } = account;
+  const { accounts } = texts;
   const { tone, text } = stateOf(account);
-  const seen = lastSeenAt === null ? texts.accounts.never : formatRelative(lastSeenAt);
+  const providers = identities.map(({ provider }) => provider).join(', ');
+  const seen = lastSeenAt === null ? accounts.never : formatRelative(lastSeenAt);
   return (
-    <tr>
-      <td>
+    <tr role="row">
+      <td role="cell">
         <a href={accountAddress(id)}>{nameOf(account)}</a>
         <span class="code hint">{id}</span>
       </td>
-      <td>
+      <td role="cell">
         <span class={`badge ${tone}`}>{text}</span>
       </td>
-      <td class="minor">
-        {identities.length === 0
-          ? texts.accounts.noProvider
-          : identities.map(({ provider }) => provider).join(', ')}
+      <td role="cell" data-label={accounts.providers}>
+        {identities.length === 0 ? accounts.noProvider : providers}
       </td>
-      <td class="minor number">{sessions}</td>
-      <td class="minor">{seen}</td>
+      <td role="cell" class="number" data-label={accounts.sessions}>
+        {sessions}
+      </td>
+      <td role="cell" data-label={accounts.lastSeen}>
+        {seen}
+      </td>
     </tr>
   );
 }

@@ -1,7 +1,7 @@
 import type { AdminAccount, AccountAct } from '../../../client/api/admin-client.js';
 import { useSession } from '../session.js';
 import { texts } from '../words/texts.js';
-import { ActButton, type ActResult } from './act-button.js';
+import { ActButton, type ActResult } from '../act-button.js';
 
 interface ActsProps extends ActResult {
   readonly account: AdminAccount;

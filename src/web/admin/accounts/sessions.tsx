@@ -4,7 +4,7 @@ import { Icon, type IconName } from '../../ui/icon.js';
 import { formatRelative } from '../../words/format.js';
 import { useSession } from '../session.js';
 import { texts } from '../words/texts.js';
-import { ActButton, type ActResult } from './act-button.js';
+import { ActButton, type ActResult } from '../act-button.js';
 import { methodName } from './account-names.js';
 
 interface SessionsProps extends ActResult {

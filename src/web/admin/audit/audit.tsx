@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { AdminAuditQuery } from '../../../client/api/admin-client.js';
 import { Icon } from '../../ui/icon.js';
 import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
-import { Head } from '../head.js';
+import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { listAddress, textOf, type Filter } from '../route.js';
 import { keptToken, useSession } from '../session.js';
@@ -121,7 +121,10 @@ function Events({ filter }: { readonly filter: Filter }) {
   return (
     <section aria-labelledby="events">
       <div class="card-head">
-        <h2 id="events">{audit.events}</h2>
+        <div class="titled">
+          <h2 id="events">{audit.events}</h2>
+          <Freshness live={live} />
+        </div>
         <Download filter={filter} />
       </div>
       <NoticeLine notice={live.notice} />

@@ -29,21 +29,19 @@ export function EventTable({ events, withAccount }: EventTableProps) {
   if (events.length === 0) {
     return <p class="empty">{audit.none}</p>;
   }
+  const columns = ['at', 'what', 'actor', ...(withAccount ? (['account'] as const) : [])] as const;
   return (
-    <table class="list events">
-      <thead>
-        <tr>
-          <th scope="col">{audit.at}</th>
-          <th scope="col">{audit.what}</th>
-          <th scope="col">{audit.actor}</th>
-          {withAccount && (
-            <th scope="col" class="minor">
-              {audit.account}
+    <table class="list events" role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <th key={column} scope="col" role="columnheader">
+              {audit[column]}
             </th>
-          )}
+          ))}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         {events.map((event) => (
           <Row key={event.id} event={event} withAccount={withAccount} />
         ))}
@@ -55,21 +53,21 @@ export function EventTable({ events, withAccount }: EventTableProps) {
 function Row({ event, withAccount }: { event: AdminAuditEvent; withAccount: boolean }) {
   const { at, kind, actor, accountId } = event;
   return (
-    <tr>
-      <td>
+    <tr role="row">
+      <td role="cell">
         <time dateTime={new Date(at).toISOString()}>{formatDate(at)}</time>
       </td>
-      <td>
+      <td role="cell">
         <span class={`badge ${TONES[kind] ?? ''}`}>{kindName(kind)}</span>
         <span class="hint">{factsOf(event)}</span>
       </td>
-      <td>
+      <td role="cell" data-label={texts.audit.actor}>
         <a class="quiet-link" href={listAddress('audit', { actor })}>
           {actorName(actor)}
         </a>
       </td>
       {withAccount && (
-        <td class="minor">
+        <td role="cell" data-label={texts.audit.account}>
           {accountId !== null && (
             <a class="code quiet-link" href={accountAddress(accountId)}>
               {accountId.slice(0, 8)}

@@ -1,4 +1,5 @@
 import type { AdminAccount, AdminAuditEvent } from '../../../client/api/admin-client.js';
+import type { InvitationState } from '../invitations/invitation-state.js';
 
 /** What the console says in English, beside the words of the account page. */
 export const en = {
@@ -17,6 +18,7 @@ export const en = {
     label: 'Administration',
     overview: 'Overview',
     accounts: 'Accounts',
+    invitations: 'Invitations',
     audit: 'Audit trail',
     policy: 'Policy',
   },
@@ -185,6 +187,46 @@ export const en = {
       done: 'The session has ended.',
     },
     endNamed: (name: string) => `End the session of ${name}`,
+  },
+
+  invitations: {
+    lead: 'New device keys sign up with them. They are deleted when they expire.',
+    off: 'This server does not accept invitations',
+    offHint: 'To let new device keys sign up with one, start the server with:',
+    none: 'There is no invitation.',
+    note: 'Note',
+    noteHint: 'For administrators, for example who is invited. Kept in the audit trail too.',
+    unnamed: 'Without a note',
+    states: {
+      open: 'Open',
+      'used-up': 'Used up',
+      expired: 'Expired',
+      revoked: 'Revoked',
+    } satisfies Record<InvitationState, string>,
+    used: (used: number, uses: number) => `${used} of ${uses} used`,
+    until: (time: string) => `valid until ${time}`,
+    createdBy: (name: string, when: string) => `created by ${name} ${when}`,
+    create: 'New invitation…',
+    createTitle: 'Create an invitation',
+    uses: 'Accounts that it can create',
+    lifetime: 'Valid for',
+    days: (days: number) => (days === 1 ? '1 day' : `${days} days`),
+    submit: 'Create the invitation',
+    created: 'The invitation is created',
+    createdLead: 'Its code is shown only now. Send it to the person you invite.',
+    code: 'Code',
+    link: 'Link',
+    linkHint: 'The link opens the account page and fills the code in.',
+    noLink: 'There is no link: it needs SERVICE_PUBLIC_URL and the account page.',
+    close: 'I saved it',
+    revoke: {
+      open: 'Revoke…',
+      title: 'Revoke this invitation?',
+      lead: 'No more accounts are created with it. The accounts that it created stay.',
+      submit: 'Revoke the invitation',
+      done: 'The invitation is revoked.',
+    },
+    revokeNamed: (name: string) => `Revoke the invitation: ${name}`,
   },
 
   audit: {

@@ -1,10 +1,10 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { AdminActAnswer } from '../../../client/api/admin-client.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
-import { done, NoticeLine, useAction, type Notice, type Notify } from '../../ui/notice.js';
-import { words } from '../../words/words.js';
-import { useSession } from '../session.js';
-import { texts } from '../words/texts.js';
+import type { AdminActAnswer } from '../../client/api/admin-client.js';
+import { Dialog, useDialog } from '../ui/dialog.js';
+import { done, NoticeLine, useAction, type Notice, type Notify } from '../ui/notice.js';
+import { words } from '../words/words.js';
+import { useSession } from './session.js';
+import { texts } from './words/texts.js';
 
 const MAX_REASON = 200;
 
@@ -19,7 +19,7 @@ interface ActTexts {
   readonly done: string;
 }
 
-/** What an act needs of the page that shows the account. */
+/** What an act needs of the page that shows what it changes. */
 export interface ActResult {
   /** Receives what was done, and null when an act is begun. */
   readonly notify: Notify;
@@ -37,7 +37,7 @@ interface ActButtonProps extends ActResult {
   readonly run: (reason: string) => Promise<AdminActAnswer>;
 }
 
-/** An act on an account: it asks for the reason first, which the audit trail keeps. */
+/** An act: it asks for the reason first, which the audit trail keeps. */
 export function ActButton({
   texts: own,
   label,

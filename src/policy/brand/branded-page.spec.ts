@@ -1,4 +1,4 @@
-import { brandedPage, brandStyle, imageSource } from './branded-page.js';
+import { brandedPage, brandElsewhere, brandStyle, imageSource } from './branded-page.js';
 
 const HTML = `<head>
   <title>Gatehouse</title>
@@ -40,5 +40,17 @@ describe(imageSource.name, () => {
     ['https://cdn.example:8443/a/b.svg', 'https://cdn.example:8443'],
   ])('of %j is %j', (logoUrl, source) => {
     expect(imageSource(logoUrl)).toBe(source);
+  });
+});
+
+describe(brandElsewhere.name, () => {
+  it.each([
+    ['/logo.svg', 'https://gate.example/home', 'https://gate.example/logo.svg'],
+    ['/logo.svg', null, null],
+    ['https://cdn.example/a.svg', 'https://gate.example', 'https://cdn.example/a.svg'],
+    ['data:image/png;base64,AAAA', null, 'data:image/png;base64,AAAA'],
+    [null, 'https://gate.example', null],
+  ])('with the logo %j of a server at %j has the logo %j', (logoUrl, publicUrl, expected) => {
+    expect(brandElsewhere({ ...NONE, logoUrl }, publicUrl)).toEqual({ ...NONE, logoUrl: expected });
   });
 });
