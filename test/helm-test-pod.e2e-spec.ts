@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { helmBinary } from './chart/helm-binaries.js';
+import { helmBinary } from './chart/binaries.js';
 import { at, find, type JsonObject, manifestsIn, templateWith } from './chart/render.js';
 import { type Server, startServer } from './helpers/server.js';
 

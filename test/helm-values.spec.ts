@@ -5,7 +5,7 @@ import { VARIABLE_NAMES, variableOf } from '../src/config/environment/env.js';
 import type { Variable } from '../src/config/environment/variable.js';
 import { readVersion } from '../src/common/version.js';
 import { Metrics } from '../src/metrics/metrics.js';
-import { helmBinary, type HelmMajor } from './chart/helm-binaries.js';
+import { helmBinary, type HelmMajor } from './chart/binaries.js';
 import { REFUSALS } from './chart/refusals.js';
 import * as chart from './chart/render.js';
 

@@ -44,6 +44,8 @@ export function runHelm(helm: string, args: readonly string[]): Promise<HelmResu
     KUBECONFIG: '/dev/null',
     HTTP_PROXY: nowhere,
     HTTPS_PROXY: nowhere,
+    // A run ends before the collection of garbage saves anything, and is a fifth cheaper without.
+    GOGC: 'off',
   };
   return new Promise((resolve) => {
     const options = { env, maxBuffer: 16_777_216 };
@@ -77,9 +79,15 @@ export async function notes(helm: string, valuesFile: string, ...more: string[])
   return stdout.split('\nNOTES:\n')[1] ?? '';
 }
 
+/** The objects in a text; a key that is there twice is an error. */
 export function manifestsIn(rendered: string): Manifest[] {
   return parseAllDocuments(rendered)
-    .map((document) => document.toJS() as Manifest | null)
+    .map((document) => {
+      if (document.errors.length > 0) {
+        throw new Error(document.errors.join('\n'));
+      }
+      return document.toJS() as Manifest | null;
+    })
     .filter((manifest) => manifest !== null);
 }
 

@@ -8,64 +8,127 @@ import type { Manifest } from './render.js';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-const PACKAGES: readonly (readonly [RegExp, string])[] = [
+/** The oldest version that the chart supports, one between, and the newest that npm has types of. */
+export const KUBERNETES = ['1.30', '1.33', '1.36'] as const;
+export type KubernetesVersion = (typeof KUBERNETES)[number];
+
+/** Groups that are added to a cluster, whose versions do not follow those of Kubernetes. */
+const ADDED: readonly (readonly [RegExp, string])[] = [
   [/^gateway\.networking\.k8s\.io\//, '@kubernetes-models/gateway-api'],
+  [/^gateway\.envoyproxy\.io\//, '@kubernetes-models/envoy-gateway'],
   [/^monitoring\.coreos\.com\//, '@kubernetes-models/prometheus-operator'],
   [/^cert-manager\.io\//, '@kubernetes-models/cert-manager'],
-  [/^(v1$|(apps|batch|autoscaling|policy|networking\.k8s\.io)\/)/, 'kubernetes-models'],
+  [/^traefik\.io\//, '@kubernetes-models/traefik'],
 ];
 
-/** The module with the type and the validator of an object; null for kinds that have none. */
-export function modelOf({ apiVersion, kind }: Manifest): string | null {
-  const found = PACKAGES.find(([pattern]) => pattern.test(apiVersion));
-  return found === undefined ? null : `${found[1]}/${apiVersion}/${kind}`;
+/** Packages that are generated from the OpenAPI document of one version of Kubernetes. */
+const TYPES: Readonly<Record<KubernetesVersion, (manifest: Manifest) => string>> = {
+  '1.30': ({ apiVersion, kind }) => {
+    const [version = '', group = 'core'] = apiVersion.split('/').reverse();
+    return typeIn(`kubernetes-types/${group.split('.')[0]}/${version}.js`, kind);
+  },
+  '1.33': ({ apiVersion, kind }) => modelType('kubernetes-models-1-33', apiVersion, kind),
+  '1.36': ({ apiVersion, kind }) => modelType('kubernetes-models', apiVersion, kind),
+};
+
+const typeIn = (module: string, name: string): string => `import('${module}').${name}`;
+const modelType = (npmPackage: string, apiVersion: string, kind: string): string =>
+  typeIn(`${npmPackage}/${apiVersion}/${kind}`, `I${kind}`);
+
+/** The package with the types of an added group; undefined for what Kubernetes itself has. */
+function addedBy({ apiVersion }: Manifest): string | undefined {
+  return ADDED.find(([pattern]) => pattern.test(apiVersion))?.[1];
 }
 
 /** Checks an object as the API server would check its values: types, ranges, required fields. */
 export async function validateValues(manifest: Manifest): Promise<void> {
-  const model = modelOf(manifest);
-  if (model === null) {
-    return;
-  }
+  const { apiVersion, kind } = manifest;
+  const model = `${addedBy(manifest) ?? 'kubernetes-models'}/${apiVersion}/${kind}`;
   const module = (await import(model)) as Record<
     string,
     new (data: Manifest) => { validate(): void }
   >;
-  const Model = module[manifest.kind];
+  const Model = module[kind];
   if (Model === undefined) {
-    throw new Error(`${model} does not have ${manifest.kind}.`);
+    throw new Error(`${model} does not have ${kind}.`);
   }
   new Model(manifest).validate();
 }
 
 /**
- * Checks that no object has a field its kind does not have: validators let such fields pass, and
- * the excess-property check of TypeScript does not. Returns what the compiler says.
+ * What three versions of Kubernetes refuse, as with strict field validation: unknown and missing
+ * fields, wrong types, and API versions that they do not serve. A line for each problem.
  */
-export async function typeCheck(manifests: readonly Manifest[]): Promise<string> {
+export async function problemsOf(
+  manifests: readonly Manifest[],
+): Promise<Readonly<Record<KubernetesVersion, readonly string[]>>> {
   const cache = join(ROOT, '.cache');
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, 'chart-types-'));
   try {
-    const files = manifests.flatMap((manifest, index) => {
-      const model = modelOf(manifest);
-      const text = JSON.stringify(manifest, null, 2);
-      return model === null
-        ? []
-        : [
-            `import type { I${manifest.kind} as T${index} } from '${model}';\n` +
-              `export const m${index}: T${index} = ${text};\n`,
-          ];
-    });
-    await writeFile(join(directory, 'manifests.mts'), files.join(''));
-    const flags = '--noEmit --strict --skipLibCheck --module nodenext --target es2022 --types node';
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const args = [tsc, ...flags.split(' '), '--ignoreConfig', join(directory, 'manifests.mts')];
-    return await run(process.execPath, args).then(
-      () => '',
-      (error: { stdout?: string }) => error.stdout ?? String(error),
-    );
+    for (const version of KUBERNETES) {
+      await writeFile(join(directory, `v${version}.mts`), moduleFor(version, manifests));
+    }
+    const errors = await compile(directory);
+    const problems = (version: KubernetesVersion): string[] => [
+      ...manifests.flatMap(unstableVersion),
+      ...errors
+        .filter((error) => error.version === version)
+        .map(({ line, message }) => `${nameOf(manifests[line - 1])}: ${message}`),
+    ];
+    return { '1.30': problems('1.30'), '1.33': problems('1.33'), '1.36': problems('1.36') };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** A module that compiles only where each of the objects has the type of its kind. */
+function moduleFor(version: KubernetesVersion, manifests: readonly Manifest[]): string {
+  const lines = manifests.map((manifest, index) => {
+    const added = addedBy(manifest);
+    const type =
+      added === undefined
+        ? TYPES[version](manifest)
+        : modelType(added, manifest.apiVersion, manifest.kind);
+    return `export const m${index}: ${type} = ${JSON.stringify(manifest)};`;
+  });
+  return lines.join('\n');
+}
+
+/**
+ * Alpha and beta versions of Kubernetes' own groups are removed after some releases, and stable ones
+ * never are. The packages of 1.33 and 1.36 have also the types of versions that are removed.
+ */
+function unstableVersion(manifest: Manifest): string[] {
+  const { apiVersion } = manifest;
+  const isStable = addedBy(manifest) !== undefined || /^(.+\/)?v\d+$/.test(apiVersion);
+  return isStable ? [] : [`${nameOf(manifest)}: ${apiVersion} is not a stable version`];
+}
+
+function nameOf(manifest: Manifest | undefined): string {
+  return `${manifest?.kind}/${manifest?.metadata.name}`;
+}
+
+interface CompilerError {
+  readonly version: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+async function compile(directory: string): Promise<CompilerError[]> {
+  const flags = '--noEmit --strict --skipLibCheck --module nodenext --target es2022 --types node';
+  const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
+  const files = KUBERNETES.map((version) => join(directory, `v${version}.mts`));
+  const more = ['--ignoreConfig', '--singleThreaded', '--pretty', 'false'];
+  const said = await run(process.execPath, [tsc, ...flags.split(' '), ...more, ...files]).then(
+    () => '',
+    (error: { stdout?: string }) => error.stdout || String(error),
+  );
+  const errors = [...said.matchAll(/v([\d.]+)\.mts\((\d+),\d+\): error (.+)$/gm)].map(
+    ([, version = '', line, message = '']) => ({ version, line: Number(line), message }),
+  );
+  if (said !== '' && errors.length === 0) {
+    throw new Error(said);
+  }
+  return errors;
 }

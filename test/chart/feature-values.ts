@@ -1,0 +1,86 @@
+import type { JsonObject } from './render.js';
+
+const DATABASE = {
+  DATABASE_URL: { existingSecret: 'gatehouse' },
+  SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
+};
+const TOKEN = { name: 'prometheus', key: 'token' };
+const LABELS = {
+  'app.kubernetes.io/name': 'other',
+  'app.kubernetes.io/instance': 'other',
+  'app.kubernetes.io/component': 'other',
+  'app.kubernetes.io/version': '0',
+  team: 'identity',
+};
+
+/** Values that make objects or fields which none of the chart's files of values makes. */
+export const FEATURES = {
+  'labels of its own': {
+    commonLabels: LABELS,
+    podLabels: { ...LABELS, team: 'pods' },
+    service: { labels: { ...LABELS, team: 'service' } },
+    secrets: DATABASE,
+    migrations: { podLabels: LABELS },
+    metrics: { enabled: true, serviceMonitor: { enabled: true, labels: LABELS } },
+  },
+  'a load balancer': {
+    service: {
+      type: 'LoadBalancer',
+      loadBalancerClass: 'internal',
+      loadBalancerIP: '10.0.0.1',
+      loadBalancerSourceRanges: ['10.0.0.0/8'],
+      externalTrafficPolicy: 'Local',
+    },
+  },
+  'an egress policy': {
+    secrets: DATABASE,
+    networkPolicy: {
+      egress: {
+        enabled: true,
+        rules: [{ ports: [{ port: 5432 }], to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
+      },
+    },
+  },
+  'the administration API': {
+    administration: {
+      enabled: true,
+      tokens: { existingSecret: 'admins' },
+      tls: { existingSecret: 'admin-tls' },
+    },
+    networkPolicy: {
+      adminFrom: [{ namespaceSelector: { matchLabels: { name: 'operators' } } }],
+    },
+  },
+  'metrics without a token': { metrics: { enabled: true, serviceMonitor: { enabled: true } } },
+  'metrics with a token of the values': {
+    metrics: { enabled: true, serviceMonitor: { enabled: true } },
+    secrets: { METRICS_TOKEN: { existingSecret: 'prometheus', key: 'token' } },
+  },
+  'metrics with a token in extraEnv': {
+    metrics: { enabled: true, serviceMonitor: { enabled: true } },
+    extraEnv: [
+      { name: 'METRICS_TOKEN', valueFrom: { secretKeyRef: { ...TOKEN, optional: false } } },
+    ],
+  },
+  'metrics with a token in a file': {
+    config: { METRICS_TOKEN_FILE: '/mnt/token' },
+    metrics: {
+      enabled: true,
+      serviceMonitor: { enabled: true, authorization: { credentials: TOKEN } },
+    },
+  },
+  'certificates from traefik': forwardedBy('traefik'),
+  'certificates from haproxy': forwardedBy('haproxy'),
+  'certificates from aws-alb': forwardedBy('aws-alb'),
+} satisfies Readonly<Record<string, JsonObject>>;
+
+function forwardedBy(proxy: string): JsonObject {
+  const forwarded = { proxy, trustedProxies: ['10.0.0.1'], createProxyConfig: true };
+  return {
+    ingress: { enabled: true, hosts: ['gate.example.org'] },
+    mtls: {
+      enabled: true,
+      forwarded: { ...forwarded, caSecret: 'a/b', awsTrustStoreArn: 'arn:a' },
+    },
+  };
+}
