@@ -20,13 +20,13 @@ const awayFromStorage = [
   '/(cli|mtls|notif|client-kit|helm-test-pod|packages|packed-server|start)[^/]*\\.e2e-spec',
   '/(abuse|account-page[^/]*|arbitrary-input[^/]*|device-attacks|devices|documentation|encryption[^/]*)\\.e2e-spec',
   '/(errors|features|login-challenge|metrics-port|no-store|rate-limits|required-providers|route-guards|shutdown)\\.e2e-spec',
-  '/(admin-rate-limit|signup-policy|tracing|updates-(limits|refusals))\\.e2e-spec',
+  '/(admin-(certificates|rate-limit)|signup-policy|tracing|updates-(limits|refusals))\\.e2e-spec',
   '/(external-(allowlist|connect|github|issuer|login|loopback[^/]*|races|return)|keyless[^/]*)\\.e2e-spec',
 ];
 /** They need PostgreSQL or Redis, and skip all of themselves on the embedded database. */
 const needsServices = [
   '/(admin|admin-(console[^/]*|leaver|operations)|admission|backchannel-logout|changed-rules|cluster)\\.e2e-spec',
-  '/(database-faults|external-stored|fresh-login|invitations|offboarding[^/]*|provider-failures)\\.e2e-spec',
+  '/(database-faults|external-(google|stored)|fresh-login|invitations|offboarding[^/]*|provider-failures)\\.e2e-spec',
   '/(redis-failover|replicas|shutdown-rolling|upgrade)\\.e2e-spec',
 ];
 const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];

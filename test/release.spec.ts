@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { readVersion } from '../src/common/version.js';
 import { packageChart } from '../tools/release/chart.mjs';
 import { readLog, releaseNotes } from '../tools/release/notes.mjs';
-import { helmBinary } from './chart/helm-binaries.js';
+import { helmBinary } from './chart/binaries.js';
 import { at, find, manifestsIn, runHelm, type Json } from './chart/render.js';
 
 const run = promisify(execFile);
@@ -161,6 +161,29 @@ describe('the published chart', () => {
     );
     expect(at(find(manifests, 'Deployment'), 'spec.template.spec.containers.0.image')).toBe(
       `ghcr.io/example/gatehouse:${readVersion()}`,
+    );
+  });
+
+  it('has its metadata for Artifact Hub in its own repository, as documented there', async () => {
+    const text = await readFile(join(ROOT, 'helm/artifacthub-repo.yml'), 'utf8');
+    const fields = (text.split('\n#\n')[1] ?? '').replaceAll(/^# /gm, '');
+    expect(parse(fields)).toEqual({
+      repositoryID: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      owners: [{ name: expect.any(String), email: expect.stringContaining('@') }],
+    });
+
+    const workflow = parse(await readFile(join(WORKFLOWS, 'release.yml'), 'utf8')) as Json;
+    const steps = at(workflow, 'jobs.chart.steps') as readonly Json[];
+    const [push = '', metadata = ''] = steps
+      .map((step) => String(at(step, 'run') ?? ''))
+      .filter(Boolean);
+    const [, target = ''] = /target="(.+)"/.exec(push) ?? [];
+    expect(metadata.split(/[\s\\]+/)).toEqual(
+      expect.arrayContaining([
+        `"${target}/gatehouse:artifacthub.io"`,
+        '/dev/null:application/vnd.cncf.artifacthub.config.v1+yaml',
+        'artifacthub-repo.yml:application/vnd.cncf.artifacthub.repository-metadata.layer.v1.yaml',
+      ]),
     );
   });
 });

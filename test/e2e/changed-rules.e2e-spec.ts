@@ -6,6 +6,7 @@ import { call, type Json, type Login } from '../helpers/client.js';
 import { connect, type LiveClient } from '../helpers/client-live.js';
 import { createCliUser } from '../helpers/cli.js';
 import { IS_POSTGRES, type Server } from '../helpers/server.js';
+import { AdminTokensFile, adminUrlOf } from './admin-world.js';
 import { KEYLESS, OffboardingWorld, type Person } from './offboarding-world.js';
 import { callFrom, mtlsEnv, PROXY } from './mtls-world.js';
 
@@ -15,6 +16,8 @@ const EVERYONE = { allowedIssuers: [], allowedEmailDomains: [] };
 const withServices = IS_POSTGRES ? describe : describe.skip;
 withServices('allow rules that change while the servers run', () => {
   let world: OffboardingWorld;
+  let tokens: AdminTokensFile;
+  let adminUrl: string;
   let one: Server;
   let other: Server;
   let volume: string;
@@ -60,7 +63,11 @@ withServices('allow rules that change while the servers run', () => {
     const changed = { ...own, SERVICE_FEATURE_AUTH_MTLS__RULES_PATH: file };
     const lines = Object.entries(changed).map(([name, value]) => `${name}='${value}'`);
     writeFileSync(variables, lines.join('\n'));
-    const { stdout } = await user.run(['policy', 'plan', '--file', variables, '--json'], own);
+    const plan = ['policy', 'plan', '--file', variables, '--json'];
+    const { stdout } = await user.run(plan, own);
+    const server = { GATEHOUSE_ADMIN_URL: adminUrl, GATEHOUSE_ADMIN_TOKEN: tokens.reader };
+    // The server takes the content of the file, which it could not read.
+    expect(JSON.parse((await user.run(plan, server)).stdout)).toEqual(JSON.parse(stdout));
     const explained = await user.run(['policy', 'explain', accountId], own);
     await user.remove();
     return { plan: JSON.parse(stdout) as Json, explanation: explained.stdout };
@@ -92,11 +99,14 @@ withServices('allow rules that change while the servers run', () => {
       AUTH_ACCESS_CACHE_SECONDS: '15',
       METRICS_TOKEN,
     };
-    [one, other] = await Promise.all([world.start(env), world.start(env)]);
+    tokens = await AdminTokensFile.create();
+    [one, other] = await Promise.all([world.start({ ...env, ...tokens.env }), world.start(env)]);
+    adminUrl = await adminUrlOf(one);
   });
   afterAll(async () => {
     await world.close();
     await rm(volume, { recursive: true });
+    await tokens.remove();
   });
 
   const liveAt = async (server: Server, { token }: Login): Promise<LiveClient> => {
@@ -256,6 +266,14 @@ withServices('allow rules that change while the servers run', () => {
     const { plan, explanation } = await predict(changed, leaver);
     expect(plan).toMatchObject({ lose: 1, gain: 0, unknown: 0, examples: [leaver.accountId] });
     expect(explanation).toContain('By these rules: eligible.');
+    const half = { SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS: 'corp.example' };
+    const answer = await call({ url: adminUrl }, 'POST', '/admin/v1/policy/plan', {
+      ...{ token: tokens.reader, body: { environment: half } },
+    });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { details: [{ path: expect.stringContaining('ALLOWED_ISSUERS') }] },
+    });
     await publishCertificateRules(changed);
     expect(await lost.next('closing')).toMatchObject({ code: 'not-eligible', provider: 'mtls' });
     await bothAnswer(leaver, 403);

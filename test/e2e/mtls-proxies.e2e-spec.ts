@@ -21,6 +21,8 @@ interface Proxy {
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
   readonly args: (config: string, home: string) => string[];
+  /** Not a package of Debian: tried where it is installed. */
+  readonly isOptional?: true;
   /** Installs the shipped file as its comment says; else it is the whole configuration. */
   readonly install?: (shipped: string, home: string, port: number) => void;
 }
@@ -87,6 +89,14 @@ const PROXIES: Readonly<Record<string, Proxy>> = {
     env: { ...CUSTOM, CUSTOM_DECODER: 'base64-der' },
     args: (config) => ['run', '--adapter', 'caddyfile', '--config', config],
   },
+  envoy: {
+    binary: '/usr/bin/envoy',
+    debian: 'envoy',
+    file: 'envoy.yaml',
+    env: { FORWARDED_PRESET: 'envoy' },
+    args: (config) => ['--config-path', config],
+    isOptional: true,
+  },
 };
 
 const directory = certificateDirectory();
@@ -100,13 +110,16 @@ const stranger = selfSigned(directory.path, 'stranger', 'email:alice@corp.exampl
 
 afterAll(() => directory.remove());
 
-const missing = Object.values(PROXIES).filter(({ binary }) => !existsSync(binary));
+const tried = Object.entries(PROXIES).filter(
+  ([, { binary, isOptional }]) => isOptional !== true || existsSync(binary),
+);
+const missing = tried.map(([, proxy]) => proxy).filter(({ binary }) => !existsSync(binary));
 if (missing.length > 0 && process.env['CI'] !== 'true') {
   const packages = missing.map(({ debian }) => debian).join(' ');
   console.warn(`NOT RUN: tests behind real proxies. On Debian: apt-get install ${packages}`);
 }
 
-for (const [name, proxy] of Object.entries(PROXIES)) {
+for (const [name, proxy] of tried) {
   const isRun = existsSync(proxy.binary) || process.env['CI'] === 'true';
   (isRun ? describe : describe.skip)(`behind ${name}`, () => {
     let server: Server;
@@ -206,6 +219,7 @@ async function startProxy(
   const shipped = readFileSync(join(SHIPPED, proxy.file), 'utf8')
     .replaceAll('/etc/gatehouse/tls', join(home, 'tls'))
     .replaceAll('gatehouse:3000', `127.0.0.1:${upstream}`)
+    .replace('address: gatehouse, port_value: 3000', `address: 127.0.0.1, port_value: ${upstream}`)
     .replace(/\b8443\b/g, String(ports.certificates))
     .replace(/\b443\b/g, String(ports.open));
   const config = join(home, proxy.file);

@@ -120,7 +120,7 @@ describe('a live connection', () => {
       statusCode: 400,
       details: [{ path: expect.any(String), message: expect.any(String) }],
     });
-    expect(Object.keys((data?.['details'] as object[])[0] ?? {}).sort()).toEqual([
+    expect(Object.keys((data?.['details'] as object[] | undefined)?.[0] ?? {}).sort()).toEqual([
       'message',
       'path',
     ]);

@@ -56,7 +56,8 @@ export async function createCliUser(through: readonly string[] = []): Promise<Cl
       child.stdin?.on('error', () => undefined).end(input);
       return exited;
     },
-    remove: () => rm(home, { recursive: true, force: true }),
+    // A process in the background may write for as long as it takes to end.
+    remove: () => rm(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   };
 }
 

@@ -103,11 +103,15 @@ function providersIntroduction() {
 
 /** The fields of a JSON schema, nested ones by their path. */
 function fieldRows({ properties, required = [] }, prefix) {
-  return Object.entries(properties).flatMap(([name, field]) =>
-    field.type === 'object'
-      ? fieldRows(field, `${prefix}${name}.`)
-      : [[`\`${prefix}${name}\``, fieldDefault(field, required.includes(name)), fieldWords(field)]],
-  );
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const own = [`\`${prefix}${name}\``, fieldDefault(field, required.includes(name))];
+    if (field.type !== 'object') {
+      return [[...own, fieldWords(field)]];
+    }
+    const nested = fieldRows(field, `${prefix}${name}.`);
+    // What is required in it is so only where it is given.
+    return field.required === undefined ? nested : [[...own, field.description], ...nested];
+  });
 }
 
 function fieldDefault({ default: value }, isRequired) {
