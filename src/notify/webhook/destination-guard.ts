@@ -1,6 +1,6 @@
 import { lookup as resolve, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { isPublicAddress, parseAddress } from '../../common/addresses.js';
+import { isPublicAddress, parseAddress } from '../../common/network/addresses.js';
 
 /** The channel's host is, or has, an address that this sender must not talk to. */
 export class DestinationRefused extends Error {
