@@ -26,6 +26,9 @@ const FLAGS = [
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ];
 
+/** A start may take long on a slow machine. */
+const LIMITED = { timeout: WAIT_LIMIT_MS };
+
 /** Requests that fail, and a header that counts for https alone, are listed as errors too. */
 const NO_FAULT = /^Failed to load resource|^The Cross-Origin-Opener-Policy header has been ignored/;
 
@@ -44,7 +47,11 @@ export function hasChromium(): boolean {
 
 /** @param flags beside those that all tests need */
 export function startChromium(flags: readonly string[] = []): Promise<Browser> {
-  return chromium.launch({ executablePath: HEADLESS_SHELL, args: [...FLAGS, ...flags] });
+  return chromium.launch({
+    ...LIMITED,
+    executablePath: HEADLESS_SHELL,
+    args: [...FLAGS, ...flags],
+  });
 }
 
 /**
@@ -59,6 +66,7 @@ export function startProfile(
 ): Promise<BrowserContext> {
   const env = { ...process.env, ...variables };
   return chromium.launchPersistentContext(directory, {
+    ...LIMITED,
     executablePath: CHROMIUM,
     args: FLAGS,
     env,
@@ -88,8 +96,9 @@ export async function visit(
 
 /** A tab of its own in this context. */
 export async function visitIn(context: BrowserContext, url: string): Promise<Visitor> {
+  // Of the pages that a test or a script opens there, too.
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
   const page = await context.newPage();
-  page.setDefaultTimeout(WAIT_LIMIT_MS);
   const browserErrors: string[] = [];
   page.on('pageerror', (error) => browserErrors.push(String(error)));
   page.on('console', (message) => {

@@ -56,9 +56,23 @@ export async function createCliUser(through: readonly string[] = []): Promise<Cl
       child.stdin?.on('error', () => undefined).end(input);
       return exited;
     },
-    // A process in the background may write for as long as it takes to end.
-    remove: () => rm(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
+    remove: () => removeHome(home),
   };
+}
+
+async function removeHome(home: string): Promise<void> {
+  await waitFor(`nothing writes to ${home}`, async () => {
+    try {
+      await rm(home, { recursive: true, force: true });
+      return true;
+    } catch (error) {
+      // A process in the background may write for as long as it takes to end.
+      if ((error as NodeJS.ErrnoException).code === 'ENOTEMPTY') {
+        return false;
+      }
+      throw error;
+    }
+  });
 }
 
 function startCli(

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -155,16 +156,30 @@ function parentOf(pid: string): number | null {
   }
 }
 
-/** A TCP port of 127.0.0.1 that was free a moment ago. */
+/**
+ * Of these the system gives none to a program that listens on any port, or connects: it takes those from
+ * 32768 on (Linux) or from 49152 on.
+ */
+const OWN_PORTS = { from: 20_000, to: 32_768 };
+
+/** A TCP port of 127.0.0.1 that is free, to listen on later. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  for (;;) {
+    const port = randomInt(OWN_PORTS.from, OWN_PORTS.to);
+    if (await isFree(port)) {
+      return port;
+    }
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') {
-    throw new Error('The system gave no port');
-  }
-  return address.port;
+  return true;
 }
