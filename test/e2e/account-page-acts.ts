@@ -1,4 +1,5 @@
 import type { Visitor } from '../helpers/chromium.js';
+import { waitFor } from '../helpers/wait.js';
 
 /** The parts of the account view, as the navigation names them. */
 export type SectionName = 'Overview' | 'Devices and sessions' | 'Notifications' | 'Security';
@@ -17,6 +18,11 @@ export async function seesSignIn({ page }: Visitor): Promise<void> {
 export async function seesAccount({ page }: Visitor): Promise<void> {
   await page.getByRole('navigation', { name: 'Account' }).waitFor();
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
+}
+
+/** Waits until the tab has this title. */
+export async function seesTabTitle({ page }: Visitor, title: string): Promise<void> {
+  await waitFor(`the title ${title}`, async () => (await page.title()) === title);
 }
 
 /** Shows a part of the account view. */

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { startServer, type Server } from '../helpers/server.js';
+import { seesTabTitle } from './account-page-acts.js';
 import { openConsole, seesTitle } from './admin-console-acts.js';
 import { AdminTokensFile, adminUrlOf } from './admin-world.js';
 
@@ -79,7 +80,7 @@ describe('the pages of a deployment with a name, a logo and a colour', () => {
       const visitor = await openConsole(browser, adminUrl, tokens.reader);
       await showLogo(visitor, `${adminUrl}/admin/#policy`);
       await seesTitle(visitor, 'Policy');
-      expect(await visitor.page.title()).toBe('Policy · Acme <& Sons>');
+      await seesTabTitle(visitor, 'Policy · Acme <& Sons>');
       await visitor.page.getByRole('link', { name: /Acme <& Sons>/ }).waitFor();
       expect(await buttonColor(visitor)).toBe('rgb(31, 63, 168)');
     });

@@ -14,6 +14,7 @@ import {
   sees as seesIn,
   seesAccount,
   seesSignIn,
+  seesTabTitle,
   tokenOf,
 } from './account-page-acts.js';
 
@@ -205,8 +206,9 @@ describe('the account page, as it is served', () => {
 
   it('shows a device that came before it was connected for updates', async () => {
     let connect: () => void = () => undefined;
+    const mayConnect = new Promise<void>((done) => (connect = done));
     await visitor.page.routeWebSocket('**', (socket) => {
-      connect = () => socket.connectToServer();
+      void mayConnect.then(() => socket.connectToServer());
     });
     await visitor.page.reload();
     await createAccount();
@@ -279,12 +281,12 @@ describe('the account page, as it is served', () => {
     const heading = (name: string) => visitor.page.getByRole('heading', { level: 1, name });
     await heading('Security').waitFor();
     await open(visitor, 'Devices and sessions');
-    expect(await visitor.page.locator(':focus').innerText()).toBe('Devices and sessions');
+    await visitor.page.locator('h1:focus', { hasText: 'Devices and sessions' }).waitFor();
     await visitor.page.goBack();
     await heading('Security').waitFor();
     await visitor.page.goForward();
     await heading('Devices and sessions').waitFor();
-    expect(await visitor.page.title()).toBe('Devices and sessions · Gatehouse');
+    await seesTabTitle(visitor, 'Devices and sessions · Gatehouse');
   });
 
   it('speaks the language of the browser, or the one that was chosen', async () => {

@@ -137,3 +137,23 @@ export async function deliverPush(page: Page, origin: string, data: string): Pro
   await devTools.send('ServiceWorker.deliverPushMessage', message);
   await devTools.detach();
 }
+
+/** The notifications in the browser's own list, as the newest service worker reads it. */
+export async function listNotifications(context: BrowserContext): Promise<unknown> {
+  const worker = context.serviceWorkers().at(-1);
+  return worker?.evaluate(
+    `self.registration.getNotifications().then((all) =>
+      all.map(({ title, body, tag, silent, data }) => ({ title, body, tag, silent, data })))`,
+  );
+}
+
+/** Has the newest service worker wait for the answer of a page as long as that takes. */
+export async function giveWorkerTime(context: BrowserContext): Promise<void> {
+  const worker = context.serviceWorkers().at(-1);
+  await worker?.evaluate(
+    `(() => {
+      const wait = self.setTimeout;
+      self.setTimeout = (work, ms) => wait(work, 10_000 * ms);
+    })()`,
+  );
+}
