@@ -215,7 +215,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
     const names = async () => (await page.locator('tbody a').allInnerTexts()).join();
     await visitor.press('Next');
     await page.getByRole('button', { name: 'Previous', disabled: false }).waitFor();
-    const second = await names();
+    const second = await waitFor('the second page', async () => (await names()) || undefined);
     expect(page.url()).toMatch(/#accounts\?provider=people$/);
     await visitor.press('Previous');
     await page.getByRole('button', { name: 'Previous', disabled: true }).waitFor();
@@ -236,6 +236,8 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
     await page.getByLabel('Account ID').fill(accountId);
     await page.getByLabel('Event', { exact: true }).selectOption('Account disabled');
     await visitor.press('Filter');
+    // It is shown without the filter, too.
+    await page.getByRole('link', { name: 'Clear' }).waitFor();
     await sees(visitor, 'for the record');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
