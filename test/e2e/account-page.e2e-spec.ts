@@ -5,6 +5,7 @@ import { formatDeviceKey, parseDeviceKey } from '../../src/client/crypto/key-tex
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import { freePort } from '../helpers/service-process.js';
 import {
   accountId,
   createAccount as createIn,
@@ -329,7 +330,7 @@ describe('the account page, as it is served', () => {
   });
 
   it('says what is wrong while the server is away, and goes on after', async () => {
-    const fragile = await startServer();
+    const fragile = await startServer({ env: { PORT: String(await freePort()) } });
     const { page } = await on(fragile);
     await page.getByLabel('Device key', { exact: true }).fill('A'.repeat(43));
     await fragile.kill('SIGKILL');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { KEPT_OPEN } from '../fakes/local-server.js';
 import { type CliUser, createCliUser } from '../helpers/cli.js';
 import { call, type CallOptions } from '../helpers/client.js';
 import { type Server, startServer } from '../helpers/server.js';
@@ -23,7 +24,7 @@ async function relayTo(
   target: Server,
 ): Promise<{ http: HttpServer; url: string; asked: string[] }> {
   const asked: string[] = [];
-  const http = createServer((request, response) => {
+  const http = createServer(KEPT_OPEN, (request, response) => {
     asked.push(`${request.method} ${request.url}`);
     void bodyOf(request).then(async (body) => {
       const options: CallOptions = body === '' ? {} : { body };
@@ -61,6 +62,7 @@ describe('gatehouse signup at a server that passes on the challenge of another',
       expect(relay.asked).not.toContain('POST /v1/auth');
     } finally {
       relay.http.close();
+      relay.http.closeAllConnections();
     }
   });
 });
@@ -113,7 +115,7 @@ describe('gatehouse login with a key that has no account', () => {
 
 describe('gatehouse signup', () => {
   it('makes one account, also when the first attempt failed', async () => {
-    const open = await startServer();
+    const open = await startServer({ env: { PORT: String(await freePort()) } });
     try {
       await open.kill('SIGKILL');
       expect((await signUp(open.url)).code).toBe(4);

@@ -18,7 +18,7 @@ async function logIn(world: World, user: CliUser, person: string, ...flags: stri
 async function browse(world: World, user: CliUser, person: string, args: readonly string[]) {
   const { url } = world.server;
   const cli = user.start([...args, '--json', '--server', url, '--provider', 'okta']);
-  await cli.until(() => ADDRESS.test(cli.stderr()));
+  await cli.until(() => cli.stderr().includes('Waiting for the browser'));
   const [, address = ''] = ADDRESS.exec(cli.stderr()) ?? [];
   const page = await (await fetch(await callbackOf(world.server, address, person))).text();
   const [, link = ''] = /<a href="([^"]+)"/.exec(page) ?? [];

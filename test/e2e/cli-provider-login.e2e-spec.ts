@@ -28,7 +28,7 @@ afterEach(() => user.remove());
 async function run(command: 'login' | 'signup', person: string, ...flags: string[]) {
   const { url } = world.server;
   const cli = user.start([command, '--server', url, '--provider', 'okta', ...flags]);
-  await cli.until(() => ADDRESS.test(cli.stderr()));
+  await cli.until(() => cli.stderr().includes('Waiting for the browser'));
   const [, address = ''] = ADDRESS.exec(cli.stderr()) ?? [];
   const page = await (await fetch(await callbackOf(world.server, address, person))).text();
   const [, shown = ''] = /page of the server shows this code: (\S+)/.exec(cli.stderr()) ?? [];

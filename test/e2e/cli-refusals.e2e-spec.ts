@@ -6,6 +6,7 @@ import { createServer, type RequestListener, type Server as HttpServer } from 'n
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { writeLoginChallenge } from '../../src/policy/admission/login-challenge.js';
+import { KEPT_OPEN } from '../fakes/local-server.js';
 import { CLI, type CliResult, type CliUser, createCliUser } from '../helpers/cli.js';
 import { type Server, startServer } from '../helpers/server.js';
 import { freePort } from '../helpers/service-process.js';
@@ -18,7 +19,7 @@ let answer: RequestListener;
 
 beforeAll(async () => {
   closed = await startServer({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } });
-  web = createServer((request, response) => answer(request, response));
+  web = createServer(KEPT_OPEN, (request, response) => answer(request, response));
   web.listen(0, '127.0.0.1');
   await once(web, 'listening');
   webUrl = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;

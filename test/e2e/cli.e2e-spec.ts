@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { call } from '../helpers/client.js';
 import { type CliUser, createCliUser } from '../helpers/cli.js';
 import { type Server, startServer } from '../helpers/server.js';
+import { freePort } from '../helpers/service-process.js';
 
 let server: Server;
 let user: CliUser;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ env: { PORT: String(await freePort()) } });
 });
 
 afterAll(() => server.stop());

@@ -8,6 +8,7 @@ import {
 } from '../../src/client/index.js';
 import { closeAll, listen } from '../helpers/client-heard.js';
 import { type Server, startServer } from '../helpers/server.js';
+import { freePort } from '../helpers/service-process.js';
 
 let server: Server;
 let client: GatehouseClient;
@@ -16,7 +17,7 @@ let token: string;
 let accountId: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ env: { PORT: String(await freePort()) } });
 });
 
 afterAll(() => server.stop());

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { KEPT_OPEN } from '../fakes/local-server.js';
 import { call, type Answer, type Json } from '../helpers/client.js';
 import type { Server } from '../helpers/server.js';
 
@@ -101,7 +102,7 @@ export interface Proxied {
 /** A proxy that reports another address for each request: look-ups are limited by address. */
 export async function startAddressProxy({ port }: Server): Promise<Proxied> {
   let swapped: string | null = null;
-  const listener = createServer((incoming, outgoing) => {
+  const listener = createServer(KEPT_OPEN, (incoming, outgoing) => {
     const headers = { ...incoming.headers, ...from(newAddress()) };
     const { method, url: path } = incoming;
     const forwarded = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {

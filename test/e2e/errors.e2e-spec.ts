@@ -3,6 +3,9 @@ import { connect as openSocket } from 'node:net';
 import { call, expectErrorShape, logIn, refusalOf } from '../helpers/client.js';
 import { type Server, startServer } from '../helpers/server.js';
 
+/** Bytes of a body. */
+const LIMIT = 1_048_576;
+
 let server: Server;
 let token: string;
 
@@ -139,17 +142,14 @@ describe('every refusal has one shape', () => {
   });
 
   it('a body beyond the limit, whether it says so or not', async () => {
-    const large = JSON.stringify({ token: 'x'.repeat(1_100_000) });
-    const answer = await post(large);
+    // Where a byte is left unread, the connection may be reset before the answer is read.
+    const answer = await post('{', { 'content-length': String(LIMIT + 1) });
     expect(refusalOf(answer)).toEqual({ status: 413, code: 'payload-too-large' });
     expectErrorShape(answer);
-    const chunk = `${(600_000).toString(16)}\r\n${'x'.repeat(600_000)}\r\n`;
     const chunked = await raw(
       `POST /v1/auth HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`,
       `transfer-encoding: chunked\r\n\r\n`,
-      chunk,
-      chunk,
-      '0\r\n\r\n',
+      `${(2 * LIMIT).toString(16)}\r\n${'x'.repeat(LIMIT + 1)}`,
     );
     expect(chunked).toMatch(/^HTTP\/1.1 413 /);
     expect(chunked).toContain('"code":"payload-too-large"');

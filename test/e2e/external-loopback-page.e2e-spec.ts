@@ -2,6 +2,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { KEPT_OPEN } from '../fakes/local-server.js';
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { begin, callbackOf, startWorld, type World } from './external-world.js';
 
@@ -17,8 +18,11 @@ const PHONE = { width: 320, height: 640 };
   beforeAll(async () => {
     world = await startWorld();
     browser = await startChromium();
-    program = createServer((request, response) => {
-      heard.push(String(request.url));
+    program = createServer(KEPT_OPEN, ({ url = '' }, response) => {
+      // Browsers ask for that one by themselves, some time later.
+      if (url !== '/favicon.ico') {
+        heard.push(url);
+      }
       response.end('done');
     }).listen(0, '127.0.0.1');
     await once(program, 'listening');
@@ -54,9 +58,7 @@ const PHONE = { width: 320, height: 640 };
     await visitor.page.keyboard.press('Tab');
     await visitor.page.keyboard.press('Enter');
     await visitor.page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/oauth\/okta\?/);
-    expect(heard.filter((path) => path.startsWith('/oauth/okta?flow=auth&pending='))).toHaveLength(
-      1,
-    );
+    expect(heard).toEqual([expect.stringMatching(/^\/oauth\/okta\?flow=auth&pending=/)]);
     expect(visitor.browserErrors).toEqual([]);
     await visitor.close();
   });
