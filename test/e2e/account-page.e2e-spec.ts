@@ -5,6 +5,7 @@ import { formatDeviceKey, parseDeviceKey } from '../../src/client/crypto/key-tex
 import { hasChromium, startChromium, visit, type Visitor } from '../helpers/chromium.js';
 import { call } from '../helpers/client.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import { createLane } from '../helpers/server-lane.js';
 import { freePort } from '../helpers/service-process.js';
 import {
   accountId,
@@ -20,11 +21,16 @@ import {
 } from './account-page-acts.js';
 
 let server: Server;
+/** Of the servers that differ from that one. */
+const host = createLane();
 
 beforeAll(async () => {
   server = await startServer();
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await host.end();
+  await server.stop();
+});
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(new URL(path, server.url), { redirect: 'manual', headers });
@@ -81,7 +87,7 @@ describe('the account page, as it is served', () => {
     ['browsers return to another web app', { SERVICE_WEBAPP_URL: 'https://app.example' }],
     ['they return to an app', { SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'https://app.example/o' }],
   ])('is not there where %s', async (_when, env) => {
-    const without = await startServer({ env });
+    const without = await startServer({ host, env });
     try {
       expect((await fetch(new URL('/app', without.url))).status).toBe(404);
       expect((await fetch(new URL('/app/worker.js', without.url))).status).toBe(404);
@@ -93,7 +99,7 @@ describe('the account page, as it is served', () => {
 
   it('lies below the path of the public address', async () => {
     const env = { SERVICE_PUBLIC_URL: 'https://example.com/gate/' };
-    const below = await startServer({ env });
+    const below = await startServer({ host, env });
     try {
       const html = await (await fetch(new URL('/app', below.url))).text();
       expect(html).toContain('<base href="/gate/app/" />');
@@ -361,7 +367,7 @@ describe('the account page, as it is served', () => {
 
   it('shows no method that the server does not offer', async () => {
     const { page } = await on(
-      await startServer({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } }),
+      await startServer({ host, env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } }),
     );
     await sees('Only keys that already have an account can sign in.');
     await page.evaluate("location.hash = '#invitation=7MZK-Q0TD-9WHN-3RXB-VC06'");

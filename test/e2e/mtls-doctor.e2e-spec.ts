@@ -1,5 +1,7 @@
 import { createCliUser, type CliUser } from '../helpers/cli.js';
 import { startServer, type Server } from '../helpers/server.js';
+import { createLane } from '../helpers/server-lane.js';
+import { createStore, type Store } from '../helpers/server-store.js';
 import { mtlsEnv } from './mtls-world.js';
 
 interface Report {
@@ -16,14 +18,19 @@ interface Report {
 const believing = (env: Readonly<Record<string, string>>): Record<string, string> =>
   mtlsEnv({ TRUSTED_PROXIES: '127.0.0.1', ...env });
 
+const host = createLane();
 let user: CliUser;
+let store: Store;
 beforeAll(async () => {
-  user = await createCliUser();
+  [user, store] = await Promise.all([createCliUser(), createStore()]);
 });
-afterAll(() => user.remove());
+afterAll(async () => {
+  await host.end();
+  await Promise.all([user.remove(), store.drop()]);
+});
 
 async function examine(env: Readonly<Record<string, string>>) {
-  const server: Server = await startServer({ env });
+  const server: Server = await startServer({ host, store, env });
   try {
     const args = ['doctor', 'mtls', '--public-url', server.url, '--json'];
     const { code, stdout, stderr } = await user.run(args);

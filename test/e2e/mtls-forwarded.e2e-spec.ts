@@ -6,6 +6,7 @@ import {
 import { call, refusalOf } from '../helpers/client.js';
 import { createStore, type Store } from '../helpers/server-store.js';
 import { IS_POSTGRES, startServer, type Server } from '../helpers/server.js';
+import { createLane } from '../helpers/server-lane.js';
 import {
   auditOf,
   callFrom,
@@ -22,7 +23,12 @@ const root = TestAuthority.root(directory.path, 'Acme Root');
 const issuing = root.intermediate('Acme Issuing CA');
 const alice = issuing.issue({ subject: '/O=Acme/CN=Alice', names: ['email:alice@corp.example'] });
 
-afterAll(() => directory.remove());
+const host = createLane();
+
+afterAll(async () => {
+  await host.end();
+  directory.remove();
+});
 
 describe.each(Object.keys(FORWARDED))('the preset %s', (preset) => {
   const headers = FORWARDED[preset]?.(alice, issuing) ?? [];
@@ -30,6 +36,7 @@ describe.each(Object.keys(FORWARDED))('the preset %s', (preset) => {
 
   beforeAll(async () => {
     server = await startServer({
+      host,
       env: mtlsEnv({
         FORWARDED_PRESET: preset,
         ...(preset === 'aws-alb-passthrough' && { CA_PATH: root.certPath }),
@@ -243,7 +250,7 @@ describe('a server without what certificates need', () => {
       'e2ee-required',
     ],
   ])('refuses: %s', async (_, env, status, code) => {
-    const server = await startServer({ env });
+    const server = await startServer({ host, env });
     try {
       const answer = await callFrom(PROXY, server, FORWARDED['plain']?.(alice, issuing) ?? []);
       expect(answer).toMatchObject({ status, body: { code } });

@@ -1,12 +1,12 @@
-import { writeSync } from 'node:fs';
+import { Logger } from '@nestjs/common';
 import { readEnvironment } from '../../dist/config/config.module.js';
 import { resolveSettings } from '../../dist/config/resolve-settings.js';
 import { createApp } from '../../dist/create-app.js';
 
 // Started by server-lane.ts: a message with an environment starts a server, 'close' closes it.
 let app = null;
-/** Behind the log: `process.stdout` would make the pipe one that the log has to wait for. */
-const STDOUT = 1;
+/** The log itself, which is written later than it is said: so what is said here stays in its order. */
+const logger = new Logger('Lane');
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message) => {
   (message === 'close' ? close() : open(message)).catch((error) => {
@@ -22,10 +22,10 @@ async function open(environment) {
   const { settings } = resolveSettings(readEnvironment());
   app = await createApp(settings);
   await app.listen(settings.http.port, settings.http.host);
-  writeSync(STDOUT, `Listening on ${await app.getUrl()}\n`);
+  logger.log(`Listening on ${await app.getUrl()}`);
 }
 
 async function close() {
   await app.close();
-  writeSync(STDOUT, 'Closed\n');
+  logger.log('Closed');
 }

@@ -5,7 +5,7 @@ import type { Exit, Running, ServerHost } from './server.js';
 
 const PROGRAM = fileURLToPath(new URL('./lane-program.mjs', import.meta.url));
 /** The last line of a server, behind everything that it logged. */
-const CLOSED = 'Closed\n';
+const CLOSED = '"context":"Lane","msg":"Closed"';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
@@ -46,7 +46,6 @@ export function createLane(): ServerLane {
         done({ code: child.exitCode ?? 0, signal: child.signalCode });
       };
       const endWhenClosed = (): void => {
-        // Lines of the log may still follow.
         if (own.output.includes(CLOSED)) {
           end();
         }
