@@ -1,6 +1,7 @@
 import { call } from '../helpers/client.js';
 import { createCliUser } from '../helpers/cli.js';
 import { startServer, type Server } from '../helpers/server.js';
+import { DATABASE_TIMES } from '../helpers/server-store.js';
 import { startPostgres, startRedis, type Service } from '../helpers/services.js';
 import { certificateDirectory, TestAuthority } from '../fakes/certificates.js';
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
     DATABASE_URL: `${postgres.url}?sslmode=verify-full`,
     REDIS_URL: redis.url,
     SERVICE_MASTER_SECRET: MASTER_SECRET,
+    ...DATABASE_TIMES,
   };
 });
 afterEach(async () => {

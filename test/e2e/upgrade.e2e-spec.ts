@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { call, logIn } from '../helpers/client.js';
 import { connect } from '../helpers/client-live.js';
 import { IS_POSTGRES, type Server, startServer } from '../helpers/server.js';
-import { createStore } from '../helpers/server-store.js';
+import { createStore, DATABASE_TIMES } from '../helpers/server-store.js';
 import { createDatabase } from '../helpers/services.js';
 
 const CLI = join(import.meta.dirname, '../../dist/bin/gatehouse.js');
@@ -40,7 +40,10 @@ async function migrate(
   ...args: string[]
 ): Promise<{ ran?: string[]; pending?: string[] }> {
   const { stdout } = await run(process.execPath, [CLI, 'migrate', '--json', ...args], {
-    env: { PATH: process.env['PATH'], DATABASE_URL: url, SERVICE_MASTER_SECRET: SECRET },
+    env: {
+      ...{ PATH: process.env['PATH'], DATABASE_URL: url, SERVICE_MASTER_SECRET: SECRET },
+      ...DATABASE_TIMES,
+    },
   });
   return JSON.parse(stdout) as { ran?: string[]; pending?: string[] };
 }

@@ -7,6 +7,16 @@ export const IS_POSTGRES = process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres'
 
 const MASTER_SECRET = 'a-master-secret-that-only-tests-know-0123456789';
 
+/**
+ * A database that answers is never too slow, for a server or the command line: only the specs whose
+ * database hangs or locks have time-outs to wait for.
+ */
+export const DATABASE_TIMES = {
+  SERVICE_DATABASE_CONNECT_TIMEOUT_MS: '60000',
+  SERVICE_DATABASE_STATEMENT_TIMEOUT_MS: '60000',
+  SERVICE_DATABASE_LOCK_TIMEOUT_MS: '20000',
+};
+
 /** What a server keeps its data in: one database, fresh and migrated. */
 export interface Store {
   /** null with the embedded database. */
@@ -34,7 +44,7 @@ export async function createPostgresStore(url: string): Promise<Store> {
 function postgresStore({ url, drop }: TestDatabase): Store {
   return {
     databaseUrl: url,
-    env: { DATABASE_URL: url, SERVICE_MASTER_SECRET: MASTER_SECRET },
+    env: { DATABASE_URL: url, SERVICE_MASTER_SECRET: MASTER_SECRET, ...DATABASE_TIMES },
     drop,
   };
 }

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { NetworkNamespace } from './network-namespace.js';
-import { createStore, type Store } from './server-store.js';
+import { createStore, DATABASE_TIMES, type Store } from './server-store.js';
+import { freePort } from './service-process.js';
 import { waitFor } from './wait.js';
 
 export { IS_POSTGRES } from './server-store.js';
@@ -12,12 +13,8 @@ const MAIN = fileURLToPath(new URL(`../../${DIST}/bin/server.js`, import.meta.ur
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const KEPT_LOG_CHARACTERS = 1_000_000;
 
-/**
- * Tests ask more often than any client: only the specs about limits have some. A database that
- * answers is never too slow: only the specs whose database hangs or locks have time-outs to wait for.
- */
+/** Tests ask more often than any client: only the specs about limits have some. */
 const TEST_ENVIRONMENT = {
-  PORT: '0',
   HOST: '127.0.0.1',
   SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE: '0',
   SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE: '0',
@@ -25,9 +22,7 @@ const TEST_ENVIRONMENT = {
   SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE: '0',
   SERVICE_UPDATES_MAX_UNAUTHENTICATED_PER_IP: '1000',
   SERVICE_SHUTDOWN_GRACE_SECONDS: '600',
-  SERVICE_DATABASE_CONNECT_TIMEOUT_MS: '60000',
-  SERVICE_DATABASE_STATEMENT_TIMEOUT_MS: '60000',
-  SERVICE_DATABASE_LOCK_TIMEOUT_MS: '20000',
+  ...DATABASE_TIMES,
 };
 
 export interface ServerOptions {
@@ -90,7 +85,9 @@ async function launch(
   ownsStore: boolean,
 ): Promise<Server> {
   const { store, network, host = ownProcess } = options;
-  const env = { ...TEST_ENVIRONMENT, ...store.env, ...options.env };
+  // One that is still its own when it starts again.
+  const PORT = String(await freePort());
+  const env = { ...TEST_ENVIRONMENT, PORT, ...store.env, ...options.env };
   const running = host.run(env, network?.enter);
   const port = await orKill(running, listeningPort(running));
   const url = `http://${network?.address ?? '127.0.0.1'}:${port}`;

@@ -47,6 +47,7 @@ export async function startService(command: ServiceCommand): Promise<Service> {
       return;
     }
     const exit = once(child, 'exit');
+    const children = childrenOf(child.pid ?? 0);
     signalFamily(child, 'SIGCONT');
     if (signal === 'SIGKILL') {
       signalFamily(child, signal);
@@ -54,6 +55,10 @@ export async function startService(command: ServiceCommand): Promise<Service> {
       child.kill(signal);
     }
     await exit;
+    // PostgreSQL does not start while one of them has its memory.
+    while (!children.every(isGone)) {
+      await sleep(10);
+    }
   };
   return {
     url: command.url,
@@ -140,7 +145,7 @@ function signalFamily(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function childrenOf(parent: number): number[] {
+export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => parentOf(name) === parent)
@@ -148,9 +153,20 @@ function childrenOf(parent: number): number[] {
 }
 
 function parentOf(pid: string): number | null {
+  return Number(statOf(pid)?.[1]) || null;
+}
+
+/** Nothing of it is left but its exit code, which its parent may not have read yet. */
+function isGone(pid: number): boolean {
+  const [state] = statOf(String(pid)) ?? [];
+  return state === undefined || state === 'Z';
+}
+
+/** From the state on (proc(5)); null when there is no such process. */
+function statOf(pid: string): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return null; // it ended between the listing and the reading
   }
@@ -162,10 +178,14 @@ function parentOf(pid: string): number | null {
  */
 const OWN_PORTS = { from: 20_000, to: 32_768 };
 
+/** Never the same twice: several are often taken before any is listened on. */
+let lastPort = randomInt(OWN_PORTS.from, OWN_PORTS.to);
+
 /** A TCP port of 127.0.0.1 that is free, to listen on later. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(OWN_PORTS.from, OWN_PORTS.to);
+    lastPort = lastPort + 1 < OWN_PORTS.to ? lastPort + 1 : OWN_PORTS.from;
+    const port = lastPort;
     if (await isFree(port)) {
       return port;
     }
