@@ -14,6 +14,8 @@ import { waitFor } from '../helpers/wait.js';
 const PER_MINUTE = 20;
 /** How long authentication is remembered where only messages between replicas end it earlier. */
 const CACHE_MS = 60_000;
+/** The channel on which the command line notifies servers. */
+const OPERATORS = 'gatehouse:operator:0';
 /** Refuses connections: no service listens there. */
 const CLOSED_PORT = 1;
 
@@ -48,7 +50,7 @@ withServices('a Redis that fails over and keeps its connections (needs Redis)', 
   };
 
   it('is followed to its new primary: limits hold again without a restart', async () => {
-    expect(await isLimited()).toBe(true);
+    await waitFor('limits hold', isLimited);
     proxy.leadTo(portOf(second));
     const old = new Redis(first.url);
     await old.replicaof('127.0.0.1', portOf(second));
@@ -182,6 +184,11 @@ withServices('a Redis Cluster (needs Redis)', () => {
   it('brings changes of the command line to every replica', async () => {
     const { token, accountId } = await logIn(replicas[0]);
     const clients = await Promise.all(replicas.map((replica) => connect(replica, { token })));
+    await waitFor('both listen for operators', async () => {
+      const asked = cluster.primaries.map((one) => cluster.ask(one, 'PUBSUB', 'NUMSUB', OPERATORS));
+      const counts = (await Promise.all(asked)).map((text) => Number(text.split(',')[1]));
+      return counts.reduce((sum, count) => sum + count) === replicas.length;
+    });
     const user = await createCliUser();
     const disable = ['account', 'disable', accountId, '--reason', 'left'];
     const { stdout } = await user.run(disable, { ...store.env, ...plain });

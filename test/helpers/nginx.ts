@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, type Service, startService } from './service-process.js';
+import { childrenOf, freePort, type Service, startService } from './service-process.js';
+import { waitFor } from './wait.js';
 
 const NGINX = '/usr/sbin/nginx';
 
@@ -20,7 +21,7 @@ export function hasNginx(): boolean {
 
 /** An nginx that spreads requests and live connections over some ports of 127.0.0.1. */
 export interface Balancer extends Service {
-  /** Sends new requests to these ports from now on; what is under way goes on. */
+  /** Sends new requests to these ports once it resolves; what is under way goes on. */
   balance(ports: readonly number[]): Promise<void>;
 }
 
@@ -38,8 +39,12 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     probe: () => reach(port),
   });
   const balance = async (next: readonly number[]): Promise<void> => {
+    const workers = childrenOf(service.pid);
     writeFileSync(file, configuration(home, port, next));
     await service.kill('SIGHUP');
+    await waitFor('those with the former ports take no more', () =>
+      workers.every((pid) => !isServing(pid)),
+    );
   };
   return Object.assign(service, { balance });
 }
@@ -71,6 +76,16 @@ http {
   }
 }
 `;
+}
+
+/** A worker that finishes what is under way says so in its title. */
+function isServing(pid: number): boolean {
+  try {
+    const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return title !== '' && !title.includes('shutting down');
+  } catch {
+    return false; // it ended
+  }
 }
 
 function reach(port: number): Promise<void> {
