@@ -169,6 +169,8 @@ describe('a process that was killed', () => {
     );
     const running = world.start('notify', ...READY, '--id', 'e1', '--no-background');
     await running.until(() => receiver.received.length === 1);
+    // Its try does not run out of time meanwhile.
+    running.child.kill('SIGSTOP');
     const [meanwhile] = await world.ok<EventLine>(
       ...['notify', ...READY, '--id', 'e1', '--no-background'],
     );
