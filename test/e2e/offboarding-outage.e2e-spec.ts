@@ -31,8 +31,8 @@ withServices('while the provider is down (needs PostgreSQL and Redis)', () => {
     await world.until('checked again', async () => {
       const { rowCount } = await world.sql.query(
         `SELECT 1 FROM identity WHERE subject = $1 AND consecutive_failures = 0
-         AND eligibility_checked_at > now() - interval '1 minute'`,
-        [stays.sub],
+         AND eligibility_checked_at > now() - $2 * interval '1 second'`,
+        [stays.sub, INTERVAL_SECONDS],
       );
       return rowCount === 1;
     });

@@ -23,8 +23,6 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
       GITHUB_BASE_URL: 'http://127.0.0.1:9',
       AUTH_GITHUB_WEBHOOK_SECRET: SECRET,
       METRICS_TOKEN,
-      // One test holds a lock.
-      SERVICE_DATABASE_LOCK_TIMEOUT_MS: '1000',
     });
     person = await world.person(server);
   });
@@ -107,10 +105,18 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
     const sql = await world.sql.connect();
     await sql.query('BEGIN');
     await sql.query(`SELECT FROM identity FOR UPDATE`);
-    const fault = await logOut(token);
+    const fault = logOut(token);
+    // As the time-out of a statement does.
+    await world.until('the server waits for the lock', async () => {
+      const { rowCount } = await world.sql.query(
+        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`,
+      );
+      return rowCount !== 0;
+    });
+    expect((await fault).status).toBe(503);
     await sql.query('ROLLBACK');
     sql.release();
-    expect(fault.status).toBe(503);
     expect((await logOut(token)).status).toBe(200);
     await untilStored(2);
   });

@@ -40,16 +40,16 @@ const STATED_ELSEWHERE = ['pause'];
     for (const stream of [server.stdout, server.stderr]) {
       stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     }
-    await waitFor(
+    url = await waitFor(
       () => `the server is ready: ${output}`,
       () => {
         if (server.exitCode !== null) {
           throw new Error(`It ended: ${output}`);
         }
-        return output.includes('The database is ready.');
+        const [, address] = /Listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output) ?? [];
+        return output.includes('The database is ready.') && address;
       },
     );
-    url = /Listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1] ?? '';
   });
 
   afterAll(async () => {
