@@ -2,6 +2,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineConfig } from 'rolldown';
 import { thirdParty } from './tools/build/third-party.mjs';
+import { unindented } from './tools/build/unindented.mjs';
 
 /** Optional parts that a library looks for and does without; nothing here uses them. */
 const ABSENT = [
@@ -74,6 +75,18 @@ const onePostgres = {
   },
 };
 
+/**
+ * class-validator brings the numbering plans of all countries for one decorator. Without it they are left
+ * out, and a build with an import of `IsPhoneNumber` fails.
+ */
+const noPhoneNumbers = {
+  name: 'no-phone-numbers',
+  transform: {
+    filter: { id: /class-validator\/esm5\/decorator\/decorators\.js$/ },
+    handler: (code) => code.replace("export * from './string/IsPhoneNumber';", ''),
+  },
+};
+
 // Links what `nest build` compiled, in its folder (tools/build/programs.mjs): reading three thousand modules one by one takes longer than
 // everything else a start does (docs/adr/0009-linked-programs.md).
 export default defineConfig({
@@ -92,7 +105,10 @@ export default defineConfig({
       'rxjs/operators$': join(RXJS, 'operators/index.js'),
     },
   },
-  plugins: [oneTypeorm, onePostgres, readOnce, executable, thirdParty('THIRD-PARTY.txt')],
+  plugins: [
+    ...[oneTypeorm, onePostgres, noPhoneNumbers, readOnce, unindented],
+    ...[executable, thirdParty('THIRD-PARTY.txt')],
+  ],
   output: {
     dir: 'bin',
     format: 'esm',
