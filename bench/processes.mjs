@@ -96,8 +96,17 @@ export function crowdedOutMs(pid) {
 
 /** Resident memory of a process in bytes. */
 export function residentBytes(pid) {
+  return statusBytes(pid, 'VmRSS');
+}
+
+/** The most memory a process had resident since its start, in bytes. */
+export function peakBytes(pid) {
+  return statusBytes(pid, 'VmHWM');
+}
+
+function statusBytes(pid, field) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)[1]) * 1024;
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)[1]) * 1024;
 }
 
 async function stop(child) {
