@@ -1,6 +1,6 @@
 import { createCliUser, type CliUser } from '../helpers/cli.js';
 import { call } from '../helpers/client.js';
-import { freshDataDirectory } from '../helpers/embedded-template.js';
+import { freshDataDirectory } from '../helpers/data-directory.js';
 import {
   makeNamespace,
   mayMakeNamespaces,

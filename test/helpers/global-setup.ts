@@ -1,7 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 // Jest loads this file with require(), which does not find a .ts file under a .js name.
 import { createDatabase, migrateDatabase, startPostgres, startRedis } from './services.ts';
 
@@ -11,10 +8,9 @@ type Cleanup = () => Promise<void> | void;
 export const cleanups: Cleanup[] = [];
 
 /**
- * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1) and prepares the database of this run:
- * GATEHOUSE_TEST_DATABASE=postgres gives TEST_DATABASE_URL, TEST_DATABASE_TEMPLATE (migrated, to
- * copy) and TEST_REDIS_URL, anything else
- * TEST_EMBEDDED_TEMPLATE, a migrated data directory to copy.
+ * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1). A run with
+ * GATEHOUSE_TEST_DATABASE=postgres gets TEST_DATABASE_URL, TEST_DATABASE_TEMPLATE (migrated, to
+ * copy) and TEST_REDIS_URL.
  */
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
   if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {
@@ -24,10 +20,11 @@ export default async function globalSetup({ rootDir }: { rootDir: string }): Pro
       stdio: ['ignore', 'ignore', 'inherit'],
     });
   }
+  if (process.env['GATEHOUSE_TEST_DATABASE'] !== 'postgres') {
+    return;
+  }
   try {
-    await (process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres'
-      ? startServices()
-      : prepareTemplate(rootDir));
+    await startServices();
   } catch (error) {
     // Jest does not run the teardown after a setup that failed.
     await cleanUp();
@@ -51,15 +48,4 @@ async function startServices(): Promise<void> {
   process.env['TEST_DATABASE_URL'] = postgres.url;
   process.env['TEST_DATABASE_TEMPLATE'] = template;
   process.env['TEST_REDIS_URL'] = redis.url;
-}
-
-function prepareTemplate(rootDir: string): void {
-  const template = mkdtempSync(join(tmpdir(), 'gatehouse-template-'));
-  cleanups.push(() => rmSync(template, { recursive: true, force: true }));
-  execFileSync(process.execPath, ['test/helpers/prepare-template.mjs', template], {
-    cwd: rootDir,
-    env: { ...process.env, NODE_OPTIONS: '' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  process.env['TEST_EMBEDDED_TEMPLATE'] = template;
 }

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { freshDataDirectory } from './embedded-template.js';
+import { freshDataDirectory } from './data-directory.js';
 import { createDatabase, migrateDatabase, type TestDatabase } from './services.js';
 
 /** Whether this run uses a real PostgreSQL (GATEHOUSE_TEST_DATABASE=postgres). */

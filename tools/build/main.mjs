@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bringUpToDate } from './bring-up-to-date.mjs';
 
-// node tools/build/main.mjs programs [packages] [--force]
+// node tools/build/main.mjs programs [database] [packages] [--force]
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', '.swcrc'];
 const TOOLS = ['rolldown.config.mjs', 'nest-cli.json', 'tools/build'];
@@ -12,6 +12,13 @@ const TARGETS = {
   programs: {
     inputs: [...SOURCES, ...TOOLS],
     build: async (folders) => (await import('./programs.mjs')).buildPrograms(folders),
+  },
+  database: {
+    inputs: [
+      ...['src/storage/migrations', 'src/storage/data-source.ts', 'tools/build/database.mjs'],
+      'node_modules/@electric-sql/pglite/package.json',
+    ],
+    build: async (folders) => (await import('./database.mjs')).buildDatabase(folders),
   },
   packages: {
     inputs: [...SOURCES, ...TOOLS, 'tools/packages', 'config', 'LICENSE'],

@@ -14,8 +14,8 @@ const KITS = {
 
 /**
  * The npm packages, each as a folder to pack: `@gatehouse/client`, `@gatehouse/notify`,
- * `@gatehouse/webhooks`, and `gatehouse` itself with the linked programs. The programs have to be
- * built before.
+ * `@gatehouse/webhooks`, and `gatehouse` itself with the linked programs. The programs and the
+ * database have to be built before.
  *
  * @param {{ root: string, work: string }} folders
  */
@@ -45,7 +45,7 @@ export async function buildPackages({ root, work }) {
 
 async function buildGatehouse({ root, project, folder }) {
   const programs = builtFiles(root, 'programs').filter((name) => /^(bin|web)\//.test(name));
-  for (const name of programs) {
+  for (const name of [...programs, ...builtFiles(root, 'database')]) {
     await copy(join(root, 'dist', name), join(folder, 'dist', name));
   }
   await copy(join(root, 'config'), join(folder, 'config'));

@@ -33,6 +33,10 @@ describe(startEmbeddedDatabase.name, () => {
     }
   });
 
+  it('takes no memory for buffers that one person does not need', async () => {
+    expect((await pool.query('show shared_buffers')).rows).toEqual([{ shared_buffers: '8MB' }]);
+  });
+
   it('is refused to a second process on the same data directory', async () => {
     await expect(startEmbeddedDatabase({ dataDir })).rejects.toThrow('is in use by another');
   });

@@ -76,10 +76,8 @@ function socketPathIn(directory: string): string {
 }
 
 async function startWorker(directory: DataDirectory, socketDir: string): Promise<Worker> {
-  const databaseDir = join(directory.path, 'db');
-  await mkdir(databaseDir, { recursive: true, mode: 0o700 });
   const data: EmbeddedWorkerData = {
-    databaseDir,
+    databaseDir: join(directory.path, 'db'),
     socketPath: socketPathIn(socketDir),
     idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
   };

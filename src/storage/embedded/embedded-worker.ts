@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
+import { unpackDatabase } from '../database-template.js';
 import { BackendQueue, listenForSessions } from './embedded-sessions.js';
 
 /** What the thread is started with. */
@@ -12,9 +15,21 @@ export interface EmbeddedWorkerData {
 /** What the thread is asked, once: end with a shutdown checkpoint. */
 export type WorkerRequest = 'stop';
 
+/**
+ * WebAssembly writes zeros over all buffers at the start, so memory is taken for them whether they are used
+ * or not; PostgreSQL's default is 128 MB. Pages beyond them are read from the cache of the system.
+ */
+const SETTINGS = ['-c', 'shared_buffers=8MB'];
+
 async function serve(): Promise<void> {
   const { databaseDir, socketPath, idleInTransactionMs } = workerData as EmbeddedWorkerData;
-  const database = await PGlite.create({ dataDir: databaseDir });
+  if (!existsSync(join(databaseDir, 'PG_VERSION'))) {
+    await unpackDatabase(databaseDir);
+  }
+  const database = await PGlite.create({
+    dataDir: databaseDir,
+    startParams: [...PGlite.defaultStartParams, ...SETTINGS],
+  });
   const queue = new BackendQueue((messages) => runOrDie(database, messages), idleInTransactionMs);
   const server = await listenForSessions(socketPath, queue);
   parentPort?.once('message', () => {

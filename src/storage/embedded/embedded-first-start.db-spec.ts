@@ -1,0 +1,188 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import {
+  freshDataDirectory,
+  type TestDataDirectory,
+} from '../../../test/helpers/data-directory.js';
+import { resolveSettings } from '../../config/resolve-settings.js';
+import { dataSourceOptions, pendingMigrations, runMigrations } from '../data-source.js';
+import { unpackDatabase } from '../database-template.js';
+import { DataDirectoryInUseError } from './data-directory.js';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from './embedded-database.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const { storage } = resolveSettings({}).settings;
+
+const moduleOf = (path: string): string => JSON.stringify(pathToFileURL(join(ROOT, path)).href);
+
+let directory: TestDataDirectory;
+let dataDir: string;
+beforeEach(async () => {
+  directory = await freshDataDirectory();
+  dataDir = directory.path;
+});
+afterEach(() => directory.remove());
+
+describe('The first start with the embedded database', () => {
+  it('has the schema and the rows of a database that is migrated from nothing', async () => {
+    const shipped = await contentOf(dataDir);
+    const other = await freshDataDirectory();
+    await node(
+      `import { makeDatabase } from ${moduleOf('tools/build/database.mjs')};
+       await makeDatabase(${JSON.stringify(ROOT)}, ${JSON.stringify(other.path)});`,
+    );
+    const made = await contentOf(other.path);
+    await other.remove();
+    expect(shipped.names).toEqual(made.names);
+    expect(shipped.names).toEqual(
+      expect.arrayContaining(['pg_catalog.pg_proc', 'public.account', 'public.schema_migration']),
+    );
+    for (const name of made.names) {
+      expect([name, shipped.rows.get(name)]).toEqual([name, made.rows.get(name)]);
+    }
+  });
+
+  it('runs the migrations that are newer than the database of the build', async () => {
+    await onDatabase(dataDir, async ({ address }) => {
+      expect(await runMigrations(address, storage)).toEqual([]);
+      const source = new DataSource({ ...dataSourceOptions(storage), ...address });
+      await source.initialize();
+      const last = source.migrations.at(-1)?.name;
+      await source.undoLastMigration({ transaction: 'each' });
+      expect(await pendingMigrations(source)).toEqual([last]);
+      expect(await runMigrations(address, storage)).toEqual([last]);
+      await source.destroy();
+    });
+  });
+
+  it('keeps everything to its owner', async () => {
+    await unpackDatabase(join(dataDir, 'db'));
+    const entries = await readdir(dataDir, { recursive: true });
+    const modes = entries.map(async (path) => (await stat(join(dataDir, path))).mode & 0o077);
+    expect(new Set(await Promise.all(modes))).toEqual(new Set([0]));
+  });
+
+  it('serves one of ten that start at once, and refuses the others', async () => {
+    const starts = await Promise.allSettled(
+      Array.from({ length: 10 }, () => startEmbeddedDatabase({ dataDir })),
+    );
+    const serving = starts.filter((start) => start.status === 'fulfilled');
+    const reasons = starts.flatMap((start) => (start.status === 'rejected' ? [start.reason] : []));
+    expect(serving).toHaveLength(1);
+    expect(reasons.map((reason: unknown) => reason instanceof DataDirectoryInUseError)).toEqual(
+      Array.from({ length: 9 }, () => true),
+    );
+    await Promise.all(serving.map(({ value }) => value.stop()));
+    expect(await contentOf(dataDir)).toHaveProperty('names');
+  });
+
+  it.each([
+    ['before the first file', 'open', 1],
+    ['between two files', 'open', 300],
+    ['before the directory gets its name', 'rename', 1],
+  ])('begins anew when the one before was killed %s', async (_when, operation, count) => {
+    const killed = node(
+      `import fs, { promises } from 'node:fs';
+       import { syncBuiltinESMExports } from 'node:module';
+       const real = promises.${operation};
+       let left = ${count};
+       promises.${operation} = (...parameters) => {
+         left -= 1;
+         if (left === 0) process.kill(process.pid, 'SIGKILL');
+         return real(...parameters);
+       };
+       syncBuiltinESMExports();
+       ${unpackIn(dataDir)}`,
+    );
+    await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
+    expect(await readdir(dataDir)).toEqual(['db.unfinished']);
+    expect((await contentOf(dataDir)).names).toContain('public.account');
+    expect(await readdir(dataDir)).not.toContain('db.unfinished');
+  });
+
+  it('leaves nothing where the disk takes no more, says so, and works once it does', async () => {
+    const full = promisify(execFile)('sh', [
+      '-c',
+      'ulimit -f 64 && exec "$0" --input-type=module -e "$1"',
+      process.execPath,
+      unpackIn(dataDir),
+    ]);
+    await expect(full).rejects.toMatchObject({
+      stderr: expect.stringMatching(
+        /The embedded database \S+\/db cannot be made: EFBIG/,
+      ) as string,
+    });
+    expect(await readdir(dataDir)).toEqual([]);
+    await onDatabase(dataDir, () => Promise.resolve());
+  });
+
+  it('does not touch files that are there already', async () => {
+    await mkdir(join(dataDir, 'db'));
+    await writeFile(join(dataDir, 'db/precious'), 'kept');
+    await expect(startEmbeddedDatabase({ dataDir })).rejects.toThrow('ENOTEMPTY');
+    expect(await readFile(join(dataDir, 'db/precious'), 'utf8')).toBe('kept');
+    expect(existsSync(join(dataDir, 'db.unfinished'))).toBe(false);
+  });
+});
+
+const unpackIn = (path: string): string =>
+  `const { unpackDatabase } = await import(${moduleOf('dist/storage/database-template.js')});
+   await unpackDatabase(${JSON.stringify(join(path, 'db'))});`;
+
+function node(script: string): Promise<unknown> {
+  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+}
+
+async function onDatabase<Result>(
+  path: string,
+  work: (database: EmbeddedDatabase) => Promise<Result>,
+): Promise<Result> {
+  const database = await startEmbeddedDatabase({ dataDir: path });
+  try {
+    return await work(database);
+  } finally {
+    await database.stop();
+  }
+}
+
+/** Counted by VACUUM and the like. */
+const NO_SCHEMA =
+  /^(rel(pages|tuples|allvisible|allfrozen|frozenxid|minmxid)|dat(frozenxid|minmxid))$/;
+/** Samples of values; and what the build does without. */
+const SKIPPED = ['pg_statistic', 'pg_database', 'pg_shdescription'];
+
+interface Content {
+  readonly names: readonly string[];
+  readonly rows: ReadonlyMap<string, readonly string[]>;
+}
+
+/** All rows of all tables, those of PostgreSQL's own catalogs among them. */
+function contentOf(path: string): Promise<Content> {
+  return onDatabase(path, async ({ address }) => {
+    const client = new Client({ ...address, user: address.username });
+    await client.connect();
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select schemaname || '.' || tablename as name from pg_tables
+       where tablename <> all ($1) order by 1`,
+      [SKIPPED],
+    );
+    const rows = new Map<string, string[]>();
+    for (const { name } of tables) {
+      const all = await client.query<{ row: object }>(`select to_jsonb(t) as row from ${name} t`);
+      const texts = all.rows.map(({ row }) =>
+        JSON.stringify(Object.entries(row).filter(([column]) => !NO_SCHEMA.test(column))),
+      );
+      rows.set(name, texts.sort());
+    }
+    await client.end();
+    return { names: tables.map(({ name }) => name), rows };
+  });
+}
