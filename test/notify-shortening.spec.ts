@@ -6,6 +6,7 @@ import { pushMessage } from '../src/notify/push/push-message.js';
 import { shortenToBytes, cleanText } from '../src/notify/content/text.js';
 import { WEBHOOK_PRESETS, webhookRequest } from '../src/notify/webhook/webhook-request.js';
 import { anEvent, settingsWith } from './fakes/webhook-account.js';
+import { unicodeText } from './helpers/unicode-text.js';
 
 const graphemesOf = (text: string): string[] =>
   Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
@@ -26,7 +27,7 @@ const piece = fc.oneof(
     '\u202e',
   ),
   fc.constant(`a${'\u0300'.repeat(50)}`),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  unicodeText({ maxLength: 20 }),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
 );
 const text = fc

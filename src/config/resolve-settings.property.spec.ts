@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { unicodeText } from '../../test/helpers/unicode-text.js';
 import { ConfigurationError } from './configuration-error.js';
 import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from './environment/env.js';
 import { resolveSettings } from './resolve-settings.js';
@@ -43,7 +44,7 @@ const name = fc.oneof(
   { weight: 1, arbitrary: fc.string().map((text) => `AUTH_${text}`) },
   { weight: 1, arbitrary: fc.constantFrom('__proto__', 'constructor', 'toString', 'PATH') },
 );
-const text = fc.oneof(fc.constantFrom(...PLAUSIBLE), fc.string(), fc.string({ unit: 'binary' }));
+const text = fc.oneof(fc.constantFrom(...PLAUSIBLE), fc.string(), unicodeText());
 const environments = fc
   .array(fc.tuple(name, text), { maxLength: 25 })
   .map((pairs) => Object.fromEntries(pairs) as Environment);

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { call, expectErrorShape, logIn, type Answer } from '../helpers/client.js';
 import { connect, refusedConnect } from '../helpers/client-live.js';
 import { startServer, type Server } from '../helpers/server.js';
+import { unicodeText } from '../helpers/unicode-text.js';
 import { OPERATIONS } from './documented-operations.js';
 
 const RUNS = { numRuns: 25, seed: 20_261_121 };
@@ -29,7 +30,7 @@ function expectDecent(answer: Answer): void {
 
 const segment = fc.oneof(
   fc.string({ maxLength: 60 }),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  unicodeText({ maxLength: 40 }),
   fc.constantFrom('..', '.', '%00', '%2f', 'constructor', '__proto__', 'null', '💥', ' ', '%F0%9F'),
 );
 

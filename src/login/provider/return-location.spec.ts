@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { unicodeText } from '../../../test/helpers/unicode-text.js';
 import { returnLocation } from './return-location.js';
 
 const ADDRESSES = [
@@ -17,7 +18,7 @@ describe(returnLocation.name, () => {
 
   it('stays at its address and in one header line, whatever the values are', () => {
     const hostile = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      unicodeText(),
       fc.constantFrom('//evil.example', '\r\nset-cookie: a=b', '@evil.example', '#x', '&error=no'),
     );
     fc.assert(
