@@ -82,6 +82,7 @@ export function providerEntry(id: string, oidc: Oidc): Json {
     issuer: oidc.issuer,
     clientId: oidc.clientId,
     clientSecret: oidc.clientSecret,
+    httpTimeoutSeconds: 120,
     scopes: ['openid', 'profile', 'email', 'groups', 'offline_access'],
     storeRefreshToken: true,
     claims: { login: 'preferred_username', email: 'email', groups: 'groups' },

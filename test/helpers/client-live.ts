@@ -92,6 +92,7 @@ export async function openTransport({ url }: Target): Promise<RawConnection> {
     transports: ['websocket'],
     reconnection: false,
     autoConnect: false,
+    timeout: WAIT_LIMIT_MS,
   });
   await new Promise<void>((done, fail) => {
     manager.open((error) => (error === undefined ? done() : fail(error)));
