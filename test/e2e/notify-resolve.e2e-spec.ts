@@ -89,7 +89,10 @@ describe('gatehouse notify resolve', () => {
       () => `${hook.received.length} received`,
       () => hook.received.length === 1,
     );
+    // Its try does not run out of time meanwhile.
+    sending.child.kill('SIGSTOP');
     expect(await resolve('r1')).toMatchObject({ dropped: [], outcomes: [] });
+    sending.child.kill('SIGCONT');
     answer();
     const { stdout } = await sending.exited;
     expect(stdout).toContain('The request was answered.');
