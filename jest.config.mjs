@@ -30,7 +30,7 @@ const needsServices = [
   '/(redis-failover|replicas|shutdown-rolling|upgrade)\\.e2e-spec',
 ];
 const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];
-/** They start a PostgreSQL of their own, whatever the servers of the others run on. */
+/** They need PostgreSQL, and the embedded run leaves them out. */
 const onlyPostgres = [
   '/(content-at-rest|private-ca|reseal|rotated-secrets)\\.e2e-spec',
   '/(services|schema|audit\\.repository|admin-searches)\\.db-spec',

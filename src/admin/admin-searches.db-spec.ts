@@ -1,9 +1,9 @@
-import { createDatabase, startPostgres, type Service } from '../../test/helpers/services.js';
+import { createStore, type Store } from '../../test/helpers/server-store.js';
 import { AdminAuditService } from './audit/admin-audit.service.js';
 import { Clock } from '../common/clock.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { toOperatorName } from '../policy/audit-event.js';
-import { dataSourceOptions, runMigrations } from '../storage/data-source.js';
+import { dataSourceOptions } from '../storage/data-source.js';
 import type { Database, Query } from '../storage/database.js';
 import { openOperatorStorage } from '../storage/operator-storage.js';
 import { ServerDataSource } from '../storage/server-data-source.js';
@@ -53,7 +53,7 @@ const FILL = [
 ];
 
 describe('the searches of an administrator', () => {
-  let postgres: Service;
+  let store: Store;
   let source: ServerDataSource;
   let search: AccountSearchRepository;
   let audit: AuditRepository;
@@ -61,9 +61,8 @@ describe('the searches of an administrator', () => {
   const statements: Statement[] = [];
 
   beforeAll(async () => {
-    postgres = await startPostgres({ durable: false });
-    const { url } = await createDatabase(postgres.url);
-    await runMigrations({ url }, STORAGE);
+    store = await createStore();
+    const url = store.databaseUrl ?? '';
     source = new ServerDataSource({ ...dataSourceOptions(STORAGE), url });
     await source.initialize();
     source.open(true);
@@ -84,7 +83,7 @@ describe('the searches of an administrator', () => {
   });
   afterAll(async () => {
     await source.destroy();
-    await postgres.stop();
+    await store.drop();
   });
   beforeEach(() => void statements.splice(0));
 

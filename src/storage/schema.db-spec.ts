@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DataSource } from 'typeorm';
-import { createDatabase, startPostgres, type Service } from '../../test/helpers/services.js';
+import { createEmptyDatabase } from '../../test/helpers/server-store.js';
+import type { TestDatabase } from '../../test/helpers/services.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { dataSourceOptions, pendingMigrations, runMigrations } from './data-source.js';
 
@@ -12,18 +13,18 @@ const TYPEORM = join(import.meta.dirname, '../../node_modules/typeorm/cli.js');
 const CLI_DATA_SOURCE = join(import.meta.dirname, '../../dist/storage/cli-data-source.js');
 
 describe('the schema', () => {
-  let postgres: Service;
+  let database: TestDatabase;
   let source: DataSource;
   beforeAll(async () => {
-    postgres = await startPostgres({ durable: false });
-    const { url } = await createDatabase(postgres.url);
+    database = await createEmptyDatabase();
+    const { url } = database;
     await runMigrations({ url }, storage);
     source = new DataSource({ ...dataSourceOptions(storage), url });
     await source.initialize();
   });
   afterAll(async () => {
     await source.destroy();
-    await postgres.stop();
+    await database.drop();
   });
 
   it('is the same in the migrations as in the entities', async () => {
@@ -32,7 +33,7 @@ describe('the schema', () => {
   });
 
   it("is made by TypeORM's own command line as well", async () => {
-    const { url } = await createDatabase(postgres.url);
+    const { url, drop } = await createEmptyDatabase();
     const env = { ...process.env, DATABASE_URL: url, SERVICE_MASTER_SECRET: 'x'.repeat(44) };
     await promisify(execFile)(
       process.execPath,
@@ -43,6 +44,7 @@ describe('the schema', () => {
     await made.initialize();
     expect(await pendingMigrations(made)).toEqual([]);
     await made.destroy();
+    await drop();
   });
 
   it('goes back to nothing and comes again', async () => {

@@ -6,7 +6,7 @@ import { SealedBox } from '../../src/storage/sealing/sealed-box.js';
 import { PeopleProvider } from '../fakes/people-provider.js';
 import { call, logIn, type Answer, type Login } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
-import { createPostgresStore, type Store } from '../helpers/server-store.js';
+import { createStore, type Store } from '../helpers/server-store.js';
 import { waitFor } from '../helpers/wait.js';
 import { begin, beginConnect, connectFinalize } from './external-world.js';
 import { finish, OPTIONAL } from './keyless-calls.js';
@@ -34,7 +34,7 @@ export class OffboardingWorld {
   ) {}
 
   static async open(): Promise<OffboardingWorld> {
-    const store = await createPostgresStore(process.env['TEST_DATABASE_URL'] ?? '');
+    const store = await createStore();
     const sql = new Pool({ connectionString: store.databaseUrl ?? '', max: 2 });
     sql.on('error', () => undefined);
     return new OffboardingWorld(await PeopleProvider.start(), store, sql);

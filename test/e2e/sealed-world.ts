@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
 import { logIn, makeDeviceKey } from '../helpers/client.js';
 import { startServer, type Server } from '../helpers/server.js';
-import { createPostgresStore, type Store } from '../helpers/server-store.js';
-import { postgresBinaries, startPostgres, type Service } from '../helpers/services.js';
+import { createStore, type Store } from '../helpers/server-store.js';
+import { postgresBinaries } from '../helpers/services.js';
 import { AccountCalls, OPTIONAL_PLAIN, plain } from './account-calls.js';
 
 /** The default master secret of the servers of these tests. */
@@ -20,19 +20,12 @@ export const UNSEALED = {
 
 const MAX_DUMP_BYTES = 64 * 1024 * 1024;
 
-let postgres: Service;
 let store: Store;
 /** Of the store of this test. */
 let database: Client;
 
-beforeAll(async () => {
-  postgres = await startPostgres({ durable: false });
-});
-
-afterAll(() => postgres.stop());
-
 beforeEach(async () => {
-  store = await createPostgresStore(postgres.url);
+  store = await createStore();
   database = new Client({ connectionString: store.databaseUrl ?? '' });
   await database.connect();
 });

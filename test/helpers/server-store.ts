@@ -34,6 +34,11 @@ export async function createStore(): Promise<Store> {
   return postgresStore(await createDatabase(variable('TEST_DATABASE_URL'), { template }));
 }
 
+/** An empty database on the server of this run, which has to be PostgreSQL. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return createDatabase(variable('TEST_DATABASE_URL'));
+}
+
 /** A fresh, migrated database on a server of the test's own. */
 export async function createPostgresStore(url: string): Promise<Store> {
   const database = await createDatabase(url);

@@ -16,6 +16,8 @@ export interface EmbeddedDatabaseOptions {
   readonly dataDir: string;
   /** Called once when the database ends without having been stopped; every connection is cut. */
   readonly onExit?: (error: Error) => void;
+  /** How long `stop` waits for a statement that runs. Default 10 s. */
+  readonly stopLimitMs?: number;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface EmbeddedDatabase {
     readonly username: string;
     readonly database: string;
   };
-  /** Cuts the connections, writes a checkpoint and releases the data directory, in 10 s at most. */
+  /** Cuts the connections, writes a checkpoint and releases the data directory, within the limit. */
   stop(): Promise<void>;
 }
 
@@ -53,7 +55,7 @@ export async function startEmbeddedDatabase(
   };
   try {
     const worker = await startWorker(directory, socketDir);
-    return supervise(worker, socketDir, cleanUp, options.onExit);
+    return supervise(worker, socketDir, cleanUp, options);
   } catch (error) {
     await cleanUp();
     throw error;
@@ -104,7 +106,7 @@ function supervise(
   worker: Worker,
   socketDir: string,
   cleanUp: () => Promise<void>,
-  onExit: (error: Error) => void = () => undefined,
+  { onExit, stopLimitMs = STOP_LIMIT_MS }: EmbeddedDatabaseOptions,
 ): EmbeddedDatabase {
   let cause: unknown;
   let stopping: Promise<void> | null = null;
@@ -114,23 +116,23 @@ function supervise(
   });
   worker.once('exit', () => {
     if (!stopping) {
-      onExit(new Error('The embedded database ended unexpectedly', { cause }));
+      onExit?.(new Error('The embedded database ended unexpectedly', { cause }));
     }
   });
   return {
     address: { host: socketDir, port: PORT, username: 'postgres', database: 'postgres' },
     stop: () => {
-      stopping ??= stopWorker(worker, exited);
+      stopping ??= stopWorker(worker, exited, stopLimitMs);
       return stopping;
     },
   };
 }
 
-async function stopWorker(worker: Worker, exited: Promise<void>): Promise<void> {
+async function stopWorker(worker: Worker, exited: Promise<void>, limitMs: number): Promise<void> {
   const stop: WorkerRequest = 'stop';
   worker.postMessage(stop);
   // A thread that runs an endless statement reads no message; what it has committed is safe.
-  const limit = setTimeout(() => void worker.terminate(), STOP_LIMIT_MS);
+  const limit = setTimeout(() => void worker.terminate(), limitMs);
   await exited;
   clearTimeout(limit);
 }

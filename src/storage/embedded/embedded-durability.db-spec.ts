@@ -78,7 +78,7 @@ describe('the end of the embedded database', () => {
 
   it('stops within a limit though a statement never ends', async () => {
     await withDataDir(async (dataDir) => {
-      const database = await startEmbeddedDatabase({ dataDir });
+      const database = await startEmbeddedDatabase({ dataDir, stopLimitMs: 500 });
       const client = new Client(optionsOf(database));
       client.on('error', () => undefined);
       await client.connect();

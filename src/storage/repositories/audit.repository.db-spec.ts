@@ -1,8 +1,8 @@
-import { createDatabase, startPostgres, type Service } from '../../../test/helpers/services.js';
+import { createStore, type Store } from '../../../test/helpers/server-store.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import { AuditRepository } from './audit.repository.js';
-import { dataSourceOptions, runMigrations } from '../data-source.js';
+import { dataSourceOptions } from '../data-source.js';
 import { Database } from '../database.js';
 import { ServerDataSource } from '../server-data-source.js';
 
@@ -13,13 +13,12 @@ const OLDEST_FIRST = { order: 'oldest-first', limit: 2 } as const;
 const EVENT: AuditEvent = { kind: 'login-refused', actor: 'user', accountId: null, reason: 'x' };
 
 describe(AuditRepository, () => {
-  let postgres: Service;
+  let store: Store;
   let source: ServerDataSource;
   let audit: AuditRepository;
   beforeAll(async () => {
-    postgres = await startPostgres({ durable: false });
-    const { url } = await createDatabase(postgres.url);
-    await runMigrations({ url }, storage);
+    store = await createStore();
+    const url = store.databaseUrl ?? '';
     source = new ServerDataSource({ ...dataSourceOptions(storage), url });
     await source.initialize();
     source.open(true);
@@ -27,7 +26,7 @@ describe(AuditRepository, () => {
   });
   afterAll(async () => {
     await source.destroy();
-    await postgres.stop();
+    await store.drop();
   });
   beforeEach(() => source.query('TRUNCATE audit_event'));
 
