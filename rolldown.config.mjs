@@ -1,8 +1,10 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineConfig } from 'rolldown';
 import { thirdParty } from './tools/build/third-party.mjs';
-import { unindented } from './tools/build/unindented.mjs';
+
+const COMMAND = 'gatehouse';
+const LINKED_PROGRAM = 'tools/build/linked/linked-program.mjs';
 
 /** Optional parts that a library looks for and does without; nothing here uses them. */
 const ABSENT = [
@@ -40,10 +42,24 @@ const readOnce = {
     code.replace(/\b(__commonJSMin|__esmMin)\(\(\(([^()]*)\) => \{$/gm, '$1((function ($2) {'),
 };
 
-/** A command that was linked once, by npx say, is still one after the next build. */
-const executable = {
-  name: 'executable',
-  writeBundle: ({ dir }) => chmod(join(dir, 'gatehouse.js'), 0o755),
+const SHEBANG = /^#!.*\n/;
+
+/** The files that are run: each says which chunk it begins with, whose name changes with its content. */
+const launchers = {
+  name: 'launchers',
+  renderChunk: (code, { isEntry }) => (isEntry ? code.replace(SHEBANG, '') : null),
+  async generateBundle(_options, bundle) {
+    for (const { name, fileName } of Object.values(bundle).filter(({ isEntry }) => isEntry)) {
+      const source =
+        `${name === COMMAND ? '#!/usr/bin/env node\n' : ''}` +
+        `import { runLinked } from './linked-program.js';\n\nrunLinked('${fileName}');\n`;
+      this.emitFile({ type: 'asset', fileName: `${name}.js`, source });
+    }
+    const source = await readFile(join(import.meta.dirname, LINKED_PROGRAM), 'utf8');
+    this.emitFile({ type: 'asset', fileName: 'linked-program.js', source });
+  },
+  /** A command that was linked once, by npx say, is still one after the next build. */
+  writeBundle: ({ dir }) => chmod(join(dir, `${COMMAND}.js`), 0o755),
 };
 
 /**
@@ -106,15 +122,18 @@ export default defineConfig({
     },
   },
   plugins: [
-    ...[oneTypeorm, onePostgres, noPhoneNumbers, readOnce, unindented],
-    ...[executable, thirdParty('THIRD-PARTY.txt')],
+    ...[oneTypeorm, onePostgres, noPhoneNumbers, readOnce, launchers],
+    thirdParty('THIRD-PARTY.txt'),
   ],
   output: {
     dir: 'bin',
-    format: 'esm',
+    // Node 20 can keep the compiled code of scripts, and not that of ES modules.
+    format: 'cjs',
+    dynamicImportInCjs: false,
+    entryFileNames: '[name]-[hash].cjs',
     // They would be a sixth of the programs; THIRD-PARTY.txt holds the licences.
     comments: false,
     // Beside the programs: what is found from import.meta.url lies two folders up, as in dist.
-    chunkFileNames: '[name]-[hash].js',
+    chunkFileNames: '[name]-[hash].cjs',
   },
 });

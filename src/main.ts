@@ -10,12 +10,16 @@ const EXIT_CONFIGURATION = 78;
 
 const LOG_LEVEL_OF = { error: 'error', warning: 'warn', notice: 'log' } as const;
 
-try {
-  const environment = readEnvironment();
-  await serve(resolveSettings(environment), tracesWanted(environment));
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(error instanceof ConfigurationError ? EXIT_CONFIGURATION : 1);
+void main();
+
+async function main(): Promise<void> {
+  try {
+    const environment = readEnvironment();
+    await serve(resolveSettings(environment), tracesWanted(environment));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(error instanceof ConfigurationError ? EXIT_CONFIGURATION : 1);
+  }
 }
 
 async function serve(

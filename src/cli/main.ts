@@ -17,20 +17,27 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 });
 
 const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
-try {
-  if (PROXIES.some((name) => shell.environment[name])) {
-    // Node's own fetch knows these variables from version 24 on.
-    const { EnvHttpProxyAgent, install, setGlobalDispatcher } =
-      await import('../common/network/http-client.js');
-    setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
-    install();
+
+// A command that waits for what never comes leaves this code behind.
+process.exitCode = EXIT.refused;
+void main();
+
+async function main(): Promise<void> {
+  try {
+    if (PROXIES.some((name) => shell.environment[name])) {
+      // Node's own fetch knows these variables from version 24 on.
+      const { EnvHttpProxyAgent, install, setGlobalDispatcher } =
+        await import('../common/network/http-client.js');
+      setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
+      install();
+    }
+    await buildProgram(shell).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    shell.exitCode = await report(error);
   }
-  await buildProgram(shell).parseAsync(args, { from: 'user' });
-} catch (error) {
-  shell.exitCode = await report(error);
+  // Not process.exit(): a pipe may still hold output.
+  process.exitCode = shell.exitCode;
 }
-// Not process.exit(): a pipe may still hold output.
-process.exitCode = shell.exitCode;
 
 async function report(error: unknown): Promise<number> {
   if (error instanceof CommanderError && error.exitCode === 0) {

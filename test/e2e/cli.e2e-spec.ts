@@ -126,8 +126,10 @@ describe('gatehouse whoami', () => {
     const { result } = JSON.parse(await readFile(join(coverage, file), 'utf8')) as {
       result: { url: string }[];
     };
-    const files = result.map(({ url }) => url).filter((url) => url.includes('/dist/bin/'));
-    const texts = await Promise.all(files.map((url) => readFile(new URL(url), 'utf8')));
+    const files = result.map(({ url }) => url).filter((url) => url.startsWith('dist/bin/'));
+    expect(files).not.toEqual([]);
+    const root = new URL('../../', import.meta.url);
+    const texts = await Promise.all(files.map((file) => readFile(new URL(file, root), 'utf8')));
     // What is linked into a file starts with the path it came from.
     const loaded = texts
       .flatMap((text) => text.match(/(?<=^\/\/ )\S+\.js$/gm) ?? [])

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createStore, type Store } from '../helpers/server-store.js';
 import { waitFor } from '../helpers/wait.js';
 
@@ -40,6 +41,20 @@ async function npmStart(): Promise<Started> {
     },
   };
 }
+
+describe('a program that was built', () => {
+  it('runs with the code that V8 compiled at the build', async () => {
+    const script = `const { chunks } = await import('./dist/bin/linked-program.js');
+      process.argv = [process.execPath, 'gatehouse', '--version'];
+      await import('./dist/bin/gatehouse.js');
+      const states = [...chunks.values()].map(({ script }) => script.cachedDataRejected);
+      process.stdout.write(JSON.stringify(states));`;
+    const args = ['--input-type=module', '--eval', script];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+    const [, states] = stdout.split('\n');
+    expect(new Set(JSON.parse(states ?? '') as unknown[])).toEqual(new Set([false]));
+  });
+});
 
 describe('npm start', () => {
   it('serves twice at once from one checkout, and at most one of the two builds', async () => {

@@ -2,10 +2,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bringUpToDate } from './bring-up-to-date.mjs';
 
-// node tools/build/main.mjs programs [database] [packages] [--force]
+// node tools/build/main.mjs programs [database] [compiled-code] [packages] [--force]
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', '.swcrc'];
 const TOOLS = ['rolldown.config.mjs', 'nest-cli.json', 'tools/build'];
+
+const DATABASE = [
+  ...['src/storage/migrations', 'src/storage/data-source.ts', 'tools/build/database.mjs'],
+  'node_modules/@electric-sql/pglite/package.json',
+];
 
 // The compilers are loaded where there is something to build.
 const TARGETS = {
@@ -14,11 +19,13 @@ const TARGETS = {
     build: async (folders) => (await import('./programs.mjs')).buildPrograms(folders),
   },
   database: {
-    inputs: [
-      ...['src/storage/migrations', 'src/storage/data-source.ts', 'tools/build/database.mjs'],
-      'node_modules/@electric-sql/pglite/package.json',
-    ],
+    inputs: DATABASE,
     build: async (folders) => (await import('./database.mjs')).buildDatabase(folders),
+  },
+  // Of what the two before have built.
+  'compiled-code': {
+    inputs: [...SOURCES, ...TOOLS, ...DATABASE, 'config'],
+    build: async (folders) => (await import('./compiled-code.mjs')).keepCompiledCode(folders),
   },
   packages: {
     inputs: [...SOURCES, ...TOOLS, 'tools/packages', 'config', 'LICENSE'],

@@ -1,6 +1,7 @@
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { minifySync } from 'rolldown/utils';
 import { NOT_LINKED } from '../../rolldown.config.mjs';
 import { builtFiles } from '../build/bring-up-to-date.mjs';
 import { writeModules, writeTypes } from './kit.mjs';
@@ -48,6 +49,7 @@ async function buildGatehouse({ root, project, folder }) {
   for (const name of [...programs, ...builtFiles(root, 'database')]) {
     await copy(join(root, 'dist', name), join(folder, 'dist', name));
   }
+  await removeWhitespace(join(folder, 'dist/bin'));
   await copy(join(root, 'config'), join(folder, 'config'));
   const manifest = {
     name: 'gatehouse',
@@ -58,6 +60,20 @@ async function buildGatehouse({ root, project, folder }) {
     dependencies: versionsOf(project, NOT_LINKED),
   };
   await describePackage({ root, project, folder, source: 'gatehouse' }, manifest);
+}
+
+/** A fifth of the programs. Names stay: stack traces and the log show them. */
+async function removeWhitespace(bin) {
+  const chunks = (await readdir(bin)).filter((name) => name.endsWith('.cjs'));
+  for (const name of chunks) {
+    const file = join(bin, name);
+    const options = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+    const { code, errors } = minifySync(name, await readFile(file, 'utf8'), options);
+    if (errors.length > 0) {
+      throw new Error(`${name} cannot be read: ${errors[0].message}`);
+    }
+    await writeFile(file, code);
+  }
 }
 
 async function describePackage({ root, project, folder, source }, manifest) {

@@ -55,4 +55,4 @@ function runOrDie(database: PGlite, messages: Buffer): Uint8Array {
   }
 }
 
-await serve();
+void serve();

@@ -1,0 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// node record.mjs BIN INTO PROGRAM [ARGUMENT …]
+// Runs a program of the folder BIN, and writes what V8 had compiled of its chunks when it ended to the folder INTO.
+const [, , bin, into, program, ...args] = process.argv;
+process.argv = [process.argv[0], join(bin, program), ...args];
+const { chunks } = await import(join(bin, 'linked-program.js'));
+
+process.on('exit', () => {
+  for (const [name, { script }] of chunks) {
+    writeFileSync(join(into, `${name}.compiled`), script.createCachedData());
+  }
+});
+await import(join(bin, program));
