@@ -76,8 +76,11 @@ export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationSh
     }
     const pending = await pendingMigrations(this.source);
     if (pending.length > 0) {
-      this.waitForMigrations(pending);
-      return;
+      if (this.embedded === null) {
+        this.waitForMigrations(pending);
+        return;
+      }
+      await runMigrations(this.embedded.address, this.config);
     }
     this.source.open(this.config.preparedStatements && this.embedded === null);
     await Promise.all(this.preparations.map((prepare) => prepare()));
@@ -85,14 +88,13 @@ export class StorageLifecycle implements OnApplicationBootstrap, OnApplicationSh
     this.logger.log('The database is ready.');
   }
 
-  /** Starts and migrates the embedded database where it is the one in use. */
+  /** Starts the embedded database where it is the one in use. */
   private async startEmbedded(): Promise<void> {
     const { databaseUrl, dataDir } = this.config;
     if (databaseUrl !== null || this.embedded !== null) {
       return;
     }
     this.embedded = await startEmbeddedDatabase({ dataDir, onExit: (e) => this.reopen(e) });
-    await runMigrations(this.embedded.address, this.config);
     await this.disconnect();
     this.source.setOptions(this.embedded.address);
   }

@@ -10,6 +10,7 @@ import {
   freshDataDirectory,
   type TestDataDirectory,
 } from '../../../test/helpers/data-directory.js';
+import { startServer } from '../../../test/helpers/server.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import { dataSourceOptions, pendingMigrations, runMigrations } from '../data-source.js';
 import { unpackDatabase } from '../database-template.js';
@@ -49,16 +50,19 @@ describe('The first start with the embedded database', () => {
   });
 
   it('runs the migrations that are newer than the database of the build', async () => {
-    await onDatabase(dataDir, async ({ address }) => {
-      expect(await runMigrations(address, storage)).toEqual([]);
-      const source = new DataSource({ ...dataSourceOptions(storage), ...address });
-      await source.initialize();
-      const last = source.migrations.at(-1)?.name;
-      await source.undoLastMigration({ transaction: 'each' });
-      expect(await pendingMigrations(source)).toEqual([last]);
-      expect(await runMigrations(address, storage)).toEqual([last]);
-      await source.destroy();
+    await onDatabase(dataDir, async (database) => {
+      expect(await runMigrations(database.address, storage)).toEqual([]);
+      await onSource(database, async (source) => {
+        await source.undoLastMigration({ transaction: 'each' });
+        expect(await pendingMigrations(source)).toEqual([source.migrations.at(-1)?.name]);
+      });
     });
+    const store = { databaseUrl: null, env: { SERVICE_DATA_DIR: dataDir }, drop: directory.remove };
+    const server = await startServer({ store });
+    await server.stop();
+    await onDatabase(dataDir, (database) =>
+      onSource(database, async (source) => expect(await pendingMigrations(source)).toEqual([])),
+    );
   });
 
   it('keeps everything to its owner', async () => {
@@ -151,6 +155,16 @@ async function onDatabase<Result>(
   } finally {
     await database.stop();
   }
+}
+
+async function onSource(
+  { address }: EmbeddedDatabase,
+  work: (source: DataSource) => Promise<void>,
+): Promise<void> {
+  const source = new DataSource({ ...dataSourceOptions(storage), ...address });
+  await source.initialize();
+  await work(source);
+  await source.destroy();
 }
 
 /** Counted by VACUUM and the like. */
