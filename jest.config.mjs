@@ -1,5 +1,5 @@
 const project = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/helpers/spec-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
   moduleNameMapper: {
