@@ -132,7 +132,14 @@ export async function createDatabase(
   { name = `test_${randomBytes(6).toString('hex')}`, template = 'template1' }: DatabaseOptions = {},
 ): Promise<TestDatabase> {
   const identifier = `"${name.replaceAll('"', '""')}"`;
-  await runSql(url, `create database ${identifier} template "${template}"`);
+  await withClient(url, async (client) => {
+    const { rows } = await client.query<{ knows: boolean }>(
+      `select current_setting('server_version_num')::int >= 150000 as knows`,
+    );
+    // A fifth of the work of writing every page to the log; PostgreSQL 14 does nothing else.
+    const strategy = rows[0]?.knows === true ? 'strategy file_copy' : '';
+    await client.query(`create database ${identifier} template "${template}" ${strategy}`);
+  });
   const own = new URL(url);
   own.pathname = `/${encodeURIComponent(name)}`;
   return {
@@ -155,12 +162,16 @@ export function migrateDatabase(url: string): void {
   });
 }
 
-async function runSql(url: string, sql: string): Promise<void> {
+function runSql(url: string, sql: string): Promise<void> {
+  return withClient(url, async (client) => void (await client.query(sql)));
+}
+
+async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 60_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query(sql);
+    await work(client);
   } finally {
     await client.end().catch(() => undefined);
   }
