@@ -26,6 +26,13 @@ const ENLARGED = {
 /** In the page: the default size of text, of which the style of the pages takes 15 parts of 16. */
 const TEXT_SIZE = `Math.round(parseFloat(getComputedStyle(document.head).fontSize) / 0.9375)`;
 
+/** In the page: colours that change with the theme do so over some frames. */
+const TRANSITIONS_ENDED = `Promise.allSettled(
+  document.getAnimations()
+    .filter((one) => one.effect.getComputedTiming().endTime <= 1000)
+    .map((one) => one.finished),
+).then(() => undefined)`;
+
 /** Whether pictures are kept where nothing is wrong. */
 const KEEPS_ALL = process.env['GATEHOUSE_TEST_PICTURES'] === 'all';
 const THEMES = ['light', 'dark'] as const;
@@ -53,6 +60,7 @@ export class PageLooks {
       for (const colorScheme of THEMES) {
         await page.emulateMedia({ colorScheme });
         await page.evaluate('scrollTo(0, 0)');
+        await page.evaluate(TRANSITIONS_ENDED);
         const violations = await this.violationsNow(visitor);
         if (violations.length > 0 || KEEPS_ALL) {
           const path = join(this.pictures, `${name}-${size}-${colorScheme}.png`);
