@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { EXIT } from './cli-error.js';
 import { Output } from './output.js';
 import { buildProgram, type Shell } from './program.js';
+import { useGlobalFetch } from './server-fetch.js';
 
 const streams = { out: process.stdout, error: process.stderr };
 const shell: Shell = { environment: { ...process.env }, streams, exitCode: EXIT.ok };
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
         await import('../common/network/http-client.js');
       setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
       install();
+      useGlobalFetch();
     }
     await buildProgram(shell).parseAsync(args, { from: 'user' });
   } catch (error) {

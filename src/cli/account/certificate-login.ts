@@ -34,7 +34,7 @@ export async function logInWithCertificate(
     const { certificate } = new GatehouseClient({
       serverUrl,
       client: thisComputer,
-      fetch: send as unknown as typeof fetch,
+      fetch: send,
     });
     return await certificate.logIn();
   } finally {

@@ -17,6 +17,7 @@ import {
 import type { CliContext } from '../command.js';
 import { refusedError } from '../cli-error.js';
 import type { Output } from '../output.js';
+import { serverFetch } from '../server-fetch.js';
 import type { ServerStore } from './server-store.js';
 import { drawQr } from './terminal-qr.js';
 import { thisComputer } from './this-computer.js';
@@ -34,7 +35,7 @@ export async function logInWithCode(
   { server, store, provider }: CodeLogin,
 ): Promise<LoginAnswer> {
   await refuseWithKey(store, server);
-  const client = new GatehouseClient({ serverUrl: server });
+  const client = new GatehouseClient({ serverUrl: server, fetch: serverFetch });
   const secrets = await makeDeviceSecrets();
   const { publicKey, proof } = secrets;
   const request = await client.devices.request({ ...secrets, client: thisComputer });

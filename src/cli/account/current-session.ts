@@ -2,6 +2,7 @@ import { GatehouseClient } from '../../client/api/api-client.js';
 import { parseServerUrl } from '../../client/api/server-url.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
+import { serverFetch } from '../server-fetch.js';
 import { ServerStore, type StoredSession } from './server-store.js';
 
 /** A server with the token that is used there, of whichever account. */
@@ -54,20 +55,16 @@ export async function requireToken(context: ServerContext): Promise<CurrentToken
 /**
  * The session of GATEHOUSE_TOKEN, whose account the server is asked for, else the stored one.
  *
- * @param send HTTP client, where a command has loaded another one than Node's own
  * @throws CliError with exit code 3 when this user is not logged in there
  */
-export async function requireSession(
-  context: ServerContext,
-  send?: typeof fetch,
-): Promise<CurrentSession> {
+export async function requireSession(context: ServerContext): Promise<CurrentSession> {
   const token = tokenOf(context);
   if (token !== null) {
     const { store, server } = await requireServer(context);
-    return sessionOf({ server, token, store }, send);
+    return sessionOf({ server, token, store });
   }
   const store = new ServerStore(context.environment);
-  return storedSession(store, await currentServer(context, store), send);
+  return storedSession(store, await currentServer(context, store));
 }
 
 /**
@@ -93,20 +90,17 @@ export async function requireSessionAt(
   return storedSession(store, server);
 }
 
-async function sessionOf(
-  { server, token, store }: Omit<CurrentToken, 'client'>,
-  send?: typeof fetch,
-): Promise<CurrentSession> {
-  const client = clientOf(server, token, send);
+async function sessionOf({
+  server,
+  token,
+  store,
+}: Omit<CurrentToken, 'client'>): Promise<CurrentSession> {
+  const client = clientOf(server, token);
   const { id: accountId } = await client.profile();
   return { session: { server, accountId, token }, store, client, isFromEnvironment: true };
 }
 
-async function storedSession(
-  store: ServerStore,
-  server: string | null,
-  send?: typeof fetch,
-): Promise<CurrentSession> {
+async function storedSession(store: ServerStore, server: string | null): Promise<CurrentSession> {
   const session = server === null ? null : await store.session(server);
   if (session === null) {
     throw new CliError(server === null ? 'Not logged in.' : `Not logged in to ${server}.`, {
@@ -115,12 +109,12 @@ async function storedSession(
       hint: `Run: gatehouse login --server ${server ?? 'https://gate.example.org'}`,
     });
   }
-  const client = clientOf(session.server, session.token, send);
+  const client = clientOf(session.server, session.token);
   return { session, store, client, isFromEnvironment: false };
 }
 
-function clientOf(serverUrl: string, token: string, send?: typeof fetch): GatehouseClient {
-  return new GatehouseClient({ serverUrl, token, fetch: send });
+function clientOf(serverUrl: string, token: string): GatehouseClient {
+  return new GatehouseClient({ serverUrl, token, fetch: serverFetch });
 }
 
 /** null where GATEHOUSE_TOKEN is not set or empty. */

@@ -2,12 +2,17 @@ import { GatehouseClient } from '../../client/api/api-client.js';
 import type { LoginAnswer, ServerFeatures } from '../../client/api/api-client-answers.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { refusedError } from '../cli-error.js';
+import { serverFetch } from '../server-fetch.js';
 import type { ServerStore } from './server-store.js';
 import { thisComputer } from './this-computer.js';
 
 /** Logs in with the stored device key; never creates an account. */
 export async function logInWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
-  const client = new GatehouseClient({ serverUrl: server, client: thisComputer });
+  const client = new GatehouseClient({
+    serverUrl: server,
+    fetch: serverFetch,
+    client: thisComputer,
+  });
   refuseUnlessOffered(server, await client.features());
   const key = await store.requireDeviceKey(server);
   return withAccount(server, store, () => client.logIn(key));
@@ -19,7 +24,11 @@ export async function signUpWithKey(
   store: ServerStore,
   invitation: string | undefined,
 ): Promise<LoginAnswer> {
-  const client = new GatehouseClient({ serverUrl: server, client: thisComputer });
+  const client = new GatehouseClient({
+    serverUrl: server,
+    fetch: serverFetch,
+    client: thisComputer,
+  });
   refuseUnlessOffered(server, await client.features());
   const key = await store.requireNewDeviceKey(server);
   const answer = await client.signUp(key, invitation === undefined ? {} : { invitation });

@@ -14,6 +14,7 @@ import {
   type LoopbackReturn,
 } from './browser.js';
 import { withAccount } from './key-login.js';
+import { serverFetch } from '../server-fetch.js';
 import type { ServerStore } from './server-store.js';
 import { thisComputer } from './this-computer.js';
 
@@ -56,7 +57,7 @@ async function begin(
   port: number,
 ): Promise<URL> {
   const mode = options.keyless === true ? 'keyless' : 'keyed';
-  const { external } = new GatehouseClient({ serverUrl: server });
+  const { external } = new GatehouseClient({ serverUrl: server, fetch: serverFetch });
   try {
     const start = { mode, proofHash, loopbackPort: port } as const;
     return readBrowserAddress(await external.start(provider, start));
@@ -111,7 +112,11 @@ function finish(
   proven: { readonly pending: string; readonly proof: string },
   key: DeviceKey | null,
 ): Promise<LoginAnswer> {
-  const { external } = new GatehouseClient({ serverUrl: server, client: thisComputer });
+  const { external } = new GatehouseClient({
+    serverUrl: server,
+    fetch: serverFetch,
+    client: thisComputer,
+  });
   return key === null
     ? external.finishKeyless(provider, proven)
     : withAccount(server, store, () => external.finish(provider, { ...proven, create }, key));

@@ -1,4 +1,3 @@
-import { fetch as fetchAsSenders } from 'undici';
 import { isUnusable } from '../../common/private-files.js';
 import { buildPreviews } from '../../client/notifications/notification-display.js';
 import type {
@@ -44,8 +43,7 @@ export async function sendEvents(
   topic: NotificationTopic | null,
   hooked?: readonly unknown[],
 ): Promise<number> {
-  // The senders need undici anyway, and loading Node's own copy as well takes as long again.
-  const current = await requireSession(context, fetchAsSenders as unknown as typeof fetch);
+  const current = await requireSession(context);
   const input = await readEventInput(context, topic, current.session.server, hooked);
   reportInvalid(context, input);
   return withSenderSession(context, async (sender) => {

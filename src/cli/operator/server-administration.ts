@@ -34,6 +34,7 @@ import {
   type MadeInvitation,
   type WantedInvitation,
 } from './administration.js';
+import { serverFetch } from '../server-fetch.js';
 import type { AdminContext } from './with-administration.js';
 
 const PAGE = 200;
@@ -76,7 +77,9 @@ export async function throughServer(
     throw new CliError('There is no token for the administration API.', facts);
   }
   try {
-    await work(new ServerAdministration(new GatehouseAdmin({ serverUrl, token })));
+    await work(
+      new ServerAdministration(new GatehouseAdmin({ serverUrl, token, fetch: serverFetch })),
+    );
   } catch (error) {
     if (error instanceof GatehouseProblem && TOKEN_CODES.includes(error.code)) {
       const { code } = error;

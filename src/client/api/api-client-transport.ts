@@ -1,6 +1,22 @@
 import { parseJson } from '../../common/parse-json.js';
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
 
+/** What the calls need of `fetch`. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: string;
+    readonly headers: Record<string, string>;
+    readonly body?: string;
+    readonly redirect: 'manual';
+    readonly signal: AbortSignal;
+  },
+) => Promise<FetchAnswer>;
+
+export type FetchAnswer = Pick<Response, 'ok' | 'status' | 'type' | 'text'> & {
+  readonly headers: Pick<Headers, 'get'>;
+};
+
 export interface TransportOptions {
   /** As `parseServerUrl` returns it. */
   readonly serverUrl: string;
@@ -9,7 +25,8 @@ export interface TransportOptions {
   readonly client?: { readonly name?: string; readonly platform?: string } | undefined;
   /** For one whole exchange. */
   readonly timeoutMs?: number | undefined;
-  readonly fetch?: typeof fetch | undefined;
+  /** Default: the global one. */
+  readonly fetch?: Fetch | undefined;
 }
 
 /** The request, and the check of the answer. */
@@ -47,7 +64,7 @@ export class Transport {
     method: HttpMethod,
     path: string,
     { body, headers }: Pick<Exchange<unknown>, 'body' | 'headers'>,
-  ): Promise<{ response: Response; text: string }> {
+  ): Promise<{ response: FetchAnswer; text: string }> {
     const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: send = fetch } = this.options;
     // Not AbortSignal.timeout: React Native has none.
     const limit = new AbortController();
@@ -77,7 +94,7 @@ export class Transport {
     }
   }
 
-  private unexpectedAnswer(response: Response): GatehouseProblem {
+  private unexpectedAnswer(response: FetchAnswer): GatehouseProblem {
     const { serverUrl } = this.options;
     const { status } = response;
     const target = response.headers.get('location');
@@ -90,7 +107,7 @@ export class Transport {
   }
 }
 
-function retryAfterOf(response: Response): number | undefined {
+function retryAfterOf(response: FetchAnswer): number | undefined {
   const header = response.headers.get('retry-after') ?? '';
   return /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
