@@ -174,9 +174,18 @@ function statOf(pid: string): string[] | null {
 
 /**
  * Of these the system gives none to a program that listens on any port, or connects: it takes those from
- * 32768 on (Linux) or from 49152 on.
+ * 32768 on (Linux) or from 49152 on. Each of Jest's workers has a part, so that no two take the same.
  */
-const OWN_PORTS = { from: 20_000, to: 32_768 };
+const PORTS_OF_ALL = { from: 20_000, to: 32_768 };
+const PARTS = 8;
+const worker = Number(process.env['JEST_WORKER_ID'] ?? 1) - 1;
+const PART =
+  (worker + (process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres' ? 0 : PARTS / 2)) % PARTS;
+const PART_SIZE = Math.floor((PORTS_OF_ALL.to - PORTS_OF_ALL.from) / PARTS);
+const OWN_PORTS = {
+  from: PORTS_OF_ALL.from + PART * PART_SIZE,
+  to: PORTS_OF_ALL.from + (PART + 1) * PART_SIZE,
+};
 
 /** Never the same twice: several are often taken before any is listened on. */
 let lastPort = randomInt(OWN_PORTS.from, OWN_PORTS.to);
