@@ -22,6 +22,7 @@ const FLAGS = [
   '--disable-extensions',
   '--in-process-gpu',
   '--renderer-process-limit=1',
+  '--disable-site-isolation-trials',
   // Names that resolve to this machine, and are not localhost for a browser.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ];
