@@ -82,6 +82,23 @@ const oneTypeorm = {
   },
 };
 
+/** undici looks at the global `Headers` for cookies, and with it Node loads its own undici beside this one. */
+const oneUndici = {
+  name: 'one-undici',
+  transform: {
+    filter: { id: /undici\/lib\/web\/cookies\/index\.js$/ },
+    handler(code) {
+      const both = '[Headers, globalThis.Headers].filter(Boolean)';
+      if (!code.includes(both)) {
+        this.error(
+          'undici asks for Headers in a new way: see whether Node still loads its own undici',
+        );
+      }
+      return code.replace(both, '[Headers]');
+    },
+  },
+};
+
 /** TypeORM loads its drivers of all databases; half of its code is about the others. */
 const onePostgres = {
   name: 'one-postgres',
@@ -122,7 +139,7 @@ export default defineConfig({
     },
   },
   plugins: [
-    ...[oneTypeorm, onePostgres, noPhoneNumbers, readOnce, launchers],
+    ...[oneTypeorm, oneUndici, onePostgres, noPhoneNumbers, readOnce, launchers],
     thirdParty('THIRD-PARTY.txt'),
   ],
   output: {
