@@ -33,8 +33,8 @@ const TRANSITIONS_ENDED = `Promise.allSettled(
     .map((one) => one.finished),
 ).then(() => undefined)`;
 
-/** Whether pictures are kept where nothing is wrong. */
-const KEEPS_ALL = process.env['GATEHOUSE_TEST_PICTURES'] === 'all';
+/** Whether pictures of enlarged pages are kept where nothing is wrong. */
+const KEEPS_ENLARGED = process.env['GATEHOUSE_TEST_PICTURES'] === 'all';
 const THEMES = ['light', 'dark'] as const;
 
 /** How the states of a page look, and whether everyone can use them. */
@@ -51,7 +51,7 @@ export class PageLooks {
     return new PageLooks(pictures, await readFile(AXE, 'utf8'));
   }
 
-  /** Checks what is shown now in each theme and size, and right to left; keeps pictures where it is wrong. */
+  /** Checks what is shown now in each theme and size, and right to left, and keeps pictures. */
   async check(visitor: Visitor, name: string): Promise<void> {
     const { page } = visitor;
     const found: unknown[] = [];
@@ -61,11 +61,9 @@ export class PageLooks {
         await page.emulateMedia({ colorScheme });
         await page.evaluate('scrollTo(0, 0)');
         await page.evaluate(TRANSITIONS_ENDED);
+        const path = join(this.pictures, `${name}-${size}-${colorScheme}.jpeg`);
+        await page.screenshot({ path, quality: 80, fullPage: true, animations: 'disabled' });
         const violations = await this.violationsNow(visitor);
-        if (violations.length > 0 || KEEPS_ALL) {
-          const path = join(this.pictures, `${name}-${size}-${colorScheme}.png`);
-          await page.screenshot({ path, fullPage: true, animations: 'disabled' });
-        }
         found.push(...violations.map((one) => `${size} ${colorScheme}: ${one}`));
       }
       found.push(...(await cutOff(visitor)).map((one) => `${size}: ${one}`));
@@ -92,7 +90,7 @@ export class PageLooks {
     await show(size.height, fontSize);
     await page.evaluate('scrollTo(0, 0)');
     const found = await page.evaluate<string[]>(FIND_COVERED);
-    if (found.length > 0 || KEEPS_ALL) {
+    if (found.length > 0 || KEEPS_ENLARGED) {
       await show(await page.evaluate<number>('document.documentElement.scrollHeight'), fontSize);
       const { data } = await devTools.send('Page.captureScreenshot');
       await writeFile(join(this.pictures, `${name}.png`), Buffer.from(data, 'base64'));

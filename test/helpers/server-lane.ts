@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * One process, in which servers run one after the other, for specs that try many configurations:
- * beginning a server in it takes a fifth of the work of starting a process. A signal closes the
+ * beginning a server in it takes half the work of starting a process. A signal closes the
  * server; the process runs on.
  */
 export interface ServerLane extends ServerHost {
