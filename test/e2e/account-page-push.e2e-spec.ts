@@ -304,11 +304,11 @@ const canClick = hasChromium() && hasDbus();
     await send(key, inSession('seen', 'first'));
     await deliver();
     await deliver();
-    const [first, again] = await waitFor('both', () => {
+    const [, again] = await waitFor('both', () => {
       const both = desktop.shown.filter(({ title }) => title.includes('Session seen'));
       return both.length === 2 && both;
     });
-    expect(again?.id).toBe(first?.id);
+    expect(await listed()).toHaveLength(1);
     await giveWorkerTime(browser);
     desktop.click(again!);
     await sees('A permission request waits.');
