@@ -168,9 +168,9 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
     visitor = await openConsole(browser, consoleUrl, tokens.operator);
     await findAccount(visitor, 'live@', 'live@example.com');
     await sees(visitor, 'This account is admitted');
-    await operator.act(accountId, 'disable', 'by somebody else');
+    await operator.act(accountId, 'disable', 'by another administrator');
     await sees(visitor, 'Refused: an administrator disabled this account');
-    await sees(visitor, 'by somebody else');
+    await sees(visitor, 'by another administrator');
     await act(visitor, 'Enable…', 'Enable the account', 'returned');
     await sees(visitor, 'This account is admitted');
     expect(await stateOf(accountId)).toBe('active');

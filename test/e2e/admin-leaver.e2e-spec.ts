@@ -12,7 +12,7 @@ const ENV = {
   AUTH_REQUIRED_LOGIN_PROVIDERS: '',
   SERVICE_PUBLIC_URL: '',
 };
-const NOBODY = '6f6a2f0e-1f55-4a0e-8d5f-6f3f4e5a6b7c';
+const NO_ACCOUNT = '6f6a2f0e-1f55-4a0e-8d5f-6f3f4e5a6b7c';
 
 const withServices = IS_POSTGRES ? describe : describe.skip;
 withServices('an employee leaves (two replicas; needs PostgreSQL and Redis)', () => {
@@ -117,7 +117,7 @@ withServices('an employee leaves (two replicas; needs PostgreSQL and Redis)', ()
   });
 
   it('refuses wrong use, and what the token may not', async () => {
-    const disable = ['account', 'disable', NOBODY, '--reason', 'why'];
+    const disable = ['account', 'disable', NO_ACCOUNT, '--reason', 'why'];
     const tries: [readonly string[], string | undefined, number, string][] = [
       [disable, undefined, 1, 'no account'],
       [disable, tokens.reader, 1, 'role'],

@@ -41,7 +41,7 @@ withServices('allow rules that change while the servers run', () => {
       .logs()
       .split('\n')
       .filter((line) => line.includes(msg));
-  /** Ends when both replicas use the changed rules: until then, one admits whom the other refuses. */
+  /** Ends when both replicas use the changed rules: until then, one admits what the other refuses. */
   const publishValid = async (changed: Partial<typeof contents>): Promise<void> => {
     const changes = () => [one, other].map((at) => linesOf(at, 'changed rules are in use').length);
     const before = changes();
@@ -128,7 +128,7 @@ withServices('allow rules that change while the servers run', () => {
       (await Promise.all([one, other].map(unusedFiles))).every((found) => found === count),
     );
 
-  it('put out whom they no longer allow, on every replica, and ask about nobody else', async () => {
+  it('put out the people they no longer allow, on every replica, and ask about no others', async () => {
     const [leaver, stays] = [await world.keylessLogin(one), await world.keylessLogin(one)];
     const [lost, kept] = [await liveAt(other, leaver), await liveAt(one, stays)];
     await publishRules(everyoneBut(leaver));

@@ -233,7 +233,7 @@ withServices('sign-up with an invitation, at two replicas (needs PostgreSQL)', (
     expect(await usedOf(id)).toBe(1);
   });
 
-  it('keeps who invited whom, also of a deleted account', async () => {
+  it('keeps the inviter of each account, also of a deleted one', async () => {
     const { id, code } = await invite(1, 'for Bob');
     const headers = fromSomewhere();
     const { body } = await signUp(code, { headers });

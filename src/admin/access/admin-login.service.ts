@@ -68,7 +68,7 @@ export class AdminLoginService {
   }
 
   /**
-   * Begins the session of an administrator whom the provider confirms.
+   * Begins the session of an administrator, once the provider has confirmed the login.
    *
    * @throws AppError `not-found`, `invalid-pending`, `not-eligible`, `unavailable`
    */

@@ -41,7 +41,7 @@ export function Console() {
   );
 }
 
-/** Asks the server for whom it takes this browser: by the token of this tab, else by what it sends itself. */
+/** Asks the server which administrator this is: by the token of this tab, else by what the browser sends itself. */
 async function accessNow(): Promise<Access> {
   const token = keptToken();
   const client = clientWith(token);

@@ -7,7 +7,7 @@ import type { Notice } from '../ui/notice.js';
 /** Gone with the tab: a token is as good as the person it was given to. */
 const KEPT = 'gatehouse.admin-token';
 
-/** The console of an administrator whom the server knows. */
+/** The console of an administrator who is logged in. */
 export interface Session {
   readonly client: GatehouseAdmin;
   readonly caller: AdminCaller;

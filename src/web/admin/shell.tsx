@@ -30,7 +30,7 @@ const ICONS: Readonly<Record<Section, IconName>> = {
   policy: 'shield',
 };
 
-/** What an administrator sees on every page: where they are, and as whom. */
+/** What an administrator sees on every page: the place, and the name they are logged in with. */
 export function Shell() {
   const { section, accountId, filter } = useRoute();
   const Content = CONTENT[section];
