@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type {
   AccountProfile,
   AccountSession,
@@ -73,8 +73,10 @@ export function useAccount(
       (error: unknown) => ifLatest(() => fail(error)),
     );
   }, [token]);
-  useEffect(reload, [token]);
-  useEffect(() => {
+  // Not after the next frame, for which a page in the background waits: the session before this one may be
+  // ended by then, and that would end this one on the page.
+  useLayoutEffect(reload, [token]);
+  useLayoutEffect(() => {
     const onStopped = (refusal: GatehouseProblem) =>
       requiresSignIn(refusal) ? fail(refusal) : reload();
     const handlers = { onUpdate: reload, onGap: reload, onStopped };
