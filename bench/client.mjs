@@ -2,8 +2,10 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /** A new device key: `publicKey` is base64 of the raw 32 bytes. */
 export function makeDeviceKey() {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const raw = Buffer.from(publicKey.export({ format: 'jwk' }).x, 'base64url');
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+  });
+  const raw = publicKey.subarray(-32);
   return { publicKey: raw.toString('base64'), privateKey };
 }
 

@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KEPT_OPEN } from '../fakes/local-server.js';
-import { call, type Answer, type Json } from '../helpers/client.js';
+import { call, ENCODED, type Answer, type Json } from '../helpers/client.js';
 import type { Server } from '../helpers/server.js';
 
 /** Addresses as a proxy reports them: look-ups are limited by address. */
@@ -16,8 +16,7 @@ export const SEALED = randomBytes(80).toString('base64url');
 export const hashOf = (proof: string): string => createHash('sha256').update(proof).digest('hex');
 
 export function makeX25519Key(): string {
-  const { x } = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' });
-  return x ?? '';
+  return generateKeyPairSync('x25519', ENCODED).publicKey.subarray(-32).toString('base64url');
 }
 
 /** A new device that waits to be added. */

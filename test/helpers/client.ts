@@ -1,4 +1,10 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createPrivateKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  type ED25519KeyPairOptions,
+} from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
@@ -94,17 +100,24 @@ export interface DeviceKey {
 }
 
 export function makeDeviceKey(): DeviceKey {
-  return deviceKeyOf(generateKeyPairSync('ed25519').privateKey);
-}
-
-function deviceKeyOf(privateKey: KeyObject): DeviceKey {
-  const raw = Buffer.from(privateKey.export({ format: 'jwk' }).x ?? '', 'base64url');
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519', ENCODED);
+  const key = createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' });
+  const raw = publicKey.subarray(-32);
   return {
     raw,
     publicKey: raw.toString('base64'),
-    sign: (challenge) => sign(null, challenge, privateKey),
+    sign: (challenge) => sign(null, challenge, key),
   };
 }
+
+/**
+ * How new keys are given out: Node 20 stands still for good where it collects the garbage of
+ * `generateKeyPairSync` in the middle of `export({ format: 'jwk' })` of that key.
+ */
+export const ENCODED: ED25519KeyPairOptions<'der', 'der'> = {
+  publicKeyEncoding: { type: 'spki', format: 'der' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+};
 
 export interface LoginBody {
   readonly publicKey: string;
