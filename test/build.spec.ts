@@ -82,6 +82,7 @@ describe(isUpToDate.name, () => {
       },
     ],
     ['a built file is gone', () => rmSync(join(root, 'dist/bin/server.js'))],
+    ['another version builds it', () => (target = { ...target, version: 'v24.0.0' })],
   ])('is false once %s', (_what, change) => {
     change();
     expect(isUpToDate(target)).toBe(false);

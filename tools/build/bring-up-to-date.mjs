@@ -106,8 +106,8 @@ function recordPath(root, name) {
   return join(root, `dist/.${name}.json`);
 }
 
-function digestOf({ root, inputs }) {
-  const hash = createHash('sha256');
+function digestOf({ root, inputs, version = '' }) {
+  const hash = createHash('sha256').update(version);
   for (const input of inputs) {
     const files = statSync(join(root, input)).isDirectory()
       ? filesIn(join(root, input)).map((name) => `${input}/${name}`)

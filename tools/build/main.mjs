@@ -24,6 +24,7 @@ const TARGETS = {
   },
   // Of what the two before have built.
   'compiled-code': {
+    version: process.version,
     inputs: [...SOURCES, ...TOOLS, ...DATABASE, 'config'],
     build: async (folders) => (await import('./compiled-code.mjs')).keepCompiledCode(folders),
   },
