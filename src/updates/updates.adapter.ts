@@ -55,6 +55,11 @@ export class UpdatesAdapter extends IoAdapter {
     return server.bind(engine);
   }
 
+  /** The gateway listens for `ping` itself: without handlers Nest still watches every connection. */
+  override bindMessageHandlers(): void {
+    // Nothing to bind.
+  }
+
   /** Does not close the HTTP server: requests that are under way are answered after this. */
   override async close(server: Server): Promise<void> {
     // This process's own only: the other replicas stay.

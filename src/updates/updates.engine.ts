@@ -45,7 +45,10 @@ export class UpdatesEngine extends Server {
     private readonly limits: ConnectionLimits,
   ) {
     super({ ...options, wsEngine: BoundedWebSocketServer });
-    this.on('connection', (connection: Socket) => limits.opened(connection));
+    this.on('connection', (connection: Socket) => {
+      limits.opened(connection);
+      connection.request.socket.uncork();
+    });
   }
 
   protected override verify(
@@ -68,7 +71,7 @@ export class UpdatesEngine extends Server {
         proceed();
       } else {
         this.policy.admit(request).then(
-          () => proceed(),
+          () => this.open(request, proceed),
           (error: unknown) => this.refuse(request, toAppError(error)),
         );
       }
@@ -110,6 +113,14 @@ export class UpdatesEngine extends Server {
       return ['sid', 'Has a WebSocket already.'];
     }
     return request.method === 'GET' || request.method === 'POST' ? null : ['method', 'Use GET.'];
+  }
+
+  /** The answer and Engine.IO's first packet leave by one write: a write is a tenth of a handshake. */
+  private open(request: UpdatesRequest, proceed: ErrorCallback): void {
+    if (request.res === undefined) {
+      request.socket.cork();
+    }
+    proceed();
   }
 
   private refuse(request: UpdatesRequest, refusal: AppError): void {
