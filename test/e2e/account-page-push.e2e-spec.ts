@@ -102,7 +102,9 @@ const canClick = hasChromium() && hasDbus();
   /** The next test begins with a browser that knows this server not. */
   async function forget(): Promise<void> {
     const { page } = visitor;
-    for (const other of browser.pages().filter((one) => one !== page)) {
+    // The empty tab of the start stays: its process serves the tabs of all tests.
+    const [, ...tabs] = browser.pages();
+    for (const other of tabs.filter((one) => one !== page)) {
       await other.close();
     }
     await page.goto(`${server.url}/app/`);
@@ -327,20 +329,18 @@ const canClick = hasChromium() && hasDbus();
     await waitFor('the session again', () => desktop.shown.length === count + 2);
   });
 
-  it.each(['', 'no JSON', '{}', '{"title":"x","body":"y","tag":"z","target":{"topic":"ready"}}'])(
-    'say that something waits, where %j is no message',
-    async (data) => {
-      const key = await signUp();
-      await registerBrowser(key);
-      await sees('This browser now shows your notifications.');
+  it('say that something waits, where the data is no message', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    const noTarget = '{"title":"x","body":"y","tag":"z","target":{"topic":"ready"}}';
+    for (const data of ['', 'no JSON', '{}', noTarget]) {
       const count = desktop.shown.length;
       await deliver(data);
-      await waitFor('a notification', () => desktop.shown.length > count);
-      expect(desktop.shown.at(-1)).toMatchObject({
-        body: expect.stringContaining('Something waits for you.'),
-      });
-    },
-  );
+      await waitFor(`a notification of ${data}`, () => desktop.shown.length > count);
+      expect(desktop.shown.at(-1)?.body).toContain('Something waits for you.');
+    }
+  });
 
   it('end with the registration: on the page, and where the push service ends it', async () => {
     const key = await signUp();
