@@ -93,7 +93,8 @@ export function iosSubtitle(topic: NotificationTopic, toolName: string | null): 
   if (topic === 'ready' || name === '') {
     return null;
   }
-  const characters = charactersOf(name);
+  // It has at most as many characters as units, and splitting it loads data of the language.
+  const characters = name.length > MAX_SUBTITLE_CHARACTERS ? charactersOf(name) : [];
   return characters.length > MAX_SUBTITLE_CHARACTERS
     ? `${characters.slice(0, MAX_SUBTITLE_CHARACTERS - 1).join('')}…`
     : name;

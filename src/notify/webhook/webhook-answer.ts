@@ -44,8 +44,8 @@ export function judgeAnswer({ status, headers }: WebhookAnswer, now: number): At
 }
 
 /** The id of the message that a chat made, in its answer; null where it names none. */
-export function messageIdIn({ body = '' }: WebhookAnswer): string | null {
-  const { id } = recordOf(parseJson(body));
+export function messageIdIn({ body }: WebhookAnswer): string | null {
+  const { id } = body === undefined ? {} : recordOf(parseJson(body));
   return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : null;
 }
 

@@ -28,7 +28,7 @@ interface PresetRow {
   readonly url: (url: string) => string;
   /** Where a message of it is replaced, given its id; missing where none can be. */
   readonly messageUrl?: (url: string, messageId: string) => string;
-  readonly body: (facts: WebhookFacts, url: string, collapseId: string) => object;
+  readonly body: (facts: WebhookFacts, url: string, event: NotificationEvent) => object;
   /** Bytes of the whole body. */
   readonly budgetBytes: number;
   /** Bytes of the text in it: what the service cuts off or refuses by itself. */
@@ -68,9 +68,9 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
   ntfy: {
     // Publishing as JSON goes to the server itself, with the topic in the body.
     url: (url) => new URL(`.${new URL(url).search}`, withoutEndingSlash(url)).href,
-    body: ({ content, topic }, url, collapseId) => ({
+    body: ({ content, topic }, url, event) => ({
       // A later message of one sequence replaces the one before.
-      sequence_id: collapseId,
+      sequence_id: collapseIdOf(event),
       topic: withoutEndingSlash(url).split('/').at(-1),
       title: content.title,
       message: content.body,
@@ -126,12 +126,9 @@ export function webhookRequest(
   channel: WebhookChannel,
 ): WebhookRequest {
   const preset = PRESETS[channel.preset];
-  const collapseId = collapseIdOf(event);
   const encode = (text: string, toolDetails: string | null) => {
     const shortened = { ...content, body: text, toolDetails };
-    return JSON.stringify(
-      preset.body(factsOf(event, shortened, channel.id), channel.url, collapseId),
-    );
+    return JSON.stringify(preset.body(factsOf(event, shortened, channel.id), channel.url, event));
   };
   const fits = (text: string, body: string) =>
     utf8Length(text) <= preset.textBytes && utf8Length(body) <= preset.budgetBytes;
