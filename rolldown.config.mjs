@@ -1,6 +1,7 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineConfig } from 'rolldown';
+import { asChunk } from './tools/build/linked/chunk.mjs';
 import { thirdParty } from './tools/build/third-party.mjs';
 
 const COMMAND = 'gatehouse';
@@ -49,6 +50,9 @@ const launchers = {
   name: 'launchers',
   renderChunk: (code, { isEntry }) => (isEntry ? code.replace(SHEBANG, '') : null),
   async generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle).filter(({ type }) => type === 'chunk')) {
+      chunk.code = asChunk(chunk.code);
+    }
     for (const { name, fileName } of Object.values(bundle).filter(({ isEntry }) => isEntry)) {
       const source =
         `${name === COMMAND ? '#!/usr/bin/env node\n' : ''}` +

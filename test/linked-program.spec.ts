@@ -3,6 +3,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runInNewContext } from 'node:vm';
+import { asChunk, inAscii } from '../tools/build/linked/chunk.mjs';
 
 const LINKED = join(import.meta.dirname, '../tools/build/linked');
 const ENTRY = `
@@ -20,8 +22,8 @@ beforeEach(() => {
   bin = mkdtempSync(join(tmpdir(), 'gatehouse-linked-'));
   cpSync(join(LINKED, 'linked-program.mjs'), join(bin, 'linked-program.js'));
   write('package.json', '{ "type": "module" }');
-  write('entry.cjs', ENTRY);
-  write('part.cjs', PART);
+  write('entry.cjs', asChunk(ENTRY));
+  write('part.cjs', asChunk(PART));
   write(
     'program.js',
     "import { runLinked } from './linked-program.js';\nrunLinked('entry.cjs');\n",
@@ -72,17 +74,36 @@ describe('a linked program', () => {
       expect(await runWithReport()).toBe('hello entry.cjs entry.cjs:false part.cjs:true');
     }
     write('part.cjs.compiled', compiled);
-    write('part.cjs', PART.replace('hello', 'good day'));
+    write('part.cjs', asChunk(PART.replace('hello', 'good day')));
     expect(await runWithReport()).toBe('good day entry.cjs entry.cjs:false part.cjs:true');
   });
 
   it('names chunk and line where an error was thrown', async () => {
     await record();
-    write('entry.cjs', ENTRY.replace('basename(__filename)', "'never'"));
+    write('entry.cjs', asChunk(ENTRY.replace('basename(__filename)', "'never'")));
     await expect(node(join(bin, 'program.js'))).rejects.toMatchObject({
       stderr: expect.stringMatching(
         /Error: never\n +at \S+ \(dist\/bin\/part\.cjs:2:31\)/,
       ) as string,
     });
+  });
+});
+
+describe('a chunk', () => {
+  it.each([
+    "'│ é 🔑'",
+    '`…${1}–`',
+    "'😀Ж'.replace(/[ÆА-Я]/, 'x')",
+    "/^[🔑]$/u.test('🔑')",
+    'Object.keys({ clé: 1 })',
+    "'\\\\é'",
+  ])('is ASCII and means the same: %s', (expression) => {
+    const escaped = inAscii(expression);
+    expect(escaped).toMatch(/^[\x20-\x7e]+$/);
+    expect(runInNewContext(escaped)).toEqual(runInNewContext(expression));
+  });
+
+  it.each(['String.raw`é`', "'\\é'"])('refuses what an escape would change: %s', (expression) => {
+    expect(() => inAscii(expression)).toThrow('Not to be escaped');
   });
 });

@@ -15,11 +15,11 @@ export const group = {
     const first = await startSeveralTimes(context, (round) => embedded(context, `first-${round}`));
     const again = await startSeveralTimes(context, () => embedded(context, 'first-0'));
     return [
-      readyRow('external, migrated database', external, 1_500),
-      memoryRow('idle memory (RSS), external database', external, 'idleMiB', 160),
-      readyRow('embedded, data directory present', again, 2_000),
-      memoryRow('idle memory (RSS), embedded database', again, 'idleMiB', 300),
-      readyRow('embedded, the very first', first, 3_000),
+      readyRow('external, migrated database', external, 500),
+      memoryRow('idle memory (RSS), external database', external, 'idleMiB', 110),
+      readyRow('embedded, data directory present', again, 1_000),
+      memoryRow('idle memory (RSS), embedded database', again, 'idleMiB', 250),
+      readyRow('embedded, the very first', first, 1_500),
       memoryRow('most memory (RSS) of the very first start, embedded', first, 'peakMiB', 500),
     ];
   },

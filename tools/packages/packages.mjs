@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { minifySync } from 'rolldown/utils';
 import { NOT_LINKED } from '../../rolldown.config.mjs';
 import { builtFiles } from '../build/bring-up-to-date.mjs';
+import { inAscii } from '../build/linked/chunk.mjs';
 import { writeModules, writeTypes } from './kit.mjs';
 
 const KITS = {
@@ -72,7 +73,7 @@ async function removeWhitespace(bin) {
     if (errors.length > 0) {
       throw new Error(`${name} cannot be read: ${errors[0].message}`);
     }
-    await writeFile(file, code);
+    await writeFile(file, inAscii(code));
   }
 }
 

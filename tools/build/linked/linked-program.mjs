@@ -4,10 +4,6 @@ import { join } from 'node:path';
 import { Script } from 'node:vm';
 
 const FOLDER = import.meta.dirname;
-/** As Node wraps CommonJS. */
-const HEAD = '(function (exports, require, module, __filename, __dirname) {';
-const TAIL = '\n})';
-
 const requirePackage = createRequire(import.meta.url);
 const require = Object.assign(
   (name) => (name.startsWith('./') ? load(name.slice(2)) : requirePackage(name)),
@@ -34,10 +30,9 @@ function load(name) {
     return known.module.exports;
   }
   const file = join(FOLDER, name);
-  const script = new Script(`${HEAD}${readFileSync(file, 'utf8')}${TAIL}`, {
+  const script = new Script(readFileSync(file, 'latin1'), {
     // Compiled code keeps the name that it was given at the build.
     filename: `dist/bin/${name}`,
-    columnOffset: -HEAD.length,
     cachedData: compiledCode(`${file}.compiled`),
   });
   const module = { exports: {} };

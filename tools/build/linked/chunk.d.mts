@@ -1,0 +1,2 @@
+export function asChunk(code: string): string;
+export function inAscii(code: string): string;
