@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecheckOutcome } from './account-recheck.js';
@@ -66,6 +67,8 @@ export class ProviderQueue {
     private readonly limits: QueueLimits,
     private readonly stop: AbortSignal,
   ) {
+    // Each worker that waits for its turn listens: more than ten of them are no leak.
+    setMaxListeners(0, stop);
     stop.addEventListener('abort', () => this.underWay.forEach((check) => check.abort()));
   }
 

@@ -101,6 +101,8 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
       return due.rowCount === 0;
     });
     expect(subs.filter((sub) => world.provider.checks.get(sub) !== 1)).toEqual([]);
+    // Workers that wait for their turns together are no leak.
+    expect(one.logs() + other.logs()).not.toContain('MaxListenersExceededWarning');
   });
 
   it('takes no answer for a no that says nothing of groups', async () => {
