@@ -55,8 +55,8 @@ export async function startLimit(context, file, input, nodeArgs = []) {
     cpu: CPU_OF.server,
     directory: context.directory,
   });
-  const { port } = await messageFrom(started);
-  return { ...started, port, url: `http://127.0.0.1:${port}` };
+  const { port, ...rest } = await messageFrom(started);
+  return { ...started, ...rest, port, url: `http://127.0.0.1:${port}` };
 }
 
 export async function load(context, server, requests, seconds) {
@@ -79,6 +79,7 @@ export async function load(context, server, requests, seconds) {
     throw new Error(`${result.failed} requests failed:\n${server.log()}`);
   }
   return {
+    answered: result.answered,
     perSecond: result.answered / result.seconds,
     p99Ms: result.p99Ms,
     busy: cpuMs / elapsedMs,

@@ -9,6 +9,8 @@ import { CPU_OF, freePort } from './processes.mjs';
 
 const READY_WITHIN_MS = 20_000;
 
+const clusters = new Set();
+
 /**
  * A database of the bench's own, empty. With `DATABASE_URL` it is made on that server; without, on
  * a private cluster that lives as long as the run.
@@ -75,16 +77,22 @@ export async function startCluster(directory, { name = 'postgres', settings = {}
   const pinned = CPU_OF.database === null ? [] : ['taskset', '-c', CPU_OF.database];
   const [command, ...args] = [...pinned, join(bin, 'postgres'), '-D', data, '-p', `${port}`];
   const server = spawn(command, [...args, ...given], { ...owner, stdio: 'ignore' });
+  clusters.add(server);
+  server.once('exit', () => clusters.delete(server));
   const url = `postgres://bench@127.0.0.1:${port}/postgres`;
   await untilAnswering(url);
-  return {
-    url,
-    stop: async () => {
-      const ended = once(server, 'exit');
-      server.kill('SIGINT');
-      await ended;
-    },
-  };
+  return { url, stop: () => stop(server) };
+}
+
+/** Ends the clusters that are still running. */
+export async function stopClusters() {
+  await Promise.all([...clusters].map(stop));
+}
+
+async function stop(server) {
+  const ended = once(server, 'exit');
+  server.kill('SIGINT');
+  await ended;
 }
 
 function binaries() {

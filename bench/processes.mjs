@@ -25,14 +25,32 @@ export const CPU_OF = cpuPlan();
  *   cpu?: string | null, directory: string}} program
  */
 export function startNode({ file, args = [], nodeArgs = [], env = {}, cpu = null, directory }) {
+  return start({
+    command: [process.execPath, ...nodeArgs, file, ...args],
+    env: { PATH: process.env.PATH, HOME: directory, NODE_ENV: 'production', ...env },
+    cpu,
+    directory,
+    channels: ['ipc'],
+  });
+}
+
+/**
+ * Any other program, in the foreground.
+ *
+ * @param {{command: string[], cpu?: string | null, directory: string}} program
+ */
+export function startProgram({ command, cpu = null, directory }) {
+  return start({ command, env: process.env, cpu, directory, channels: [] });
+}
+
+function start({ command, env, cpu, directory, channels }) {
   const logFile = join(directory, `process-${running.size}-${Date.now()}.log`);
   const log = openSync(logFile, 'w');
-  const pinned = cpu === null ? [] : ['taskset', '-c', cpu];
-  const [command, ...rest] = [...pinned, process.execPath, ...nodeArgs, file, ...args];
-  const child = spawn(command, rest, {
-    env: { PATH: process.env.PATH, HOME: directory, NODE_ENV: 'production', ...env },
+  const [first, ...rest] = [...(cpu === null ? [] : ['taskset', '-c', cpu]), ...command];
+  const child = spawn(first, rest, {
+    env,
     cwd: directory,
-    stdio: ['ignore', log, log, 'ipc'],
+    stdio: ['ignore', log, log, ...channels],
   });
   closeSync(log);
   running.add(child);
