@@ -60,6 +60,22 @@ describe('what a server asks for when it closes or refuses', () => {
     expect(handshakes).toBe(2);
   });
 
+  it('waits at least as long as the answer to the HTTP request says', async () => {
+    const body = JSON.stringify(problem(503, 'unavailable'));
+    const busy = createServer((_request, answer) =>
+      answer.writeHead(503, { 'retry-after': '7' }).end(body),
+    );
+    busy.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 503 Busy\r\n\r\n'));
+    await once(busy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = busy.address() as AddressInfo;
+    const heard = listen({ serverUrl: `http://127.0.0.1:${port}`, token: 't' });
+    const [reason, delay] = (await heard.next('waiting')) as [{ code: string }, number];
+    busy.close();
+    expect(reason.code).toBe('unavailable');
+    expect(delay).toBeGreaterThanOrEqual(7000);
+    expect(delay).toBeLessThanOrEqual(10_500);
+  });
+
   it('reconnects after a temporary refusal', async () => {
     sockets.use((_socket, next) => {
       handshakes += 1;

@@ -1,7 +1,7 @@
 import { io, type Socket } from 'socket.io-client';
 import { isHello, isUpdate, type AccountUpdate } from '../api/api-client-answers.js';
 import { serverAddressOf } from '../api/server-url.js';
-import { readProblem, type GatehouseProblem } from '../api/problem.js';
+import { readProblem, readRetryAfter, type GatehouseProblem } from '../api/problem.js';
 import { UpdateSequence, type UpdateGap } from './update-sequence.js';
 
 /** The scope of the connection (contract, Updates). */
@@ -53,6 +53,19 @@ const MAX_HINT_SECONDS = 3600;
 /** How long an update may arrive after a later one. */
 const REORDER_WINDOW_MS = 1000;
 
+/** As far as it is read of an XMLHttpRequest. */
+interface RefusedRequest {
+  readonly responseText: string;
+  getResponseHeader(name: string): string | null;
+}
+
+interface ConnectError extends Error {
+  /** Of a refused CONNECT packet. */
+  readonly data?: unknown;
+  /** Of a refused request by polling. */
+  readonly context?: RefusedRequest;
+}
+
 /** Connects, and reconnects until {@link UpdateConnection.close} or a lasting refusal. */
 export function connectUpdates(options: UpdateOptions, handlers: UpdateHandlers): UpdateConnection {
   const { serverUrl, lastSeq, transports = ['websocket', 'polling'], ...auth } = options;
@@ -86,8 +99,8 @@ export class UpdateConnection {
     socket.on('hello', (hello) => this.onHello(hello));
     socket.on('update', (update) => this.onUpdate(update));
     socket.on('closing', (reason) => (this.closing = readProblem(reason)));
-    socket.on('connect_error', (error: Error & { readonly data?: unknown }) =>
-      this.reconnect(readProblem(error.data)),
+    socket.on('connect_error', (error: ConnectError) =>
+      this.reconnect(readProblem(error.data) ?? refusalOfRequest(error)),
     );
     socket.on('disconnect', () => this.reconnect(this.closing));
     this.open();
@@ -167,6 +180,26 @@ export class UpdateConnection {
     clearTimeout(this.retry);
     this.retry = setTimeout(() => this.open(), delayMs);
     this.handlers.onWaiting?.(problem, delayMs);
+  }
+}
+
+/**
+ * Why the server refuses the HTTP request for now; null where that is unknown. A request for a
+ * WebSocket hides its answer, the one by polling after it does not. A lasting refusal may be about
+ * polling alone.
+ */
+function refusalOfRequest({ context }: ConnectError): GatehouseProblem | null {
+  const problem = context === undefined ? null : readAnswer(context);
+  return problem?.isTemporary === true ? problem : null;
+}
+
+function readAnswer(request: RefusedRequest): GatehouseProblem | null {
+  try {
+    const header = request.getResponseHeader('retry-after') ?? '';
+    return readProblem(JSON.parse(request.responseText), readRetryAfter(header));
+  } catch {
+    // No answer, or one of a proxy.
+    return null;
   }
 }
 
