@@ -72,6 +72,7 @@ describe('resolveSettings with nothing set', () => {
           maxConnectionsPerAccount: 100,
           maxUnauthenticated: 1000,
           maxUnauthenticatedPerIp: 100,
+          maxWaitingHandshakes: 500,
         },
         encryption: {
           storagePolicy: 'required_e2ee',

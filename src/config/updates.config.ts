@@ -30,6 +30,10 @@ export const UPDATES_VARIABLES = {
     { type: 'integer', default: 100, min: 1, max: 1_000_000 },
     'The same, of one address (IPv6: of one /64).',
   ),
+  SERVICE_UPDATES_MAX_WAITING_HANDSHAKES: updates(
+    { type: 'integer', default: 500, min: 1, max: 100_000 },
+    'Handshakes that wait for their turn in one process. One more is answered 503 with a time to retry.',
+  ),
 } as const satisfies Record<string, Variable>;
 
 export const updatesConfig = namespaceOf('updates', ({ values }) => ({
@@ -38,4 +42,5 @@ export const updatesConfig = namespaceOf('updates', ({ values }) => ({
   maxConnectionsPerAccount: values.SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT,
   maxUnauthenticated: values.SERVICE_UPDATES_MAX_UNAUTHENTICATED,
   maxUnauthenticatedPerIp: values.SERVICE_UPDATES_MAX_UNAUTHENTICATED_PER_IP,
+  maxWaitingHandshakes: values.SERVICE_UPDATES_MAX_WAITING_HANDSHAKES,
 }));

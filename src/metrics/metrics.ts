@@ -43,6 +43,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly handshakesRefused = new Counter({
+    name: 'gatehouse_handshakes_refused_total',
+    help: 'Handshakes of live connections that were refused, by code; unavailable: too many at once, or no storage.',
+    labelNames: ['code'] as const,
+    registers: [this.registry],
+  });
+
   /** Adds what every Prometheus client reports of its process, and `gatehouse_build_info`. */
   observeProcess(version: string): void {
     collectDefaultMetrics({ register: this.registry, prefix: 'gatehouse_' });

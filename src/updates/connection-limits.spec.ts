@@ -10,7 +10,9 @@ import { IdentityEvents } from '../auth/identity-events.js';
 import { Clock } from '../common/clock.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ConnectionPolicy } from './handshake.js';
+import { HandshakeQueue } from './handshake-queue.js';
 import { LiveConnections } from './live-connections.js';
 import { UpdatesEngine } from './updates.engine.js';
 import type { UpdatesServer, UpdatesSocket } from './updates.events.js';
@@ -32,15 +34,17 @@ beforeEach(async () => {
     new UnauthenticatedConnections(addresses, settings.updates),
   );
   const rates = new RateLimits(new Map());
+  const queue = new HandshakeQueue(settings.updates);
   const policy = new ConnectionPolicy(
     rates,
+    queue,
     connections,
     addresses,
     settings.http,
     settings.updates,
   );
   http = createServer();
-  const engine = new UpdatesEngine({}, policy, limits);
+  const engine = new UpdatesEngine({}, policy, queue, limits, new Metrics());
   engine.attach(http, { path: '/v1/updates' });
   sockets = new Server().bind(engine);
   connections.bind(sockets);

@@ -8,6 +8,7 @@ import { AppError, invalidRequest } from '../common/errors.js';
 import { httpConfig } from '../config/http.config.js';
 import { updatesConfig } from '../config/updates.config.js';
 import { ConnectionLimits } from './connection-limits.js';
+import { HandshakeQueue } from './handshake-queue.js';
 import { LiveConnections, RETRY_AFTER_DRAIN_SECONDS } from './live-connections.js';
 import type { UpdatesSocket } from './updates.events.js';
 
@@ -18,6 +19,7 @@ const RETRY_WHEN_FULL_SECONDS = 10;
 export class ConnectionPolicy {
   constructor(
     private readonly limits: RateLimits,
+    private readonly queue: HandshakeQueue,
     private readonly connections: LiveConnections,
     private readonly addresses: ClientAddress,
     @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
@@ -29,6 +31,7 @@ export class ConnectionPolicy {
     this.requireOrigin(request);
     this.requireCapacity();
     await this.limits.count('handshakePerIp', this.addresses.of(request));
+    await this.queue.turn();
   }
 
   /** @throws AppError `unavailable` when as many are authenticated as one process serves */
@@ -52,6 +55,7 @@ export class ConnectionPolicy {
 export class Handshake {
   constructor(
     private readonly auth: AuthService,
+    private readonly queue: HandshakeQueue,
     private readonly policy: ConnectionPolicy,
     private readonly limits: ConnectionLimits,
     private readonly connections: LiveConnections,
@@ -61,7 +65,8 @@ export class Handshake {
   /** @throws AppError whatever an authenticated route would answer, and `invalid-request` */
   async admit(socket: UpdatesSocket): Promise<void> {
     this.refuseWhileDraining();
-    const access = await this.auth.authenticate(tokenOf(socket));
+    const token = tokenOf(socket);
+    const access = await this.queue.ask(() => this.auth.authenticate(token));
     if (access.providerRefusal !== null) {
       throw access.providerRefusal;
     }

@@ -8,9 +8,11 @@ import { invalidRequest } from '../common/errors.js';
 import { pollUntil } from '../common/poll-until.js';
 import { httpConfig } from '../config/http.config.js';
 import { updatesConfig } from '../config/updates.config.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ConnectionLimits } from './connection-limits.js';
 import { cutOff } from './connection-transport.js';
 import { ConnectionPolicy } from './handshake.js';
+import { HandshakeQueue } from './handshake-queue.js';
 import { refuseUpgrade, UpdatesEngine } from './updates.engine.js';
 
 export const UPDATES_PATH = '/v1/updates';
@@ -34,7 +36,9 @@ export class UpdatesAdapter extends IoAdapter {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly policy: ConnectionPolicy,
+    private readonly queue: HandshakeQueue,
     private readonly limits: ConnectionLimits,
+    private readonly metrics: Metrics,
     @Inject(CLUSTER_ADAPTER) private readonly clusterAdapter: ClusterAdapter | null,
     @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
     @Inject(updatesConfig.KEY) private readonly updates: ConfigType<typeof updatesConfig>,
@@ -85,7 +89,9 @@ export class UpdatesAdapter extends IoAdapter {
         }),
       },
       this.policy,
+      this.queue,
       this.limits,
+      this.metrics,
     );
   }
 

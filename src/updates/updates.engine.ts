@@ -4,9 +4,11 @@ import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../common/error.filter.js';
 import { invalidRequest, type AppError } from '../common/errors.js';
+import type { Metrics } from '../metrics/metrics.js';
 import type { ConnectionLimits, IncomingPacket } from './connection-limits.js';
 import { CLOSING_MS } from './connection-transport.js';
 import type { ConnectionPolicy } from './handshake.js';
+import type { HandshakeQueue } from './handshake-queue.js';
 
 /** The revision of the Engine.IO protocol that Socket.IO 3 and 4 speak. */
 const PROTOCOL = '4';
@@ -42,7 +44,9 @@ export class UpdatesEngine extends Server {
   constructor(
     options: ConstructorParameters<typeof Server>[0],
     private readonly policy: ConnectionPolicy,
+    private readonly queue: HandshakeQueue,
     private readonly limits: ConnectionLimits,
+    private readonly metrics: Metrics,
   ) {
     super({ ...options, wsEngine: BoundedWebSocketServer });
     this.on('connection', (connection: Socket) => {
@@ -60,6 +64,13 @@ export class UpdatesEngine extends Server {
     if (isUpgrade) {
       request.socket.on('error', ignore);
     }
+    const { sid } = request._query;
+    // First of all: it costs least, counts for no limit, and a client that tries each transport gets it.
+    const busy = sid ? null : this.queue.refusalNow();
+    if (busy !== null) {
+      this.refuse(request, busy);
+      return;
+    }
     super.verify(request as Parameters<Server['verify']>[0], isUpgrade, (code) => {
       const problem =
         code === undefined
@@ -67,7 +78,7 @@ export class UpdatesEngine extends Server {
           : (PROBLEMS[code] ?? OTHER_PROBLEM);
       if (problem !== null) {
         this.refuse(request, invalidRequest(...problem));
-      } else if (request._query['sid']) {
+      } else if (sid) {
         proceed();
       } else {
         this.policy.admit(request).then(
@@ -124,6 +135,7 @@ export class UpdatesEngine extends Server {
   }
 
   private refuse(request: UpdatesRequest, refusal: AppError): void {
+    this.metrics.handshakesRefused.inc({ code: refusal.code });
     const requestId = requestIdFrom(request.headers['x-request-id']);
     this.logger.debug({ msg: 'handshake refused', code: refusal.code, requestId });
     if (request.res === undefined) {

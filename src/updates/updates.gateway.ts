@@ -4,8 +4,10 @@ import { WebSocketGateway, type OnGatewayConnection, type OnGatewayInit } from '
 import { requestIdFrom, toAppError } from '../common/error.filter.js';
 import { tracing } from '../common/trace.js';
 import { storageConfig } from '../config/storage.config.js';
+import { Metrics } from '../metrics/metrics.js';
 import { IdentityEvents, type AccessChange } from '../auth/identity-events.js';
 import { Handshake } from './handshake.js';
+import { HandshakeQueue } from './handshake-queue.js';
 import { closeAfterSending } from './connection-transport.js';
 import { LiveConnections } from './live-connections.js';
 import { connectError, type UpdatesServer, type UpdatesSocket } from './updates.events.js';
@@ -22,8 +24,10 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
 
   constructor(
     private readonly handshake: Handshake,
+    private readonly queue: HandshakeQueue,
     private readonly connections: LiveConnections,
     private readonly events: IdentityEvents,
+    private readonly metrics: Metrics,
     @Inject(storageConfig.KEY) private readonly config: ConfigType<typeof storageConfig>,
   ) {}
 
@@ -67,7 +71,7 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
       await this.handshake.confirm(socket);
       await this.connections.welcome(socket);
     } catch (error) {
-      this.connections.close(socket, toAppError(error));
+      this.connections.close(socket, this.queue.refusalFor(error));
     }
   }
 
@@ -78,6 +82,7 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
 
   private toConnectError(error: unknown, socket: UpdatesSocket): Error {
     const refusal = toAppError(error);
+    this.metrics.handshakesRefused.inc({ code: refusal.code });
     const requestId = requestIdFrom(socket.handshake.headers['x-request-id']);
     const facts = { msg: 'handshake refused', code: refusal.code, requestId };
     if (refusal.code === 'internal') {

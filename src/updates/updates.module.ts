@@ -2,6 +2,7 @@ import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
 import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
 import { ConnectionSweep } from './connection-sweep.js';
+import { HandshakeQueue } from './handshake-queue.js';
 import { ConnectionPolicy, Handshake } from './handshake.js';
 import { LiveConnections } from './live-connections.js';
 import { CLUSTER_ADAPTER, UpdatesAdapter, type ClusterAdapter } from './updates.adapter.js';
@@ -27,6 +28,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
     ConnectionLimits,
     ConnectionSweep,
     Handshake,
+    HandshakeQueue,
     LiveConnections,
     UnauthenticatedConnections,
     UpdatesAdapter,

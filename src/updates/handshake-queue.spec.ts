@@ -1,0 +1,127 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { AppError } from '../common/errors.js';
+import { resolveSettings } from '../config/resolve-settings.js';
+import { HandshakeQueue } from './handshake-queue.js';
+
+const PER_TURN = 8;
+const MAX_ASKING = 32;
+const REFUSED = {
+  code: 'unavailable',
+  extras: { retryAfterSeconds: expect.any(Number) as number },
+};
+
+let queue: HandshakeQueue;
+let events: string[];
+
+beforeEach(() => {
+  const { settings } = resolveSettings({ SERVICE_UPDATES_MAX_WAITING_HANDSHAKES: '20' });
+  queue = new HandshakeQueue(settings.updates);
+  events = [];
+});
+afterEach(() => queue.onApplicationShutdown());
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+function upgrades(count: number): void {
+  const log = events;
+  for (let index = 0; index < count; index += 1) {
+    queue.turn().then(
+      () => log.push('upgrade'),
+      (error: unknown) => log.push((error as AppError).code),
+    );
+  }
+}
+
+function connects(count: number, ask: () => Promise<unknown> = () => Promise.resolve()): void {
+  const log = events;
+  for (let index = 0; index < count; index += 1) {
+    queue.ask(ask).then(
+      () => log.push('connect'),
+      (error: unknown) => log.push((error as AppError).code),
+    );
+  }
+}
+
+describe(HandshakeQueue.name, () => {
+  it('begins a few in each turn of the event loop', async () => {
+    upgrades(20);
+    await Promise.resolve();
+    expect(events).toHaveLength(PER_TURN);
+    await nextTurn();
+    expect(events).toHaveLength(2 * PER_TURN);
+    await nextTurn();
+    expect(events).toHaveLength(20);
+  });
+
+  it('refuses one more than may wait, with a time to return', async () => {
+    upgrades(PER_TURN + 20);
+    expect(queue.refusalNow()).toMatchObject(REFUSED);
+    await expect(queue.turn()).rejects.toMatchObject(REFUSED);
+    await expect(queue.ask(() => 'asked')).rejects.toMatchObject(REFUSED);
+    await nextTurn();
+    expect(queue.refusalNow()).toBeNull();
+  });
+
+  it('continues a connection that is open before it opens another', async () => {
+    upgrades(2 * PER_TURN);
+    let asked = 0;
+    connects(PER_TURN, async () => {
+      asked += 1;
+    });
+    await nextTurn();
+    expect(asked).toBe(PER_TURN);
+    expect(events.filter((event) => event === 'upgrade')).toHaveLength(PER_TURN);
+  });
+
+  it('asks storage for a bounded number, and opens no more while others wait to ask', async () => {
+    let asked = 0;
+    let answer: (() => void) | undefined;
+    const held = new Promise<void>((done) => (answer = done));
+    const ask = (): Promise<void> => {
+      asked += 1;
+      return held;
+    };
+    for (let turn = 0; turn < MAX_ASKING / PER_TURN; turn += 1) {
+      connects(PER_TURN, ask);
+      await nextTurn();
+    }
+    connects(1, ask);
+    upgrades(1);
+    await nextTurn();
+    expect(asked).toBe(MAX_ASKING);
+    expect(events).toEqual([]);
+    answer?.();
+    await nextTurn();
+    await nextTurn();
+    expect(asked).toBe(MAX_ASKING + 1);
+    expect(events).toHaveLength(MAX_ASKING + 2);
+  });
+
+  it('refuses all for a while when storage cannot answer', async () => {
+    connects(1, () => Promise.reject(new AppError('unavailable')));
+    upgrades(PER_TURN + 4);
+    await nextTurn();
+    expect(events.filter((event) => event === 'unavailable').length).toBeGreaterThan(1);
+    expect(queue.refusalNow()).toMatchObject(REFUSED);
+  });
+
+  it('passes on what a client is refused for, and serves the next', async () => {
+    await expect(
+      queue.ask(() => {
+        throw new AppError('missing-token');
+      }),
+    ).rejects.toMatchObject({ code: 'missing-token' });
+    await expect(queue.ask(() => 'asked')).resolves.toBe('asked');
+  });
+
+  it('refuses those that have waited for too long', async () => {
+    jest.useFakeTimers();
+    connects(1, never);
+    await jest.advanceTimersByTimeAsync(1900);
+    expect(events).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(events).toEqual(['unavailable']);
+    jest.useRealTimers();
+  });
+});
