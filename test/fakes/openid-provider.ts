@@ -44,8 +44,14 @@ async function makeKey(alg: string): Promise<Key> {
   return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
+/** Of all providers of a spec, once one is started. */
+let rsaKeys: Promise<readonly Key[]> | null = null;
+
 /** Slow to make: all are there before a provider is asked anything. The first is published by none. */
-const rsaKeys = Promise.all(Array.from({ length: 4 }, () => makeKey('RS256')));
+function keysOfAll(): Promise<readonly Key[]> {
+  rsaKeys ??= Promise.all(Array.from({ length: 4 }, () => makeKey('RS256')));
+  return rsaKeys;
+}
 
 interface Grant {
   readonly nonce: string | null;
@@ -71,7 +77,7 @@ export class FakeOpenIdProvider {
   static async start(tls?: LocalTls): Promise<FakeOpenIdProvider> {
     const provider = new FakeOpenIdProvider();
     provider.server = await startLocalServer((request) => provider.answer(request), tls);
-    const [foreign, ...own] = await rsaKeys;
+    const [foreign, ...own] = await keysOfAll();
     provider.foreignKey = foreign as Key;
     provider.keys = own.splice(0, 1);
     provider.spareKeys = own;
