@@ -10,3 +10,9 @@ export function arePreviewsBuiltIn(): boolean {
     CLIENT_PUBLIC_REQUEST_PREVIEWS: process.env.CLIENT_PUBLIC_REQUEST_PREVIEWS,
   }).isBuiltIn;
 }
+
+/** Whether the environment names a proxy for HTTP or HTTPS, in the variables that undici reads. */
+export function isProxyConfigured(): boolean {
+  const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY } = process.env;
+  return [http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY].some((url) => (url ?? '') !== '');
+}

@@ -255,7 +255,8 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
     return results.every((one) => one.state === 'failed' && one.isTemporary);
   }
 
-  private async settle(claim: Claim, result: AttemptResult): Promise<void> {
+  /** Keeps what a try means: the delivery has ended, or is tried again. */
+  async settle(claim: Claim, result: AttemptResult): Promise<void> {
     const { now, schedule, onProgress } = this.options;
     const { entry } = claim;
     const attempts = entry.attempts + 1;
@@ -308,17 +309,23 @@ export function batchesOf<One>(items: readonly One[], size: number): One[][] {
 /** A batch is one delivery, or messages for one request to the push service of apps. */
 async function attemptBatch(
   batch: readonly Delivery[],
-  { push, webPush, webhooks }: Senders,
+  senders: Senders,
 ): Promise<readonly AttemptResult[]> {
   const [first] = batch;
-  switch (first?.kind) {
-    case 'webhook':
-      return [await webhooks.attempt(first)];
-    case 'web-push':
-      return [webPush === undefined ? NO_WEB_PUSH : await webPush.attempt(first)];
-    default:
-      return push.attempt(batch.filter((one) => one.kind === 'push'));
+  return first === undefined || first.kind === 'push'
+    ? senders.push.attempt(batch.filter((one) => one.kind === 'push'))
+    : [await attemptAlone(first, senders)];
+}
+
+/** One try of a delivery that goes in a request of its own. */
+export function attemptAlone(
+  delivery: WebhookDelivery | WebPushDelivery,
+  { webPush, webhooks }: Senders,
+): Promise<AttemptResult> {
+  if (delivery.kind === 'webhook') {
+    return webhooks.attempt(delivery);
   }
+  return webPush?.attempt(delivery) ?? Promise.resolve(NO_WEB_PUSH);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import { isProxyConfigured } from '../build.js';
 import { publicLookup, refuseLiteral, type ResolveAll } from './destination-guard.js';
 import type { WebhookAnswer } from './webhook-answer.js';
 
@@ -40,9 +41,10 @@ export class GuardedPost {
     this.timeoutMs = timeoutMs;
     const connect = connectorFor(options, timeoutMs);
     const limits = { connect, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-    // A proxy looks the host up by itself, past the guard: a guarded sender uses none.
+    // A proxy looks the host up by itself, past the guard: a guarded sender uses none. Without one, the agent
+    // for proxies would still read the variables and the address for each request.
     this.agent =
-      options.denyPrivate === true
+      options.denyPrivate === true || !isProxyConfigured()
         ? new Agent(limits)
         : new EnvHttpProxyAgent({ ...limits, ...throughProxy(timeoutMs, options.ca) });
   }

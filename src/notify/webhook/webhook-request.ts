@@ -134,7 +134,10 @@ export function webhookRequest(
     utf8Length(text) <= preset.textBytes && utf8Length(body) <= preset.budgetBytes;
   const url = preset.url(channel.url);
   if (content.body.length <= preset.textBytes) {
-    const body = encode(content.body, content.toolDetails);
+    const body =
+      preset === PRESETS.generic
+        ? wholeGenericBody(event, content, channel.id)
+        : encode(content.body, content.toolDetails);
     // As good as always: one encoding is enough then.
     if (fits(content.body, body)) {
       return { url, body };
@@ -145,6 +148,19 @@ export function webhookRequest(
     fits(text, encode(text, toolDetails)),
   );
   return { url, body: encode(shorter, toolDetails) };
+}
+
+/** What follows the channel's id in the JSON of the specification's body: the same in all channels of an event. */
+const AFTER_CHANNEL_ID = new WeakMap<Content, string>();
+
+/** The JSON of the specification's body, not shortened. One encoding serves all channels. */
+function wholeGenericBody(event: NotificationEvent, content: Content, channelId: string): string {
+  let rest = AFTER_CHANNEL_ID.get(content);
+  if (rest === undefined) {
+    rest = JSON.stringify(factsOf(event, content, '')).slice('{"channelId":""'.length);
+    AFTER_CHANNEL_ID.set(content, rest);
+  }
+  return `{"channelId":${JSON.stringify(channelId)}${rest}`;
 }
 
 function shortenDetails(toolDetails: string): string {

@@ -1,6 +1,6 @@
 import type { AttemptResult, WebhookDelivery } from '../delivery/delivery.js';
 import { Slots } from '../delivery/slots.js';
-import { GuardedPost, type GuardedPostOptions } from './guarded-post.js';
+import { GuardedPost, type GuardedPostOptions, type PostRequest } from './guarded-post.js';
 import { EXPIRED, judgeAnswer, judgeError, messageIdIn } from './webhook-answer.js';
 import { signatureHeaders } from './webhook-signature.js';
 
@@ -28,7 +28,7 @@ export class WebhookSender {
 
   /** One try, signed afresh over the exact bytes sent. Never rejects. */
   attempt(delivery: WebhookDelivery): Promise<AttemptResult> {
-    return this.slots.run(() => this.send(delivery).catch(judgeError));
+    return this.slots.run(() => this.send(delivery));
   }
 
   /** Cuts what is still open. */
@@ -37,28 +37,39 @@ export class WebhookSender {
   }
 
   private async send(delivery: WebhookDelivery): Promise<AttemptResult> {
-    const { id, url, body, secrets, expiresAt, isReplaceable, replaces } = delivery;
     const startedAt = this.now();
-    if (startedAt >= expiresAt) {
+    if (startedAt >= delivery.expiresAt) {
       return EXPIRED;
     }
-    const rawBody = Buffer.from(body);
-    const timestamp = Math.floor(startedAt / 1000);
-    const headers = {
+    try {
+      const answer = await this.http.send(requestOf(delivery, startedAt));
+      if (delivery.replaces !== undefined && answer.status === NOT_FOUND) {
+        return { state: 'sent' };
+      }
+      const result = judgeAnswer(answer, this.now());
+      const messageId = messageIdIn(answer);
+      return messageId === null || result.state === 'failed' ? result : { ...result, messageId };
+    } catch (error) {
+      return judgeError(error);
+    }
+  }
+}
+
+function requestOf(delivery: WebhookDelivery, now: number): PostRequest {
+  const { id, url, body: text, secrets, expiresAt, isReplaceable, replaces } = delivery;
+  const body = Buffer.from(text);
+  const timestamp = Math.floor(now / 1000);
+  return {
+    method: replaces === undefined ? 'POST' : 'PATCH',
+    url,
+    headers: {
       'content-type': 'application/json',
       'user-agent': 'gatehouse',
-      ...signatureHeaders({ id, timestamp, rawBody }, secrets),
-    };
+      ...signatureHeaders({ id, timestamp, rawBody: body }, secrets),
+    },
+    body,
     // An answer after the event has expired does not count.
-    const timeoutMs = expiresAt - startedAt;
-    const method = replaces === undefined ? 'POST' : 'PATCH';
-    const request = { method, url, headers, body: rawBody, timeoutMs } as const;
-    const answer = await this.http.send({ ...request, readsBody: isReplaceable === true });
-    if (replaces !== undefined && answer.status === NOT_FOUND) {
-      return { state: 'sent' };
-    }
-    const result = judgeAnswer(answer, this.now());
-    const messageId = messageIdIn(answer);
-    return messageId === null || result.state === 'failed' ? result : { ...result, messageId };
-  }
+    timeoutMs: expiresAt - now,
+    readsBody: isReplaceable === true,
+  };
 }
