@@ -14,7 +14,7 @@ const SIZES = [1000, 10_000, 100_000, 1_000_000];
 const KEYED = 16;
 const CHALLENGES_PER_ACCOUNT = 8;
 const SEARCHES = 128;
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 3;
 /** One after the other, for the time in PostgreSQL: beside others a statement also waits for a CPU. */
 const TIMED_REQUESTS = 300;
 /** Fewer than the requests that a provider may be sent at once after a pause. */
