@@ -1,5 +1,5 @@
 import { chmod, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { defineConfig } from 'rolldown';
 import { asChunk } from './tools/build/linked/chunk.mjs';
 import { thirdParty } from './tools/build/third-party.mjs';
@@ -24,7 +24,6 @@ const ABSENT = [
  */
 export const NOT_LINKED = [
   '@electric-sql/pglite',
-  'expo-server-sdk',
   'ioredis',
   'reflect-metadata',
   'swagger-ui-dist',
@@ -103,6 +102,29 @@ const oneUndici = {
   },
 };
 
+/**
+ * The SDK asks its own package.json for its version, and takes the global `Headers`, with which Node loads its
+ * own undici. As a package it would read a third undici, file by file: half of what `gatehouse notify` took.
+ */
+const linkedExpo = {
+  name: 'linked-expo',
+  transform: {
+    filter: { id: /expo-server-sdk\/build\/ExpoClient\.js$/ },
+    async handler(code, id) {
+      const { version } = JSON.parse(await readFile(join(dirname(id), '../package.json'), 'utf8'));
+      const changes = [
+        ['const require = createRequire(import.meta.url);', ''],
+        ["require('../package.json').version", JSON.stringify(version)],
+        ["import { fetch } from 'undici';", "import { fetch, Headers } from 'undici';"],
+      ];
+      if (!changes.every(([from]) => code.includes(from)) || code.split('require(').length !== 2) {
+        this.error('expo-server-sdk has changed: see what it reads, and whose Headers it takes');
+      }
+      return changes.reduce((text, [from, to]) => text.replace(from, to), code);
+    },
+  },
+};
+
 /** TypeORM loads its drivers of all databases; half of its code is about the others. */
 const onePostgres = {
   name: 'one-postgres',
@@ -143,7 +165,7 @@ export default defineConfig({
     },
   },
   plugins: [
-    ...[oneTypeorm, oneUndici, onePostgres, noPhoneNumbers, readOnce, launchers],
+    ...[oneTypeorm, oneUndici, linkedExpo, onePostgres, noPhoneNumbers, readOnce, launchers],
     thirdParty('THIRD-PARTY.txt'),
   ],
   output: {

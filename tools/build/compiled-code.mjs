@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const RECORD = join(import.meta.dirname, 'linked/record.mjs');
+const TICKETS = JSON.stringify({ data: [{ status: 'ok', id: 'built' }] });
 const LISTENING = /Listening on (http:[^\s"]+)/;
 
 /**
@@ -35,9 +36,12 @@ async function recordAll(bin, home) {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   const server = await record('server.js');
-  const receiver = createServer((_request, response) => response.end());
+  // Webhook and push service in one.
+  const receiver = createServer((_request, response) => response.end(TICKETS));
   try {
     await once(receiver.listen(0, '127.0.0.1'), 'listening');
+    const receiverUrl = `http://127.0.0.1:${receiver.address().port}`;
+    env.EXPO_BASE_URL = receiverUrl;
     const url = await addressOf(server);
     while (!(await fetch(`${url}/readyz`)).ok) {
       await sleep(100);
@@ -45,7 +49,8 @@ async function recordAll(bin, home) {
     await fetch(`${url}/v1/features`);
     for (const command of [
       ['signup', '--server', url],
-      ['channels', 'add', `http://127.0.0.1:${receiver.address().port}`, '--new-secret'],
+      ['channels', 'add', receiverUrl, '--new-secret'],
+      ['tokens', 'add', 'ExponentPushToken[built]'],
       ['notify', 'ready', '--session', 'built'],
       ['tokens', 'list', '--json'],
     ]) {
