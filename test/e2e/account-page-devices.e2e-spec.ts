@@ -49,8 +49,12 @@ async function accountOf({ exited }: RunningCli): Promise<unknown> {
 }
 
 /** A person with an address of their own: look-ups are limited by address. */
-const open = (url: string): Promise<Visitor> =>
-  visit(browser, url, { extraHTTPHeaders: { 'x-forwarded-for': newAddress() } });
+async function open(url: string): Promise<Visitor> {
+  const visitor = await visit(browser, 'about:blank');
+  await visitor.page.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress() });
+  await visitor.page.goto(url);
+  return visitor;
+}
 
 const sees = (words: string | RegExp) => visitor.page.getByText(words).first().waitFor();
 const enterKey = (key: string) => visitor.page.getByLabel('Device key', { exact: true }).fill(key);

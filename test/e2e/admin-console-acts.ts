@@ -6,7 +6,9 @@ export type ConsoleSection = 'Overview' | 'Accounts' | 'Invitations' | 'Audit tr
 
 /** Opens the console and signs in with this token. @param url of ADMIN_PORT */
 export async function openConsole(browser: Browser, url: string, token: string): Promise<Visitor> {
-  const visitor = await visit(browser, url, { reducedMotion: 'reduce' });
+  const visitor = await visit(browser, 'about:blank');
+  await visitor.page.emulateMedia({ reducedMotion: 'reduce' });
+  await visitor.page.goto(url);
   await signInWith(visitor, token);
   await seesTitle(visitor, 'Overview');
   return visitor;

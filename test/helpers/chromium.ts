@@ -4,6 +4,7 @@ import {
   type Browser,
   type BrowserContext,
   type BrowserContextOptions,
+  type CDPSession,
   type Page,
 } from 'playwright-core';
 import { WAIT_LIMIT_MS } from './wait.js';
@@ -85,14 +86,57 @@ export interface Visitor {
   close(): Promise<void>;
 }
 
+/** Without options in a context that former persons used, and left empty: what starts it is spared. */
 export async function visit(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  options?: BrowserContextOptions,
 ): Promise<Visitor> {
-  const context = await browser.newContext(options);
-  const visitor = await visitIn(context, url);
-  return { ...visitor, close: () => context.close() };
+  if (options !== undefined) {
+    const context = await browser.newContext(options);
+    const visitor = await visitIn(context, url);
+    return { ...visitor, close: () => context.close() };
+  }
+  const unused = unusedContexts.get(browser) ?? [];
+  unusedContexts.set(browser, unused);
+  const kept = unused.pop() ?? (await createKeptContext(browser));
+  const visitor = await visitIn(kept.context, url);
+  const origins = new Set([new URL(url).origin]);
+  visitor.page.on('framenavigated', (frame) => origins.add(new URL(frame.url()).origin));
+  let isOpen = true;
+  return {
+    ...visitor,
+    close: async () => {
+      if (isOpen) {
+        isOpen = false;
+        await empty(kept, [...origins]);
+        unused.push(kept);
+      }
+    },
+  };
+}
+
+/** A context with a tab that stays empty: its process serves the tabs of all persons. */
+interface KeptContext {
+  readonly context: BrowserContext;
+  readonly devTools: CDPSession;
+}
+
+const unusedContexts = new WeakMap<Browser, KeptContext[]>();
+
+async function createKeptContext(browser: Browser): Promise<KeptContext> {
+  const context = await browser.newContext();
+  return { context, devTools: await context.newCDPSession(await context.newPage()) };
+}
+
+async function empty({ context, devTools }: KeptContext, origins: string[]): Promise<void> {
+  const [, ...pages] = context.pages();
+  await Promise.all(pages.map((page) => page.close()));
+  await context.clearCookies();
+  await context.clearPermissions();
+  for (const origin of origins.filter((one) => one !== 'null')) {
+    await devTools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  }
 }
 
 /** A tab of its own in this context. */
