@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { administration } from '../administration.mjs';
 import { bearer, signedLogin, signUp } from '../client.mjs';
@@ -36,6 +37,7 @@ const FIGURES = [
   ['search: time in PostgreSQL a request', 'µs'],
   ['search: requests', '/s'],
   ['offboarding tick with nothing due: time in PostgreSQL', 'µs'],
+  ['scrape of the metrics, every 30 s at most: time in PostgreSQL', 'µs'],
   [`re-check, ${DUE} due: CPU each`, 'µs'],
   ['re-check: time in PostgreSQL each', 'µs'],
   ['re-checks', '/s'],
@@ -138,8 +140,10 @@ function searchesOf(token, size) {
 
 async function offboardingAt(context, provider) {
   const env = recheckEnvironment(provider, { concurrency: CONCURRENCY });
-  const gatehouse = await startGatehouse(context, { env });
+  const scraper = randomBytes(32).toString('hex');
+  const gatehouse = await startGatehouse(context, { env: { ...env, METRICS_TOKEN: scraper } });
   const tickMicros = await idleTick(context.databaseUrl);
+  const scrape = await timeStatements(context.databaseUrl, () => scrapeMetrics(gatehouse, scraper));
   await drain(context, gatehouse, DUE);
   const rounds = [];
   for (let round = 0; round < DRAINS; round += 1) {
@@ -150,10 +154,18 @@ async function offboardingAt(context, provider) {
   const mean = (figure) => rounds.reduce((sum, round) => sum + figure(round), 0) / DRAINS;
   return [
     tickMicros,
+    scrape.ms * 1000,
     mean(({ result }) => (result.cpuMs * 1000) / DUE),
     mean(({ ms }) => (ms * 1000) / DUE),
     mean(({ result }) => result.perSecond),
   ];
+}
+
+async function scrapeMetrics({ url }, token) {
+  const response = await fetch(`${url}/metrics`, { headers: bearer(token) });
+  if (!/^gatehouse_eligibility_oldest_check_seconds /m.test(await response.text())) {
+    throw new Error(`The metrics have no re-checks (${response.status}).`);
+  }
 }
 
 /** What looking for due identities costs when there are none. */
