@@ -25,54 +25,61 @@ export function coveringArray(
       ),
     )
     .filter(isPossible);
-  const combinationsOf = combinations(factors);
-  const missing = new Set(fc.sample(values, { seed, numRuns: 2000 }).flatMap(combinationsOf));
-  const adds = (row: Row): number => combinationsOf(row).filter((one) => missing.has(one)).length;
+  const combinations = combinationsOf(factors);
+  const missing = new Set(
+    fc.sample(values, { seed, numRuns: 2000 }).flatMap((row) => combinations(row)),
+  );
+  const adds: Gain = (row, factor) =>
+    combinations(row, factor).reduce((sum, one) => sum + Number(missing.has(one)), 0);
   const rows: Row[] = [];
   for (let round = 0; missing.size > 0; round += 1) {
-    const row = fc
+    const candidates = fc
       .sample(values, { seed: seed + round, numRuns: CANDIDATES })
-      .map((one) => improved(one, factors, isPossible, adds))
-      .reduce((best, one) => (adds(one) > adds(best) ? one : best));
+      .map((one) => improved(one, factors, isPossible, adds));
+    const row = mostOf(candidates, adds);
     if (adds(row) > 0) {
       rows.push(row);
-      combinationsOf(row).forEach((one) => missing.delete(one));
+      combinations(row).forEach((one) => missing.delete(one));
     }
   }
   return rows;
 }
 
+/** How many missing combinations a row has; with a factor, of those that it is part of. */
+type Gain = (row: Row, factor?: string) => number;
+
 /** The row with each value, one after the other, changed to the one with which the row adds most. */
-function improved(
-  row: Row,
-  factors: Factors,
-  isPossible: (row: Row) => boolean,
-  adds: (row: Row) => number,
-): Row {
+function improved(row: Row, factors: Factors, isPossible: (row: Row) => boolean, adds: Gain): Row {
   return Object.entries(factors).reduce((best, [name, values]) => {
     const others = values.map((value) => ({ ...best, [name]: value })).filter(isPossible);
-    return others.reduce((most, one) => (adds(one) > adds(most) ? one : most), best);
+    // They differ in this factor alone.
+    return mostOf([best, ...others], (one) => adds(one, name));
   }, row);
 }
 
-/** Names every choice of factors with their values in a row by one number. */
-function combinations(factors: Factors): (row: Row) => number[] {
+/** The first of those rows that add most. */
+function mostOf(rows: readonly Row[], adds: (row: Row) => number): Row {
+  const gains = rows.map((row) => adds(row));
+  return rows[gains.indexOf(Math.max(...gains))] ?? {};
+}
+
+/** Names every choice of three factors with their values in a row by one number. */
+function combinationsOf(factors: Factors): (row: Row, factor?: string) => number[] {
+  const names = Object.keys(factors);
   const levels = Object.entries(factors).flatMap(([name, values]) =>
     values.map((value) => `${name}=${value}`),
   );
   const numbers = new Map(levels.map((level, at) => [level, at + 1]));
   const base = levels.length + 1;
-  return (row) => {
-    const own = Object.entries(row).map(([name, value]) => numbers.get(`${name}=${value}`) ?? 0);
-    const found: number[] = [];
-    own.forEach((first, at) => {
-      for (let next = at + 1; next < own.length; next += 1) {
-        const pair = (first * base + (own[next] ?? 0)) * base;
-        for (let last = next + 1; last < own.length; last += 1) {
-          found.push(pair + (own[last] ?? 0));
-        }
-      }
-    });
-    return found;
+  const all = names.flatMap((_, first) =>
+    names.flatMap((__, next) =>
+      names.flatMap((___, last) => (first < next && next < last ? [[first, next, last]] : [])),
+    ),
+  );
+  const byFactor = new Map(names.map((name, at) => [name, all.filter((one) => one.includes(at))]));
+  return (row, factor) => {
+    const own = names.map((name) => numbers.get(`${name}=${row[name]}`) ?? 0);
+    const chosen = factor === undefined ? all : (byFactor.get(factor) ?? []);
+    return chosen.map((places) => places.reduce((sum, at) => sum * base + (own[at] ?? 0), 0));
   };
 }

@@ -91,10 +91,16 @@ function textOf(node: ts.Node | undefined): string | null {
   return node && ts.isStringLiteralLike(node) ? node.text : null;
 }
 
+/** By their text: several rules read the same file. */
+const parsed = new Map<string, ts.SourceFile>();
+
 function visit(text: string, look: (node: ts.Node) => void): void {
+  const source =
+    parsed.get(text) ?? ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
+  parsed.set(text, source);
   const walk = (node: ts.Node): void => {
     look(node);
     ts.forEachChild(node, walk);
   };
-  walk(ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true));
+  walk(source);
 }
