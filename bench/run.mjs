@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -18,19 +19,25 @@ import { stopAll } from './processes.mjs';
  */
 export async function runGroups(groups, options, how) {
   const directory = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'));
-  const tooLong = sleep(how.deadlineMs, undefined, { ref: false }).then(() => {
-    throw new Error('The bench took too long.');
-  });
+  const tooLong = sleep(how.deadlineMs, 'The bench took too long.', { ref: false });
+  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const givenUp = Promise.race([tooLong, interrupted.then(() => 'The bench was interrupted.')]);
+  const end = new AbortController();
+  const fail = (reason) => {
+    end.abort();
+    throw new Error(reason);
+  };
   try {
-    await Promise.race([measure(directory, groups, options, how), tooLong]);
+    await Promise.race([measure(directory, groups, options, how, end.signal), givenUp.then(fail)]);
   } catch (error) {
     console.error(error);
     process.exitCode = 1;
   }
   await stopAll();
   await stopClusters();
+  // The group that was given up may have started one more.
+  await stopAll();
   await rm(directory, { recursive: true, force: true });
-  // A group that was given up goes on otherwise.
   process.exit();
 }
 
@@ -44,7 +51,7 @@ export function choose(groups, names) {
   return groups.filter((group) => names === undefined || names.includes(group.name));
 }
 
-async function measure(directory, groups, options, { settings, howOften, print }) {
+async function measure(directory, groups, options, { settings, howOften, print }, signal) {
   const database = await openDatabase(directory);
   try {
     const dist = resolve(options.dist);
@@ -53,6 +60,9 @@ async function measure(directory, groups, options, { settings, howOften, print }
     printConditions(database, context, howOften);
     const results = [];
     for (const group of groups) {
+      if (signal.aborted) {
+        return;
+      }
       console.error(`measuring ${group.name} …`);
       try {
         results.push(...(await group.run(context)));
