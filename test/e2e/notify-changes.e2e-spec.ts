@@ -71,7 +71,7 @@ describe('what changed before another try', () => {
     ['requests were', ['preferences', 'set', 'permissionRequest=off'], 'switched-off'],
     ['request previews were', ['preferences', 'set', 'requestPreviews=off'], 'switched-off'],
   ])('keeps a push back: %s', async (_what, change, code) => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     refusePushOnce();
     await world.notify(1, ...ASK);
     await world.ok(...change);
@@ -82,7 +82,7 @@ describe('what changed before another try', () => {
   });
 
   it('still sends a push without previews when they are disabled', async () => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     await world.ok('preferences', 'set', 'requestPreviews=off');
     refusePushOnce();
     await world.notify(1, ...ASK);
@@ -93,11 +93,11 @@ describe('what changed before another try', () => {
   });
 
   it('leaves a token alone that the app has registered again since', async () => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     world.push.receiptProblems.set(TOKEN, { error: 'DeviceNotRegistered', expoPushToken: TOKEN });
     await world.notify(0, 'ready', '--session', 's1');
     await sleep(50);
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     letTimePass();
     await world.run('notify', 'receipts');
     expect(await savedTokens()).toEqual([TOKEN]);

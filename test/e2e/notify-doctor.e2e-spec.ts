@@ -45,7 +45,7 @@ const examined = async (code: number, hop: string): Promise<Check[]> => {
 
 describe('gatehouse notify doctor', () => {
   it('sends a real test through every hop, and says that each works', async () => {
-    await world.ok('tokens', 'add', PHONE);
+    await world.registerToken(PHONE);
     const receiver = await world.webhook('here');
     const [report] = await world.ok<{ checks: Check[]; healthy: boolean }>('notify', 'doctor');
     expect(report?.healthy).toBe(true);
@@ -65,7 +65,7 @@ describe('gatehouse notify doctor', () => {
   });
 
   it('names a phone that is gone, and what to do', async () => {
-    await world.ok('tokens', 'add', PHONE);
+    await world.registerToken(PHONE);
     world.push.ticketProblems.set(PHONE, { error: 'DeviceNotRegistered', expoPushToken: PHONE });
     const [push] = await examined(1, 'push ');
     expect(push).toMatchObject({
@@ -76,7 +76,7 @@ describe('gatehouse notify doctor', () => {
   });
 
   it('reports what only the receipt has', async () => {
-    await world.ok('tokens', 'add', PHONE);
+    await world.registerToken(PHONE);
     world.push.receiptProblems.set(PHONE, { error: 'InvalidCredentials' });
     expect(await examined(1, 'push ')).toMatchObject([{ state: 'ok' }]);
     const [receipt] = await examined(1, 'receipt ');
@@ -87,7 +87,7 @@ describe('gatehouse notify doctor', () => {
   });
 
   it('says that a receipt is not known yet, which breaks nothing', async () => {
-    await world.ok('tokens', 'add', PHONE);
+    await world.registerToken(PHONE);
     world.push.receiptProblems.set(PHONE, null);
     expect(await examined(0, 'receipt ')).toMatchObject([
       { state: 'off', words: expect.stringContaining('--wait') },
@@ -95,7 +95,7 @@ describe('gatehouse notify doctor', () => {
   });
 
   it('names a push service that is away', async () => {
-    await world.ok('tokens', 'add', PHONE);
+    await world.registerToken(PHONE);
     await world.push.close();
     const [push] = await examined(1, 'push ');
     expect(push).toMatchObject({

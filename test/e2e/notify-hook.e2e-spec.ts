@@ -50,7 +50,7 @@ describe('gatehouse notify hook', () => {
   });
 
   it('takes a request back once its tool has run', async () => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     await hook('claude-code', { ...SESSION, hook_event_name: 'PermissionRequest', ...TOOL });
     await waitFor('the push', () => world.push.accepted.length === 1);
     const ran = { ...SESSION, hook_event_name: 'PostToolUse', ...TOOL, tool_response: 'ok' };

@@ -50,7 +50,7 @@ describe('a server that is away', () => {
     const receiver = await world.webhook('hook', (_request, count) => ({
       status: count === 2 ? 503 : 204,
     }));
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     await world.notify(0, ...READY);
     serverGoesAway();
     const away = await world.run('notify', ...READY, '--wait');
@@ -130,7 +130,7 @@ describe('a spool that cannot be written', () => {
 
   it('does not stop what can be sent, and the exit code says what was reached', async () => {
     const receiver = await world.webhook('hook');
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     for (const args of [[], ['--detach'], ['--wait']]) {
       const sent = await run(...args);
       expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('cannot be written') });
@@ -147,7 +147,7 @@ describe('a spool that cannot be written', () => {
 describe('a disk that is full', () => {
   it('does not stop what can be sent', async () => {
     const receiver = await world.webhook('hook');
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     // No file may grow: every directory is there, and nothing can be written.
     const full = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, CLI, 'notify', ...READY];
     const { PATH = '' } = process.env;

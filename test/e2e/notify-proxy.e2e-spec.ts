@@ -16,7 +16,7 @@ let proxy: HttpProxy;
 beforeAll(async () => {
   server = await startPlainServer();
   world = await Notifying.start(server);
-  await world.ok('tokens', 'add', 'ExponentPushToken[proxy]');
+  await world.registerToken('ExponentPushToken[proxy]');
 });
 
 afterAll(async () => {

@@ -31,7 +31,7 @@ describe('gatehouse notify receipts', () => {
   it('asks no sooner than 15 minutes later, and removes only the token that a receipt names', async () => {
     const tokens = [GONE ?? '', OTHER ?? '', FINE ?? ''];
     for (const token of tokens) {
-      await world.ok('tokens', 'add', token);
+      await world.registerToken(token);
     }
     world.push.receiptProblems.set(GONE ?? '', { error: 'DeviceNotRegistered' });
     const named = { error: 'DeviceNotRegistered', expoPushToken: 'ExponentPushToken[elsewhere]' };

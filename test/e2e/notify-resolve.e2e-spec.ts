@@ -43,7 +43,7 @@ const resolve = async (id: string): Promise<Resolved> => {
 
 describe('gatehouse notify resolve', () => {
   it('drops what waits, and replaces what phones and ntfy show, once', async () => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     const dead = await world.webhook('dead', () => ({ status: 503 }));
     const ntfy = await world.webhook('ntfy', undefined, '--preset', 'ntfy');
     await world.notify(1, ...REQUEST, '--request', 'r1');

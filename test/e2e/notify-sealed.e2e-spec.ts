@@ -87,7 +87,7 @@ describe('the settings of an end-to-end encrypted account', () => {
   });
 
   it('decide what is sent: types, previews and secrets', async () => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     const receiver = await world.webhook('hook', undefined, '--secret', OLD);
     await world.ok('preferences', 'set', 'requestPreviews=off', 'ready=off');
     expect(await states(0, ...READY)).toEqual(['push …-one suppressed', 'webhook hook sent']);
@@ -129,7 +129,7 @@ describe('settings that cannot be opened', () => {
     ['another client encrypted them in its own form', 'c2VhbGVk'],
     ['they are of another key', new AccountContent(new Uint8Array(32), 'a').seal('settings', {})],
   ])('send nothing where %s, and are not overwritten', async (_why, c) => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     const account = await app();
     await account.save(c);
     expect(await states(1, ...READY)).toEqual(unreadable);
@@ -150,7 +150,7 @@ describe('settings that cannot be opened', () => {
   });
 
   it('send nothing where this computer has no device key, and by --settings-file what it says', async () => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     await world.ok('preferences', 'set', 'ready=on');
     rmSync(inConfig('device-key.json'));
     expect(await states(1, ...READY)).toEqual(unreadable);

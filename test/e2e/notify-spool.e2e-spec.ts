@@ -74,7 +74,7 @@ describe('the spool', () => {
       arrivals.push({ id, eventId: metadata.eventId, sentAt });
       return { status: 204 };
     });
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     const now = Date.now();
     const shortEnds = now + 8_000;
     const lines = [
@@ -147,7 +147,7 @@ describe('the spool', () => {
   });
 
   it('does not let a dead, a slow and a redirecting webhook hold up push and the others', async () => {
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     const arrived: Record<string, number> = {};
     const healthy = await world.webhook('healthy', () => {
       arrived['healthy'] = Date.now();

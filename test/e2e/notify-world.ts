@@ -1,6 +1,9 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { FakePushService } from '../fakes/expo-push-service.js';
 import { WebhookReceiver, type ReceiverBehaviour } from '../fakes/webhook-receiver.js';
 import { type CliResult, type CliUser, type RunningCli, createCliUser } from '../helpers/cli.js';
+import { call } from '../helpers/client.js';
 import { type Server, startServer } from '../helpers/server.js';
 
 /** A line that a notify command prints of a target. */
@@ -77,6 +80,17 @@ export class Notifying {
     return lines.flatMap(({ outcomes }) =>
       outcomes.map(({ target, state }) => `${target.kind} ${target.id}: ${state}`),
     );
+  }
+
+  /** Registers a push token of the account, as an app does. */
+  async registerToken(pushToken: string): Promise<void> {
+    const servers = join(this.user.configDirectory, 'servers');
+    const [directory = ''] = await readdir(servers);
+    const session = await readFile(join(servers, directory, 'session.json'), 'utf8');
+    const { token } = JSON.parse(session) as { token: string };
+    const body = { token: pushToken };
+    const answer = await call(this.server, 'POST', '/v1/push-tokens', { token, body });
+    expect(answer).toMatchObject({ status: 200 });
   }
 
   /** Adds a webhook that behaves like this under the id. */

@@ -41,7 +41,7 @@ const tokensLeft = async () => {
 describe('gatehouse notify', () => {
   it('notifies phones and webhooks, and a standard library verifies the signature', async () => {
     const receiver = await world.webhook('hook', undefined, '--secret', SECRET);
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     const states = await world.notify(
       0,
       ...['permission-request', '--session', 's1', '--title', 'Build', '--request', 'r1'],
@@ -71,7 +71,7 @@ describe('gatehouse notify', () => {
 
   it('ends with 0 where preferences keep it silent, and says which', async () => {
     const receiver = await world.webhook('hook', undefined, '--topics', 'permissionRequest');
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     await world.ok('preferences', 'set', 'pushEnabled=off');
     expect(await world.notify(0, ...READY)).toEqual([
       'push …-one: suppressed',
@@ -115,7 +115,7 @@ describe('gatehouse notify', () => {
     const other = 'ExponentPushToken[phone-two]';
     const third = 'ExponentPushToken[phone-three]';
     for (const token of [TOKEN, other, third]) {
-      await world.ok('tokens', 'add', token);
+      await world.registerToken(token);
     }
     world.push.ticketProblems.set(TOKEN, { error: 'DeviceNotRegistered', expoPushToken: TOKEN });
     world.push.ticketProblems.set(other, { error: 'DeviceNotRegistered', expoPushToken: third });
@@ -203,7 +203,7 @@ describe('what notify is given', () => {
 
   it('names broken settings, channels and tokens, and serves the rest', async () => {
     const receiver = await world.webhook('good');
-    await world.ok('tokens', 'add', 'not-a-token');
+    await world.registerToken('not-a-token');
     const channels = [{ id: 'bad', url: 'javascript:0' }, 7, { id: 'ok', url: receiver.url }];
     const file = await inFile(
       'settings.json',
@@ -226,7 +226,7 @@ describe('what notify is given', () => {
 
   it('sends nothing by settings that are no JSON, and does not quote them', async () => {
     const file = await inFile('settings.json', '{"signingSecret": "hush",');
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     const { code, stdout, stderr } = await world.run('notify', ...READY, '--settings-file', file);
     expect(code).toBe(1);
     expect(stdout).toContain('push …-one  failed: Cannot read the settings of');
@@ -249,7 +249,7 @@ describe('what notify is given', () => {
 describe('what is kept on disk', () => {
   it('is readable by its owner alone, and the spool holds no signing secret', async () => {
     await world.ok('channels', 'add', 'http://127.0.0.1:1/', '--id', 'dead', '--secret', SECRET);
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     await world.notify(1, ...READY);
     const paths = readdirSync(world.stateHome, { recursive: true, encoding: 'utf8' }).map((path) =>
       join(world.stateHome, path),
@@ -268,7 +268,7 @@ describe('what is kept on disk', () => {
   it('shows neither secrets nor whole tokens, and redelivers under the same id', async () => {
     let status = 404;
     const receiver = await world.webhook('hook', () => ({ status }), '--secret', SECRET);
-    await world.ok('tokens', 'add', TOKEN);
+    await world.registerToken(TOKEN);
     await world.notify(1, ...READY);
     const [listed] = await world.ok<{ id: string }>('deliveries', 'list', '--state', 'failed');
     const id = listed?.id ?? '';
