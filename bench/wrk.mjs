@@ -77,7 +77,7 @@ function commandOf(seconds, url, token) {
     '-H',
     `${name}: ${value}`,
   ]);
-  const given = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency'];
+  const given = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--timeout', '10s', '--latency'];
   return [...pinned, 'wrk', ...given, ...headers, url];
 }
 
