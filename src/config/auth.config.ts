@@ -80,7 +80,7 @@ export const AUTH_VARIABLES = {
   ),
   AUTH_OFFBOARDING_CHECKS_PER_SECOND: offboarding(
     { type: 'integer', default: 50, min: 0, max: 10_000 },
-    'Re-checks a second that this process begins at one provider. 0 = no limit.',
+    'Re-checks a second that this process begins at one provider. 0 = as many as the requests that it sends there: 50 a second, to GitHub 15.',
   ),
 } as const satisfies Record<string, Variable>;
 
