@@ -8,6 +8,12 @@ import { createApp } from './create-app.js';
 /** `EX_CONFIG` of sysexits.h: the operator has to correct the configuration. */
 const EXIT_CONFIGURATION = 78;
 
+/**
+ * Connections that wait to be accepted, as far as the system allows (Linux: 4096). Node's 511 are gone in
+ * a moment when thousands of clients reconnect, and the system lets the others wait for up to a minute.
+ */
+const BACKLOG = 4096;
+
 const LOG_LEVEL_OF = { error: 'error', warning: 'warn', notice: 'log' } as const;
 
 void main();
@@ -46,7 +52,8 @@ async function serve(
     await stopTracing?.();
   };
   drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
-  await app.listen(settings.http.port, settings.http.host);
+  const { port, host } = settings.http;
+  await app.listen({ port, host, backlog: BACKLOG });
   logger.log(`Listening on ${await app.getUrl()}`);
 }
 
