@@ -43,13 +43,14 @@ export async function migrate(context) {
 /**
  * A running, ready Gatehouse.
  *
- * @param {{env?: Record<string, string | undefined>, nodeArgs?: string[], isPinned?: boolean}} how
- *   `env` is laid over the usual one; undefined takes a variable away
+ * @param {{env?: Record<string, string | undefined>, nodeArgs?: string[], isPinned?: boolean,
+ *   port?: number, until?: 'ready' | 'listening'}} how `env` is laid over the usual one; undefined takes
+ *   a variable away. Without its database a server listens, and is not ready
  * @returns `readyAfterMs` counts from the spawn to the first 200 of /readyz
  */
 export async function startGatehouse(context, how = {}) {
-  const { env = {}, nodeArgs = [], isPinned = true } = how;
-  const port = await freePort();
+  const { env = {}, nodeArgs = [], isPinned = true, until = 'ready' } = how;
+  const port = how.port ?? (await freePort());
   const wanted = { ...gatehouseEnvironment(context), PORT: `${port}`, ...env };
   const spawnedAt = performance.now();
   const started = startNode({
@@ -60,11 +61,11 @@ export async function startGatehouse(context, how = {}) {
     directory: context.directory,
   });
   const url = `http://127.0.0.1:${port}`;
-  await untilReady(url, started);
+  await untilAnswering(url, started, until === 'ready' ? [200] : [200, 503]);
   return { ...started, url, port, readyAfterMs: performance.now() - spawnedAt };
 }
 
-async function untilReady(url, started) {
+async function untilAnswering(url, started, statuses) {
   const deadline = Date.now() + READY_WITHIN_MS;
   while (Date.now() < deadline) {
     if (started.child.exitCode !== null) {
@@ -74,7 +75,7 @@ async function untilReady(url, started) {
       (response) => response.arrayBuffer().then(() => response.status),
       () => 0,
     );
-    if (status === 200) {
+    if (statuses.includes(status)) {
       return;
     }
     await sleep(5);

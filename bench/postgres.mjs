@@ -56,7 +56,8 @@ export async function query(url, text, values = [], withinMs = 0) {
  *
  * @param {string} directory
  * @param {{name?: string, settings?: Record<string, string>}} how `settings` of the server
- * @returns {Promise<{url: string, stop: () => Promise<void>}>}
+ * @returns {Promise<{url: string, start: () => Promise<void>, stop: () => Promise<void>}>} started; `start`
+ *   is for one that was stopped
  */
 export async function startCluster(directory, { name = 'postgres', settings = {} } = {}) {
   const bin = binaries();
@@ -76,12 +77,17 @@ export async function startCluster(directory, { name = 'postgres', settings = {}
   const given = Object.entries(all).flatMap(([setting, value]) => ['-c', `${setting}=${value}`]);
   const pinned = CPU_OF.database === null ? [] : ['taskset', '-c', CPU_OF.database];
   const [command, ...args] = [...pinned, join(bin, 'postgres'), '-D', data, '-p', `${port}`];
-  const server = spawn(command, [...args, ...given], { ...owner, stdio: 'ignore' });
-  clusters.add(server);
-  server.once('exit', () => clusters.delete(server));
   const url = `postgres://bench@127.0.0.1:${port}/postgres`;
-  await untilAnswering(url);
-  return { url, stop: () => stop(server) };
+  let server;
+  const start = async () => {
+    const started = spawn(command, [...args, ...given], { ...owner, stdio: 'ignore' });
+    clusters.add(started);
+    started.once('exit', () => clusters.delete(started));
+    server = started;
+    await untilAnswering(url);
+  };
+  await start();
+  return { url, start, stop: () => stop(server) };
 }
 
 /** Ends the clusters that are still running. */
