@@ -8,7 +8,7 @@ import { migrate, startGatehouse } from '../gatehouse.mjs';
 import { query } from '../postgres.mjs';
 import { beginTiming, startTimedCluster, timeStatements } from '../statement-times.mjs';
 import { drain, recheckEnvironment, startProvider } from './due-identities.mjs';
-import { rowsOf } from './table.mjs';
+import { rowsOf, sizesUpTo } from './table.mjs';
 
 const SIZES = [1000, 10_000, 100_000, 1_000_000];
 /** Those that ask have keys of their own, beside the accounts filled in. */
@@ -63,7 +63,7 @@ async function measure(context) {
   const keyed = { login: await signUpAll(context), list: await signUpAll(context) };
   // One for all sizes: an identity belongs to the issuer that answered first.
   const provider = await startProvider(context, { delayMs: 0 });
-  const sizes = SIZES.filter((size) => size <= context.most);
+  const sizes = sizesUpTo(context.most, SIZES);
   const measured = [];
   let filled = 0;
   for (const size of sizes) {

@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
 
 if (options.help) {
   console.log(`npm run bench:scale -- [--only NAME]... [--most N] [--json FILE] [--dist DIR] [--seconds N]
-NAME is one of ${GROUPS.map((group) => group.name).join(', ')}; sizes above N are left out.`);
+NAME is one of ${GROUPS.map((group) => group.name).join(', ')}; no size is above N.`);
 } else {
   await runGroups(choose(GROUPS, options.only), options, {
     settings: { most: Number(options.most), seconds: Number(options.seconds) },

@@ -4,7 +4,7 @@ import { startGatehouse } from '../gatehouse.mjs';
 import { cpuTimeMs, residentBytes } from '../processes.mjs';
 import { median } from '../report.mjs';
 import { mostSockets, openSockets, signUpFor } from './open-sockets.mjs';
-import { rowsOf } from './table.mjs';
+import { rowsOf, sizesUpTo } from './table.mjs';
 import { watchAccount } from './watched-account.mjs';
 
 const SIZES = [1000, 5000, 10_000, 20_000];
@@ -27,8 +27,7 @@ const FIGURES = [
 export const group = {
   name: 'sockets',
   run: async (context) => {
-    const possible = Math.min(mostSockets(), context.most);
-    const sizes = [...new Set(SIZES.map((size) => Math.min(size, possible)))];
+    const sizes = sizesUpTo(Math.min(mostSockets(), context.most), SIZES);
     const measured = [];
     for (const size of sizes) {
       console.error(`  ${size} sockets`);

@@ -28,6 +28,11 @@ function growthTable({ of, sizes, rows, note }) {
   return note === undefined ? table : `${table}\n\n${note}`;
 }
 
+/** The sizes up to `most`, which is the last of them where there are more. */
+export function sizesUpTo(most, sizes) {
+  return [...new Set(sizes.map((size) => Math.min(size, most)))];
+}
+
 /** Turns what was measured at each size into rows. @param {[string, string][]} named in order: work and unit */
 export function rowsOf(named, measured) {
   return named.map(([work, unit], index) => ({
