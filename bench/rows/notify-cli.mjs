@@ -60,8 +60,8 @@ async function wholeProcessRow(context, serverUrl, { url, counts }) {
     limit: median(rounds.limit),
     gatehouse: median(rounds.gatehouse),
     bar: 'at most',
-    least: 2.5,
-    goal: 2,
+    least: 1.6,
+    goal: 1.2,
     note: 'it also asks the server for settings and tokens, and writes the spool',
     rounds,
   });

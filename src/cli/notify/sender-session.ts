@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { ServerUnreachable } from '../../client/api/problem.js';
 import type { Delivery, FailedAttempt, Outcome } from '../../notify/delivery/delivery.js';
 import {
@@ -279,6 +280,15 @@ function readOnce<Key, Value>(
   return value;
 }
 
+/**
+ * With the first answers V8 begins to optimize undici's parser, which is WebAssembly: 100 ms of processor time
+ * for which the process cannot end, and which a command of a few requests never earns. To be called once
+ * undici is loaded: V8 refuses code that was compiled with other flags.
+ */
+function parseWithoutOptimizing(): void {
+  setFlagsFromString('--wasm-tiering-budget=1000000000');
+}
+
 /** The senders of one command; each is loaded for its first delivery. */
 class LazySenders {
   private expoSender: Promise<ExpoSender> | null = null;
@@ -302,10 +312,10 @@ class LazySenders {
 
   expo(): Promise<ExpoSender> {
     const { EXPO_BASE_URL: baseUrl, EXPO_ACCESS_TOKEN: accessToken } = this.environment;
-    this.expoSender ??= import('../../notify/push/expo.sender.js').then(
-      ({ ExpoSender }) =>
-        new ExpoSender({ ...(baseUrl && { baseUrl }), ...(accessToken && { accessToken }) }),
-    );
+    this.expoSender ??= import('../../notify/push/expo.sender.js').then(({ ExpoSender }) => {
+      parseWithoutOptimizing();
+      return new ExpoSender({ ...(baseUrl && { baseUrl }), ...(accessToken && { accessToken }) });
+    });
     return this.expoSender;
   }
 
@@ -318,6 +328,7 @@ class LazySenders {
   private webPush(denyPrivate: boolean): Promise<WebPushSender> {
     return readOnce(this.webPushSenders, denyPrivate, async () => {
       const { WebPushSender } = await import('../../notify/push/web-push.sender.js');
+      parseWithoutOptimizing();
       return new WebPushSender({ denyPrivate });
     });
   }
@@ -325,6 +336,7 @@ class LazySenders {
   private webhook(denyPrivate: boolean): Promise<WebhookSender> {
     return readOnce(this.webhookSenders, denyPrivate, async () => {
       const { WebhookSender } = await import('../../notify/webhook/webhook.sender.js');
+      parseWithoutOptimizing();
       return new WebhookSender({ denyPrivate });
     });
   }
