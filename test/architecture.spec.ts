@@ -84,7 +84,7 @@ describe(violationsIn.name, () => {
   it.each([
     ['common/a.ts', "import type { Decision } from '../policy/decision.js';"],
     ['config/a.ts', 'export const home = process.env.HOME;'],
-    ['notify/build.ts', 'export const mode = process.env.NODE_ENV;'],
+    ['notify/environment.ts', 'export const mode = process.env.NODE_ENV;'],
     ['policy/a.ts', '/* Date.now() and process.env are not for policy */ const a = "Math.random";'],
     ['policy/a.spec.ts', "import fc from 'fast-check'; const now = Date.now();"],
     ['auth/a.spec.ts', "import { startApp } from '../../test/helpers/app.js';"],

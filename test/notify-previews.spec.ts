@@ -78,7 +78,7 @@ describe('Request previews of a program with the library', () => {
     ['development', '0', false],
   ])("follow a bundler's define: NODE_ENV %j, variable %j: %s", async (mode, value, expected) => {
     const bundle = await rolldown({
-      input: fileURLToPath(new URL('../src/notify/build.ts', import.meta.url)),
+      input: fileURLToPath(new URL('../src/notify/environment.ts', import.meta.url)),
       platform: 'node',
       transform: {
         define: {

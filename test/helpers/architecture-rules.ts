@@ -85,7 +85,7 @@ const REFUSED_PACKAGES: Readonly<Record<string, RegExp>> = {
 };
 
 /** The last one for the sake of a bundler's define, which replaces the very expression. */
-const ENVIRONMENT_READERS = /^(config\/|(cli\/main|notify\/build)\.ts$)/;
+const ENVIRONMENT_READERS = /^(config\/|(cli\/main|notify\/environment)\.ts$)/;
 const NAMELESS = /(^|[/.-])(utils?|helpers?|misc|shared)([/.-]|$)/;
 const IMPURE_WORDS = ['process', 'Date.now', 'new Date()', 'Math.random', 'performance', 'fetch'];
 const TEST_FILE = /\.(db-|e2e-)?spec\.ts$/;

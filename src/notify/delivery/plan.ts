@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { parseServerUrl } from '../../client/api/server-url.js';
-import { arePreviewsBuiltIn } from '../build.js';
+import { arePreviewsBuiltIn } from '../environment.js';
 import {
   contentFor,
   ENGLISH,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
-import { isProxyConfigured } from '../build.js';
+import { isProxyConfigured } from '../environment.js';
 import { publicLookup, refuseLiteral, type ResolveAll } from './destination-guard.js';
 import type { WebhookAnswer } from './webhook-answer.js';
 
