@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 
 /** Beside each script and style a smaller copy for clients that accept one, so that no request compresses. */
 export const packed = {
@@ -14,7 +14,7 @@ export const packed = {
         if (/^assets\/.*\.(js|css)$/.test(fileName)) {
           const [br, gz] = await Promise.all([
             promisify(brotliCompress)(source),
-            promisify(gzip)(source),
+            promisify(gzip)(source, { level: constants.Z_BEST_COMPRESSION }),
           ]);
           this.emitFile({ type: 'asset', fileName: `${fileName}.br`, source: br });
           this.emitFile({ type: 'asset', fileName: `${fileName}.gz`, source: gz });

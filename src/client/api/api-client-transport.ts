@@ -1,5 +1,5 @@
 import { parseJson } from '../../common/parse-json.js';
-import { GatehouseProblem, readProblem, readRetryAfter, ServerUnreachable } from './problem.js';
+import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
 
 /** What the calls need of `fetch`. */
 export type Fetch = (
@@ -108,7 +108,8 @@ export class Transport {
 }
 
 function retryAfterOf(response: FetchAnswer): number | undefined {
-  return readRetryAfter(response.headers.get('retry-after') ?? '');
+  const header = response.headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

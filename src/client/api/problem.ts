@@ -87,8 +87,3 @@ export function readProblem(body: unknown, retryAfter?: number): GatehouseProble
     details: details?.filter((one) => one !== null),
   });
 }
-
-/** The seconds of a `Retry-After` header; undefined for a date, or none. */
-export function readRetryAfter(header: string): number | undefined {
-  return /^\d{1,9}$/.test(header) ? Number(header) : undefined;
-}

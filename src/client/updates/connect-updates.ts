@@ -1,7 +1,8 @@
 import { io, type Socket } from 'socket.io-client';
+import { parseJson } from '../../common/parse-json.js';
 import { isHello, isUpdate, type AccountUpdate } from '../api/api-client-answers.js';
 import { serverAddressOf } from '../api/server-url.js';
-import { readProblem, readRetryAfter, type GatehouseProblem } from '../api/problem.js';
+import { readProblem, type GatehouseProblem } from '../api/problem.js';
 import { UpdateSequence, type UpdateGap } from './update-sequence.js';
 
 /** The scope of the connection (contract, Updates). */
@@ -53,17 +54,11 @@ const MAX_HINT_SECONDS = 3600;
 /** How long an update may arrive after a later one. */
 const REORDER_WINDOW_MS = 1000;
 
-/** As far as it is read of an XMLHttpRequest. */
-interface RefusedRequest {
-  readonly responseText: string;
-  getResponseHeader(name: string): string | null;
-}
-
 interface ConnectError extends Error {
   /** Of a refused CONNECT packet. */
   readonly data?: unknown;
-  /** Of a refused request by polling. */
-  readonly context?: RefusedRequest;
+  /** Of a request by polling that failed: an XMLHttpRequest. */
+  readonly context?: { readonly responseText?: string };
 }
 
 /** Connects, and reconnects until {@link UpdateConnection.close} or a lasting refusal. */
@@ -189,18 +184,8 @@ export class UpdateConnection {
  * polling alone.
  */
 function refusalOfRequest({ context }: ConnectError): GatehouseProblem | null {
-  const problem = context === undefined ? null : readAnswer(context);
+  const problem = readProblem(parseJson(context?.responseText ?? ''));
   return problem?.isTemporary === true ? problem : null;
-}
-
-function readAnswer(request: RefusedRequest): GatehouseProblem | null {
-  try {
-    const header = request.getResponseHeader('retry-after') ?? '';
-    return readProblem(JSON.parse(request.responseText), readRetryAfter(header));
-  } catch {
-    // No answer, or one of a proxy.
-    return null;
-  }
 }
 
 /**
