@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { LISTEN_BACKLOG } from './common/network/backlog.js';
 import { readEnvironment } from './config/config.module.js';
 import { ConfigurationError } from './config/configuration-error.js';
 import { resolveSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
@@ -7,12 +8,6 @@ import { createApp } from './create-app.js';
 
 /** `EX_CONFIG` of sysexits.h: the operator has to correct the configuration. */
 const EXIT_CONFIGURATION = 78;
-
-/**
- * Connections that wait to be accepted, as far as the system allows (Linux: 4096). Node's 511 are gone in
- * a moment when thousands of clients reconnect, and the system lets the others wait for up to a minute.
- */
-const BACKLOG = 4096;
 
 const LOG_LEVEL_OF = { error: 'error', warning: 'warn', notice: 'log' } as const;
 
@@ -53,7 +48,7 @@ async function serve(
   };
   drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
   const { port, host } = settings.http;
-  await app.listen({ port, host, backlog: BACKLOG });
+  await app.listen({ port, host, backlog: LISTEN_BACKLOG });
   logger.log(`Listening on ${await app.getUrl()}`);
 }
 

@@ -15,6 +15,7 @@ import {
 import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
+import { LISTEN_BACKLOG } from '../../common/network/backlog.js';
 import { pollUntil } from '../../common/poll-until.js';
 import { httpConfig } from '../../config/http.config.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
@@ -75,7 +76,7 @@ export class TlsListener
     );
     // New handshakes use the new files; open connections stay open.
     this.files.onChange((loaded) => server.setSecureContext(secureContext(loaded)));
-    server.listen(mtls.tlsPort, http.host);
+    server.listen({ port: mtls.tlsPort, host: http.host, backlog: LISTEN_BACKLOG });
     await once(server, 'listening');
     this.server = server;
     const { address, family, port } = server.address() as AddressInfo;
