@@ -16,7 +16,7 @@ import {
 } from './admission.js';
 import { featureDocument } from './feature-document.js';
 
-const RUNS = 50_000;
+const RUNS = 20_000;
 const IDS = ['okta', 'github', 'ghost'];
 
 const ids = fc.subarray(IDS);
