@@ -74,6 +74,8 @@ pid ${home}/nginx.pid;
 events { worker_connections 16384; }
 http {
   access_log off;
+  # By default nginx closes a connection after 1,000 requests, and the load generator counts a failure.
+  keepalive_requests 1000000000;
   ${folders.map((folder) => `${folder}_temp_path ${home}/${folder};`).join('\n  ')}
   map $http_upgrade $connection_header { default upgrade; '' ''; }
   upstream gatehouse {
