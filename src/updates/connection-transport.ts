@@ -30,6 +30,17 @@ export function closeAfterSending(connection: Connection): void {
   }
 }
 
+/** What is sent from now on leaves in one write with the next that is released. */
+export function holdWrites({ transport, request }: Connection): void {
+  if (transport.name === 'websocket') {
+    request.socket.cork();
+  }
+}
+
+export function releaseWrites({ request }: Connection): void {
+  request.socket.uncork();
+}
+
 /** Destroys a connection at once. */
 export function terminate(connection: Connection): void {
   const { socket } = internalsOf(connection).transport;

@@ -8,7 +8,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { IdentityEvents, type AccessChange } from '../auth/identity-events.js';
 import { Handshake } from './handshake.js';
 import { HandshakeQueue } from './handshake-queue.js';
-import { closeAfterSending } from './connection-transport.js';
+import { closeAfterSending, holdWrites, releaseWrites } from './connection-transport.js';
 import { LiveConnections } from './live-connections.js';
 import { connectError, type UpdatesServer, type UpdatesSocket } from './updates.events.js';
 
@@ -35,7 +35,10 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
     this.connections.bind(server);
     server.use((socket, next) => {
       this.admit(socket).then(
-        () => next(),
+        () => {
+          holdWrites(socket.conn);
+          next();
+        },
         (error: unknown) => {
           next(this.toConnectError(error, socket));
           // Socket.IO sends it in the next tick, and would take a second CONNECT after it.
@@ -72,6 +75,8 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
       await this.connections.welcome(socket);
     } catch (error) {
       this.connections.close(socket, this.queue.refusalFor(error));
+    } finally {
+      releaseWrites(socket.conn);
     }
   }
 

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
+
+// V8 inlines less than half as much as by default (920): what it optimizes is as fast, as far as can be measured,
+// and takes a fifth of the processor time less while the first thousands of clients connect. Before anything is
+// compiled, because V8 refuses code that was compiled with other flags.
+setFlagsFromString('--max-inlined-bytecode-size-cumulative=400');
 
 const FOLDER = import.meta.dirname;
 const requirePackage = createRequire(import.meta.url);
