@@ -4,8 +4,9 @@ import { AppError } from '../common/errors.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { HandshakeQueue } from './handshake-queue.js';
 
-const PER_TURN = 8;
+const PER_TURN = 16;
 const MAX_ASKING = 32;
+const MAX_WAITING = 40;
 const REFUSED = {
   code: 'unavailable',
   extras: { retryAfterSeconds: expect.any(Number) as number },
@@ -15,7 +16,9 @@ let queue: HandshakeQueue;
 let events: string[];
 
 beforeEach(() => {
-  const { settings } = resolveSettings({ SERVICE_UPDATES_MAX_WAITING_HANDSHAKES: '20' });
+  const { settings } = resolveSettings({
+    SERVICE_UPDATES_MAX_WAITING_HANDSHAKES: `${MAX_WAITING}`,
+  });
   queue = new HandshakeQueue(settings.updates);
   events = [];
 });
@@ -45,17 +48,17 @@ function connects(count: number, ask: () => Promise<unknown> = () => Promise.res
 
 describe(HandshakeQueue.name, () => {
   it('begins a few in each turn of the event loop', async () => {
-    upgrades(20);
+    upgrades(2 * PER_TURN + 1);
     await Promise.resolve();
     expect(events).toHaveLength(PER_TURN);
     await nextTurn();
     expect(events).toHaveLength(2 * PER_TURN);
     await nextTurn();
-    expect(events).toHaveLength(20);
+    expect(events).toHaveLength(2 * PER_TURN + 1);
   });
 
   it('refuses one more than may wait, with a time to return', async () => {
-    upgrades(PER_TURN + 20);
+    upgrades(PER_TURN + MAX_WAITING);
     expect(queue.refusalNow()).toMatchObject(REFUSED);
     await expect(queue.turn()).rejects.toMatchObject(REFUSED);
     await expect(queue.ask(() => 'asked')).rejects.toMatchObject(REFUSED);

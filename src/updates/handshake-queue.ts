@@ -5,8 +5,8 @@ import { AppError, isUnavailable } from '../common/errors.js';
 import { updatesConfig } from '../config/updates.config.js';
 import { RetrySpread } from './retry-spread.js';
 
-/** Begun in one turn of the event loop: some 2 ms, which is all that a request then waits longer. */
-const PER_TURN = 8;
+/** Begun in one turn of the event loop: some 3 ms, which is all that a request then waits longer. */
+const PER_TURN = 16;
 /** Ask storage at the same time: their answers arrive together. */
 const MAX_ASKING = 32;
 /** A connection that has not authenticated by 3 s is closed without a reason. */
@@ -64,19 +64,20 @@ export class HandshakeQueue implements OnApplicationShutdown {
    */
   ask<Answer>(ask: () => Answer | Promise<Answer>): Promise<Answer> {
     return new Promise((resolve, refuse) => {
-      const answer = async (): Promise<Answer> => ask();
-      this.enter(this.connects, {
-        begin: (step) => {
-          this.asking.set(step, false);
-          answer()
-            .then(resolve, (error: unknown) => refuse(this.refusalFor(error)))
-            .finally(() => {
-              this.asking.delete(step);
-              this.beginNext();
-            });
-        },
-        refuse,
-      });
+      const fail = (error: unknown): void => refuse(this.refusalFor(error));
+      const begin = (step: Step): void => {
+        try {
+          const answer = ask();
+          if (answer instanceof Promise) {
+            this.awaitAnswer(step, answer.then(resolve, fail));
+          } else {
+            resolve(answer);
+          }
+        } catch (error) {
+          fail(error);
+        }
+      };
+      this.enter(this.connects, { begin, refuse });
     });
   }
 
@@ -104,32 +105,59 @@ export class HandshakeQueue implements OnApplicationShutdown {
   }
 
   private enter(queue: Set<Step>, { begin, refuse }: Omit<Step, 'enteredAtMs'>): void {
-    if (this.hasRoom()) {
-      queue.add({ begin, refuse, enteredAtMs: performance.now() });
-      this.overdueCheck ??= setInterval(() => this.refuseOverdue(), OVERDUE_CHECK_MS);
-      this.beginNext();
-    } else {
+    if (!this.hasRoom()) {
       refuse(this.refusal());
+      return;
+    }
+    const step = { begin, refuse, enteredAtMs: performance.now() };
+    if (this.waiting === 0 && this.mayBegin(queue)) {
+      this.begin(step);
+    } else {
+      queue.add(step);
+      this.checkOverdue();
     }
   }
 
+  private mayBegin(queue: Set<Step>): boolean {
+    const isAsked = queue === this.upgrades || this.asking.size < MAX_ASKING;
+    return isAsked && this.begunThisTurn < PER_TURN;
+  }
+
+  private begin(step: Step): void {
+    if (this.begunThisTurn === 0) {
+      setImmediate(() => {
+        this.begunThisTurn = 0;
+        this.beginNext();
+      });
+    }
+    this.begunThisTurn += 1;
+    step.begin(step);
+  }
+
   private beginNext(): void {
-    while (this.begunThisTurn < PER_TURN) {
+    for (;;) {
       const queue = this.connects.size > 0 ? this.connects : this.upgrades;
       const [step] = queue;
-      if (step === undefined || (queue === this.connects && this.asking.size >= MAX_ASKING)) {
+      if (step === undefined || !this.mayBegin(queue)) {
         return;
       }
       queue.delete(step);
-      if (this.begunThisTurn === 0) {
-        setImmediate(() => {
-          this.begunThisTurn = 0;
-          this.beginNext();
-        });
-      }
-      this.begunThisTurn += 1;
-      step.begin(step);
+      this.begin(step);
     }
+  }
+
+  /** @param answered settles when storage has answered, and never rejects */
+  private awaitAnswer(step: Step, answered: Promise<void>): void {
+    this.asking.set(step, false);
+    this.checkOverdue();
+    void answered.then(() => {
+      this.asking.delete(step);
+      this.beginNext();
+    });
+  }
+
+  private checkOverdue(): void {
+    this.overdueCheck ??= setInterval(() => this.refuseOverdue(), OVERDUE_CHECK_MS);
   }
 
   /** Storage is given time, and nothing waits for it. */
