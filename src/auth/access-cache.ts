@@ -23,7 +23,9 @@ export class AccessCache<Value> {
 
   constructor(options: { readonly maxEntries: number; readonly ttlMs: number }) {
     this.entries = new LRUCache({
-      max: options.maxEntries,
+      // As a size: for `max` entries the library sets room aside at once, 2 MiB of an idle server.
+      maxSize: options.maxEntries,
+      sizeCalculation: () => 1,
       // 0 would mean "for ever".
       ttl: Math.max(options.ttlMs, 1),
       dispose: ({ accountId }, token) => this.forgetToken(accountId, token),
