@@ -164,6 +164,33 @@ describe('No answer', () => {
   });
 });
 
+describe('Many channels at one receiver', () => {
+  it('share its 64 connections, and all are served', async () => {
+    let [open, most] = [0, 0];
+    const full: (() => void)[] = [];
+    const receiver = await receiverThat(async () => {
+      open += 1;
+      most = Math.max(most, open);
+      // The first wait for each other: as many are under way at once as there are connections.
+      await new Promise<void>((answer) => {
+        full.push(answer);
+        if (full.length >= 64) {
+          full.forEach((one) => one());
+        }
+      });
+      open -= 1;
+      return { status: 204 };
+    });
+    const channels = Array.from({ length: 200 }, (_, index) => ({
+      id: `channel-${index}`,
+      url: receiver.url,
+    }));
+    const outcomes = await deliverAll(deliveriesTo(...channels));
+    expect(outcomes.filter(({ state }) => state === 'sent')).toHaveLength(200);
+    expect(most).toBe(64);
+  });
+});
+
 describe('Over https', () => {
   const directory = certificateDirectory();
   const authority = TestAuthority.root(directory.path, 'Root');

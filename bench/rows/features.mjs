@@ -10,7 +10,7 @@ export const group = {
       work: '`GET /v1/features`',
       limitFile: 'features.mjs',
       least: 0.75,
-      goal: 0.9,
+      goal: 0.85,
       prepare: async ({ url }) => {
         const response = await fetch(`${url}/v1/features`);
         return {

@@ -26,7 +26,7 @@ export const group = {
       limitFile: 'mtls.mjs',
       env: MTLS,
       least: 0.6,
-      goal: 0.8,
+      goal: 0.95,
       prepare: async ({ url }) => {
         const people = [];
         for (let index = 0; index < IDENTITIES; index += 1) {

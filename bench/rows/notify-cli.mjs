@@ -60,7 +60,7 @@ async function wholeProcessRow(context, serverUrl, { url, counts }) {
     limit: median(rounds.limit),
     gatehouse: median(rounds.gatehouse),
     bar: 'at most',
-    least: 1.6,
+    least: 1.4,
     goal: 1.2,
     note: 'it also asks the server for settings and tokens, and writes the spool',
     rounds,

@@ -40,8 +40,8 @@ async function fanOutRow(context, limit, library) {
     limit: of(rounds.limit, 'perSecond'),
     gatehouse: of(rounds.gatehouse, 'perSecond'),
     bar: 'at least',
-    least: 0.6,
-    goal: 0.75,
+    least: 0.7,
+    goal: 0.85,
     note: `CPU a delivery ${of(rounds.limit, 'cpuMicros').toFixed(0)} → ${of(rounds.gatehouse, 'cpuMicros').toFixed(0)} µs`,
     rounds,
   });
