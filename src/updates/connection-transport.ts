@@ -30,15 +30,20 @@ export function closeAfterSending(connection: Connection): void {
   }
 }
 
-/** What is sent from now on leaves in one write with the next that is released. */
-export function holdWrites({ transport, request }: Connection): void {
-  if (transport.name === 'websocket') {
+/**
+ * Holds what is sent from now on back until {@link releaseWrites}, so that it leaves in one write. Only where the
+ * connection began as a WebSocket: the socket of a request that was polled serves others as well.
+ */
+export function holdWrites({ transport, upgraded, request }: Connection): void {
+  if (transport.name === 'websocket' && !upgraded) {
     request.socket.cork();
   }
 }
 
-export function releaseWrites({ request }: Connection): void {
-  request.socket.uncork();
+export function releaseWrites({ transport, upgraded, request }: Connection): void {
+  if (transport.name === 'websocket' && !upgraded) {
+    request.socket.uncork();
+  }
 }
 
 /** Destroys a connection at once. */
