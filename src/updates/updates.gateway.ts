@@ -8,7 +8,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { IdentityEvents, type AccessChange } from '../auth/identity-events.js';
 import { Handshake } from './handshake.js';
 import { HandshakeQueue } from './handshake-queue.js';
-import { closeAfterSending, holdWrites, releaseWrites } from './connection-transport.js';
+import { closeAfterSending } from './connection-transport.js';
 import { LiveConnections } from './live-connections.js';
 import { connectError, type UpdatesServer, type UpdatesSocket } from './updates.events.js';
 
@@ -35,10 +35,7 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
     this.connections.bind(server);
     server.use((socket, next) => {
       this.admit(socket).then(
-        () => {
-          holdWrites(socket.conn);
-          next();
-        },
+        () => next(),
         (error: unknown) => {
           next(this.toConnectError(error, socket));
           // Socket.IO sends it in the next tick, and would take a second CONNECT after it.
@@ -75,8 +72,6 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
       await this.connections.welcome(socket);
     } catch (error) {
       this.connections.close(socket, this.queue.refusalFor(error));
-    } finally {
-      releaseWrites(socket.conn);
     }
   }
 
