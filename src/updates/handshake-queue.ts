@@ -115,6 +115,8 @@ export class HandshakeQueue implements OnApplicationShutdown {
     } else {
       queue.add(step);
       this.checkOverdue();
+      // Those that kept the others waiting may have been refused.
+      this.beginNext();
     }
   }
 
