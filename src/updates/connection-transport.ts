@@ -30,6 +30,22 @@ export function closeAfterSending(connection: Connection): void {
   }
 }
 
+/**
+ * Holds back what is sent until {@link releaseWrites}, so that it leaves in one write. Only where the
+ * connection began as a WebSocket: the socket of a request that was polled serves others as well.
+ */
+export function holdWrites({ transport, upgraded, request }: Connection): void {
+  if (transport.name === 'websocket' && !upgraded) {
+    request.socket.cork();
+  }
+}
+
+export function releaseWrites({ transport, upgraded, request }: Connection): void {
+  if (transport.name === 'websocket' && !upgraded) {
+    request.socket.uncork();
+  }
+}
+
 /** Destroys a connection at once. */
 export function terminate(connection: Connection): void {
   const { socket } = internalsOf(connection).transport;

@@ -1,6 +1,11 @@
 import { Inject, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { WebSocketGateway, type OnGatewayConnection, type OnGatewayInit } from '@nestjs/websockets';
+import {
+  WebSocketGateway,
+  type OnGatewayConnection,
+  type OnGatewayDisconnect,
+  type OnGatewayInit,
+} from '@nestjs/websockets';
 import { requestIdFrom, toAppError } from '../common/error.filter.js';
 import { tracing } from '../common/trace.js';
 import { storageConfig } from '../config/storage.config.js';
@@ -8,7 +13,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { IdentityEvents, type AccessChange } from '../auth/identity-events.js';
 import { Handshake } from './handshake.js';
 import { HandshakeQueue } from './handshake-queue.js';
-import { closeAfterSending } from './connection-transport.js';
+import { closeAfterSending, holdWrites, releaseWrites } from './connection-transport.js';
 import { LiveConnections } from './live-connections.js';
 import { connectError, type UpdatesServer, type UpdatesSocket } from './updates.events.js';
 
@@ -19,7 +24,9 @@ const HANDSHAKE = { name: 'handshake /v1/updates', kind: 'server', attributes: {
  * eligibility as a request, and ends with them.
  */
 @WebSocketGateway()
-export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayConnection {
+export class UpdatesGateway
+  implements OnGatewayInit<UpdatesServer>, OnGatewayConnection, OnGatewayDisconnect
+{
   private readonly logger = new Logger(UpdatesGateway.name);
 
   constructor(
@@ -35,7 +42,11 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
     this.connections.bind(server);
     server.use((socket, next) => {
       this.admit(socket).then(
-        () => next(),
+        () => {
+          // The answer to CONNECT leaves with `hello`: a write is a tenth of a handshake.
+          holdWrites(socket.conn);
+          next();
+        },
         (error: unknown) => {
           next(this.toConnectError(error, socket));
           // Socket.IO sends it in the next tick, and would take a second CONNECT after it.
@@ -59,20 +70,20 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
   }
 
   async handleConnection(socket: UpdatesSocket): Promise<void> {
-    // A connection without a socket on it would neither end nor count for an account.
-    socket.once('disconnect', () => closeAfterSending(socket.conn));
-    socket.on('ping', (...args) => {
-      const answer = args.at(-1);
-      if (typeof answer === 'function') {
-        (answer as (pong: object) => void)({});
-      }
-    });
+    socket.on('ping', answerPing);
     try {
       await this.handshake.confirm(socket);
       await this.connections.welcome(socket);
     } catch (error) {
       this.connections.close(socket, this.queue.refusalFor(error));
+    } finally {
+      releaseWrites(socket.conn);
     }
+  }
+
+  /** A connection without a socket on it would neither end nor count for an account. */
+  handleDisconnect(socket: UpdatesSocket): void {
+    closeAfterSending(socket.conn);
   }
 
   private admit(socket: UpdatesSocket): Promise<void> {
@@ -91,5 +102,12 @@ export class UpdatesGateway implements OnGatewayInit<UpdatesServer>, OnGatewayCo
       this.logger.debug(facts);
     }
     return connectError(refusal, requestId);
+  }
+}
+
+function answerPing(...args: unknown[]): void {
+  const answer = args.at(-1);
+  if (typeof answer === 'function') {
+    (answer as (pong: object) => void)({});
   }
 }
