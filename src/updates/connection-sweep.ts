@@ -101,7 +101,12 @@ export class ConnectionSweep {
     for (const socket of this.connections.all()) {
       const { access, judgedAt } = socket.data;
       if (now - judgedAt >= this.maxAgeMs || access.holdsUntil <= now) {
-        byToken.set(access.sessionId, [...(byToken.get(access.sessionId) ?? []), socket]);
+        const others = byToken.get(access.sessionId);
+        if (others === undefined) {
+          byToken.set(access.sessionId, [socket]);
+        } else {
+          others.push(socket);
+        }
       }
     }
     return byToken;

@@ -69,9 +69,7 @@ export class LiveConnections {
 
   /** Counts the connection and sends it updates, until it ends. */
   join(socket: UpdatesSocket): void {
-    socket.onAnyOutgoing((_event, message: { readonly seq?: number }) => {
-      socket.data.sentSeq = Math.max(socket.data.sentSeq, message.seq ?? 0);
-    });
+    socket.onAnyOutgoing(noteSent);
     void socket.join(roomOf(socket.data.access.accountId));
   }
 
@@ -158,4 +156,13 @@ export class LiveConnections {
       }
     }
   }
+}
+
+/** One function for all connections; Socket.IO calls it with the one that sends. */
+function noteSent(
+  this: UpdatesSocket,
+  _event: string,
+  { seq = 0 }: { readonly seq?: number },
+): void {
+  this.data.sentSeq = Math.max(this.data.sentSeq, seq);
 }
