@@ -17,8 +17,11 @@ const PAUSE_MS = 1000;
 
 interface Step {
   readonly enteredAtMs: number;
-  readonly begin: (step: Step) => void;
   readonly refuse: (refusal: AppError) => void;
+}
+
+interface WaitingStep extends Step {
+  readonly begin: () => void;
 }
 
 /**
@@ -28,8 +31,8 @@ interface Step {
  */
 @Injectable()
 export class HandshakeQueue implements OnApplicationShutdown {
-  private readonly upgrades = new Set<Step>();
-  private readonly connects = new Set<Step>();
+  private readonly upgrades = new Set<WaitingStep>();
+  private readonly connects = new Set<WaitingStep>();
   /** Each with whether its client has been refused meanwhile. */
   private readonly asking = new Map<Step, boolean>();
   private readonly spread = new RetrySpread();
@@ -47,37 +50,40 @@ export class HandshakeQueue implements OnApplicationShutdown {
   }
 
   /**
-   * Waits for the turn of an HTTP request.
+   * Waits for the turn of an HTTP request. Returns at once, without a promise, when it has come.
    *
-   * @throws AppError `unavailable`
+   * @throws AppError (or rejects with it) `unavailable`
    */
-  turn(): Promise<void> {
-    return new Promise((resolve, refuse) =>
-      this.enter(this.upgrades, { begin: () => resolve(), refuse }),
-    );
+  turn(): undefined | Promise<void> {
+    if (this.isTurnOf(this.upgrades)) {
+      this.countBegun();
+      return undefined;
+    }
+    return new Promise((begin, refuse) => this.wait(this.upgrades, { begin, refuse }));
   }
 
   /**
-   * Waits for the turn of a CONNECT packet, then asks storage about it.
+   * Waits for the turn of a CONNECT packet, then asks storage about it. Returns at once, without a
+   * promise, when both are possible.
    *
-   * @throws AppError `unavailable`, also when storage does not answer in time; or what `ask` throws
+   * @throws AppError (or rejects with it) `unavailable`, also when storage does not answer in time;
+   *   or what `ask` throws
    */
-  ask<Answer>(ask: () => Answer | Promise<Answer>): Promise<Answer> {
+  ask<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+    if (this.isTurnOf(this.connects)) {
+      this.countBegun();
+      return this.answerOf(ask, performance.now());
+    }
     return new Promise((resolve, refuse) => {
-      const fail = (error: unknown): void => refuse(this.refusalFor(error));
-      const begin = (step: Step): void => {
+      const enteredAtMs = performance.now();
+      const begin = (): void => {
         try {
-          const answer = ask();
-          if (answer instanceof Promise) {
-            this.awaitAnswer(step, answer.then(resolve, fail));
-          } else {
-            resolve(answer);
-          }
+          resolve(this.answerOf(ask, enteredAtMs));
         } catch (error) {
-          fail(error);
+          refuse(error);
         }
       };
-      this.enter(this.connects, { begin, refuse });
+      this.wait(this.connects, { begin, refuse });
     });
   }
 
@@ -104,28 +110,27 @@ export class HandshakeQueue implements OnApplicationShutdown {
     return this.upgrades.size + this.connects.size;
   }
 
-  private enter(queue: Set<Step>, { begin, refuse }: Omit<Step, 'enteredAtMs'>): void {
+  /** Whether a step may begin at once. @throws AppError `unavailable` when it may not even wait */
+  private isTurnOf(queue: Set<WaitingStep>): boolean {
     if (!this.hasRoom()) {
-      refuse(this.refusal());
-      return;
+      throw this.refusal();
     }
-    const step = { begin, refuse, enteredAtMs: performance.now() };
-    if (this.waiting === 0 && this.mayBegin(queue)) {
-      this.begin(step);
-    } else {
-      queue.add(step);
-      this.checkOverdue();
-      // Those that kept the others waiting may have been refused.
-      this.beginNext();
-    }
+    return this.waiting === 0 && this.mayBegin(queue);
   }
 
-  private mayBegin(queue: Set<Step>): boolean {
+  private wait(queue: Set<WaitingStep>, step: Omit<WaitingStep, 'enteredAtMs'>): void {
+    queue.add({ ...step, enteredAtMs: performance.now() });
+    this.checkOverdue();
+    // Those that kept the others waiting may have been refused.
+    this.beginNext();
+  }
+
+  private mayBegin(queue: Set<WaitingStep>): boolean {
     const isAsked = queue === this.upgrades || this.asking.size < MAX_ASKING;
     return isAsked && this.begunThisTurn < PER_TURN;
   }
 
-  private begin(step: Step): void {
+  private countBegun(): void {
     if (this.begunThisTurn === 0) {
       setImmediate(() => {
         this.begunThisTurn = 0;
@@ -133,7 +138,6 @@ export class HandshakeQueue implements OnApplicationShutdown {
       });
     }
     this.begunThisTurn += 1;
-    step.begin(step);
   }
 
   private beginNext(): void {
@@ -144,17 +148,34 @@ export class HandshakeQueue implements OnApplicationShutdown {
         return;
       }
       queue.delete(step);
-      this.begin(step);
+      this.countBegun();
+      step.begin();
     }
   }
 
-  /** @param answered settles when storage has answered, and never rejects */
-  private awaitAnswer(step: Step, answered: Promise<void>): void {
-    this.asking.set(step, false);
-    this.checkOverdue();
-    void answered.then(() => {
-      this.asking.delete(step);
-      this.beginNext();
+  private answerOf<Answer>(
+    ask: () => Answer | Promise<Answer>,
+    enteredAtMs: number,
+  ): Answer | Promise<Answer> {
+    try {
+      const answer = ask();
+      return answer instanceof Promise ? this.inTime(answer, enteredAtMs) : answer;
+    } catch (error) {
+      throw this.refusalFor(error);
+    }
+  }
+
+  /** Counts a question until storage answers, and refuses its client when that takes too long. */
+  private inTime<Answer>(answer: Promise<Answer>, enteredAtMs: number): Promise<Answer> {
+    return new Promise((resolve, refuse) => {
+      const step = { enteredAtMs, refuse };
+      this.asking.set(step, false);
+      this.checkOverdue();
+      const fail = (error: unknown): void => refuse(this.refusalFor(error));
+      void answer.then(resolve, fail).then(() => {
+        this.asking.delete(step);
+        this.beginNext();
+      });
     });
   }
 
