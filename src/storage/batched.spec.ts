@@ -37,10 +37,26 @@ describe('batched', () => {
         sizes.push(keys.length);
         return Promise.resolve(keys);
       },
-      { waitMs: 5, maxKeys: 20 },
+      { everyMs: 5, maxKeys: 20 },
     );
     await Promise.all(Array.from({ length: 50 }, (_, index) => read(index)));
     expect(sizes).toEqual([20, 20, 10]);
+  });
+
+  it('reads at once, and what follows closely together', async () => {
+    const readings: (readonly string[])[] = [];
+    const read = batched(
+      (keys: readonly string[]) => {
+        readings.push(keys);
+        return Promise.resolve(keys);
+      },
+      { everyMs: 500, maxKeys: 20 },
+    );
+    await read('first');
+    const second = read('second');
+    await setImmediate();
+    await Promise.all([second, read('third')]);
+    expect(readings).toEqual([['first'], ['second', 'third']]);
   });
 
   it('rejects for every caller when it cannot read', async () => {

@@ -3,10 +3,10 @@ import DataLoader from 'dataloader';
 
 export interface Gathering {
   /**
-   * How long the first request waits for others. Default: until the requests that have already
-   * arrived are read.
+   * At most one statement in that time: what comes before it is over waits for others. Default 0: a
+   * request waits until those that have already arrived are read, and no longer.
    */
-  readonly waitMs?: number;
+  readonly everyMs?: number;
   /** Keys of one statement. */
   readonly maxKeys: number;
 }
@@ -20,12 +20,16 @@ export interface Gathering {
  */
 export function batched<Key, Value>(
   read: (keys: readonly Key[]) => Promise<readonly Value[]>,
-  { waitMs = 0, maxKeys }: Gathering,
+  { everyMs = 0, maxKeys }: Gathering,
 ): (key: Key) => Promise<Value> {
+  let notBeforeMs = 0;
   const loader = new DataLoader<Key, Value>(read, {
     cache: false,
     maxBatchSize: maxKeys,
     batchScheduleFn: (dispatch) => {
+      const now = performance.now();
+      const waitMs = Math.max(notBeforeMs - now, 0);
+      notBeforeMs = now + waitMs + everyMs;
       if (waitMs === 0) {
         setImmediate(dispatch);
       } else {

@@ -40,8 +40,8 @@ const WITH_IDENTITIES_OF_KEYLESS = factsOfSessions(
   `CASE WHEN "key_mode" = 'keyless' THEN ${IDENTITIES} END`,
 );
 
-/** A pause too short to notice, in which dozens of new connections share a statement. */
-const UPDATE_SEQS = { waitMs: 5, maxKeys: 500 };
+/** Too short to notice: of many new connections, dozens share a statement. */
+const UPDATE_SEQS = { everyMs: 10, maxKeys: 500 };
 
 /**
  * The facts that decide whether sessions in use continue, for many at once. SQL: every cold request
@@ -61,8 +61,8 @@ export class LiveAccessRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * The number of the account's newest update; one statement for all calls within a few
-   * milliseconds.
+   * The number of the account's newest update. Of calls that follow one another closely, many
+   * share a statement.
    *
    * @throws AppError `token-revoked` when the account is gone
    */
