@@ -80,7 +80,7 @@ export class HandshakeQueue implements OnApplicationShutdown {
         try {
           resolve(this.answerOf(ask, enteredAtMs));
         } catch (error) {
-          refuse(error);
+          refuse(error as AppError);
         }
       };
       this.wait(this.connects, { begin, refuse });
