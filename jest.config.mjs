@@ -33,7 +33,7 @@ const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];
 /** They need PostgreSQL, and the embedded run leaves them out. */
 const onlyPostgres = [
   '/(content-at-rest|private-ca|reseal|rotated-secrets)\\.e2e-spec',
-  '/(services|schema|audit\\.repository|admin-searches)\\.db-spec',
+  '/(services|schema|(audit|identity-due)\\.repository|admin-searches)\\.db-spec',
 ];
 
 /** What the run on the other kind of database covers, where both kinds are run. */

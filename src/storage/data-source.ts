@@ -32,6 +32,7 @@ import { PushTokenName1764420000000 } from './migrations/1764420000000-push-toke
 import { SessionCertificate1764430000000 } from './migrations/1764430000000-session-certificate.js';
 import { Administration1764450000000 } from './migrations/1764450000000-administration.js';
 import { Invitations1764460000000 } from './migrations/1764460000000-invitations.js';
+import { OldestCheck1764470000000 } from './migrations/1764470000000-oldest-check.js';
 
 /** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
@@ -105,6 +106,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       SessionCertificate1764430000000,
       Administration1764450000000,
       Invitations1764460000000,
+      OldestCheck1764470000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

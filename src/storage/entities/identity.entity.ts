@@ -15,6 +15,7 @@ import { AccountEntity } from './account.entity.js';
 @Index('identity_login_idx', { synchronize: false })
 @Index('identity_email_idx', { synchronize: false })
 @Index('identity_certificate_subject_idx', { synchronize: false })
+@Index('identity_answered_idx', { synchronize: false })
 export class IdentityEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'identity_pkey' }) id!: string;
 

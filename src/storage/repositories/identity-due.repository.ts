@@ -249,8 +249,10 @@ export class IdentityDueRepository {
   /** When the identity that waited longest was last answered for; null when there is none. */
   async oldestCheck(providers: readonly string[]): Promise<number | null> {
     const [row] = await this.database.query<{ oldest: Date | null }>(
-      `SELECT min(COALESCE("eligibility_checked_at", "connected_at")) AS "oldest"
-       FROM "identity" WHERE "provider" = ANY($1)`,
+      `SELECT min("first"."answered_at") AS "oldest" FROM unnest($1::text[]) AS "asked" ("provider")
+       CROSS JOIN LATERAL (
+         SELECT COALESCE("eligibility_checked_at", "connected_at") AS "answered_at" FROM "identity"
+         WHERE "provider" = "asked"."provider" ORDER BY "answered_at" LIMIT 1) AS "first"`,
       [providers],
     );
     return row?.oldest?.getTime() ?? null;
