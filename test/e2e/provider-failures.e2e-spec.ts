@@ -121,6 +121,7 @@ withServices('a provider that fails (needs PostgreSQL and Redis)', () => {
       expect(await metricsOf(server)).not.toContain('outcome="ineligible"');
       // From the last good check, as for an outage: it is not old yet.
       expect(await world.statusOf(server, person)).toBe(200);
+      await server.logged(/"level":"error"/);
       const logged = server
         .logs()
         .split('\n')
@@ -196,8 +197,8 @@ withServices('a provider that fails (needs PostgreSQL and Redis)', () => {
     });
     await world.keylessLogin(server);
     await world.keylessLogin(server);
-    const logged = server.logs().match(/provider gave no refresh token/g);
-    expect(logged).toHaveLength(1);
     expect(await metricsOf(server)).toContain(`${failures('people', 'no_refresh_token')} 2\n`);
+    await server.logged(/provider gave no refresh token/);
+    expect(server.logs().match(/provider gave no refresh token/g)).toHaveLength(1);
   });
 });

@@ -15,7 +15,8 @@ afterAll(() => server.stop());
 const tokensOf = async (token: string): Promise<unknown> =>
   (await call(server, 'GET', '/v1/push-tokens', { token })).body['tokens'];
 
-it('says when it is ready and nothing of what every start does, by the names of its parts', () => {
+it('says when it is ready and nothing of what every start does, by the names of its parts', async () => {
+  await server.logged(/The database is ready/);
   const parts = [...server.logs().matchAll(/"context":"([^"]+)"/g)].map(([, name]) => name);
   expect(parts).toContain('StorageLifecycle');
   expect(parts.filter((name) => !['StorageLifecycle', 'Gatehouse'].includes(String(name)))).toEqual(
@@ -26,6 +27,7 @@ it('says when it is ready and nothing of what every start does, by the names of 
 it('says what would lock people out as loudly as it is bad', async () => {
   const locked = await startServer({ env: { SERVICE_PRESET: 'enterprise-keyless-only' } });
   try {
+    await locked.logged(/The database is ready/);
     const said = [
       ...locked
         .logs()
