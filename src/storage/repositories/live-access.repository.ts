@@ -40,7 +40,7 @@ const WITH_IDENTITIES_OF_KEYLESS = factsOfSessions(
   `CASE WHEN "key_mode" = 'keyless' THEN ${IDENTITIES} END`,
 );
 
-/** Too short to notice: of many new connections, dozens share a statement. */
+/** Too short to notice, and many new connections share a statement. */
 const UPDATE_SEQS = { everyMs: 10, maxKeys: 500 };
 
 /**
