@@ -118,6 +118,11 @@ describe(HandshakeQueue.name, () => {
     await expect(queue.ask(() => Promise.reject(refused))).rejects.toBe(refused);
     expect(queue.ask(() => 'asked')).toBe('asked');
     await expect(queue.ask(() => Promise.resolve('asked'))).resolves.toBe('asked');
+    upgrades(PER_TURN);
+    // The same for those that have to wait.
+    const waiting = [queue.ask(refuse), queue.ask(() => 'asked')];
+    await expect(waiting[0]).rejects.toBe(refused);
+    await expect(waiting[1]).resolves.toBe('asked');
   });
 
   it('refuses those that have waited for too long', async () => {

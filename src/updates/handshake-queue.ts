@@ -72,7 +72,11 @@ export class HandshakeQueue implements OnApplicationShutdown {
   ask<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     if (this.isTurnOf(this.connects)) {
       this.countBegun();
-      return this.answerOf(ask, performance.now());
+      try {
+        return this.answerOf(ask, performance.now());
+      } catch (error) {
+        throw this.refusalFor(error);
+      }
     }
     return new Promise((resolve, refuse) => {
       const enteredAtMs = performance.now();
@@ -80,7 +84,7 @@ export class HandshakeQueue implements OnApplicationShutdown {
         try {
           resolve(this.answerOf(ask, enteredAtMs));
         } catch (error) {
-          refuse(error as AppError);
+          refuse(this.refusalFor(error));
         }
       };
       this.wait(this.connects, { begin, refuse });
@@ -157,12 +161,8 @@ export class HandshakeQueue implements OnApplicationShutdown {
     ask: () => Answer | Promise<Answer>,
     enteredAtMs: number,
   ): Answer | Promise<Answer> {
-    try {
-      const answer = ask();
-      return answer instanceof Promise ? this.inTime(answer, enteredAtMs) : answer;
-    } catch (error) {
-      throw this.refusalFor(error);
-    }
+    const answer = ask();
+    return answer instanceof Promise ? this.inTime(answer, enteredAtMs) : answer;
   }
 
   /** Counts a question until storage answers, and refuses its client when that takes too long. */
