@@ -21,6 +21,7 @@ import {
   deliverPush,
   giveWorkerTime,
   hasChromium,
+  leavePage,
   listNotifications,
   startProfile,
   visitIn,
@@ -93,10 +94,9 @@ const canClick = hasChromium() && hasDbus();
     visitor = await visitIn(browser, 'about:blank');
   });
   afterEach(async () => {
-    const { browserErrors } = visitor;
     await forget();
     await visitor.close();
-    expect(browserErrors).toEqual([]);
+    expect(visitor.browserErrors).toEqual([]);
   });
 
   /** The next test begins with a browser that knows this server not. */
@@ -256,7 +256,7 @@ const canClick = hasChromium() && hasDbus();
     await send(key, { session: { sessionId: 'ses-2', title: 'The page is closed' } });
     await deliver();
     const shown = await requestShown('The page is closed');
-    await visitor.page.goto('about:blank');
+    await leavePage(visitor);
     const opened = browser.waitForEvent('page');
     desktop.click(shown);
     const page = await opened;
@@ -286,7 +286,7 @@ const canClick = hasChromium() && hasDbus();
     await requestShown('Quiet');
     await send(key, one('Away'), server, behavior('off'));
     const away = await decrypted();
-    await visitor.page.goto('about:blank');
+    await leavePage(visitor);
     await deliver(away);
     await requestShown('Away');
     const all = (await listed()) as { data: { sessionId: string }; silent: boolean }[];

@@ -7,7 +7,7 @@ import {
   type CDPSession,
   type Page,
 } from 'playwright-core';
-import { WAIT_LIMIT_MS } from './wait.js';
+import { WAIT_LIMIT_MS, waitFor } from './wait.js';
 
 /** Knows notifications and a desktop's bus, and takes three times the work of the other one. */
 const CHROMIUM = '/usr/bin/chromium';
@@ -190,6 +190,16 @@ export async function listNotifications(context: BrowserContext): Promise<unknow
     `self.registration.getNotifications().then((all) =>
       all.map(({ title, body, tag, silent, data }) => ({ title, body, tag, silent, data })))`,
   );
+}
+
+/** Leaves for an empty page; the newest service worker sees the window for a moment longer. */
+export async function leavePage({ page }: Visitor): Promise<void> {
+  await page.goto('about:blank');
+  const worker = page.context().serviceWorkers().at(-1);
+  await waitFor('no window', async () => {
+    const windows = `self.clients.matchAll({ type: 'window', includeUncontrolled: true })`;
+    return (await worker?.evaluate(`${windows}.then((all) => all.length)`)) === 0;
+  });
 }
 
 /** Has the newest service worker wait for the answer of a page as long as that takes. */
