@@ -1,0 +1,38 @@
+const BEGIN = '-----BEGIN CERTIFICATE-----';
+const END = '-----END CERTIFICATE-----';
+
+/**
+ * White space of any kind may be between the lines and the blocks, and nothing else (RFC 7468
+ * allows explanations there; a proxy sends none).
+ * @returns null when the text is not only certificates
+ */
+export function decodePem(text: string): Buffer[] | null {
+  const blocks = text.trim().split(END);
+  if (blocks.pop() !== '') {
+    return null;
+  }
+  return allOrNull(
+    blocks.map((block) => {
+      const bare = block.trimStart();
+      return bare.startsWith(BEGIN)
+        ? decodeStrictBase64(bare.slice(BEGIN.length).replace(/[ \t\r\n]+/g, ''))
+        : null;
+    }),
+  );
+}
+
+const STRICT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Bytes of padded standard base64; null for text that only a lenient decoder accepts. */
+export function decodeStrictBase64(text: string): Buffer | null {
+  if (text === '' || !STRICT.test(text)) {
+    return null;
+  }
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : null;
+}
+
+export function allOrNull(items: readonly (Buffer | null)[]): Buffer[] | null {
+  const found = items.filter((item) => item !== null);
+  return found.length === items.length && found.length > 0 ? found : null;
+}
