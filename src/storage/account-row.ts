@@ -1,7 +1,7 @@
 import { AppError } from '../common/errors.js';
-import type { Query } from './database.js';
+import type { Transaction } from './database.service.js';
 
-/** @throws AppError `token-revoked` when there is no row: the account is gone, and its tokens with it */
+/** @throws AppError `token-revoked` without a row: the account and its tokens were deleted */
 export function accountRow<Row>(row: Row | null | undefined): Row {
   if (row === null || row === undefined) {
     throw new AppError('token-revoked');
@@ -9,19 +9,33 @@ export function accountRow<Row>(row: Row | null | undefined): Row {
   return row;
 }
 
-/** Locks the account until the transaction ends: first, so that all lock in the same order. */
-export async function lockAccount(query: Query, accountId: string): Promise<void> {
-  await query(`SELECT FROM "account" WHERE "id" = $1 FOR UPDATE`, [accountId]);
+/**
+ * Locks the account until the transaction ends. It is the first lock of every transaction, which
+ * prevents deadlocks.
+ */
+export async function lockAccount(tx: Transaction, accountId: string): Promise<void> {
+  await tx.query(`SELECT FROM "account" WHERE "id" = $1 FOR UPDATE`, [accountId]);
 }
 
 /**
- * Takes the account's next `seq` in the transaction that makes the change, which it also
- * serialises: a change that is rolled back takes no number, and no two changes have the same.
- *
- * @throws AppError `token-revoked` when the account is gone
+ * Prevents that devices are added to these accounts until the transaction ends, so that the next
+ * statement sees every session that inherits from those it ends.
  */
-export async function nextUpdateSeq(query: Query, accountId: string): Promise<number> {
-  const [row] = await query<{ seq: string }>(
+export async function holdAccounts(tx: Transaction, accountIds: readonly string[]): Promise<void> {
+  await tx.query(
+    `SELECT FROM "account" WHERE "id" = ANY($1::uuid[]) ORDER BY "id" FOR NO KEY UPDATE`,
+    [accountIds],
+  );
+}
+
+/**
+ * Returns the account's next `seq`. Part of the transaction of the change, which it serialises: a
+ * rollback leaves no gap.
+ *
+ * @throws AppError `token-revoked` when the account is deleted
+ */
+export async function nextUpdateSeq(tx: Transaction, accountId: string): Promise<number> {
+  const [row] = await tx.query<{ seq: string }>(
     `UPDATE "account" SET "update_seq" = "update_seq" + 1 WHERE "id" = $1
      RETURNING "update_seq" AS "seq"`,
     [accountId],

@@ -1,24 +1,21 @@
-import { setTimeout } from 'node:timers';
 import DataLoader from 'dataloader';
+import type { Runtime } from '../common/runtime/runtime.js';
 
 export interface Gathering {
-  /**
-   * At most one statement in that time: what comes before it is over waits for others. Default 0: a
-   * request waits until those that have already arrived are read, and no longer.
-   */
+  /** Least milliseconds between two statements. Default 0. */
   readonly everyMs?: number;
-  /** Keys of one statement. */
   readonly maxKeys: number;
 }
 
 /**
- * Answers requests of about the same time by one statement: a rush of logins or of connections
- * costs a fraction of the statements, and a single request does not wait. Nothing is cached:
- * each answer is read after its question.
+ * Reads the keys of simultaneous requests by one statement. A single request does not wait, and
+ * nothing is cached.
  *
- * @param read gives one value for each key, in their order; when it rejects, so do all requests of the batch
+ * @param read returns one value for each key, in their order; when it rejects, so do all requests
+ * of the batch
  */
 export function batched<Key, Value>(
+  { clock, timers }: Pick<Runtime, 'clock' | 'timers'>,
   read: (keys: readonly Key[]) => Promise<readonly Value[]>,
   { everyMs = 0, maxKeys }: Gathering,
 ): (key: Key) => Promise<Value> {
@@ -27,13 +24,13 @@ export function batched<Key, Value>(
     cache: false,
     maxBatchSize: maxKeys,
     batchScheduleFn: (dispatch) => {
-      const now = performance.now();
+      const now = clock.elapsed();
       const waitMs = Math.max(notBeforeMs - now, 0);
       notBeforeMs = now + waitMs + everyMs;
       if (waitMs === 0) {
-        setImmediate(dispatch);
+        timers.inNextTurn(dispatch);
       } else {
-        setTimeout(dispatch, waitMs);
+        timers.after(waitMs, dispatch);
       }
     },
   });

@@ -1,45 +1,42 @@
-import type { Query } from './database.js';
+import type { SqlRunner } from './database.service.js';
 
-/** Rows of an index that one page reads at most, where its conditions refuse many of them. */
+/** Most index rows that one page reads when its conditions exclude most of them. */
 const EXAMINED = 1000;
 
 /** Collects the parameters of a statement whose parts vary. */
 export class Parameters {
   readonly values: unknown[] = [];
 
-  /** @returns the placeholder of the value */
   bind(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
 }
 
-/** What a page is made of. */
 export interface PageParts {
   /** A SELECT in the order of one index. @param limit the placeholder of its LIMIT */
   readonly source: (limit: string) => string;
-  /** Which of its rows match, which are called `found`. Empty = all. */
+  /** Conditions on the rows of `source`, which are named `found`. Empty = all rows match. */
   readonly conditions: readonly string[];
   readonly parameters: Parameters;
-  /** Rows that match, at most. */
   readonly limit: number;
 }
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** The row behind which the next page begins; null = this is the last page. */
+  /** The row after which the next page begins; null = this is the last page. */
   readonly last: Row | null;
 }
 
 /**
- * Reads a page, and a bounded part of one index for it, whatever the size of the table: where the
- * conditions refuse most rows, a page before the last is short or empty.
+ * Reads one page from a bounded part of one index, whatever the size of the table. A page before
+ * the last one may be short or empty, when the conditions exclude most rows.
  */
 export async function readPage<Row>(
-  query: Query,
+  runner: SqlRunner,
   { source, conditions, parameters, limit }: PageParts,
 ): Promise<Page<Row>> {
   const mostRead = conditions.length === 0 ? limit + 1 : Math.max(EXAMINED, limit + 1);
-  const read = await query<Row & ReadRow>(
+  const read = await runner.query<Row & ReadRow>(
     `WITH "found" AS MATERIALIZED (
        SELECT *, (row_number() OVER ())::int AS "place"
        FROM (${source(parameters.bind(mostRead))}) AS "source"),
@@ -60,8 +57,6 @@ export async function readPage<Row>(
 
 interface ReadRow {
   readonly isMatch: boolean;
-  /** From 1, among the rows that were read. */
   readonly place: number;
-  /** How many were read. */
   readonly read: number;
 }

@@ -9,5 +9,8 @@ if (url === null) {
   throw new Error('Set DATABASE_URL: the embedded database is migrated by the server.');
 }
 
-/** For TypeORM's own command line: `npx typeorm migration:show -d dist/storage/cli-data-source.js`. */
+/**
+ * The data source for TypeORM's own command line: `npx typeorm migration:show -d
+ * dist/storage/cli-data-source.js`.
+ */
 export default new DataSource(withAddress(migrationOptions(storage), { url, caBundle }));

@@ -1,40 +1,37 @@
-import { Inject, Injectable } from '@nestjs/common';
 import pg, { type ClientConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { pollUntil } from '../common/poll-until.js';
+import { pollUntil } from '../common/runtime/poll-until.js';
+import { Timers } from '../common/runtime/timers.js';
 import { trustingContext, type OwnCertificate } from '../common/network/tls-trust.js';
-import { storageConfig, type StorageSettings } from '../config/storage.config.js';
+import type { StorageSettings } from '../config/storage.config.js';
+import type { SqlRunner } from './database.service.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 import { DeviceAuthorizationEntity } from './entities/device-authorization.entity.js';
+import { DeviceLookupMissEntity } from './entities/device-lookup-miss.entity.js';
+import { DirectoryPersonEntity } from './entities/directory-person.entity.js';
+import { IdentitySignalEntity } from './entities/identity-signal.entity.js';
+import { EventAcknowledgementEntity, EventStreamEntity } from './entities/event-stream.entity.js';
 import { IdentityEntity } from './entities/identity.entity.js';
 import { InvitationEntity } from './entities/invitation.entity.js';
 import {
+  ClientAssertionEntity,
   ExternalFlowEntity,
   ExternalPendingEntity,
   LoginChallengeEntity,
   LogoutTokenEntity,
 } from './entities/one-time.entity.js';
+import { ProviderSignalEntity } from './entities/provider-signal.entity.js';
 import { PushTokenEntity } from './entities/push-token.entity.js';
+import { ResourceSessionEntity } from './entities/resource-session.entity.js';
+import { SecurityEventEntity } from './entities/security-event.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
-import { Gate1763700000000 } from './migrations/1763700000000-gate.js';
-import { ExternalIdentities1763800000000 } from './migrations/1763800000000-external-identities.js';
-import { Audit1763900000000 } from './migrations/1763900000000-audit.js';
-import { AccountContent1764100000000 } from './migrations/1764100000000-account-content.js';
-import { Sessions1764200000000 } from './migrations/1764200000000-sessions.js';
-import { IdentityIssuer1764300000000 } from './migrations/1764300000000-identity-issuer.js';
-import { ProviderSession1764400000000 } from './migrations/1764400000000-provider-session.js';
-import { IdentityCertificate1764410000000 } from './migrations/1764410000000-identity-certificate.js';
-import { PushTokenName1764420000000 } from './migrations/1764420000000-push-token-name.js';
-import { SessionCertificate1764430000000 } from './migrations/1764430000000-session-certificate.js';
-import { Administration1764450000000 } from './migrations/1764450000000-administration.js';
-import { Invitations1764460000000 } from './migrations/1764460000000-invitations.js';
-import { OldestCheck1764470000000 } from './migrations/1764470000000-oldest-check.js';
+import { SigningKeyEntity } from './entities/signing-key.entity.js';
+import { Initial1764600000000 } from './migrations/1764600000000-initial.js';
 
-/** Where a PostgreSQL server listens; `host` may be the directory of a Unix socket. */
 export type DatabaseAddress =
   | ExternalDatabase
   | {
@@ -44,28 +41,19 @@ export type DatabaseAddress =
       readonly database: string;
     };
 
-/** Read for every connection: what changes here counts for the next one. */
+/**
+ * Access to an external database. It is read for every connection, so that a change applies to the
+ * next one.
+ */
 export interface ExternalDatabase {
   readonly url: string;
-  /** PEM of authorities trusted beside those of Node.js. Default: none. */
+  /** PEM of authorities that are trusted in addition to those of Node.js. Default: none. */
   readonly caBundle?: string | null;
-}
-
-/** How the server reaches its database: `url` changes with its credentials; empty = the embedded one. */
-@Injectable()
-export class DatabaseAccess implements ExternalDatabase {
-  url: string;
-  readonly caBundle: string | null;
-
-  constructor(@Inject(storageConfig.KEY) { databaseUrl, caBundle }: StorageSettings) {
-    this.url = databaseUrl ?? '';
-    this.caBundle = caBundle;
-  }
 }
 
 const MIGRATIONS_TABLE = 'schema_migration';
 
-/** Any number, the same in every release: one migrator at a time per database. */
+/** Arbitrary, but the same in every release: one migrator at a time per database. */
 const ADVISORY_LOCK = 7_326_402_911;
 
 /** The client abandons a statement this long after the server's own limit. */
@@ -75,39 +63,34 @@ export const ENTITIES = [
   AccountCredentialEntity,
   AccountEntity,
   AuditEventEntity,
+  ClientAssertionEntity,
   DeviceAuthorizationEntity,
+  DeviceLookupMissEntity,
+  DirectoryPersonEntity,
+  EventAcknowledgementEntity,
+  EventStreamEntity,
   ExternalFlowEntity,
   ExternalPendingEntity,
   IdentityEntity,
+  IdentitySignalEntity,
   InvitationEntity,
   LoginChallengeEntity,
   LogoutTokenEntity,
+  ProviderSignalEntity,
   PushTokenEntity,
+  ResourceSessionEntity,
+  SecurityEventEntity,
   SessionEntity,
+  SigningKeyEntity,
 ];
 
-/** Entities, migrations, pool and time-outs: what TypeORM knows of the database but its address. */
 export function dataSourceOptions(settings: StorageSettings): PostgresDataSourceOptions {
   return {
     type: 'postgres',
-    // Given, so that it is linked: TypeORM would look for it in node_modules.
+    // Passed explicitly so that the bundler links it: TypeORM would look for it in node_modules.
     driver: pg,
     entities: ENTITIES,
-    migrations: [
-      Gate1763700000000,
-      ExternalIdentities1763800000000,
-      Audit1763900000000,
-      AccountContent1764100000000,
-      Sessions1764200000000,
-      IdentityIssuer1764300000000,
-      ProviderSession1764400000000,
-      IdentityCertificate1764410000000,
-      PushTokenName1764420000000,
-      SessionCertificate1764430000000,
-      Administration1764450000000,
-      Invitations1764460000000,
-      OldestCheck1764470000000,
-    ],
+    migrations: [Initial1764600000000],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',
     installExtensions: false,
@@ -123,7 +106,6 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
   };
 }
 
-/** The options with the address of the database. */
 export function withAddress(
   options: PostgresDataSourceOptions,
   address: DatabaseAddress,
@@ -135,7 +117,7 @@ export function withAddress(
   return { ...options, extra: { ...(extra as object), Client: clientFor(address) } };
 }
 
-/** pg's client, with the address, credentials and certificates of the moment it connects. */
+/** The client of pg, which reads address, credentials and certificates when it connects. */
 function clientFor(access: ExternalDatabase): typeof pg.Client {
   return class extends pg.Client {
     constructor(options?: ClientConfig) {
@@ -145,7 +127,7 @@ function clientFor(access: ExternalDatabase): typeof pg.Client {
   };
 }
 
-/** What the address itself says about certificates (sslrootcert, sslmode=no-verify) counts first. */
+/** Certificate options of the address (sslrootcert, sslmode=no-verify) take precedence. */
 function trustOf({ ssl }: ClientConfig, caBundle: string | null = null): Pick<ClientConfig, 'ssl'> {
   const given = ssl === true ? {} : ssl;
   if (!given || caBundle === null || given.ca !== undefined || given.rejectUnauthorized === false) {
@@ -155,42 +137,65 @@ function trustOf({ ssl }: ClientConfig, caBundle: string | null = null): Pick<Cl
   return { ssl: { ...given, secureContext: trustingContext(caBundle, { cert, key }) } };
 }
 
-/** As {@link dataSourceOptions}; a migration may run for as long as it needs. */
+/** {@link dataSourceOptions} without a statement timeout, for migrations. */
 export function migrationOptions(settings: StorageSettings): PostgresDataSourceOptions {
   const withoutLimits = { statementTimeoutMs: 0, lockTimeoutMs: 0, poolSize: 2 };
   return dataSourceOptions({ ...settings, ...withoutLimits });
 }
 
-/** Names of this program's migrations that the database has not run yet, oldest first. */
-export async function pendingMigrations(source: DataSource): Promise<string[]> {
+/** Runs statements before the server accepts any. */
+export async function withPlainRunner<Result>(
+  source: DataSource,
+  work: (sql: SqlRunner) => Promise<Result>,
+): Promise<Result> {
   const runner = source.driver.createQueryRunner('master');
-  const rows = async (sql: string): Promise<{ name: string | null }[]> =>
-    (await runner.query(sql)) as { name: string | null }[];
   try {
-    const [found] = await rows(`SELECT to_regclass('${MIGRATIONS_TABLE}') AS name`);
-    const applied = found?.name ? await rows(`SELECT name FROM "${MIGRATIONS_TABLE}"`) : [];
-    const names = new Set(applied.map(({ name }) => name));
-    return source.migrations.map(nameOf).filter((name) => !names.has(name));
+    return await work({
+      query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
+        (await runner.query(sql, [...parameters])) as Row[],
+    });
   } finally {
     await runner.release();
   }
 }
 
+/** Names of the migrations of this program that have not run on the database, oldest first. */
+export async function pendingMigrations(source: DataSource): Promise<string[]> {
+  const applied = new Set(await appliedMigrations(source));
+  return source.migrations.map(nameOf).filter((name) => !applied.has(name));
+}
+
+/** Names of the migrations of a later version that have run on the database. */
+export async function laterMigrations(source: DataSource): Promise<string[]> {
+  const newest = Math.max(...source.migrations.map(nameOf).map(timestampOf));
+  return (await appliedMigrations(source)).filter((name) => timestampOf(name) > newest);
+}
+
+function appliedMigrations(source: DataSource): Promise<string[]> {
+  return withPlainRunner(source, async (sql) => {
+    const rows = (text: string) => sql.query<{ name: string | null }>(text);
+    const [found] = await rows(`SELECT to_regclass('${MIGRATIONS_TABLE}') AS name`);
+    const applied = found?.name ? await rows(`SELECT name FROM "${MIGRATIONS_TABLE}"`) : [];
+    return applied.flatMap(({ name }) => name ?? []);
+  });
+}
+
 /**
- * Runs what is pending, each migration in its own transaction, one migrator at a time.
+ * Runs the pending migrations, each in its own transaction, one migrator at a time.
  *
  * @returns the names that this call ran
  */
 export async function runMigrations(
   address: DatabaseAddress,
   settings: StorageSettings,
+  timers = new Timers(),
 ): Promise<string[]> {
   const source = new DataSource(withAddress(migrationOptions(settings), address));
   await source.initialize();
   const lock = source.createQueryRunner();
   try {
     // A statement that waits for the lock holds a snapshot, for which a concurrent index build waits.
-    await pollUntil(async () => {
+    await pollUntil(timers, async () => {
       const [taken] = (await lock.query('SELECT pg_try_advisory_lock($1) AS "isOurs"', [
         ADVISORY_LOCK,
       ])) as { isOurs: boolean }[];
@@ -209,12 +214,17 @@ function nameOf(migration: MigrationInterface): string {
   return migration.name ?? migration.constructor.name;
 }
 
+/** TypeORM orders migrations by the Unix milliseconds at the end of their names. */
+function timestampOf(name: string): number {
+  return Number(name.slice(-13));
+}
+
 function timeouts({ statementTimeoutMs, lockTimeoutMs }: StorageSettings): Record<string, number> {
   return {
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs * 2,
-    // A server that hangs cannot time out by itself; 0 = no limit.
+    // Without a client timeout, a server that hangs would block forever; 0 = no limit.
     query_timeout: statementTimeoutMs === 0 ? 0 : statementTimeoutMs + CLIENT_MARGIN_MS,
   };
 }

@@ -1,4 +1,4 @@
-/** A row whose times are Unix milliseconds, as the rest of the program has them. */
+/** A row with its times as Unix milliseconds, the form that the rest of the program uses. */
 export type InMilliseconds<Row> = {
   readonly [Name in keyof Row]: Row[Name] extends Date
     ? number

@@ -13,37 +13,46 @@ import { AppError } from '../common/errors.js';
 import { tracing, type Work } from '../common/trace.js';
 import { isConnectionLost, translateStorageError } from './storage-errors.js';
 
-/** Statements that wait for a connection; beyond this they are refused at once. */
+/** Limit of statements that wait for a connection; further ones are refused at once. */
 const MAX_WAITING = 1000;
-/** Most statements are constants of this program: far fewer than this. The rest stay unnamed. */
+/**
+ * Limit of prepared statements. Most statements are constants of this program, far fewer than this;
+ * the rest stay unnamed.
+ */
 const MAX_PREPARED = 500;
 
 /**
  * TypeORM's data source for a server that outlives failures of its database. Every statement, of
- * repositories and of `Database`, runs through its query runners: traced, prepared once per
+ * repositories and of `DatabaseService`, runs through its query runners: traced, prepared once per
  * connection, refused as `unavailable` while the database cannot answer. A connection in an unknown
  * state is destroyed, never returned to the pool.
  */
 export class ServerDataSource extends DataSource {
-  private isOpen = false;
+  /** Receives the failures of statements, before they are translated. */
+  onFailure: (error: Error) => void = () => undefined;
+  private accepts = false;
   private statementNames: Map<string, string> | null = null;
 
-  /** From here on statements run. @param prepares whether each connection keeps parsed statements */
+  /** Starts to run statements. @param prepares true if each connection keeps parsed statements */
   open(prepares: boolean): void {
     this.statementNames = prepares ? new Map() : null;
-    this.isOpen = true;
+    this.accepts = true;
   }
 
-  /** From here on every statement is `unavailable`. */
+  /** Refuses every statement from here on as `unavailable`. */
   close(): void {
-    this.isOpen = false;
+    this.accepts = false;
   }
 
-  /** Connections in the pool, and statements waiting for one. */
+  get isOpen(): boolean {
+    return this.accepts;
+  }
+
   poolUse(): { total: number; idle: number; waiting: number } {
     const pool = (this.driver as PostgresDriver).master as Pool | undefined;
     const { totalCount = 0, idleCount = 0, waitingCount = 0 } = (this.isOpen && pool) || {};
-    return { total: totalCount, idle: idleCount, waiting: waitingCount };
+    // The pool queues a request for a turn of the event loop even if a connection is idle.
+    return { total: totalCount, idle: idleCount, waiting: Math.max(waitingCount - idleCount, 0) };
   }
 
   /** @throws AppError `unavailable` */
@@ -53,7 +62,7 @@ export class ServerDataSource extends DataSource {
     }
   }
 
-  /** The name under which connections prepare a statement; undefined = it is not prepared. */
+  /** Returns the name of the prepared statement; undefined = it is not prepared. */
   statementName(sql: string): string | undefined {
     const known = this.statementNames?.get(sql);
     if (known !== undefined || this.statementNames === null) {
@@ -67,7 +76,7 @@ export class ServerDataSource extends DataSource {
     return name;
   }
 
-  /** Before the first connection there is no metadata: repositories are refused as statements are. */
+  /** Before the first connection there is no metadata: repositories are refused like statements. */
   protected override findMetadata(target: EntityTarget<ObjectLiteral>): EntityMetadata | undefined {
     if (this.entityMetadatas.length === 0) {
       throw new AppError('unavailable');
@@ -101,7 +110,7 @@ class ServerQueryRunner extends PostgresQueryRunner {
     try {
       return await super.connect();
     } catch (error) {
-      throw translateStorageError(error);
+      throw this.translate(error);
     }
   }
 
@@ -111,7 +120,7 @@ class ServerQueryRunner extends PostgresQueryRunner {
     isStructured = false,
   ): ReturnType<PostgresQueryRunner['query']> {
     const name = parameters?.length ? this.source.statementName(sql) : undefined;
-    // TypeORM hands the statement to pg as it is, which also takes a named one.
+    // TypeORM passes the statement to pg unchanged, which also accepts a named one.
     const statement = name === undefined ? sql : ({ name, text: sql } as unknown as string);
     const run = (): Promise<unknown> => super.query(statement, parameters, isStructured);
     const traces = tracing();
@@ -120,8 +129,15 @@ class ServerQueryRunner extends PostgresQueryRunner {
     } catch (error) {
       const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
       this.isLost ||= isConnectionLost(cause);
-      throw translateStorageError(cause);
+      throw this.translate(cause);
     }
+  }
+
+  private translate(error: unknown): unknown {
+    if (error instanceof Error && !(error instanceof AppError)) {
+      this.source.onFailure(error);
+    }
+    return translateStorageError(error);
   }
 
   override release(): Promise<void> {
@@ -136,7 +152,7 @@ class ServerQueryRunner extends PostgresQueryRunner {
 const VERB = /\b(INSERT|UPDATE|DELETE|SELECT|START|COMMIT|ROLLBACK)\b/;
 const TABLE = /\b(?:FROM|INTO|UPDATE|JOIN)\s+"(\w+)"/;
 
-/** A statement as traces show it: what it does and where, never with which values. */
+/** Describes a statement for traces: its verb and table, never its values. */
 export function statementWork(sql: string): Work {
   const outer = sql.trimStart().startsWith('WITH') ? sql : withoutParts(sql);
   const verb = VERB.exec(outer)?.[1] ?? 'SQL';
@@ -153,7 +169,7 @@ export function statementWork(sql: string): Work {
   };
 }
 
-/** A statement without its parentheses: subqueries read from other tables. */
+/** Removes the parenthesised parts of a statement: subqueries read from other tables. */
 function withoutParts(sql: string): string {
   const shorter = sql.replaceAll(/\([^()]*\)/g, '');
   return shorter === sql ? sql : withoutParts(shorter);

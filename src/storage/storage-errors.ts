@@ -1,31 +1,43 @@
 import { AppError } from '../common/errors.js';
 
 /**
- * SQLSTATE classes that say "not now" rather than "never": connection, transaction rollback,
- * resources, operator intervention, object not ready, system and internal errors
- * (PostgreSQL manual, appendix A).
+ * SQLSTATE classes of temporary failures: connection, transaction rollback, resources, operator
+ * intervention, object not ready, system and internal errors (PostgreSQL manual, appendix A).
  */
 const TRANSIENT_CLASSES = new Set(['08', '40', '53', '55', '57', '58', 'XX']);
 /** The schema is older than this program: `gatehouse migrate` has not run yet. */
 const SCHEMA_BEHIND = new Set(['42P01', '42703']);
+const DISK_FULL = '53100';
 const READ_ONLY_REPLICA = '25006';
-/** PostgreSQL stores no NUL in text or jsonb: a caller sent one where no route has a use for it. */
+/** PostgreSQL stores no NUL in text or jsonb; a caller sent one. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
-/** A row of an account that is gone; every reference to accounts is named like this. */
+/** The row's account was deleted; every reference to accounts has this error code. */
 const MISSING_REFERENCE = '23503';
 const TO_ACCOUNT = /_account_fkey$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Whether the failure leaves the connection in an unknown state, so that it must not be reused. */
+/** No connection is possible: connection errors, a refused role, no such database, a shutdown. */
+const LOST = /^(08|28|3D|57P)/;
+
+/** Returns true if the failure leaves the connection in an unknown state; it must not be reused. */
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error);
-  return code === null || code.startsWith('08') || code.startsWith('57P');
+  return code === null || LOST.test(code);
+}
+
+/** Returns true while nothing answers at the address, or the database says that it starts or stops. */
+export function isStarting(error: unknown): boolean {
+  return sqlState(error)?.startsWith('57P') ?? true;
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return sqlState(error) === DISK_FULL;
 }
 
 /**
- * Turns "the database cannot answer right now" into `unavailable`, text that it cannot hold into
- * `invalid-request`, and an account that was deleted meanwhile into `token-revoked`, as its tokens are;
- * anything else is a bug and stays.
+ * Maps temporary failures of the database to `unavailable`, text that it cannot store to
+ * `invalid-request`, and a deleted account to `token-revoked`, because its tokens are revoked. Any
+ * other error is a bug and stays unchanged.
  */
 export function translateStorageError(error: unknown): unknown {
   if (error instanceof AppError) {
@@ -38,8 +50,11 @@ export function translateStorageError(error: unknown): unknown {
   if (code === MISSING_REFERENCE && TO_ACCOUNT.test(constraintOf(error))) {
     return new AppError('token-revoked', {}, { cause: error });
   }
+  if (code === null || isConnectionLost(error) || isDiskFull(error)) {
+    // `DatabaseOutageService` logs it, once and not with each request.
+    return new AppError('unavailable');
+  }
   const isTransient =
-    code === null ||
     TRANSIENT_CLASSES.has(code.slice(0, 2)) ||
     SCHEMA_BEHIND.has(code) ||
     code === READ_ONLY_REPLICA;
@@ -50,7 +65,7 @@ function constraintOf(error: unknown): string {
   return error instanceof Error && 'constraint' in error ? String(error.constraint) : '';
 }
 
-/** The server's SQLSTATE; null when the failure came from the network or the driver. */
+/** Returns the server's SQLSTATE; null when the failure came from the network or the driver. */
 function sqlState(error: unknown): string | null {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && SQLSTATE.test(code) && 'severity' in (error as object)

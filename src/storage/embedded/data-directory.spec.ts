@@ -15,7 +15,7 @@ describe(openDataDirectory.name, () => {
   });
   afterEach(() => rm(parent, { recursive: true, force: true }));
 
-  it('makes a directory that only its owner may enter', async () => {
+  it('creates a directory that only its owner may enter', async () => {
     const directory = await openDataDirectory(dataDir);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
     await directory.release();
@@ -30,23 +30,23 @@ describe(openDataDirectory.name, () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('lets exactly one of many that start together have it', async () => {
+  it('admits exactly one of many simultaneous starts', async () => {
     const claims = await Promise.allSettled(
-      Array.from({ length: 6 }, () => openDataDirectory(dataDir)),
+      Array.from({ length: 20 }, () => openDataDirectory(dataDir)),
     );
     const held = claims.filter((claim) => claim.status === 'fulfilled');
     expect(held).toHaveLength(1);
     await held[0]?.value.release();
   });
 
-  it('works where the path is longer than a socket path may be', async () => {
+  it('works with a path longer than a socket path may be', async () => {
     const deep = join(dataDir, 'd'.repeat(100), 'e'.repeat(100));
     const directory = await openDataDirectory(deep);
     await expect(openDataDirectory(deep)).rejects.toThrow(DataDirectoryInUseError);
     await directory.release();
   });
 
-  it('is not blocked by what a killed holder left, and removes it', async () => {
+  it('is not blocked by the files of a killed holder, and removes them', async () => {
     await (await openDataDirectory(dataDir)).release();
     await leaveDeadSocket(join(dataDir, 'lock-0123456789ab.sock'));
     expect(await readdir(dataDir)).toEqual(['lock-0123456789ab.sock']);
@@ -55,7 +55,7 @@ describe(openDataDirectory.name, () => {
     await directory.release();
   });
 
-  it('believes a holder that is alive but does not answer', async () => {
+  it('respects a holder that is alive but does not answer', async () => {
     await (await openDataDirectory(dataDir)).release();
     const mute = createServer().listen(join(dataDir, 'lock-0123456789ab.sock'));
     await once(mute, 'listening');

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, symlink, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const CLAIM = /^lock-[0-9a-f]{12}\.sock$/;
-const ATTEMPTS = 20;
+const CLAIM = /^lock-[0-9a-f]{12,24}\.sock$/;
+const ATTEMPTS = 200;
 const ANSWER_TIMEOUT_MS = 1000;
+/** A process that answers none of so many questions is stopped or hangs, and still owns the directory. */
+const SILENCES = 3;
 
-/** A data directory that this process alone may write to, until it is released. */
 export interface DataDirectory {
-  /** Absolute path. */
   readonly path: string;
   release(): Promise<void>;
 }
 
-/** Another running process holds the data directory. */
 export class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError';
 
@@ -28,13 +28,30 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
+/** Directory of the files of PostgreSQL. */
+export function databaseDirectory(dataDir: string): string {
+  return join(resolve(dataDir), 'db');
+}
+
+/** Returns true once the first start has made the database. */
+export function holdsDatabase(dataDir: string): boolean {
+  return existsSync(join(databaseDirectory(dataDir), 'PG_VERSION'));
+}
+
+/** Returns the user id of the owner of the database, unless it is the user of this process. */
+export function foreignOwner(dataDir: string): number | null {
+  const { uid } = statSync(databaseDirectory(dataDir));
+  return process.getuid === undefined || process.getuid() === uid ? null : uid;
+}
+
 /**
- * Makes `dataDir` (mode 0700) where it is missing and claims it for this process.
+ * Creates `dataDir` (mode 0700) where it is missing and claims it for this process.
  *
- * The claim is a listening Unix socket in the directory, not a pid file: the kernel drops it
- * with the process, so `kill -9` leaves nothing that blocks, a reused pid cannot be mistaken for
- * the holder, and two containers that share a volume see each other. Each process listens before
- * looking, hence of two that start together at least one sees the other and backs off.
+ * The claim is a listening Unix socket in the directory, not a pid file: the kernel removes it with
+ * the process, so `kill -9` leaves nothing that blocks, a reused pid cannot be mistaken for the
+ * owner, and two containers that share a volume see each other. Each process listens before it
+ * checks, so of two that start together, at least one sees the other. The one whose name comes first
+ * waits until the other has withdrawn.
  *
  * @throws DataDirectoryInUseError when a live process holds it
  */
@@ -53,27 +70,44 @@ export async function openDataDirectory(dataDir: string): Promise<DataDirectory>
 }
 
 async function claim(path: string, alias: string): Promise<DataDirectory> {
+  const rank = draw();
+  const silences = new Map<string, number>();
   let holder = 'which is starting too';
+  let own: Claim | null = null;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const name = `lock-${randomBytes(6).toString('hex')}.sock`;
-    const own = await announce(path, alias, name);
+    // A new name each time: another process may just be removing the file of the last one.
+    own ??= await announce(path, alias, `lock-${rank}${draw()}.sock`);
+    const { name, settle, withdraw } = own;
     const rivals = await liveRivals(path, alias, name);
     if (rivals.length === 0) {
-      own.settle();
-      return { path, release: own.withdraw };
+      settle();
+      return { path, release: withdraw };
     }
-    await own.withdraw();
-    const settled = rivals.find((rival) => rival.isSettled);
-    if (settled) {
-      throw new DataDirectoryInUseError(path, settled.who);
+    const isHolder = (rival: Rival): boolean =>
+      rival.state === 'held' || (silences.get(rival.name) ?? 0) >= SILENCES;
+    for (const rival of rivals.filter(({ state }) => state === 'silent')) {
+      silences.set(rival.name, (silences.get(rival.name) ?? 0) + 1);
     }
-    holder = rivals[0]?.who ?? holder;
-    await sleep(10 + Math.random() * 150);
+    holder = rivals.find(isHolder)?.who ?? rivals[0]?.who ?? holder;
+    if (rivals.some(isHolder)) {
+      break;
+    }
+    if (rivals.some((rival) => rival.state === 'opening' && rival.name < name)) {
+      await withdraw();
+      own = null;
+    }
+    await sleep(10 + Math.random() * 50);
   }
+  await own?.withdraw();
   throw new DataDirectoryInUseError(path, holder);
 }
 
+function draw(): string {
+  return randomBytes(6).toString('hex');
+}
+
 interface Claim {
+  readonly name: string;
   readonly settle: () => void;
   readonly withdraw: () => Promise<void>;
 }
@@ -87,6 +121,7 @@ async function announce(path: string, alias: string, name: string): Promise<Clai
   await listen(server, path, join(alias, name));
   server.unref();
   return {
+    name,
     settle: () => {
       state = 'held';
     },
@@ -113,34 +148,37 @@ function listen(server: Server, path: string, socketPath: string): Promise<void>
 }
 
 interface Rival {
-  readonly isSettled: boolean;
+  readonly name: string;
+  readonly state: 'opening' | 'held' | 'silent';
   readonly who: string;
 }
 
 async function liveRivals(path: string, alias: string, ownName: string): Promise<Rival[]> {
   const names = (await readdir(path)).filter((name) => CLAIM.test(name) && name !== ownName);
   const answers = await Promise.all(
-    names.map(async (name) => {
-      const answer = await ask(join(alias, name));
-      if (answer === null) {
+    names.map(async (name): Promise<Rival | null> => {
+      const text = await ask(join(alias, name));
+      if (text === null) {
         await unlink(join(path, name)).catch(() => undefined);
+        return null;
       }
-      return answer;
+      const [state, ...who] = text.split(' ');
+      return state === 'opening' || state === 'held'
+        ? { name, state, who: who.join(' ') }
+        : { name, state: 'silent', who: 'it does not answer' };
     }),
   );
   return answers.filter((answer) => answer !== null);
 }
 
-/** @returns null when no process listens any more */
-function ask(socketPath: string): Promise<Rival | null> {
+/** Returns the text of the answer, '' when there is none in time, null when no process listens. */
+function ask(socketPath: string): Promise<string | null> {
   return new Promise((done) => {
     let text = '';
     const socket = connect(socketPath);
     const answered = (): void => {
       socket.destroy();
-      const [state, ...who] = text.split(' ');
-      // A live process that cannot answer (stopped, busy) holds the directory all the same.
-      done({ isSettled: state !== 'opening', who: who.join(' ') || 'it does not answer' });
+      done(text);
     };
     socket.setTimeout(ANSWER_TIMEOUT_MS, answered);
     socket.on('data', (chunk: Buffer) => (text += chunk.toString()));

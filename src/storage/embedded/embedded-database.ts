@@ -3,38 +3,48 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type DataDirectory, openDataDirectory } from './data-directory.js';
+import { databaseDirectory, type DataDirectory, openDataDirectory } from './data-directory.js';
 import type { EmbeddedWorkerData, WorkerRequest } from './embedded-worker.js';
 
 const PORT = 5432;
-/** 107 on Linux, 103 on macOS. */
+/** The limit of socket paths: 107 bytes on Linux, 103 on macOS. */
 const MAX_SOCKET_PATH_BYTES = 103;
 const IDLE_IN_TRANSACTION_MS = 30_000;
 const STOP_LIMIT_MS = 10_000;
-/** What JavaScript makes there is short-lived: answers on their way to the socket. The default takes more memory. */
+/**
+ * Objects that JavaScript creates there are short-lived: answers on their way to the socket. The
+ * default takes more memory.
+ */
 const YOUNG_GENERATION_MB = 4;
 
 export interface EmbeddedDatabaseOptions {
   readonly dataDir: string;
-  /** Called once when the database ends without having been stopped; every connection is cut. */
+  /**
+   * Called once when the database ends without {@link EmbeddedDatabase.stop}; every connection is
+   * closed.
+   */
   readonly onExit?: (error: Error) => void;
-  /** How long `stop` waits for a statement that runs. Default 10 s. */
   readonly stopLimitMs?: number;
 }
 
 /**
- * A running database that `pg` connects to like to any other. How it differs from a PostgreSQL server:
- * docs/adr/0002.
+ * A running database that `pg` connects to as to any other. docs/adr/0002 lists its differences
+ * from a PostgreSQL server.
  */
 export interface EmbeddedDatabase {
-  /** `host` is the directory of the Unix socket. There is no password: the directory is private. */
+  /**
+   * `host` is the directory of the Unix socket. There is no password, because the directory is
+   * private.
+   */
   readonly address: {
     readonly host: string;
     readonly port: number;
     readonly username: string;
     readonly database: string;
   };
-  /** Cuts the connections, writes a checkpoint and releases the data directory, within the limit. */
+  /**
+   * Closes the connections, writes a checkpoint and releases the data directory, within the limit.
+   */
   stop(): Promise<void>;
 }
 
@@ -64,7 +74,10 @@ export async function startEmbeddedDatabase(
   }
 }
 
-/** In the data directory, so that `kill -9` leaves nothing behind elsewhere, where it fits. */
+/**
+ * Creates the socket directory in the data directory where the path is short enough, so that `kill
+ * -9` leaves no file elsewhere.
+ */
 async function makeSocketDirectory({ path }: DataDirectory): Promise<string> {
   const inside = join(path, 'run');
   if (Buffer.byteLength(socketPathIn(inside)) > MAX_SOCKET_PATH_BYTES) {
@@ -81,11 +94,11 @@ function socketPathIn(directory: string): string {
 
 async function startWorker(directory: DataDirectory, socketDir: string): Promise<Worker> {
   const data: EmbeddedWorkerData = {
-    databaseDir: join(directory.path, 'db'),
+    databaseDir: databaseDirectory(directory.path),
     socketPath: socketPathIn(socketDir),
     idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
   };
-  // The flags of this process (--input-type, --eval) are not meant for the thread.
+  // The flags of this process (--input-type, --eval) must not apply to the thread.
   const worker = new Worker(workerFile(), {
     workerData: data,
     execArgv: [],
@@ -100,7 +113,10 @@ async function startWorker(directory: DataDirectory, socketDir: string): Promise
   return worker;
 }
 
-/** A thread needs compiled code, also when this module itself runs from its source. */
+/**
+ * Path of the compiled worker: a thread needs compiled code, also when this module runs from its
+ * source.
+ */
 function workerFile(): URL {
   const compiled = import.meta.url.endsWith('.ts')
     ? '../../../dist/storage/embedded/embedded-worker.js'
@@ -137,7 +153,7 @@ function supervise(
 async function stopWorker(worker: Worker, exited: Promise<void>, limitMs: number): Promise<void> {
   const stop: WorkerRequest = 'stop';
   worker.postMessage(stop);
-  // A thread that runs an endless statement reads no message; what it has committed is safe.
+  // A thread that runs an endless statement reads no message. Its committed data is safe.
   const limit = setTimeout(() => void worker.terminate(), limitMs);
   await exited;
   clearTimeout(limit);

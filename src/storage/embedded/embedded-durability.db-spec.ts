@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
-import { freshDataDirectory } from '../../../test/helpers/data-directory.js';
+import { freshDataDirectory } from '../../../test/fixtures/programs/data-directory-fixture.js';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from './embedded-database.js';
 
 const optionsOf = ({ address }: EmbeddedDatabase) => ({
@@ -25,7 +25,7 @@ async function withDataDir(work: (dataDir: string) => Promise<void>): Promise<vo
 }
 
 describe('the end of the embedded database', () => {
-  it('leaves everything for the next start when it is stopped', async () => {
+  it('keeps all data for the next start when it is stopped', async () => {
     await withDataDir(async (dataDir) => {
       for (const expected of [1, 2]) {
         const database = await startEmbeddedDatabase({ dataDir });
@@ -50,7 +50,8 @@ describe('the end of the embedded database', () => {
       client.on('error', () => undefined);
       await client.connect();
       await client.query('create table kept as select 1 as n');
-      // Written so that it is not recognised, and refused, as what ends the backend.
+      // The statement is written so that the filter of statements that end the backend does not
+      // refuse it.
       await client.query('copy kept from/**/stdin').catch(() => undefined);
       expect((await reported.promise).message).toContain('ended unexpectedly');
       await database.stop();
@@ -63,7 +64,7 @@ describe('the end of the embedded database', () => {
     });
   });
 
-  it('puts its socket elsewhere when the data directory is too deep for one', async () => {
+  it('moves its socket when the data directory is too deep for one', async () => {
     await withDataDir(async (dataDir) => {
       const deep = join(dataDir, 'd'.repeat(120));
       const database = await startEmbeddedDatabase({ dataDir: deep });
@@ -76,7 +77,7 @@ describe('the end of the embedded database', () => {
     });
   });
 
-  it('stops within a limit though a statement never ends', async () => {
+  it('stops within a limit although a statement never ends', async () => {
     await withDataDir(async (dataDir) => {
       const database = await startEmbeddedDatabase({ dataDir, stopLimitMs: 500 });
       const client = new Client(optionsOf(database));

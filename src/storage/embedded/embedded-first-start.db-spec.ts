@@ -9,11 +9,11 @@ import { DataSource } from 'typeorm';
 import {
   freshDataDirectory,
   type TestDataDirectory,
-} from '../../../test/helpers/data-directory.js';
-import { startServer } from '../../../test/helpers/server.js';
+} from '../../../test/fixtures/programs/data-directory-fixture.js';
+import { startServer } from '../../../test/fixtures/programs/server-fixture.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import { dataSourceOptions, pendingMigrations, runMigrations } from '../data-source.js';
-import { unpackDatabase } from '../database-template.js';
+import { loadDatabaseTemplate } from '../database-template.js';
 import { DataDirectoryInUseError } from './data-directory.js';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from './embedded-database.js';
 
@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => directory.remove());
 
 describe('The first start with the embedded database', () => {
-  it('has the schema and the rows of a database that is migrated from nothing', async () => {
+  it('has the schema and the rows of a database that is migrated from an empty one', async () => {
     const shipped = await contentOf(dataDir);
     const other = await freshDataDirectory();
     await node(
@@ -57,8 +57,11 @@ describe('The first start with the embedded database', () => {
         expect(await pendingMigrations(source)).toEqual([source.migrations.at(-1)?.name]);
       });
     });
-    const store = { databaseUrl: null, env: { SERVICE_DATA_DIR: dataDir }, drop: directory.remove };
-    const server = await startServer({ store });
+    const env = {
+      SERVICE_DATA_DIR: dataDir,
+      SERVICE_MASTER_SECRET: 'of-no-value-that-is-stored-there',
+    };
+    const server = await startServer({ store: { databaseUrl: null, env, drop: directory.remove } });
     await server.stop();
     await onDatabase(dataDir, (database) =>
       onSource(database, async (source) => expect(await pendingMigrations(source)).toEqual([])),
@@ -66,13 +69,12 @@ describe('The first start with the embedded database', () => {
   });
 
   it('keeps everything to its owner', async () => {
-    await unpackDatabase(join(dataDir, 'db'));
-    const entries = await readdir(dataDir, { recursive: true });
-    const modes = entries.map(async (path) => (await stat(join(dataDir, path))).mode & 0o077);
-    expect(new Set(await Promise.all(modes))).toEqual(new Set([0]));
+    await loadDatabaseTemplate(join(dataDir, 'db'));
+    const { mode } = await stat(join(dataDir, 'db'));
+    expect((mode & 0o777).toString(8)).toBe('700');
   });
 
-  it('serves one of ten that start at once, and refuses the others', async () => {
+  it('serves one of ten simultaneous starts, and refuses the others', async () => {
     const starts = await Promise.allSettled(
       Array.from({ length: 10 }, () => startEmbeddedDatabase({ dataDir })),
     );
@@ -87,22 +89,22 @@ describe('The first start with the embedded database', () => {
   });
 
   it.each([
-    ['before the first file', 'open', 1],
-    ['between two files', 'open', 300],
-    ['before the directory gets its name', 'rename', 1],
-  ])('begins anew when the one before was killed %s', async (_when, operation, count) => {
+    ['before the first file', 'fs.openSync', 1],
+    ['between two files', 'fs.openSync', 300],
+    ['before the directory gets its name', 'fs.promises.rename', 1],
+  ])('starts over when an earlier start was killed %s', async (_when, operation, count) => {
     const killed = node(
-      `import fs, { promises } from 'node:fs';
+      `import fs from 'node:fs';
        import { syncBuiltinESMExports } from 'node:module';
-       const real = promises.${operation};
+       const real = ${operation};
        let left = ${count};
-       promises.${operation} = (...parameters) => {
-         left -= 1;
+       ${operation} = (...parameters) => {
+         left -= String(parameters[0]).includes('db.unfinished') ? 1 : 0;
          if (left === 0) process.kill(process.pid, 'SIGKILL');
          return real(...parameters);
        };
        syncBuiltinESMExports();
-       ${unpackIn(dataDir)}`,
+       ${loadIn(dataDir)}`,
     );
     await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
     expect(await readdir(dataDir)).toEqual(['db.unfinished']);
@@ -110,23 +112,23 @@ describe('The first start with the embedded database', () => {
     expect(await readdir(dataDir)).not.toContain('db.unfinished');
   });
 
-  it('leaves nothing where the disk takes no more, says so, and works once it does', async () => {
+  it('leaves nothing on a full disk, reports it, and works once there is space', async () => {
     const full = promisify(execFile)('sh', [
       '-c',
       'ulimit -f 64 && exec "$0" --input-type=module -e "$1"',
       process.execPath,
-      unpackIn(dataDir),
+      loadIn(dataDir),
     ]);
     await expect(full).rejects.toMatchObject({
       stderr: expect.stringMatching(
-        /The embedded database \S+\/db cannot be made: EFBIG/,
+        /The embedded database \S+\/db cannot be made: .+ Check the free disk space\./,
       ) as string,
     });
     expect(await readdir(dataDir)).toEqual([]);
     await onDatabase(dataDir, () => Promise.resolve());
   });
 
-  it('does not touch files that are there already', async () => {
+  it('does not change existing files', async () => {
     await mkdir(join(dataDir, 'db'));
     await writeFile(join(dataDir, 'db/precious'), 'kept');
     await expect(startEmbeddedDatabase({ dataDir })).rejects.toThrow('ENOTEMPTY');
@@ -135,9 +137,9 @@ describe('The first start with the embedded database', () => {
   });
 });
 
-const unpackIn = (path: string): string =>
-  `const { unpackDatabase } = await import(${moduleOf('dist/storage/database-template.js')});
-   await unpackDatabase(${JSON.stringify(join(path, 'db'))});`;
+const loadIn = (path: string): string =>
+  `const { loadDatabaseTemplate } = await import(${moduleOf('dist/storage/database-template.js')});
+   await loadDatabaseTemplate(${JSON.stringify(join(path, 'db'))});`;
 
 function node(script: string): Promise<unknown> {
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
@@ -167,10 +169,10 @@ async function onSource(
   await source.destroy();
 }
 
-/** Counted by VACUUM and the like. */
+/** Columns that VACUUM and similar commands maintain. */
 const NO_SCHEMA =
   /^(rel(pages|tuples|allvisible|allfrozen|frozenxid|minmxid)|dat(frozenxid|minmxid))$/;
-/** Samples of values; and what the build does without. */
+/** Columns that contain samples of values, and features that the build does not have. */
 const SKIPPED = ['pg_statistic', 'pg_database', 'pg_shdescription'];
 
 interface Content {
@@ -178,7 +180,7 @@ interface Content {
   readonly rows: ReadonlyMap<string, readonly string[]>;
 }
 
-/** All rows of all tables, those of PostgreSQL's own catalogs among them. */
+/** Returns all rows of all tables, the catalogs of PostgreSQL included. */
 function contentOf(path: string): Promise<Content> {
   return onDatabase(path, async ({ address }) => {
     const client = new Client({ ...address, user: address.username });

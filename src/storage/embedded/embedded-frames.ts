@@ -2,17 +2,18 @@ import { protocol } from '@electric-sql/pglite';
 
 /** Frontend messages of the PostgreSQL protocol 3 (documentation, chapter "Message Formats"). */
 
-/** Codes of the untyped message that a connection begins with. */
 export const STARTUP = 196608;
 export const SSL_REQUEST = 80877103;
 export const GSS_REQUEST = 80877104;
 export const CANCEL_REQUEST = 80877102;
 
-/** Larger ones are refused, so that a broken length cannot make the process buffer for ever. */
+/**
+ * Larger messages are refused, so that a corrupt length cannot make the process buffer without
+ * limit.
+ */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 const MAX_OPENING_BYTES = 64 * 1024;
 
-/** Cuts a byte stream into messages. Throws on a length that cannot be one. */
 export class FrameReader {
   private chunks: Buffer[] = [];
   private size = 0;
@@ -22,7 +23,6 @@ export class FrameReader {
     this.size += chunk.length;
   }
 
-  /** The untyped message a connection begins with, or null until it is complete. */
   takeOpening(): { readonly code: number; readonly bytes: Buffer } | null {
     const head = this.peek(8);
     if (!head) {
@@ -36,7 +36,6 @@ export class FrameReader {
     return bytes && { code: head.readInt32BE(4), bytes };
   }
 
-  /** The next typed message, or null until it is complete. */
   takeFrame(): Buffer | null {
     const head = this.peek(5);
     if (!head) {
@@ -66,7 +65,10 @@ export class FrameReader {
     return all.subarray(0, length);
   }
 
-  /** Joins only when the first chunk is too short: a large message is copied once, not per chunk. */
+  /**
+   * Joins chunks only when the first one is too short: a large message is copied once, not per
+   * chunk.
+   */
   private joined(length: number): Buffer {
     const first = this.chunks[0];
     if (first && first.length >= length) {
@@ -79,10 +81,10 @@ export class FrameReader {
 }
 
 /**
- * Puts `prefix` before the name of the prepared statement a message speaks of, so that one
- * session's names are its own. The unnamed statement stays unnamed.
+ * Adds `prefix` to the name of the prepared statement in a message, which separates the names of
+ * the sessions. The unnamed statement stays unnamed.
  *
- * @returns the message to send, and the prefixed name when the message makes a statement
+ * @returns the message to send, and the prefixed name when the message creates a statement
  */
 export function withOwnStatementName(
   frame: Buffer,
@@ -126,7 +128,7 @@ const REFUSE_COPY_IN =
   "DO $$BEGIN RAISE EXCEPTION 'COPY FROM STDIN is not possible with the embedded database' " +
   "USING ERRCODE = 'feature_not_supported'; END$$";
 
-/** The backend ends when it has to wait for input: a statement that would make it is replaced. */
+/** Replaces a statement that waits for input (COPY FROM STDIN), because the backend would end. */
 export function withoutCopyIn(frame: Buffer): Buffer {
   const at = sqlOffset(frame);
   const sqlEnd = at === null ? -1 : frame.indexOf(0, at);
@@ -146,7 +148,6 @@ function sqlOffset(frame: Buffer): number | null {
   return frame[0] === PARSE ? frame.indexOf(0, 5) + 1 : null;
 }
 
-/** Close (statement `name`) for each name, then Sync. */
 export function closeStatements(names: Iterable<string>): Buffer {
   const closes = [...names].map((name) => protocol.serialize.close({ type: 'S', name }));
   return Buffer.concat([...closes, protocol.serialize.sync()]);

@@ -11,7 +11,6 @@ import {
   withOwnStatementName,
 } from './embedded-frames.js';
 
-/** The one PostgreSQL backend: runs messages to their end and returns every answer. */
 export type RunMessages = (messages: Buffer) => Uint8Array;
 
 const TERMINATE = 0x58;
@@ -24,8 +23,8 @@ const ROLLBACK = Buffer.from('S\0\0\0\x04Q\0\0\0\x0dROLLBACK\0', 'latin1');
 const READY_OUTSIDE_TRANSACTION = Buffer.from('Z\0\0\0\x05I', 'latin1');
 
 /**
- * Shares the one backend among sessions. A session gets it for everything up to its Sync or
- * Query, and keeps it while its transaction is open; the others wait in line. One that keeps it
+ * Shares the only backend among sessions. A session owns it for all messages up to its Sync or
+ * Query, and as long as its transaction is open; the others wait in line. A session that keeps it
  * without using it is closed after `idleLimitMs`, because the backend's own limit has no clock.
  */
 export class BackendQueue {
@@ -39,13 +38,12 @@ export class BackendQueue {
     private readonly idleLimitMs: number,
   ) {}
 
-  /** Called when `session` has something to run. */
   join(session: Session): void {
     this.line.add(session);
     this.serve();
   }
 
-  /** Ends what `session` had begun, then serves the others. */
+  /** Rolls back the work of `session`, then serves the others. */
   leave(session: Session): void {
     this.line.delete(session);
     if (this.owner === session) {
@@ -110,7 +108,6 @@ function nextPrefix(): string {
   return `s${sessionCount}_`;
 }
 
-/** One client connection: what it sent and has not been run yet, and the statements it named. */
 export class Session {
   private readonly prefix = nextPrefix();
   private readonly statements = new Set<string>();
@@ -121,7 +118,6 @@ export class Session {
   constructor(
     private readonly queue: BackendQueue,
     private readonly send: (bytes: Buffer) => void,
-    /** Closes the connection of a client that keeps the database without using it. */
     readonly closeIdle: () => void,
   ) {}
 
@@ -152,7 +148,6 @@ export class Session {
     }
   }
 
-  /** Rolls back, forgets what has not been run and closes the statements the session named. */
   end(): void {
     this.isGone = true;
     this.messages = [];
@@ -163,14 +158,16 @@ export class Session {
     }
   }
 
-  /** Runs messages without another session in between. */
   submit(unit: Buffer): void {
     this.units.push(unit);
     this.queue.join(this);
   }
 }
 
-/** Nothing may run in between: the unnamed statement and the portals belong to one session. */
+/**
+ * Returns true if the message ends a unit. Within a unit no other session may run: the unnamed
+ * statement and the portals belong to one session.
+ */
 function endsUnit(type = 0): boolean {
   return [SYNC, QUERY, FLUSH, FUNCTION_CALL].includes(type);
 }
@@ -188,7 +185,6 @@ export async function listenForSessions(path: string, queue: BackendQueue) {
     server.listen(path, done);
   });
   return {
-    /** Cuts every connection and rolls back what was open. */
     async close(): Promise<void> {
       server.close();
       sockets.forEach((socket) => socket.destroy());
@@ -204,24 +200,23 @@ function attach(socket: Socket, queue: BackendQueue): void {
     (bytes) => socket.write(bytes),
     () => socket.destroy(),
   );
-  let hasBegun = false;
+  let isOpen = false;
   socket.on('error', () => socket.destroy());
   socket.on('close', () => session.end());
   socket.on('data', (chunk: Buffer) => {
     reader.push(chunk);
     try {
-      hasBegun ||= open(socket, session, reader);
-      if (hasBegun) {
+      isOpen ||= open(socket, session, reader);
+      if (isOpen) {
         receiveAll(socket, session, reader);
       }
     } catch {
-      // Not the PostgreSQL protocol: there is no message to answer, only a connection to end.
+      // Not the PostgreSQL protocol: no message can be answered, so the connection is closed.
       socket.destroy();
     }
   });
 }
 
-/** @returns whether the connection got as far as its startup message */
 function open(socket: Socket, session: Session, reader: FrameReader): boolean {
   for (let opening = reader.takeOpening(); opening; opening = reader.takeOpening()) {
     switch (opening.code) {
@@ -230,7 +225,7 @@ function open(socket: Socket, session: Session, reader: FrameReader): boolean {
         socket.write('N');
         break;
       case CANCEL_REQUEST:
-        // A statement blocks the thread until it ends, so there is never one to cancel.
+        // A statement blocks the thread until it ends, so a cancel request finds none to cancel.
         socket.end();
         return false;
       case STARTUP:

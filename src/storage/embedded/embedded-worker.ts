@@ -2,35 +2,34 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
-import { unpackDatabase } from '../database-template.js';
+import { loadDatabaseTemplate } from '../database-template.js';
 import { BackendQueue, listenForSessions } from './embedded-sessions.js';
 
-/** What the thread is started with. */
 export interface EmbeddedWorkerData {
   readonly databaseDir: string;
   readonly socketPath: string;
   readonly idleInTransactionMs: number;
 }
 
-/** What the thread is asked, once: end with a shutdown checkpoint. */
+/** The only request to the thread: end with a shutdown checkpoint. */
 export type WorkerRequest = 'stop';
 
 /**
- * WebAssembly writes zeros over all buffers at the start, so memory is taken for them whether they are used
- * or not; PostgreSQL's default is 128 MB. Pages beyond them are read from the cache of the system.
+ * WebAssembly zeroes all buffers at the start, so their memory is allocated even if unused;
+ * PostgreSQL's default is 128 MB. Other pages are read from the cache of the operating system.
  */
 const SETTINGS = ['-c', 'shared_buffers=8MB'];
 
 async function serve(): Promise<void> {
   const { databaseDir, socketPath, idleInTransactionMs } = workerData as EmbeddedWorkerData;
   if (!existsSync(join(databaseDir, 'PG_VERSION'))) {
-    await unpackDatabase(databaseDir);
+    await loadDatabaseTemplate(databaseDir);
   }
   const database = await PGlite.create({
     dataDir: databaseDir,
     startParams: [...PGlite.defaultStartParams, ...SETTINGS],
   });
-  const queue = new BackendQueue((messages) => runOrDie(database, messages), idleInTransactionMs);
+  const queue = new BackendQueue((messages) => run(database, messages), idleInTransactionMs);
   const server = await listenForSessions(socketPath, queue);
   parentPort?.once('message', () => {
     void server.close().then(async () => {
@@ -38,21 +37,25 @@ async function serve(): Promise<void> {
       parentPort?.close();
     });
   });
-  // One report, without content: the socket accepts connections.
   parentPort?.postMessage('ready');
 }
 
-/** A backend that failed to answer cannot serve any session: the thread ends with it. */
-function runOrDie(database: PGlite, messages: Buffer): Uint8Array {
-  try {
-    return database.execProtocolRawSync(messages);
-  } catch (cause) {
-    const error = new Error('The embedded PostgreSQL ended in the middle of a message', { cause });
-    queueMicrotask(() => {
-      throw error;
-    });
-    throw error;
-  }
+/**
+ * PGlite parses each answer that it collects itself, and keeps what it parsed; only the method with a callback does not.
+ * That method runs the messages before it returns its promise, so that this function stays synchronous.
+ */
+function run(database: PGlite, messages: Buffer): Uint8Array {
+  const answer: Buffer[] = [];
+  const onRawData = (bytes: Uint8Array) => answer.push(Buffer.from(bytes));
+  database.execProtocolRawStream(messages, { syncToFs: false, onRawData }).catch(die);
+  return Buffer.concat(answer);
+}
+
+/** Ends the thread when the backend fails to answer: it cannot serve any session after that. */
+function die(cause: unknown): void {
+  queueMicrotask(() => {
+    throw new Error('The embedded PostgreSQL ended in the middle of a message', { cause });
+  });
 }
 
 void serve();

@@ -1,8 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import type { ContentForm } from '../sealing/content-at-rest.js';
+import type { ContentForm } from '../sealing/content-at-rest.service.js';
 import { AccountEntity } from './account.entity.js';
 
-/** What an account keeps to reach one connected service. */
 @Entity('account_credential')
 export class AccountCredentialEntity {
   @PrimaryColumn('uuid', {

@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { AccountEntity } from './account.entity.js';
 
-/** A new device that asks to be added to an account (contract, Adding a device). */
+/** A request of a new device to join an account (contract, Adding a device). */
 @Entity('device_authorization')
 @Unique('device_authorization_user_code_key', ['userCode'])
 @Index('device_authorization_expires_idx', ['expiresAt'])
@@ -9,10 +9,9 @@ export class DeviceAuthorizationEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'device_authorization_pkey' }) id!: string;
   @Column('text', { name: 'user_code' }) userCode!: string;
 
-  /** The new device's X25519 key. */
   @Column('bytea', { name: 'public_key' }) publicKey!: Buffer;
 
-  /** SHA-256 of the secret that takes the token. */
+  /** SHA-256 of the secret that fetches the token. */
   @Column('bytea', { name: 'proof_hash' }) proofHash!: Buffer;
   @Column('text', { name: 'client_name', nullable: true }) clientName!: string | null;
   @Column('text', { name: 'client_platform', nullable: true }) clientPlatform!: string | null;
@@ -29,7 +28,7 @@ export class DeviceAuthorizationEntity {
   })
   accountId!: string | null;
 
-  /** The session that approved: the approval counts only while it lives. */
+  /** The approving session. The approval is valid only while that session exists. */
   @Column('uuid', { name: 'approved_by', nullable: true }) approvedBy!: string | null;
 
   /** The account's secret, sealed to the new device's key: opaque to the server. */

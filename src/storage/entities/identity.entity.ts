@@ -11,9 +11,10 @@ import { AccountEntity } from './account.entity.js';
 @Index('identity_ineligible_idx', ['accountId'], {
   where: `("eligibility_status" = 'ineligible'::text)`,
 })
-// Of expressions: TypeORM cannot write them, the migration does.
+// An index of expressions: TypeORM cannot declare it, so the migration creates it.
 @Index('identity_login_idx', { synchronize: false })
 @Index('identity_email_idx', { synchronize: false })
+@Index('identity_oid_idx', { synchronize: false })
 @Index('identity_certificate_subject_idx', { synchronize: false })
 @Index('identity_answered_idx', { synchronize: false })
 export class IdentityEntity {
@@ -25,10 +26,10 @@ export class IdentityEntity {
 
   @Column('text') provider!: string;
 
-  /** What the provider never changes: GitHub's numeric id, OIDC's `sub`. */
+  /** The provider's immutable id: GitHub's numeric id, OIDC's `sub`. */
   @Column('text') subject!: string;
 
-  /** Who named the subject; null = linked before this was stored, or a certificate. */
+  /** Issuer of the subject; null = linked before issuers were stored, or a certificate. */
   @Column('text', { nullable: true }) issuer!: string | null;
   @Column('text', { nullable: true }) login!: string | null;
   @Column('timestamptz', { name: 'connected_at' }) connectedAt!: Date;
@@ -44,19 +45,21 @@ export class IdentityEntity {
   @Column('timestamptz', { name: 'eligibility_next_check_at', nullable: true })
   eligibilityNextCheckAt!: Date | null;
 
-  /** What a re-check needs (a refresh token, say), sealed for this account and provider. */
+  /** Credentials for a re-check, such as a refresh token, sealed for this account and provider. */
   @Column('bytea', { nullable: true }) credentials!: Buffer | null;
 
-  /** What the provider said last: the rules can be tried on it without asking again. */
+  /** The provider's last answer. Changed rules can be tested on it without another request. */
   @Column('jsonb', { nullable: true }) facts!: EligibilityFacts | null;
 
-  /** The certificate that was shown last; null = not a certificate, or linked before this was stored. */
+  /**
+   * The last presented certificate; null = not a certificate, or linked before certificates were
+   * stored.
+   */
   @Column('jsonb', { nullable: true })
   certificate!: CertificateRecord | null;
 
-  /** Re-checks in a row that came back without an answer. */
   @Column('integer', { name: 'consecutive_failures', default: 0 }) consecutiveFailures!: number;
 
-  /** Until then one replica is re-checking it and the others leave it alone. */
+  /** End of the lease: until then, one replica re-checks the identity and the others skip it. */
   @Column('timestamptz', { name: 'lease_until', nullable: true }) leaseUntil!: Date | null;
 }

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
-/** A code with which new device keys sign up. */
+/** A code that allows new device keys to sign up. */
 @Entity('invitation')
 @Unique('invitation_code_hash_key', ['codeHash'])
 @Check('invitation_uses_check', '(("used" >= 0) AND ("used" <= "uses"))')
@@ -14,13 +14,11 @@ export class InvitationEntity {
 
   @Column('text', { nullable: true }) note!: string | null;
 
-  /** Accounts that it may make. */
   @Column('integer') uses!: number;
 
-  /** Accounts that it made; one that was deleted still counts. */
+  /** Number of accounts that signed up with it, including deleted ones. */
   @Column('integer', { default: 0 }) used!: number;
 
-  /** The name of an operator. */
   @Column('text', { name: 'created_by' }) createdBy!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;

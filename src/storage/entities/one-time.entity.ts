@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A challenge of this server that no login has used. */
+/** A challenge of this server that no login has used yet. */
 @Entity('login_challenge')
 @Index('login_challenge_expires_idx', ['expiresAt'])
 export class LoginChallengeEntity {
@@ -8,7 +8,7 @@ export class LoginChallengeEntity {
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }
 
-/** An authorization under way in the browser: from the redirect to the callback. */
+/** An authorization in progress in the browser, from the redirect to the callback. */
 @Entity('external_flow')
 @Index('external_flow_expires_idx', ['expiresAt'])
 export class ExternalFlowEntity {
@@ -16,34 +16,48 @@ export class ExternalFlowEntity {
   @PrimaryColumn('bytea', { name: 'state_hash', primaryKeyConstraintName: 'external_flow_pkey' })
   stateHash!: Buffer;
 
-  /** Sealed for the hash. */
+  /** Sealed with the hash as owner. */
   @Column('bytea') contents!: Buffer;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }
 
-/** A proven identity that its client has not fetched: from the callback to the finalize call. */
+/**
+ * A proven identity that its client has not fetched yet, from the callback to the finalize call.
+ */
 @Entity('external_pending')
 @Index('external_pending_expires_idx', ['expiresAt'])
 export class ExternalPendingEntity {
-  /** SHA-256 of `pending`. */
   @PrimaryColumn('bytea', {
     name: 'pending_hash',
     primaryKeyConstraintName: 'external_pending_pkey',
   })
   pendingHash!: Buffer;
 
-  /** Sealed for the hash. */
+  /** Sealed with the hash as owner. */
   @Column('bytea') contents!: Buffer;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }
 
-/** A logout token that was used: each is accepted once. */
 @Entity('logout_token')
 @Index('logout_token_expires_idx', ['expiresAt'])
 export class LogoutTokenEntity {
   /** SHA-256 of provider and `jti`. */
   @PrimaryColumn('bytea', { name: 'token_hash', primaryKeyConstraintName: 'logout_token_pkey' })
   tokenHash!: Buffer;
+
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+}
+
+/** An assertion that authenticated a backend, kept until it could not be accepted again. */
+@Entity('client_assertion')
+@Index('client_assertion_expires_idx', ['expiresAt'])
+export class ClientAssertionEntity {
+  /** SHA-256 of the backend's id and `jti`. */
+  @PrimaryColumn('bytea', {
+    name: 'assertion_hash',
+    primaryKeyConstraintName: 'client_assertion_pkey',
+  })
+  assertionHash!: Buffer;
 
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }

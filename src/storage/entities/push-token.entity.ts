@@ -13,15 +13,16 @@ export class PushTokenEntity {
 
   @Column('text') token!: string;
 
-  /** SHA-256 of the token: a long one does not fit an index. */
+  /** SHA-256 of the token, because a long token exceeds the size of an index entry. */
   @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
 
-  /** The server address the app used when it saved the token. */
   @Column('text', { name: 'client_server_url', nullable: true }) clientServerUrl!: string | null;
 
-  /** By which a person distinguishes two devices. */
   @Column('text', { nullable: true }) name!: string | null;
   @Column('text', { nullable: true }) platform!: string | null;
+
+  /** The session that saved it last; no foreign key: it outlives one that expires. */
+  @Column('uuid', { name: 'session_id', nullable: true, select: false }) sessionId!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }

@@ -1,4 +1,4 @@
-// The stores of @fastify/rate-limit, which its own types leave out.
+// The stores of @fastify/rate-limit, which its own types do not declare.
 interface RateLimitCount {
   readonly current: number;
   /** Milliseconds until the window ends. */

@@ -1,18 +1,19 @@
 import type { FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 import LocalStore from '@fastify/rate-limit/store/LocalStore.js';
 import RedisStore from '@fastify/rate-limit/store/RedisStore.js';
-import type { RedisConnections } from './redis-connections.js';
+import type { RedisService } from './redis.service.js';
 
 const PREFIX = 'gatehouse:rate:';
 
 /**
- * The counts of `@fastify/rate-limit` over all replicas, in Redis. Each replica counts for itself as
- * well, so that its own count is there the moment that Redis does not answer.
+ * Counts of `@fastify/rate-limit` across all replicas, in Redis. Each replica also counts by
+ * itself, so that its own count is available when Redis does not answer.
  *
- * @param keptKeys how many keys this replica counts itself; beyond it the least recent are dropped
+ * @param keptKeys largest number of keys that this replica counts; beyond it the least recently
+ * used are dropped
  */
 export function redisRateStore(
-  { commands }: RedisConnections,
+  { commands }: RedisService,
   keptKeys: number,
 ): FastifyRateLimitStoreCtor {
   return class extends RedisRateStore {
@@ -34,7 +35,7 @@ class RedisRateStore implements RateLimitStore {
     this.local.incr(
       key,
       (_never, own) => {
-        // The store counts on in the object that it gives out.
+        // The store keeps incrementing the object that it returns.
         const counted = own && { ...own };
         const answer = (error: Error | null, count?: RateLimitCount): void =>
           done(null, error === null ? count : counted);

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, Not, type Repository } from 'typeorm';
-import type { OperatorName, AuditKind } from '../../policy/audit-event.js';
+import type { AuditEvent, AuditKind, OperatorName } from '../../policy/audit-event.js';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
 import type { KnownIdentity } from '../../policy/findings/policy-plan.js';
-import { Database, type Query } from '../database.js';
+import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { removeAccount } from './account.repository.js';
 import { insertAuditEvents } from './audit.repository.js';
-import { endSessionsOf } from './session.repository.js';
+import { clearRefusals, signalsOfAccounts } from './directory/identity-signal.repository.js';
+import { endSessionsOf } from './session-end.repository.js';
 
-/** An account as an administrator sees it. Times are Unix milliseconds. */
 export interface AdministeredAccount {
   readonly id: string;
   readonly createdAt: number;
@@ -27,45 +27,56 @@ export interface AdministeredIdentity extends KnownIdentity {
   readonly nextCheckAt: number | null;
 }
 
-/** @returns whether anything changed */
-type Act = (query: Query, accountId: string, now: Date) => Promise<boolean>;
+/** @returns further audit events that it stored; null when nothing changed */
+type Act = (
+  tx: Transaction,
+  accountId: string,
+  origin: ActOrigin,
+  now: Date,
+) => Promise<readonly AuditEvent[] | null>;
 
-/** What an administrator does to an account; its audit event is stored in the same transaction. */
 const ACTS = {
-  'account-disabled': async (query, id, now) => {
+  'account-disabled': async (tx, id, origin, now) => {
     const still = { id, disabledAt: IsNull() };
-    const { affected } = await query.manager.update(AccountEntity, still, { disabledAt: now });
-    return affected === 1 && (await endSessionsOf(query, id));
+    const { affected } = await tx.manager.update(AccountEntity, still, { disabledAt: now });
+    return affected === 1 ? endSessionsOf(tx, id, origin, now) : null;
   },
-  'account-enabled': async ({ manager }, id) => {
+  'account-enabled': async (tx, id) => {
     const still = { id, disabledAt: Not(IsNull()) };
-    const { affected } = await manager.update(AccountEntity, still, { disabledAt: null });
-    return affected === 1;
+    const { affected } = await tx.manager.update(AccountEntity, still, { disabledAt: null });
+    const hasCleared = await clearRefusals(tx, id);
+    return affected === 1 || hasCleared ? [] : null;
   },
   'all-tokens-revoked': endSessionsOf,
-  'recheck-requested': async ({ manager }, accountId, now) => {
+  'recheck-requested': async ({ manager }, accountId, _origin, now) => {
     await manager.update(IdentityEntity, { accountId }, { eligibilityNextCheckAt: now });
-    return true;
+    return [];
   },
-  'account-deleted': removeAccount,
+  'account-deleted': async (tx, accountId) => ((await removeAccount(tx, accountId)) ? [] : null),
 } as const satisfies Partial<Record<AuditKind, Act>>;
 
 export type AdminAct = keyof typeof ACTS;
 
-/** `unchanged`: the account was in that state already, and no audit event was stored. */
+/** `unchanged`: the account already had that state, and no audit event was stored. */
 export type ActOutcome = 'done' | 'unchanged' | 'not-found';
 
-/** Who acts on an account, and why; the audit log keeps both. */
+export interface ActResult {
+  readonly outcome: ActOutcome;
+  readonly events: readonly AuditEvent[];
+}
+
+/** The operator who acts on an account, and why; the audit log keeps it. */
 export interface ActOrigin {
   readonly actor: OperatorName;
   readonly reason: string;
+  /** Address of the operator's client; absent = the operator worked on the database. */
+  readonly address?: string;
 }
 
-/** What an operator reads and changes, beside a running server or without one. */
 @Injectable()
 export class AccountAdminRepository {
   constructor(
-    private readonly database: Database,
+    private readonly database: DatabaseService,
     @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
     @InjectRepository(IdentityEntity) private readonly identities: Repository<IdentityEntity>,
   ) {}
@@ -76,24 +87,39 @@ export class AccountAdminRepository {
     return found ?? null;
   }
 
-  /** The accounts with these ids, in their order; those that are gone are left out. */
+  /** Returns the accounts with these ids, in their order, without deleted ones. */
   async inOrder(ids: readonly string[]): Promise<AdministeredAccount[]> {
     const accounts = await this.accounts.find({ select: SHOWN, where: { id: In([...ids]) } });
     const byId = new Map(accounts.map((account) => [account.id, account]));
     return this.withIdentities(ids.flatMap((id) => byId.get(id) ?? []));
   }
 
-  /** The event is stored with the change, or neither is. */
-  act(act: AdminAct, accountId: string, origin: ActOrigin, now: Date): Promise<ActOutcome> {
-    return this.database.transaction(async (query) => {
-      if (!(await query.manager.existsBy(AccountEntity, { id: accountId }))) {
-        return 'not-found';
+  /** Returns the names of these accounts by id: an e-mail address or a login, where one is known. */
+  async namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.database.query<{ readonly id: string; readonly name: string }>(
+      `SELECT DISTINCT ON ("account_id") "account_id" AS "id",
+         COALESCE("facts" ->> 'email', "login") AS "name"
+       FROM "identity"
+       WHERE "account_id" = ANY($1) AND COALESCE("facts" ->> 'email', "login") IS NOT NULL
+       ORDER BY "account_id", "provider"`,
+      [ids],
+    );
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
+  /** The events are stored with the change, or neither is. */
+  act(act: AdminAct, accountId: string, origin: ActOrigin, now: Date): Promise<ActResult> {
+    return this.database.transaction(async (tx) => {
+      if (!(await tx.manager.existsBy(AccountEntity, { id: accountId }))) {
+        return { outcome: 'not-found', events: [] };
       }
-      const hasChanged = await ACTS[act](query, accountId, now);
-      if (hasChanged) {
-        await insertAuditEvents(query, [{ kind: act, accountId, ...origin }], now);
+      const further = await ACTS[act](tx, accountId, origin, now);
+      if (further === null) {
+        return { outcome: 'unchanged', events: [] };
       }
-      return hasChanged ? 'done' : 'unchanged';
+      const event: AuditEvent = { kind: act, accountId, ...origin };
+      await insertAuditEvents(tx, [event], now);
+      return { outcome: 'done', events: [event, ...further] };
     });
   }
 
@@ -102,13 +128,19 @@ export class AccountAdminRepository {
       where: { accountId: In(accounts.map(({ id }) => id)) },
       order: { provider: 'ASC' },
     });
+    const signals = await signalsOfAccounts(
+      this.database,
+      accounts.map(({ id }) => id),
+    );
     return accounts.map(({ id, createdAt, keyMode, encryptionMode, disabledAt }) => ({
       id,
       createdAt: createdAt.getTime(),
       keyMode,
       encryptionMode,
       disabledAt: disabledAt?.getTime() ?? null,
-      identities: identities.filter(({ accountId }) => accountId === id).map(toAdministered),
+      identities: identities
+        .filter(({ accountId }) => accountId === id)
+        .map((identity) => ({ ...toAdministered(identity), ...signals.get(identity.id) })),
     }));
   }
 }

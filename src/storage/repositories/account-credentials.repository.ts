@@ -1,31 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import type { Content } from '../../policy/content.js';
-import { Database, type Query } from '../database.js';
+import type { Content } from '../../protocol/content.js';
+import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountCredentialEntity } from '../entities/account-credential.entity.js';
-import { ContentAtRest } from '../sealing/content-at-rest.js';
+import { ContentAtRestService } from '../sealing/content-at-rest.service.js';
 import { lockAccount, nextUpdateSeq } from '../account-row.js';
 
-/** What an account keeps to reach one connected service. */
 export interface AccountCredential {
   readonly service: string;
   readonly content: Content;
-  /** Unix milliseconds. */
   readonly updatedAt: number;
 }
 
-/** What accounts keep to reach connected services. */
 @Injectable()
 export class AccountCredentialsRepository {
   constructor(
-    private readonly database: Database,
-    private readonly atRest: ContentAtRest,
+    private readonly database: DatabaseService,
+    private readonly atRest: ContentAtRestService,
     @InjectRepository(AccountCredentialEntity)
     private readonly credentials: Repository<AccountCredentialEntity>,
   ) {}
 
-  /** By name of the service. @throws BrokenSealError */
+  /** Returns the credentials in the order of their services. @throws BrokenSealError */
   async list(accountId: string): Promise<AccountCredential[]> {
     const found = await this.credentials.findBy({ accountId });
     return found
@@ -39,16 +36,14 @@ export class AccountCredentialsRepository {
     return found && this.toCredential(found);
   }
 
-  /** The services of an account that is locked. */
-  async services({ manager }: Query, accountId: string): Promise<string[]> {
+  async services({ manager }: Transaction, accountId: string): Promise<string[]> {
     const select = { accountId: true, service: true } as const;
     const found = await manager.find(AccountCredentialEntity, { select, where: { accountId } });
     return found.map(({ service }) => service);
   }
 
-  /** What the other credentials of an account that is locked take up. */
-  async useBeside(query: Query, accountId: string, service: string) {
-    const [row] = await query<{ count: number; bytes: number }>(
+  async useBeside(tx: Transaction, accountId: string, service: string) {
+    const [row] = await tx.query<{ count: number; bytes: number }>(
       `SELECT count(*)::int AS "count", COALESCE(sum(octet_length("content")), 0)::int AS "bytes"
        FROM "account_credential" WHERE "account_id" = $1 AND "service" <> $2`,
       [accountId, service],
@@ -57,18 +52,19 @@ export class AccountCredentialsRepository {
   }
 
   /**
-   * Stores it for an account that is locked, in place of the one of that service. As SQL: with
-   * TypeORM's upsert the request takes twice the CPU time (`npm run bench -- --only settings`).
+   * Stores the credential of a service for an account that the caller has locked, or replaces it.
+   * As SQL: with TypeORM's upsert the request takes twice the CPU time (`npm run bench -- --only
+   * settings`).
    */
   async put(
-    query: Query,
+    tx: Transaction,
     accountId: string,
     service: string,
     content: Content,
     updatedAt: Date,
   ): Promise<void> {
     const { form, bytes } = this.atRest.store('account-credentials', content, accountId, service);
-    await query(
+    await tx.query(
       `INSERT INTO "account_credential" ("account_id", "service", "form", "content", "updated_at")
        VALUES ($1, $2, $3, $4, $5) ON CONFLICT ("account_id", "service") DO UPDATE
        SET "form" = EXCLUDED."form", "content" = EXCLUDED."content",
@@ -77,15 +73,15 @@ export class AccountCredentialsRepository {
     );
   }
 
-  /** @returns the `seq` of the update to send; null when there was nothing to remove */
+  /** @returns the `seq` of the update to send; null when the credential did not exist */
   remove(accountId: string, service: string): Promise<number | null> {
-    return this.database.transaction(async (query) => {
-      await lockAccount(query, accountId);
-      const { affected } = await query.manager.delete(AccountCredentialEntity, {
+    return this.database.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      const { affected } = await tx.manager.delete(AccountCredentialEntity, {
         accountId,
         service,
       });
-      return affected === 0 ? null : nextUpdateSeq(query, accountId);
+      return affected === 0 ? null : nextUpdateSeq(tx, accountId);
     });
   }
 

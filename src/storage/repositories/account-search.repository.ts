@@ -1,174 +1,158 @@
 import { Injectable } from '@nestjs/common';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
-import { Parameters, readPage } from '../bounded-page.js';
-import { Database } from '../database.js';
+import { Parameters } from '../bounded-page.js';
+import { DatabaseService } from '../database.service.js';
 import { AccountAdminRepository, type AdministeredAccount } from './account-admin.repository.js';
+import { COUNTED } from './administration-counts.repository.js';
 
-/** `ineligible`: an identity of the account is refused by its provider or by the rules. */
+/** `ineligible`: the provider or the rules refuse an identity of the account. */
 export const ACCOUNT_STATES = ['active', 'disabled', 'ineligible'] as const;
 
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
-/** What to search accounts by; all that is given must match. */
 export interface AccountFilter {
-  /** The beginning of a login, an e-mail address or the subject of a certificate, in any case. */
+  /** Part of a login, an e-mail address or the subject of a certificate, case-insensitive. */
   readonly text?: string | undefined;
   readonly provider?: string | undefined;
   readonly state?: AccountState | undefined;
 }
 
-/** Behind which account a page begins: its key in the order of the search, and its id. */
 export interface AccountPosition {
+  /** When the account was last seen: microseconds of Unix time, which a number cannot hold. */
   readonly key: string;
   readonly id: string;
 }
 
 export interface AccountPage {
   readonly accounts: readonly AdministeredAccount[];
-  /** null = this is the last page. A page before the last can have fewer accounts than its limit. */
+  /** null = this is the last page. */
   readonly next: AccountPosition | null;
 }
 
-/** Above every text that begins with the one before it. */
-const END_OF_PREFIX = '\u{10FFFF}';
-const NO_ID = '00000000-0000-0000-0000-000000000000';
-
-/** The texts that name a person, each with the condition of its index. */
-const NAMES = [
-  [`lower("login") COLLATE "C"`, `"login" IS NOT NULL`],
-  [`lower("facts" ->> 'email') COLLATE "C"`, `"facts" ->> 'email' IS NOT NULL`],
-  [`lower("subject") COLLATE "C"`, `"provider" = '${CERTIFICATES}'`],
-] as const;
-
-/**
- * Conditions on an account that was `found`. Subqueries of one value: the planner must look each
- * account up by its index, and may not join the whole table.
- */
-const STATES: Readonly<Record<AccountState, string>> = {
-  active: `(SELECT "disabled_at" IS NULL FROM "account" WHERE "account"."id" = "found"."id")`,
-  disabled: `(SELECT "disabled_at" IS NOT NULL FROM "account"
-    WHERE "account"."id" = "found"."id")`,
-  ineligible: anyIdentity(`"eligibility_status" = 'ineligible'`),
-};
-
-function anyIdentity(condition: string): string {
-  return `COALESCE((SELECT bool_or(${condition}) FROM "identity"
-    WHERE "account_id" = "found"."id"), false)`;
+export interface CountedAccountPage extends AccountPage {
+  /** Accounts on all pages; one more than {@link COUNTED} stands for any number above. */
+  readonly total: number;
 }
 
-/** Finds accounts for an administrator, page by page. */
+/** An account that was never seen after its creation was seen then: it logged in. */
+const SEEN = `COALESCE("last_seen_at", "created_at")`;
+
+const STATES: Readonly<Record<AccountState, string>> = {
+  active: `"disabled_at" IS NULL`,
+  disabled: `"disabled_at" IS NOT NULL`,
+  ineligible: withIdentity(`"eligibility_status" = 'ineligible'`),
+};
+
+const NAMES = [
+  `"login"`,
+  `"facts" ->> 'email'`,
+  `CASE WHEN "provider" = '${CERTIFICATES}' THEN "subject" END`,
+];
+
+function withIdentity(condition: string): string {
+  return `"id" IN (SELECT "account_id" FROM "identity" WHERE ${condition})`;
+}
+
 @Injectable()
 export class AccountSearchRepository {
   constructor(
-    private readonly database: Database,
+    private readonly database: DatabaseService,
     private readonly accounts: AccountAdminRepository,
   ) {}
 
-  /** @param after `next` of the page before; null for the first page */
+  /** Returns the accounts that were seen last first, and how many match on all pages. */
   async page(
     filter: AccountFilter,
     after: AccountPosition | null,
     limit: number,
-  ): Promise<AccountPage> {
+  ): Promise<CountedAccountPage> {
     const parameters = new Parameters();
-    const parts = { ...searchFor(filter, after, parameters), parameters, limit };
-    const { rows, last } = await readPage<AccountPosition>(this.database.query, parts);
+    const conditions = conditionsOf(filter, parameters);
+    const isBehind = after === null ? 'true' : behind(after, parameters);
+    // A literal limit: for a parameter, PostgreSQL plans to read a tenth of the table.
+    const last = `ORDER BY "seen" DESC, "id" DESC LIMIT ${Math.trunc(limit) + 1}`;
+    const sql = readsIdentities(filter)
+      ? fromMatches(conditions, isBehind, last)
+      : fromIndex(conditions, isBehind, last);
+    const rows = await this.database.query<AccountPosition & { readonly total: number }>(
+      sql,
+      parameters.values,
+    );
+    const page = await this.pageOf(
+      rows.filter(({ id }) => id !== null),
+      limit,
+    );
+    return { ...page, total: rows[0]?.total ?? 0 };
+  }
+
+  /** Returns accounts in an order that does not change while they are read. */
+  async inIdOrder(after: string | null, limit: number): Promise<AccountPage> {
+    const rows = await this.database.query<AccountPosition>(
+      `SELECT "id", '0' AS "key" FROM "account" WHERE $1::uuid IS NULL OR "id" > $1::uuid
+       ORDER BY "id" LIMIT ${Math.trunc(limit) + 1}`,
+      [after],
+    );
+    return this.pageOf(rows, limit);
+  }
+
+  private async pageOf(rows: readonly AccountPosition[], limit: number): Promise<AccountPage> {
+    const shown = rows.slice(0, limit);
     return {
-      accounts: await this.accounts.inOrder(rows.map(({ id }) => id)),
-      next: last && { key: last.key, id: last.id },
+      accounts: await this.accounts.inOrder(shown.map(({ id }) => id)),
+      next: rows.length > limit ? (shown.at(-1) ?? null) : null,
     };
   }
 }
 
-interface Search {
-  readonly source: (limit: string) => string;
-  readonly conditions: readonly string[];
+const KEY = `(EXTRACT(epoch FROM "seen") * 1000000)::bigint::text AS "key"`;
+
+function readsIdentities({ text, provider, state }: AccountFilter): boolean {
+  return text !== undefined || provider !== undefined || state === 'ineligible';
 }
 
-/** The filter with the most selective index leads; the others judge the accounts that it gives. */
-function searchFor(
-  { text, provider, state }: AccountFilter,
-  after: AccountPosition | null,
-  parameters: Parameters,
-): Search {
-  const ofState = state === undefined ? [] : [STATES[state]];
-  const ofProvider = (): string[] =>
-    provider === undefined ? [] : [anyIdentity(`"provider" = ${parameters.bind(provider)}`)];
-  if (text !== undefined) {
-    const { source, isFirst } = byText(text, after, parameters);
-    return { source, conditions: [isFirst, ...ofState, ...ofProvider()] };
-  }
-  if (state === 'disabled' || state === 'ineligible') {
-    const source =
-      state === 'disabled' ? byDisabled(after, parameters) : byIneligible(after, parameters);
-    return { source, conditions: ofProvider() };
-  }
-  return provider === undefined
-    ? { source: byId(after, parameters), conditions: ofState }
-    : { source: byProvider(provider, after, parameters), conditions: ofState };
+/** Reads the page from the index of the order, and counts apart. Most accounts match. */
+function fromIndex(conditions: readonly string[], isBehind: string, last: string): string {
+  const matches = ['true', ...conditions].join(' AND ');
+  return `
+    SELECT "total", "page"."id", ${KEY}
+    FROM (SELECT count(*)::int AS "total" FROM (
+        SELECT FROM "account" WHERE ${matches} LIMIT ${COUNTED + 1}) AS "some") AS "counted"
+      LEFT JOIN LATERAL (
+        SELECT "id", ${SEEN} AS "seen" FROM "account" WHERE ${matches} AND ${isBehind}
+        ${last}) AS "page" ON true
+    ORDER BY "seen" DESC, "id" DESC`;
 }
 
-function byId(after: AccountPosition | null, parameters: Parameters): Search['source'] {
-  const id = parameters.bind(after?.id ?? NO_ID);
-  return (limit) => `
-    SELECT "id"::text AS "key", "id" FROM "account"
-    WHERE "id" > ${id} ORDER BY "account"."id" LIMIT ${limit}`;
+/**
+ * Collects all matches, then sorts them: a search inside words reads every identity, so that it
+ * must not do so twice, or once for each account.
+ */
+function fromMatches(conditions: readonly string[], isBehind: string, last: string): string {
+  return `
+    WITH "matched" AS MATERIALIZED (
+      SELECT "id", "last_seen_at", "created_at" FROM "account" WHERE ${conditions.join(' AND ')})
+    SELECT "total", "page"."id", ${KEY}
+    FROM (SELECT LEAST(count(*), ${COUNTED + 1})::int AS "total" FROM "matched") AS "counted"
+      LEFT JOIN LATERAL (
+        SELECT "id", ${SEEN} AS "seen" FROM "matched" WHERE ${isBehind} ${last}) AS "page" ON true
+    ORDER BY "seen" DESC, "id" DESC`;
 }
 
-function byDisabled(after: AccountPosition | null, parameters: Parameters): Search['source'] {
-  const id = parameters.bind(after?.id ?? NO_ID);
-  return (limit) => `
-    SELECT "id"::text AS "key", "id" FROM "account"
-    WHERE "disabled_at" IS NOT NULL AND "id" > ${id} ORDER BY "account"."id" LIMIT ${limit}`;
+function behind(after: AccountPosition, parameters: Parameters): string {
+  const [key, id] = [parameters.bind(after.key), parameters.bind(after.id)];
+  return `(${SEEN}, "id") < ('epoch'::timestamptz + ${key}::bigint * interval '1 microsecond', ${id}::uuid)`;
 }
 
-function byIneligible(after: AccountPosition | null, parameters: Parameters): Search['source'] {
-  const id = parameters.bind(after?.id ?? NO_ID);
-  return (limit) => `
-    SELECT "account_id"::text AS "key", "account_id" AS "id" FROM "identity"
-    WHERE "eligibility_status" = 'ineligible' AND "account_id" > ${id}
-    GROUP BY "account_id" ORDER BY "identity"."account_id" LIMIT ${limit}`;
+function conditionsOf({ text, provider, state }: AccountFilter, parameters: Parameters): string[] {
+  const identity = [
+    ...(provider === undefined ? [] : [`"provider" = ${parameters.bind(provider)}`]),
+    ...(text === undefined ? [] : [anyNameHas(parameters.bind(text))]),
+  ];
+  return [...(state === undefined ? [] : [STATES[state]]), ...identity.map(withIdentity)];
 }
 
-/** In the order of the subjects, of which an account has one at each provider. */
-function byProvider(
-  provider: string,
-  after: AccountPosition | null,
-  parameters: Parameters,
-): Search['source'] {
-  const [id, key] = [parameters.bind(provider), parameters.bind(after?.key ?? '')];
-  return (limit) => `
-    SELECT "subject" AS "key", "account_id" AS "id" FROM "identity"
-    WHERE "provider" = ${id} AND "subject" > ${key} ORDER BY "subject" LIMIT ${limit}`;
-}
-
-/** In the order of the names, each of which has an index of its own. */
-function byText(
-  text: string,
-  after: AccountPosition | null,
-  parameters: Parameters,
-): { readonly source: Search['source']; readonly isFirst: string } {
-  const prefix = parameters.bind(text);
-  const [key, id] = [parameters.bind(after?.key ?? ''), parameters.bind(after?.id ?? NO_ID)];
-  const [first, end] = [`lower(${prefix}::text)`, `lower(${prefix}::text) || '${END_OF_PREFIX}'`];
-  // One lower bound: of two, PostgreSQL may begin to read its index at the lower one.
-  const from = `(GREATEST(${first} COLLATE "C", ${key}::text), ${id}::uuid)`;
-  const found = (limit: string): string[] =>
-    NAMES.map(
-      ([name, condition]) => `
-      (SELECT ${name} AS "key", "account_id" AS "id" FROM "identity"
-       WHERE ${condition} AND (${name}, "account_id") > ${from} AND ${name} < ${end}
-       ORDER BY ${name}, "account_id" LIMIT ${limit})`,
-    );
-  const earlier = NAMES.map(
-    ([name, condition]) => `(${condition} AND ${name} >= ${first} AND ${name} < ${end}
-      AND ${name} < "found"."key")`,
-  );
-  return {
-    source: (limit) => `
-      SELECT "key", "id" FROM (${found(limit).join(' UNION ')}) AS "named"
-      ORDER BY "key", "id" LIMIT ${limit}`,
-    // An account with several names that begin so is listed under the first of them only.
-    isFirst: `NOT ${anyIdentity(earlier.join(' OR '))}`,
-  };
+/** @param text the placeholder of the part */
+function anyNameHas(text: string): string {
+  const has = NAMES.map((name) => `strpos(lower(${name}), lower(${text}::text)) > 0`);
+  return `(${has.join(' OR ')})`;
 }

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { modeOf, type Content } from '../../policy/content.js';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
-import { Database, type Query } from '../database.js';
+import { modeOf, type Content } from '../../protocol/content.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
-import { ContentAtRest, type ContentForm } from '../sealing/content-at-rest.js';
+import { ContentAtRestService, type ContentForm } from '../sealing/content-at-rest.service.js';
 import { accountRow, nextUpdateSeq } from '../account-row.js';
 
-/** What decides about an account's content. */
+/** Facts of an account that decide how its content is stored. */
 export interface ContentOwner {
   readonly keyMode: KeyMode;
   readonly mode: AccountMode;
-  /** When the mode was last changed, or the account made. Unix milliseconds. */
+  /** Time of the last mode change, or of the creation of the account. Unix milliseconds. */
   readonly modeChangedAt: number;
   readonly settingsVersion: number;
 }
@@ -18,7 +18,6 @@ export interface ContentOwner {
 export interface AccountSettings {
   readonly mode: AccountMode;
   readonly content: Content | null;
-  /** 0 = never written. */
   readonly version: number;
 }
 
@@ -38,7 +37,7 @@ const FIND = `
     "settings_version" AS "version"
   FROM "account" WHERE "id" = $1`;
 
-/** Of any number of writers that expect one version, one writes. */
+/** One writer succeeds if several expect the same version. */
 const WRITE = `
   UPDATE "account" SET "settings_form" = $2, "settings_content" = $3,
     "settings_version" = "settings_version" + 1, "update_seq" = "update_seq" + 1
@@ -47,29 +46,35 @@ const WRITE = `
   RETURNING "settings_version" AS "version", "update_seq" AS "seq"`;
 
 /**
- * The settings document of an account, and the mode that everything it stores is in. SQL: a write is
- * decided by its one statement, and clients read on every start (`findOne` takes twice its time).
+ * The settings document of an account, and the mode of everything it stores. As SQL: one statement
+ * decides a write, and clients read on every start (`findOne` takes twice the time).
  */
 @Injectable()
 export class AccountSettingsRepository {
   constructor(
-    private readonly database: Database,
-    private readonly atRest: ContentAtRest,
+    private readonly database: DatabaseService,
+    private readonly atRest: ContentAtRestService,
   ) {}
 
-  /** @throws AppError `token-revoked` when the account is gone */
+  /** @throws AppError `token-revoked` when the account is deleted */
   owner(accountId: string): Promise<ContentOwner> {
-    return readOwner(this.database.query, OWNER, accountId);
+    return readOwner(this.database, OWNER, accountId);
   }
 
-  /** As {@link owner}; locks the account until the transaction ends, and so all that it stores. */
-  lockOwner(query: Query, accountId: string): Promise<ContentOwner> {
-    return readOwner(query, `${OWNER} FOR UPDATE`, accountId);
+  /**
+   * {@link owner} with a lock on the account, and so on all that it stores, until the transaction
+   * ends.
+   */
+  lockOwner(tx: Transaction, accountId: string): Promise<ContentOwner> {
+    return readOwner(tx, `${OWNER} FOR UPDATE`, accountId);
   }
 
-  /** @throws AppError `token-revoked` when the account is gone. @throws BrokenSealError */
-  async find(accountId: string, query: Query = this.database.query): Promise<AccountSettings> {
-    const [row] = await query<SettingsRow>(FIND, [accountId]);
+  /**
+   * @throws AppError `token-revoked` when the account is deleted
+   * @throws BrokenSealError
+   */
+  async find(accountId: string, tx?: Transaction): Promise<AccountSettings> {
+    const [row] = await (tx ?? this.database).query<SettingsRow>(FIND, [accountId]);
     const { mode, form, bytes, version } = accountRow(row);
     const content =
       form === null || bytes === null
@@ -79,10 +84,9 @@ export class AccountSettingsRepository {
   }
 
   /**
-   * Writes where the version is still the expected one and the account still stores content of this
-   * kind.
+   * Writes if the version is the expected one and the account still stores content of this kind.
    *
-   * @returns null when it does not, or the account is gone
+   * @returns null when it does not, or the account is deleted
    */
   write(
     accountId: string,
@@ -90,30 +94,38 @@ export class AccountSettingsRepository {
     expectedVersion: number,
   ): Promise<SettingsWritten | null> {
     const mode = content === null ? null : modeOf(content);
-    return this.writeWhere(this.database.query, accountId, content, expectedVersion, mode);
+    return this.writeWhere(this.database, accountId, content, expectedVersion, mode);
   }
 
-  /** Replaces the settings of an account that is locked, whatever mode it is in. */
-  async replace(query: Query, accountId: string, content: Content | null) {
-    return accountRow(await this.writeWhere(query, accountId, content, null, null));
+  /** Replaces the settings of an account that the caller has locked, in any mode. */
+  async replace(tx: Transaction, accountId: string, content: Content | null) {
+    return accountRow(await this.writeWhere(tx, accountId, content, null, null));
   }
 
-  /** Changes the mode of an account that is locked. @returns the `seq` of the update to send */
-  async changeMode(query: Query, accountId: string, mode: AccountMode, now: Date): Promise<number> {
+  /**
+   * Changes the mode of an account that the caller has locked. @returns the `seq` of the update to
+   * send
+   */
+  async changeMode(
+    tx: Transaction,
+    accountId: string,
+    mode: AccountMode,
+    now: Date,
+  ): Promise<number> {
     const changed = { encryptionMode: mode, encryptionModeChangedAt: now };
-    await query.manager.update(AccountEntity, { id: accountId }, changed);
-    return nextUpdateSeq(query, accountId);
+    await tx.manager.update(AccountEntity, { id: accountId }, changed);
+    return nextUpdateSeq(tx, accountId);
   }
 
   private async writeWhere(
-    query: Query,
+    runner: SqlRunner,
     accountId: string,
     content: Content | null,
     expectedVersion: number | null,
     mode: AccountMode | null,
   ): Promise<SettingsWritten | null> {
     const stored = content && this.atRest.store('account-settings', content, accountId);
-    const [row] = await query<{ version: number; seq: string }>(WRITE, [
+    const [row] = await runner.query<{ version: number; seq: string }>(WRITE, [
       accountId,
       stored?.form ?? null,
       stored?.bytes ?? null,
@@ -131,8 +143,8 @@ interface SettingsRow {
   readonly version: number;
 }
 
-async function readOwner(query: Query, sql: string, accountId: string): Promise<ContentOwner> {
+async function readOwner(runner: SqlRunner, sql: string, accountId: string): Promise<ContentOwner> {
   type Row = Omit<ContentOwner, 'modeChangedAt'> & { readonly modeChangedAt: Date };
-  const row = accountRow((await query<Row>(sql, [accountId]))[0]);
+  const row = accountRow((await runner.query<Row>(sql, [accountId]))[0]);
   return { ...row, modeChangedAt: row.modeChangedAt.getTime() };
 }

@@ -1,14 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type Repository } from 'typeorm';
+import { Random } from '../../common/runtime/random.js';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import type { Eligibility } from '../../policy/eligibility/eligibility.js';
+import { judgeSignals } from '../../policy/eligibility/signals.js';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
-import { Database, type Query } from '../database.js';
+import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { accountRow } from '../account-row.js';
+import { signalsOfAccounts, type IdentitySignals } from './directory/identity-signal.repository.js';
 import { insertAuditEvents } from './audit.repository.js';
 import {
   newSessions,
@@ -17,7 +19,6 @@ import {
   type NewSession,
 } from './session.repository.js';
 
-/** What a login needs to know of an account before it stores anything. */
 export interface AccountForLogin {
   readonly id: string;
   readonly isDisabled: boolean;
@@ -44,32 +45,33 @@ const CREATE_KEYED = `
     VALUES ($1, $2, 'keyed', $3, $4)
     ON CONFLICT ("public_key") DO NOTHING
     RETURNING "id", "token_epoch"),
-  "served" AS (SELECT * FROM "created", ${newSessions(5)}),
-  ${sessionsFrom('"served"', ['signed-up', 'logged-in'])}
+  "signed_up" AS (SELECT * FROM "created", ${newSessions(5)}),
+  ${sessionsFrom('"signed_up"', ['signed-up', 'logged-in'])}
   SELECT "id" FROM "created"`;
 
 @Injectable()
 export class AccountRepository {
   constructor(
-    private readonly database: Database,
+    private readonly database: DatabaseService,
     @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
     @InjectRepository(IdentityEntity) private readonly identities: Repository<IdentityEntity>,
+    private readonly random: Random,
   ) {}
 
   /**
-   * Makes the account of a device key with its first session, by one statement.
+   * Creates the account of a device key with its first session, by one statement.
    *
-   * @param query of the transaction that it belongs to, if any
-   * @returns the account's id; null when another login of the same key was first
+   * @param tx the transaction of the caller, if any
+   * @returns the account's id; null when a concurrent login of the same key was first
    */
   async createKeyed(
     publicKey: Buffer,
     encryptionMode: AccountMode,
     session: NewSession,
-    query: Query = this.database.query,
+    tx?: Transaction,
   ): Promise<string | null> {
-    const [account] = await query<{ id: string }>(CREATE_KEYED, [
-      randomUUID(),
+    const [account] = await (tx ?? this.database).query<{ id: string }>(CREATE_KEYED, [
+      this.random.uuid(),
       session.createdAt,
       publicKey,
       encryptionMode,
@@ -78,7 +80,7 @@ export class AccountRepository {
     return account?.id ?? null;
   }
 
-  /** @throws AppError `token-revoked` when the account is gone */
+  /** @throws AppError `token-revoked` when the account is deleted */
   async profile(accountId: string): Promise<AccountProfile> {
     const select = { id: true, createdAt: true, keyMode: true, encryptionMode: true };
     const account = accountRow(await this.accounts.findOne({ select, where: { id: accountId } }));
@@ -86,50 +88,61 @@ export class AccountRepository {
       where: { accountId },
       order: { connectedAt: 'ASC' },
     });
+    const signals = await signalsOfAccounts(this.database, [accountId]);
     const { id, createdAt, keyMode, encryptionMode } = account;
     return {
       id,
       createdAt: createdAt.getTime(),
       keyMode,
       encryptionMode,
-      identities: identities.map(toIdentityProfile),
+      identities: identities.map((identity) =>
+        toIdentityProfile(identity, signals.get(identity.id)),
+      ),
     };
   }
 
   /**
-   * Removes the account and all that refers to it; its audit events stay for as long as any.
+   * Deletes the account and all rows that refer to it. Its audit events stay until their retention
+   * ends.
    *
-   * @returns false when it was gone
+   * @returns false when it did not exist
    */
   remove(accountId: string, event: AuditEvent, now: Date): Promise<boolean> {
-    return this.database.transaction(async (query) => {
-      const isRemoved = await removeAccount(query, accountId);
+    return this.database.transaction(async (tx) => {
+      const isRemoved = await removeAccount(tx, accountId);
       if (isRemoved) {
-        await insertAuditEvents(query, [event], now);
+        await insertAuditEvents(tx, [event], now);
       }
       return isRemoved;
     });
   }
 }
 
-/** Removes the account in the caller's transaction. @returns false when it was gone */
-export async function removeAccount(query: Query, accountId: string): Promise<boolean> {
-  // Identities before the account: logins lock in that order.
-  await query(`SELECT FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`, [
+/** Deletes the account in the caller's transaction. @returns false when it did not exist */
+export async function removeAccount(tx: Transaction, accountId: string): Promise<boolean> {
+  // Identities are locked before the account, in the same order as logins do.
+  await tx.query(`SELECT FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`, [
     accountId,
   ]);
-  const { affected } = await query.manager.delete(AccountEntity, { id: accountId });
+  const { affected } = await tx.manager.delete(AccountEntity, { id: accountId });
   return affected === 1;
 }
 
-function toIdentityProfile(identity: IdentityEntity): IdentityProfile {
+function toIdentityProfile(
+  identity: IdentityEntity,
+  found: IdentitySignals | undefined,
+): IdentityProfile {
+  const { provider, eligibilityStatus, eligibilityReason } = identity;
+  const signals = judgeSignals({ provider, ...found });
+  const status = signals.isAllowed ? eligibilityStatus : 'ineligible';
+  const reason = signals.isAllowed ? eligibilityReason : signals.reason;
   return {
     provider: identity.provider,
     login: identity.login,
     eligibility: {
-      status: identity.eligibilityStatus,
-      // Of another status, it is why a check failed: that is for the operator.
-      reason: identity.eligibilityStatus === 'ineligible' ? identity.eligibilityReason : null,
+      status,
+      // The reasons of other statuses are failures of a check, which only the operator sees.
+      reason: status === 'ineligible' ? reason : null,
       checkedAt: identity.eligibilityCheckedAt?.getTime() ?? null,
       nextCheckAt: identity.eligibilityNextCheckAt?.getTime() ?? null,
     },

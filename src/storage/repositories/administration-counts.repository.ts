@@ -1,23 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../database.js';
+import { DatabaseService } from '../database.service.js';
 
-/** Rows that are counted one by one; beyond it a count says "at least", or is the planner's estimate. */
+/** Rows that are counted exactly; above it, a count is "at least" or the planner's estimate. */
 export const COUNTED = 100_000;
 
 export interface AccountCounts {
   /** An estimate above {@link COUNTED}. */
   readonly total: number;
-  /** At most one above {@link COUNTED}, as all below. */
+  /** At most one above {@link COUNTED}, like all counts below. */
   readonly disabled: number;
   readonly ineligible: number;
 }
 
-/** Re-checks of one provider's identities. */
 export interface DueCounts {
   readonly due: number;
-  /** Due for longer than the given time. */
+  /** Identities that have been due for longer than the given time. */
   readonly overdue: number;
-  /** When the one that waits longest became due, Unix milliseconds; null = none is due. */
+  /** Earliest due time, in Unix milliseconds; null = none is due. */
   readonly oldestDueAt: number | null;
 }
 
@@ -35,20 +34,20 @@ const ACCOUNTS = `
 
 const due = (before: string): string =>
   counted(
-    `"identity" WHERE "provider" = "asked"."id" AND "eligibility_next_check_at" <= ${before}`,
+    `"identity" WHERE "provider" = "provider_list"."id" AND "eligibility_next_check_at" <= ${before}`,
   );
 
 const DUE = `
-  SELECT "asked"."id", ${due('now()')} AS "due",
+  SELECT "provider_list"."id", ${due('now()')} AS "due",
     ${due(`now() - $2 * interval '1 millisecond'`)} AS "overdue",
     (SELECT min("eligibility_next_check_at") FROM "identity"
-     WHERE "provider" = "asked"."id" AND "eligibility_next_check_at" <= now()) AS "oldestDueAt"
-  FROM unnest($1::text[]) AS "asked" ("id")`;
+     WHERE "provider" = "provider_list"."id" AND "eligibility_next_check_at" <= now()) AS "oldestDueAt"
+  FROM unnest($1::text[]) AS "provider_list" ("id")`;
 
 /** Counts for an overview: each reads a bounded number of rows. */
 @Injectable()
 export class AdministrationCountsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly database: DatabaseService) {}
 
   async accounts(): Promise<AccountCounts> {
     const [row] = await this.database.query<AccountCounts & { readonly estimate: string }>(
@@ -61,7 +60,6 @@ export class AdministrationCountsRepository {
     };
   }
 
-  /** @returns by provider */
   async rechecks(
     providers: readonly string[],
     overdueMs: number,

@@ -6,31 +6,33 @@ import {
   type StoredAuditEvent,
 } from '../../policy/audit-event.js';
 import { Parameters, readPage, type PageParts } from '../bounded-page.js';
-import { Database, type Query } from '../database.js';
+import { DatabaseService, type Transaction } from '../database.service.js';
 import { deleteBatch } from './expired-rows.repository.js';
 import { AuditEventEntity } from '../entities/audit-event.entity.js';
 
 const RETAINED = { table: 'audit_event', key: 'id', column: 'at' };
+/** The condition of their index, literally. */
+const OF_REFUSALS = `"subject" IS NOT NULL OR "kind" = 'admin-refused'`;
 const MAX_REASON_LENGTH = 500;
 
-/** What to search events by; all that is given must match. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface AuditFilter {
-  /** The first moment. */
+  /** Inclusive. */
   readonly since?: number | undefined;
-  /** The moment behind the last. */
+  /** Exclusive. */
   readonly until?: number | undefined;
   readonly kind?: AuditKind | undefined;
   readonly accountId?: string | undefined;
   readonly actor?: string | undefined;
+  /** The beginning of the subject, login or e-mail address of a refused person, without case. */
+  readonly person?: string | undefined;
 }
 
 export const AUDIT_ORDERS = ['newest-first', 'oldest-first'] as const;
 
 export type AuditOrder = (typeof AUDIT_ORDERS)[number];
 
-/** The event behind which a page begins. */
 export interface AuditPosition {
-  /** Unix milliseconds. */
   readonly at: number;
   readonly id: string;
 }
@@ -41,23 +43,35 @@ export interface AuditPage {
   readonly next: AuditPosition | null;
 }
 
+const OF_PEOPLE = `"subject" IS NOT NULL`;
 const OF_OPERATORS = `"actor" NOT IN ('user', 'system', 'provider')`;
+
+export interface LoginCountsRow {
+  /** From 0. */
+  readonly bucket: number;
+  readonly logins: number;
+  readonly refusals: number;
+}
+
+/** Refused people are in the counts of refusals already, which have no subject. */
+const LOGIN_COUNTS = `
+  SELECT floor(EXTRACT(epoch FROM "at" - $1::timestamptz) * 1000 / $3::int)::int AS "bucket",
+    (count(*) FILTER (WHERE "kind" = 'logged-in'))::int AS "logins",
+    COALESCE(sum("count") FILTER (WHERE "kind" = 'login-refused'), 0)::float8 AS "refusals"
+  FROM "audit_event"
+  WHERE "at" >= $1::timestamptz AND "at" < $2::timestamptz
+    AND ("kind" = 'logged-in' OR ("kind" = 'login-refused' AND "subject" IS NULL))
+  GROUP BY "bucket"`;
 
 /** The audit log. Rows are added, and deleted when their retention ends; none is updated. */
 @Injectable()
 export class AuditRepository {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly database: DatabaseService) {}
 
-  /** Adds these events, by one statement. */
   add(events: readonly AuditEvent[], now: Date): Promise<void> {
-    return insertAuditEvents(this.database.query, events, now);
+    return this.database.transaction((tx) => insertAuditEvents(tx, events, now));
   }
 
-  /**
-   * One page of events.
-   *
-   * @param after `next` of the page before; null for the first page
-   */
   async page(
     filter: AuditFilter,
     after: AuditPosition | null,
@@ -65,33 +79,43 @@ export class AuditRepository {
   ): Promise<AuditPage> {
     const parameters = new Parameters();
     const parts = { ...searchFor(filter, after, order, parameters), parameters, limit };
-    const { rows, last } = await readPage<EventRow>(this.database.query, parts);
+    const { rows, last } = await readPage<EventRow>(this.database, parts);
     return {
       events: rows.map(toStored),
       next: last && { at: last.at.getTime(), id: last.id },
     };
   }
 
-  /** Deletes events up to `limit`, as {@link deleteBatch}. */
+  /** Counts by buckets of this length; one without events has no row. @param until exclusive */
+  loginCounts(since: Date, until: Date, bucketMs: number): Promise<LoginCountsRow[]> {
+    return this.database.query<LoginCountsRow>(LOGIN_COUNTS, [since, until, bucketMs]);
+  }
+
   deleteUntil(limit: Date): Promise<boolean> {
-    return deleteBatch(this.database.query, RETAINED, limit);
+    return deleteBatch(this.database, RETAINED, limit);
+  }
+
+  /** Deletes refused people and refused administration calls, as {@link deleteBatch}. */
+  deleteRefusalsUntil(limit: Date): Promise<boolean> {
+    return deleteBatch(this.database, { ...RETAINED, where: OF_REFUSALS }, limit);
   }
 }
 
-type EventRow = Omit<AuditEventEntity, 'accountId' | 'sessionId' | 'invitationId'> & {
+type EventRow = Omit<AuditEventEntity, 'accountId' | 'sessionId' | 'invitationId' | 'tokenEnd'> & {
   readonly account_id: string | null;
   readonly session_id: string | null;
   readonly invitation_id: string | null;
+  readonly token_end: string | null;
 };
 
 const COLUMNS = [
   ...['id', 'at', 'kind', 'actor', 'account_id', 'provider', 'reason', 'session_id'],
-  ...['address', 'invitation_id', 'count'],
+  ...['address', 'invitation_id', 'token_end', 'subject', 'login', 'email', 'count', 'txn'],
 ].map((name) => `"${name}"`);
 
-/** The filter with the most selective index leads; the others judge the events that it gives. */
+/** Chooses the filter with the most selective index; the others filter its rows. */
 function searchFor(
-  { since, until, kind, accountId, actor }: AuditFilter,
+  { since, until, kind, accountId, actor, person }: AuditFilter,
   after: AuditPosition | null,
   order: AuditOrder,
   parameters: Parameters,
@@ -99,8 +123,9 @@ function searchFor(
   const equal = (column: string, value: unknown, index: string | null) =>
     value === undefined ? [] : [{ sql: `"${column}" = ${parameters.bind(value)}`, index }];
   const isOperator = actor !== undefined && toOperatorName(actor) !== null;
-  // The conditions of the indexes, literal: so that a plan for any value uses them.
+  // The conditions of the indexes are literals, so that a generic plan can use them.
   const wanted = [
+    ...(person === undefined ? [] : [{ sql: ofPerson(parameters.bind(person)), index: OF_PEOPLE }]),
     ...equal('account_id', accountId, `"account_id" IS NOT NULL`),
     ...equal('actor', actor, isOperator ? OF_OPERATORS : null),
     ...equal('kind', kind, kind === 'logged-in' ? null : `"kind" <> 'logged-in'`),
@@ -127,25 +152,42 @@ function searchFor(
   };
 }
 
+/** @param text the placeholder of its beginning */
+function ofPerson(text: string): string {
+  const begins = ['subject', 'login', 'email'].map(
+    (column) => `starts_with(lower("${column}"), lower(${text}::text))`,
+  );
+  return `(${begins.join(' OR ')})`;
+}
+
 function toStored(event: EventRow): StoredAuditEvent {
   const { id, at, kind, actor, provider, reason, address, count } = event;
+  const { subject, login, email } = event;
   const { account_id: accountId, session_id: sessionId, invitation_id: invitationId } = event;
   return {
     ...{ id, at: at.getTime(), kind, actor, accountId, count },
     ...(sessionId !== null && { sessionId }),
     ...(address !== null && { address }),
+    ...(subject !== null && { subject }),
+    ...(login !== null && { login }),
+    ...(email !== null && { email }),
     ...(invitationId !== null && { invitationId }),
+    ...(event.token_end !== null && { tokenEnd: event.token_end }),
     ...(provider !== null && { provider }),
     ...(reason !== null && { reason }),
+    ...(event.txn !== null && { txn: event.txn }),
   };
 }
 
 /** Adds events in the caller's transaction, so that a change and its event are stored together. */
 export async function insertAuditEvents(
-  { manager }: Query,
+  { manager }: Transaction,
   events: readonly AuditEvent[],
   now: Date,
 ): Promise<void> {
+  if (events.length === 0) {
+    return;
+  }
   await manager
     .createQueryBuilder()
     .insert()

@@ -1,25 +1,38 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, LessThanOrEqual, MoreThan, type Repository } from 'typeorm';
+import { Random } from '../../common/runtime/random.js';
+import { USER_CODE_MISSES } from '../../policy/flow/code-limits.js';
 import type { KeyMode } from '../../policy/operator-policy.js';
-import { Database, type Query } from '../database.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
 import { DeviceAuthorizationEntity } from '../entities/device-authorization.entity.js';
+import { DeviceLookupMissEntity } from '../entities/device-lookup-miss.entity.js';
 import { accountRow } from '../account-row.js';
+import { AUTHENTICATED_AT, AUTHENTICATED_BY, type VouchingSession } from './session.repository.js';
 
-/** What a new device sends. */
 export type NewDevice = Pick<
   DeviceAuthorizationEntity,
   'publicKey' | 'proofHash' | 'clientName' | 'clientPlatform' | 'address'
 >;
 
-/** A device that waits for an answer. */
+export type Guesser = Pick<DeviceLookupMissEntity, 'accountId' | 'addressGroup'>;
+
+/** Any number that no other advisory lock has as its seed. */
+const LOOK_UPS = 8628;
+
+/** Time until which the misses of the account `$1` or of the address group `$2` refuse look-ups. */
+const REFUSED_UNTIL = `
+  SELECT max("expires_at") AS "until" FROM (
+    (SELECT "expires_at" FROM "device_lookup_miss" WHERE "account_id" = $1 AND "expires_at" > $3
+      ORDER BY "expires_at" DESC OFFSET $4 LIMIT 1)
+    UNION ALL
+    (SELECT "expires_at" FROM "device_lookup_miss" WHERE "address_group" = $2
+      AND "expires_at" > $3 ORDER BY "expires_at" DESC OFFSET $5 LIMIT 1)) AS "limit_end"`;
+
 export type WaitingDevice = Pick<DeviceAuthorizationEntity, keyof typeof WAITING>;
 
-/** A request as shown to its own device. */
 export type DeviceProgress = Pick<DeviceAuthorizationEntity, 'state' | 'proofHash' | 'polledAt'>;
 
-/** An answer to a request, and where it came from. */
 export interface DeviceAnswer {
   readonly id: string;
   readonly accountId: string;
@@ -30,7 +43,7 @@ export interface DeviceAnswer {
 export interface AnswerOutcome {
   readonly keyMode: KeyMode;
   readonly isAnswered: boolean;
-  /** Before this answer; null when there is no live request. */
+  /** State before this answer; null when there is no live request. */
   readonly state: DeviceProgress['state'] | null;
 }
 
@@ -39,12 +52,23 @@ type ApprovalRow = Pick<
   'approvedBy' | 'sealed' | 'clientName' | 'clientPlatform' | 'address'
 >;
 
-/** An approval that one caller has taken. */
 export interface TakenApproval extends Omit<ApprovalRow, 'approvedBy'> {
   readonly accountId: string;
-  /** Whether the session that approved is live, and its account is enabled. */
-  readonly isGood: boolean;
+  /** The session that approved; null = it has ended, or its account is disabled. */
+  readonly voucher: VouchingSession | null;
 }
+
+interface VoucherRow extends Omit<VouchingSession, 'inherited'> {
+  readonly authenticatedAt: Date;
+  readonly authenticatedBy: string;
+}
+
+/** Holds a live session and reads what it passes on. */
+const VOUCHER = `
+  SELECT "expires_at" AS "expiresAt", "provider_session" AS "providerSession", "certificate",
+    ${AUTHENTICATED_AT} AS "authenticatedAt", ${AUTHENTICATED_BY} AS "authenticatedBy"
+  FROM "session" WHERE "id" = $1 AND "account_id" = $2 AND "token_epoch" = $3
+    AND "expires_at" > $4 FOR SHARE`;
 
 /** Stores an answer to a pending request and its audit event. `$6` is the approval's sealed secret. */
 const answer = (audited: string, assignments: string, condition: string): string => `
@@ -60,7 +84,7 @@ const answer = (audited: string, assignments: string, condition: string): string
     (SELECT "state" FROM "device_authorization" WHERE "id" = $1 AND "expires_at" > $4) AS "state"
   FROM "owner"`;
 
-/** A keyed account sends its sealed secret, and a keyless one has none to send. */
+/** A keyed account must send its sealed secret; a keyless one has none. */
 const APPROVE = answer(
   'device-approved',
   `"state" = 'approved', "account_id" = $2, "approved_by" = $3, "sealed" = $6::text`,
@@ -77,23 +101,24 @@ const WAITING = {
   createdAt: true,
 } as const;
 
-/** Devices that ask to be added to an account, for the ten minutes that they may wait. */
+/** Devices that ask to join an account. Each request is valid for ten minutes. */
 @Injectable()
 export class DeviceAuthorizationRepository {
   constructor(
-    private readonly database: Database,
+    private readonly database: DatabaseService,
     @InjectRepository(DeviceAuthorizationEntity)
     private readonly devices: Repository<DeviceAuthorizationEntity>,
+    private readonly random: Random,
   ) {}
 
-  /** @returns the id of the request; null when another one has the user code */
+  /** @returns the id of the request; null when another request has the user code */
   async add(
     userCode: string,
     device: NewDevice,
     createdAt: Date,
     expiresAt: Date,
   ): Promise<string | null> {
-    const id = randomUUID();
+    const id = this.random.uuid();
     const added = await this.devices
       .createQueryBuilder()
       .insert()
@@ -105,38 +130,71 @@ export class DeviceAuthorizationRepository {
     return (added.raw as unknown[]).length === 0 ? null : id;
   }
 
-  /** The live request of a user code that was not answered yet. */
-  findWaiting(userCode: string, now: Date): Promise<WaitingDevice | null> {
-    return this.devices.findOne({
-      select: WAITING,
-      where: { userCode, state: 'pending', expiresAt: MoreThan(now) },
+  /**
+   * Finds the pending request of a user code. Misses are stored until `missUntil`, and too many of
+   * them refuse further look-ups. Look-ups of one account, and of one address group, run one after
+   * the other, so that simultaneous ones cannot exceed the limit.
+   *
+   * @returns null for a miss; a date, until which look-ups are refused
+   */
+  findWaiting(
+    userCode: string,
+    { accountId, addressGroup }: Guesser,
+    now: Date,
+    missUntil: Date,
+  ): Promise<WaitingDevice | Date | null> {
+    return this.database.transaction(async (tx) => {
+      for (const guesser of [accountId, addressGroup]) {
+        await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, ${LOOK_UPS}))`, [
+          guesser,
+        ]);
+      }
+      const [row] = await tx.query<{ until: Date | null }>(REFUSED_UNTIL, [
+        ...[accountId, addressGroup, now],
+        ...[USER_CODE_MISSES.perAccount - 1, USER_CODE_MISSES.perAddress - 1],
+      ]);
+      if (row !== undefined && row.until !== null) {
+        return row.until;
+      }
+      const where = { userCode, state: 'pending', expiresAt: MoreThan(now) } as const;
+      const options = { select: WAITING, where };
+      const found = await tx.manager.findOne(DeviceAuthorizationEntity, options);
+      if (found === null) {
+        const miss = { id: this.random.uuid(), accountId, addressGroup, expiresAt: missUntil };
+        await tx.manager.insert(DeviceLookupMissEntity, miss);
+      }
+      return found;
     });
   }
 
   /**
-   * Approves for an account, with its audit event, by one statement.
+   * Approves for an account, with its audit event, by one statement of the caller's transaction.
    *
-   * @param sealed null for keyless accounts, and for no other
-   * @throws AppError `token-revoked` when the account is gone
+   * @param sealed null exactly for keyless accounts
+   * @throws AppError `token-revoked` when the account is deleted
    */
-  approve(answer: DeviceAnswer, sealed: string | null, now: Date): Promise<AnswerOutcome> {
-    return this.answer(APPROVE, answer, now, [sealed]);
+  approve(
+    tx: Transaction,
+    answer: DeviceAnswer,
+    sealed: string | null,
+    now: Date,
+  ): Promise<AnswerOutcome> {
+    return store(tx, APPROVE, answer, now, [sealed]);
   }
 
   /** Refuses, with its audit event, by one statement. @throws AppError as {@link approve} */
   refuse(answer: DeviceAnswer, now: Date): Promise<AnswerOutcome> {
-    return this.answer(REFUSE, answer, now, []);
+    return store(this.database, REFUSE, answer, now, []);
   }
 
-  /** A live request, without a lock. */
   progressOf(id: string, now: Date): Promise<DeviceProgress | null> {
     const select = { id: true, state: true, proofHash: true, polledAt: true } as const;
     return this.devices.findOne({ select, where: { id, expiresAt: MoreThan(now) } });
   }
 
   /**
-   * Stores that the device asked, unless it asked after `lastBefore`; of any number of questions at
-   * the same moment one is stored.
+   * Stores the time of a poll, unless the device polled after `lastBefore`. Of several concurrent
+   * polls, one is stored.
    */
   async notePoll(id: string, now: Date, lastBefore: Date): Promise<boolean> {
     const { affected } = await this.devices.update(
@@ -150,20 +208,21 @@ export class DeviceAuthorizationRepository {
   }
 
   /**
-   * Takes an approval, for exactly one caller, and holds what it rests on until the transaction
-   * ends: a logout or a revocation at the same moment waits, and then ends the new session too.
+   * Takes an approval, for exactly one caller, and locks its account and the approving session until
+   * the transaction ends. A statement that ends sessions locks the account first ({@link holdAccounts}),
+   * so it also ends the new session.
    *
    * @returns null when there is none
    */
-  async take(query: Query, id: string, now: Date): Promise<TakenApproval | null> {
-    // The account first: deleting it locks it before the requests and sessions that go with it.
-    const [account] = await query<{ id: string; isDisabled: boolean; epoch: number }>(
+  async take(tx: Transaction, id: string, now: Date): Promise<TakenApproval | null> {
+    // The account is locked first: a deletion locks it before its requests and sessions.
+    const [account] = await tx.query<{ id: string; isDisabled: boolean; epoch: number }>(
       `SELECT "id", "disabled_at" IS NOT NULL AS "isDisabled", "token_epoch" AS "epoch"
        FROM "account" WHERE "id" = (SELECT "account_id" FROM "device_authorization" WHERE "id" = $1)
        FOR SHARE`,
       [id],
     );
-    const [taken] = await query<ApprovalRow>(
+    const [taken] = await tx.query<ApprovalRow>(
       `DELETE FROM "device_authorization"
        WHERE "id" = $1 AND "state" = 'approved' AND "expires_at" > $2 AND "account_id" = $3
        RETURNING "approved_by" AS "approvedBy", "sealed", "client_name" AS "clientName",
@@ -174,23 +233,29 @@ export class DeviceAuthorizationRepository {
       return null;
     }
     const { approvedBy, ...approval } = taken;
-    const alive = await query(
-      `SELECT FROM "session" WHERE "id" = $1 AND "account_id" = $2 AND "token_epoch" = $3
-         AND "expires_at" > $4 FOR SHARE`,
-      [approvedBy, account.id, account.epoch, now],
-    );
-    const isGood = alive.length > 0 && !account.isDisabled;
-    return { ...approval, accountId: account.id, isGood };
+    const parameters = [approvedBy, account.id, account.epoch, now];
+    const [row] = await tx.query<VoucherRow>(VOUCHER, parameters);
+    const voucher = row === undefined || account.isDisabled ? null : toVoucher(row);
+    return { ...approval, accountId: account.id, voucher };
   }
+}
 
-  private async answer(
-    statement: string,
-    { id, accountId, sessionId, address }: DeviceAnswer,
-    now: Date,
-    more: readonly unknown[],
-  ): Promise<AnswerOutcome> {
-    const parameters = [id, accountId, sessionId, now, address, ...more];
-    const [outcome] = await this.database.query<AnswerOutcome>(statement, parameters);
-    return accountRow(outcome);
-  }
+async function store(
+  runner: SqlRunner,
+  statement: string,
+  { id, accountId, sessionId, address }: DeviceAnswer,
+  now: Date,
+  more: readonly unknown[],
+): Promise<AnswerOutcome> {
+  const parameters = [id, accountId, sessionId, now, address, ...more];
+  const [outcome] = await runner.query<AnswerOutcome>(statement, parameters);
+  return accountRow(outcome);
+}
+
+function toVoucher({
+  authenticatedAt,
+  authenticatedBy: method,
+  ...row
+}: VoucherRow): VouchingSession {
+  return { ...row, inherited: { authenticatedAt, method } };
 }

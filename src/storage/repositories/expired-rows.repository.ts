@@ -1,33 +1,43 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Query } from '../database.js';
+import { DatabaseService, type SqlRunner } from '../database.service.js';
 
 const BATCH = 1000;
 
-/** Tables with `expires_at`, and their keys. */
 const EXPIRING = [
   ['login_challenge', 'challenge'],
   ['device_authorization', 'id'],
+  ['device_lookup_miss', 'id'],
   ['session', 'id'],
+  ['resource_session', 'id'],
   ['external_flow', 'state_hash'],
   ['external_pending', 'pending_hash'],
   ['logout_token', 'token_hash'],
+  ['client_assertion', 'assertion_hash'],
   ['invitation', 'id'],
 ] as const;
 
+interface ExpiringTable {
+  readonly table: string;
+  readonly key: string;
+  readonly column: string;
+  /** SQL of the rows that may be deleted. Default: all. */
+  readonly where?: string;
+}
+
 /**
- * Deletes at most one batch of rows from before `limit`, in the order of `column`, beside other
- * replicas that do the same.
+ * Deletes at most one batch of rows from before `limit`, in the order of `column`. Replicas may do
+ * so concurrently.
  *
- * @returns whether the batch was full, so that more may be left
+ * @returns true if the batch was full, so that more rows may be left
  */
 export async function deleteBatch(
-  query: Query,
-  { table, key, column }: { readonly table: string; readonly key: string; readonly column: string },
+  runner: SqlRunner,
+  { table, key, column, where = 'true' }: ExpiringTable,
   limit: Date,
 ): Promise<boolean> {
-  const deleted = await query(
+  const deleted = await runner.query(
     `DELETE FROM "${table}" WHERE "${key}" IN (
-       SELECT "${key}" FROM "${table}" WHERE "${column}" <= $1
+       SELECT "${key}" FROM "${table}" WHERE "${column}" <= $1 AND (${where})
        ORDER BY "${column}" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
      RETURNING 1`,
     [limit],
@@ -35,21 +45,20 @@ export async function deleteBatch(
   return deleted.length === BATCH;
 }
 
-/** Rows that have no effect after they expire. */
 @Injectable()
 export class ExpiredRowsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly database: DatabaseService) {}
 
   /**
-   * Deletes at most one batch per table, so that no statement grows with the backlog.
+   * Deletes at most one batch per table, which bounds the time of each statement.
    *
-   * @returns whether a full batch was found, so that more may be waiting
+   * @returns true if a batch was full, so that more rows may be left
    */
   async deleteBatch(now: Date): Promise<boolean> {
     let isMore = false;
     for (const [table, key] of EXPIRING) {
       const target = { table, key, column: 'expires_at' };
-      isMore = (await deleteBatch(this.database.query, target, now)) || isMore;
+      isMore = (await deleteBatch(this.database, target, now)) || isMore;
     }
     return isMore;
   }

@@ -4,34 +4,32 @@ import { CERTIFICATES } from '../../policy/admission/admission.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import type { EligibilityFacts, EligibilityStatus } from '../../policy/eligibility/eligibility.js';
 import type { EligibilityRecord, ScheduledRecord } from '../../policy/eligibility/offboarding.js';
-import { Database } from '../database.js';
-import { IdentityCredentials } from '../sealing/content-at-rest.js';
+import { DatabaseService } from '../database.service.js';
+import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 
-/** An identity that this process alone may re-check, until its lease ends. */
+/** An identity that only this process may re-check, until its lease ends. */
 export interface LeasedIdentity {
   readonly id: string;
   readonly accountId: string;
   readonly provider: string;
   readonly subject: string;
-  /** null = stored before issuers were. */
+  /** null = stored before issuers were stored. */
   readonly issuer: string | null;
   readonly login: string | null;
   readonly record: EligibilityRecord;
-  /** When it becomes or became due, Unix milliseconds. */
   readonly dueAt: number;
-  /** Milliseconds until then, by the database's clock; 0 = it was due. */
+  /** Milliseconds until `dueAt` by the database's clock; 0 = it is due. */
   readonly dueInMs: number;
-  /** Sealed; {@link IdentityDueRepository.openCredentials}. */
+  /** Sealed; see {@link IdentityDueRepository.openCredentials}. */
   readonly credentials: Buffer | null;
-  /** What the provider said last; null = nothing yet. */
+  /** The provider's last answer; null = none yet. */
   readonly facts: EligibilityFacts | null;
   /** null = not a certificate, or linked before certificates were stored. */
   readonly certificate: CertificateRecord | null;
-  /** Names this lease: a worker with an older one can store nothing. */
+  /** Identifies this lease: a worker with an older one can store nothing. */
   readonly leaseUntil: Date;
 }
 
-/** What is stored of the last answer about an identity. */
 export interface AnsweredIdentity extends Pick<LeasedIdentity, 'id' | 'subject' | 'facts'> {
   readonly status: EligibilityStatus;
   readonly certificate: CertificateRecord | null;
@@ -39,33 +37,42 @@ export interface AnsweredIdentity extends Pick<LeasedIdentity, 'id' | 'subject' 
 
 export interface RecheckResult {
   readonly record: ScheduledRecord;
-  /** What the provider returned; null keeps what is stored. */
+  /** The provider's answer; null keeps the stored one. */
   readonly facts: EligibilityFacts | null;
-  /** The issuer of the subject; null keeps what is stored. */
+  /** The issuer of the subject; null keeps the stored one. */
   readonly issuer: string | null;
-  /** Stored with the result, or neither is; null when nothing changed for the account. */
+  /** Stored together with the result; null when nothing changed for the account. */
   readonly event: AuditEvent | null;
 }
 
 const ADOPT_BATCH = 1000;
-/** The driver's Date cuts microseconds off. */
+/** Truncated, because the driver's Date has no microseconds. */
 export const DUE_NOW = `date_trunc('milliseconds', now())`;
 
-const IS_NAMED = `("certificate" #>> '{reference,issuerName}' = $2
-  AND "certificate" #>> '{reference,serialNumber}' = ANY($3::text[]))`;
+/** The certificate of a row and the authorities of its path, each as a `RevocationReference`. */
+const PATH = `(SELECT "certificate" -> 'reference' AS "one"
+  UNION ALL SELECT jsonb_array_elements("certificate" #> '{reference,issuers}')) AS "path"`;
 
-/** The queue of identities to re-check. Leases go by the database's clock: replicas' may differ. */
+const IS_NAMED = `EXISTS (SELECT 1 FROM ${PATH}
+  WHERE "one" ->> 'issuerName' = $2 AND "one" ->> 'serialNumber' = ANY($3::text[]))`;
+
+const MAX_KEYS = 8;
+
+/**
+ * The queue of identities to re-check. Leases use the database's clock, because the clocks of
+ * replicas may differ.
+ */
 @Injectable()
 export class IdentityDueRepository {
   constructor(
-    private readonly database: Database,
-    private readonly sealing: IdentityCredentials,
+    private readonly database: DatabaseService,
+    private readonly sealing: IdentityCredentialsService,
   ) {}
 
   /**
-   * Leases up to `limit` identities of one provider that no worker has, by one statement.
+   * Leases up to `limit` unleased identities of one provider, by one statement.
    *
-   * @param aheadMs also those that become due within this time
+   * @param aheadMs includes identities that become due within this time
    */
   async lease(
     provider: string,
@@ -98,17 +105,16 @@ export class IdentityDueRepository {
     }));
   }
 
-  /** Releases leases of identities that were not re-checked: they are due as before. */
   async release(identities: readonly LeasedIdentity[]): Promise<void> {
     await this.database.query(
       `UPDATE "identity" SET "lease_until" = NULL
-       FROM unnest($1::uuid[], $2::timestamptz[]) AS "given" ("id", "lease_until")
-       WHERE "identity"."id" = "given"."id" AND "identity"."lease_until" = "given"."lease_until"`,
+       FROM unnest($1::uuid[], $2::timestamptz[]) AS "leased" ("id", "lease_until")
+       WHERE "identity"."id" = "leased"."id" AND "identity"."lease_until" = "leased"."lease_until"`,
       [identities.map(({ id }) => id), identities.map(({ leaseUntil }) => leaseUntil)],
     );
   }
 
-  /** @throws BrokenSealError when the master secret they were sealed with is gone */
+  /** @throws BrokenSealError when the master secret that sealed them is missing */
   openCredentials({ accountId, provider, credentials }: LeasedIdentity): string | null {
     return this.sealing.open(accountId, provider, credentials);
   }
@@ -116,7 +122,7 @@ export class IdentityDueRepository {
   /**
    * Stores rotated credentials under a lease.
    *
-   * @returns false when the lease is lost: a newer login or worker knows better
+   * @returns false when the lease is lost: a newer login or worker has stored newer ones
    */
   async saveCredentials(identity: LeasedIdentity, credentials: string): Promise<boolean> {
     const sealed = this.sealing.seal(identity.accountId, identity.provider, credentials);
@@ -128,10 +134,11 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Stores a result and ends the lease. A signal that came during the check keeps the identity due.
+   * Stores a result and ends the lease. A signal that arrived during the check keeps the identity
+   * due.
    *
    * @returns null when the lease is lost and nothing was stored; else the `seq` of the update to
-   *   send, which is null when nothing changed for the account, and whether that one is keyless
+   *   send, which is null when nothing changed for the account, and if the account is keyless
    */
   async store(
     identity: LeasedIdentity,
@@ -170,12 +177,34 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Makes due the identities of certificates that an authority revoked: those that an identity keeps,
-   * and those of live sessions.
+   * Keys of an authority, of the paths by which identities were accepted.
+   *
+   * @param issuerName DER of the authority's name, base64
+   * @param anchorKeys SHA-256 of the public keys of the authorities that are trusted now, hex
+   * @returns base64 DER of the keys
+   */
+  issuerKeys(
+    issuerName: string,
+    anchorKeys: readonly string[],
+  ): Promise<{ readonly key: string; readonly signsLists: boolean }[]> {
+    return this.database.query<{ key: string; signsLists: boolean }>(
+      `SELECT DISTINCT "one" ->> 'issuerKey' AS "key",
+         COALESCE("one" ->> 'issuerSignsLists', 'true') = 'true' AS "signsLists"
+       FROM "identity", LATERAL ${PATH}
+       WHERE "provider" = $1 AND "one" ->> 'issuerName' = $2 AND "one" ->> 'issuerKey' IS NOT NULL
+         AND COALESCE("certificate" #>> '{reference,anchorKey}' = ANY($3::text[]), true)
+       LIMIT ${MAX_KEYS}`,
+      [CERTIFICATES, issuerName, anchorKeys],
+    );
+  }
+
+  /**
+   * Makes due the identities of certificates that an authority revoked, or of those below a revoked
+   * authority: those that an identity keeps, and those of live sessions.
    *
    * @param issuerName DER of the authority's name, base64
    * @param serialNumbers lower-case hex without leading zero bytes
-   * @returns how many became due; those that are refused already do not
+   * @returns the number of identities that became due, without those already refused
    */
   async makeCertificatesDue(issuerName: string, serialNumbers: readonly string[]): Promise<number> {
     const made = await this.database.query(
@@ -189,7 +218,10 @@ export class IdentityDueRepository {
     return made.length;
   }
 
-  /** Identities of a provider with the last answers, in the order of their ids, after one of them. */
+  /**
+   * Returns identities of a provider with their last answers, in the order of their ids, after the
+   * id `after`.
+   */
   page(provider: string, after: string | null, limit: number): Promise<AnsweredIdentity[]> {
     return this.database.query<AnsweredIdentity>(
       `SELECT "id", "subject", "eligibility_status" AS "status", "facts", "certificate"
@@ -199,7 +231,7 @@ export class IdentityDueRepository {
     );
   }
 
-  /** Makes these identities due. @returns how many became due */
+  /** @returns the number of identities that became due */
   async makeTheseDue(ids: readonly string[]): Promise<number> {
     const made = await this.database.query(
       `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
@@ -209,7 +241,7 @@ export class IdentityDueRepository {
     return made.length;
   }
 
-  /** Makes due every identity of a provider. @returns how many became due */
+  /** Marks every identity of a provider as due. @returns the number that became due */
   async makeAllDue(provider: string): Promise<number> {
     const made = await this.database.query(
       `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
@@ -219,7 +251,7 @@ export class IdentityDueRepository {
     return made.length;
   }
 
-  /** @returns how many identities became due: 0 when no account has that one */
+  /** @returns the number of identities that became due: 0 when no account has this one */
   async makeDue(provider: string, subject: string): Promise<number> {
     const made = await this.database.query(
       `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
@@ -230,9 +262,9 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Sets the first check time of identities that were linked while nothing was re-checked.
+   * Sets the first check time of identities that were linked while re-checks were disabled.
    *
-   * @returns whether there may be more of them
+   * @returns true if there may be more of them
    */
   async adopt(providers: readonly string[]): Promise<boolean> {
     const adopted = await this.database.query(
@@ -246,13 +278,12 @@ export class IdentityDueRepository {
     return adopted.length === ADOPT_BATCH;
   }
 
-  /** When the identity that waited longest was last answered for; null when there is none. */
   async oldestCheck(providers: readonly string[]): Promise<number | null> {
     const [row] = await this.database.query<{ oldest: Date | null }>(
-      `SELECT min("first"."answered_at") AS "oldest" FROM unnest($1::text[]) AS "asked" ("provider")
+      `SELECT min("oldest_identity"."answered_at") AS "oldest" FROM unnest($1::text[]) AS "provider_list" ("provider")
        CROSS JOIN LATERAL (
          SELECT COALESCE("eligibility_checked_at", "connected_at") AS "answered_at" FROM "identity"
-         WHERE "provider" = "asked"."provider" ORDER BY "answered_at" LIMIT 1) AS "first"`,
+         WHERE "provider" = "provider_list"."provider" ORDER BY "answered_at" LIMIT 1) AS "oldest_identity"`,
       [providers],
     );
     return row?.oldest?.getTime() ?? null;

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Random } from '../../common/runtime/random.js';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
@@ -10,60 +10,55 @@ import {
 } from '../../policy/eligibility/identity-link.js';
 import type { AccountMode } from '../../policy/operator-policy.js';
 import { insertAuditEvents } from './audit.repository.js';
-import { Database, type Query } from '../database.js';
+import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
-import { IdentityCredentials } from '../sealing/content-at-rest.js';
+import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 import { nextUpdateSeq } from '../account-row.js';
 
-/** An identity that a provider has just proven. */
 export interface ProvenIdentity {
   readonly provider: string;
   readonly subject: string;
   /** The issuer of the subject; null = identities of this kind have no issuer. */
   readonly authority: Authority | null;
   readonly facts: EligibilityFacts;
-  /** What a later re-check needs; null keeps what is stored. */
+  /** Credentials for later re-checks; null keeps the stored ones. */
   readonly credentials: string | null;
-  /** null = not a certificate. */
   readonly certificate: CertificateRecord | null;
   readonly checkedAt: Date;
-  /** Of an identity that is new here; null = nothing is re-checked. */
   readonly firstCheckAt: Date | null;
-  /** Of one that is known. */
   readonly nextCheckAt: Date | null;
 }
 
 export interface KnownIdentity {
   readonly accountId: string;
   readonly accountMode: AccountMode;
-  /** null = stored before issuers were. */
+  /** null = stored before issuers were stored. */
   readonly issuer: string | null;
 }
 
-/** Identities of a provider id that another issuer named. */
 export interface ForeignIdentities {
   readonly issuer: string;
   readonly identities: number;
 }
 
-/** A change to send to the account's clients. */
 export interface IdentityChange {
   readonly accountId: string;
   readonly seq: number;
-  /** Its audit event, stored with it; null when it changes nothing about access. */
+  /** Audit event, stored with the change; null when the change does not affect access. */
   readonly event: AuditEvent | null;
 }
 
 /**
- * Links between accounts and their identities. Rows are locked identity first, account second:
- * every transaction that changes both keeps to that order.
+ * Links between accounts and identities. Transactions that change both lock the identity first and
+ * the account second.
  */
 @Injectable()
 export class IdentityRepository {
   constructor(
-    private readonly database: Database,
-    private readonly credentials: IdentityCredentials,
+    private readonly database: DatabaseService,
+    private readonly credentials: IdentityCredentialsService,
+    private readonly random: Random,
   ) {}
 
   async find(provider: string, subject: string): Promise<KnownIdentity | null> {
@@ -76,9 +71,11 @@ export class IdentityRepository {
     return known ?? null;
   }
 
-  /** Identities that a link of this one to the account could conflict with, locked. */
+  /**
+   * Locks and returns the identities that a link of this one to the account could conflict with.
+   */
   async lockAround(
-    { manager }: Query,
+    { manager }: Transaction,
     accountId: string,
     { provider, subject }: ProvenIdentity,
   ): Promise<LinkedIdentity[]> {
@@ -100,8 +97,15 @@ export class IdentityRepository {
     }));
   }
 
-  /** @returns false when it was linked elsewhere, or another one to this account, a moment ago */
-  async insert({ manager }: Query, accountId: string, proven: ProvenIdentity): Promise<boolean> {
+  /**
+   * @returns false when a concurrent transaction linked it elsewhere, or linked another one to this
+   * account
+   */
+  async insert(
+    { manager }: Transaction,
+    accountId: string,
+    proven: ProvenIdentity,
+  ): Promise<boolean> {
     const { provider, subject, checkedAt } = proven;
     const sealed = this.credentials.seal(accountId, provider, proven.credentials);
     const inserted = await manager
@@ -109,7 +113,7 @@ export class IdentityRepository {
       .insert()
       .into(IdentityEntity)
       .values({
-        ...{ id: randomUUID(), accountId, provider, subject, connectedAt: checkedAt },
+        ...{ id: this.random.uuid(), accountId, provider, subject, connectedAt: checkedAt },
         ...confirmed(proven),
         eligibilityNextCheckAt: proven.firstCheckAt,
         credentials: sealed,
@@ -121,8 +125,11 @@ export class IdentityRepository {
     return (inserted.raw as unknown[]).length > 0;
   }
 
-  /** Stores what the provider returned about an identity that is linked already. */
-  async refresh({ manager }: Query, accountId: string, proven: ProvenIdentity): Promise<void> {
+  async refresh(
+    { manager }: Transaction,
+    accountId: string,
+    proven: ProvenIdentity,
+  ): Promise<void> {
     const { provider, subject, credentials } = proven;
     const sealed = this.credentials.seal(accountId, provider, credentials);
     await manager.update(
@@ -139,16 +146,16 @@ export class IdentityRepository {
   }
 
   /**
-   * Stores that the provider's answer about an identity, if it is known here, was a no. A re-check
-   * that is under way began before and loses its lease.
+   * Stores a refusal by the provider of an identity, if it is known here. A running re-check began
+   * earlier and loses its lease.
    *
    * @returns null when nothing changed
    */
   recordRefusal(proven: ProvenIdentity, reason: string): Promise<IdentityChange | null> {
     const { provider, subject, authority, facts, checkedAt, nextCheckAt } = proven;
     const issuers = authority === null ? [] : issuersOf(authority);
-    return this.database.transaction(async (query) => {
-      const [refused] = await query<{ accountId: string }>(
+    return this.database.transaction(async (tx) => {
+      const [refused] = await tx.query<{ accountId: string }>(
         `UPDATE "identity" SET "login" = $3, "facts" = $4, "eligibility_status" = 'ineligible',
            "eligibility_reason" = $5, "eligibility_checked_at" = $6,
            "eligibility_next_check_at" = $7, "consecutive_failures" = 0, "lease_until" = NULL
@@ -166,15 +173,15 @@ export class IdentityRepository {
       }
       const { accountId } = refused;
       const event = { kind: 'eligibility-lost', actor: 'provider', provider, reason } as const;
-      return this.noteChange(query, accountId, { ...event, accountId }, checkedAt);
+      return this.noteChange(tx, accountId, { ...event, accountId }, checkedAt);
     });
   }
 
   /**
-   * The identities of an account, locked until the transaction ends, with its key mode: of two that
-   * are unlinked at once the second waits for the first.
+   * Locks and returns the identities of an account, with its key mode. Of two concurrent unlinks,
+   * the second waits for the first.
    */
-  async lockOf({ manager }: Query, accountId: string) {
+  async lockOf({ manager }: Transaction, accountId: string) {
     const identities = await manager.find(IdentityEntity, {
       where: { accountId },
       order: { id: 'ASC' },
@@ -186,7 +193,7 @@ export class IdentityRepository {
     return { keyMode: account?.keyMode ?? null, providers };
   }
 
-  /** Identities under a provider id that another issuer named, at most 10 issuers of them. */
+  /** Returns identities under a provider id with another issuer, of at most 10 issuers. */
   foreign(provider: string, authority: Authority): Promise<ForeignIdentities[]> {
     return this.database.query<ForeignIdentities>(
       `SELECT "issuer", count(*)::int AS "identities" FROM "identity"
@@ -196,43 +203,40 @@ export class IdentityRepository {
     );
   }
 
-  /** @returns null when there was nothing to unlink */
   async unlink(
-    query: Query,
+    tx: Transaction,
     accountId: string,
     provider: string,
     now: Date,
   ): Promise<IdentityChange | null> {
-    const { affected } = await query.manager.delete(IdentityEntity, { accountId, provider });
+    const { affected } = await tx.manager.delete(IdentityEntity, { accountId, provider });
     const event = { kind: 'identity-unlinked', actor: 'user', accountId, provider } as const;
-    return affected === 0 ? null : this.noteChange(query, accountId, event, now);
+    return affected === 0 ? null : this.noteChange(tx, accountId, event, now);
   }
 
   /**
-   * Numbers a change for the account's clients and stores its audit event, in the transaction that
-   * makes it.
+   * Takes the `seq` of a change for the account's clients and stores its audit event, in the
+   * transaction of the change.
    *
-   * @throws AppError `token-revoked` when the account is gone
+   * @throws AppError `token-revoked` when the account is deleted
    */
   async noteChange(
-    query: Query,
+    tx: Transaction,
     accountId: string,
     event: AuditEvent | null,
     now: Date,
   ): Promise<IdentityChange> {
-    const seq = await nextUpdateSeq(query, accountId);
+    const seq = await nextUpdateSeq(tx, accountId);
     if (event !== null) {
-      await insertAuditEvents(query, [event], now);
+      await insertAuditEvents(tx, [event], now);
     }
     return { accountId, seq, event };
   }
 }
 
-/** What is stored of an identity that its provider has just confirmed. */
 function confirmed({ facts, checkedAt, nextCheckAt, authority, certificate }: ProvenIdentity) {
   return {
-    // A code of an earlier version has none.
-    ...(certificate !== null && { certificate }),
+    certificate,
     login: facts.login,
     facts,
     eligibilityStatus: 'eligible' as const,

@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Random } from '../../common/runtime/random.js';
 import type { AuditEvent, OperatorName } from '../../policy/audit-event.js';
 import type { AccountMode } from '../../policy/operator-policy.js';
-import { Database } from '../database.js';
+import { DatabaseService } from '../database.service.js';
 import { InvitationEntity } from '../entities/invitation.entity.js';
 import { insertAuditEvents } from './audit.repository.js';
 import {
@@ -12,9 +13,7 @@ import {
   type NewSession,
 } from './session.repository.js';
 
-/** What an administrator decides about an invitation. */
 export interface NewInvitation {
-  /** Accounts that it may make. */
   readonly uses: number;
   readonly expiresAt: Date;
   readonly note: string | null;
@@ -29,34 +28,30 @@ export interface ListedInvitation {
   readonly createdBy: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** null = it is not revoked. */
   readonly revokedAt: number | null;
 }
 
-/** The invitation behind which a page begins. */
 export interface InvitationPosition {
-  /** Unix milliseconds. */
   readonly createdAt: number;
   readonly id: string;
 }
 
 export interface InvitationPage {
   readonly invitations: readonly ListedInvitation[];
-  /** null = this is the last page. */
   readonly next: InvitationPosition | null;
 }
 
-/** The account of an invited device key, and the invitation that made it. */
+/** The account of an invited device key, and its invitation. */
 export interface InvitedAccount {
-  /** null = another login of the same key was first: then the invitation is not used. */
+  /** null = a concurrent login of the same key was first; the invitation is then unused. */
   readonly accountId: string | null;
   readonly invitationId: string;
   readonly inviter: OperatorName;
 }
 
 /**
- * The row is locked before its uses are compared, so sign-ups with one code wait for one another; and
- * it is counted only when the account was made.
+ * Locks the row before comparing its uses, so that sign-ups with one code run one after another,
+ * and counts a use only when the account was created.
  */
 const SIGN_UP = `
   WITH "open" AS (
@@ -71,51 +66,60 @@ const SIGN_UP = `
   "counted" AS (
     UPDATE "invitation" SET "used" = "used" + 1
     WHERE "id" = (SELECT "id" FROM "open") AND EXISTS (SELECT FROM "created")),
-  "served" AS (SELECT * FROM "created", ${newSessions(6)}),
-  ${sessionsFrom('"served"', ['signed-up', 'logged-in'])},
+  "signed_up" AS (SELECT * FROM "created", ${newSessions(6)}),
+  ${sessionsFrom('"signed_up"', ['signed-up', 'logged-in'])},
   "invited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "invitation_id", "session_id",
       "address")
-    SELECT "at", 'invitation-used', "open"."created_by", "served"."id", "open"."id", "session_id",
+    SELECT "at", 'invitation-used', "open"."created_by", "signed_up"."id", "open"."id", "session_id",
       "address"
-    FROM "served", "open")
+    FROM "signed_up", "open")
   SELECT (SELECT "id" FROM "created") AS "accountId", "id" AS "invitationId",
     "created_by" AS "inviter"
   FROM "open"`;
 
+export interface InvitationOrigin {
+  readonly actor: OperatorName;
+  /** Address of the operator's client; absent = the operator worked on the database. */
+  readonly address?: string;
+}
+
 /** Invitations. A code is found by its hash alone; it has enough entropy for an unsalted one. */
 @Injectable()
 export class InvitationRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly random: Random,
+  ) {}
 
   /**
    * Stores an invitation and its audit event.
    *
    * @param code of `drawInvitationCode`
-   * @returns its id
+   * @returns the id of the invitation
    */
   async create(
     code: string,
     { uses, expiresAt, note }: NewInvitation,
-    actor: OperatorName,
+    { actor, ...by }: InvitationOrigin,
     now: Date,
   ): Promise<string> {
-    const id = randomUUID();
-    await this.database.transaction(async (query) => {
+    const id = this.random.uuid();
+    await this.database.transaction(async (tx) => {
       const row = { id, codeHash: hashOf(code), note, uses, createdBy: actor };
-      await query.manager.insert(InvitationEntity, { ...row, createdAt: now, expiresAt });
+      await tx.manager.insert(InvitationEntity, { ...row, createdAt: now, expiresAt });
       const event: AuditEvent = {
-        ...{ kind: 'invitation-created', actor, accountId: null, invitationId: id },
+        ...{ kind: 'invitation-created', actor, ...by, accountId: null, invitationId: id },
         ...(note !== null && { reason: note }),
       };
-      await insertAuditEvents(query, [event], now);
+      await insertAuditEvents(tx, [event], now);
     });
     return id;
   }
 
   /**
-   * Makes the account of a device key with its first session, and counts the use of the invitation, by
-   * one statement. A refused one stores nothing.
+   * Creates the account of a device key with its first session, and counts the use of the
+   * invitation, by one statement. A refused sign-up stores nothing.
    *
    * @param code of `readInvitationCode`
    * @returns null for a code that is unknown, used up, revoked or expired
@@ -127,16 +131,16 @@ export class InvitationRepository {
     session: NewSession,
   ): Promise<InvitedAccount | null> {
     const [account] = await this.database.query<InvitedAccount>(SIGN_UP, [
-      ...[randomUUID(), session.createdAt, publicKey, encryptionMode, hashOf(code)],
+      ...[this.random.uuid(), session.createdAt, publicKey, encryptionMode, hashOf(code)],
       ...sessionParameters([session]),
     ]);
     return account ?? null;
   }
 
   /**
-   * One page, newest first. Those that expired are deleted after a minute.
+   * Returns one page, newest first. Expired invitations are deleted after a minute.
    *
-   * @param after `next` of the page before; null for the first page
+   * @param after `next` of the previous page; null for the first page
    */
   async page(after: InvitationPosition | null, limit: number): Promise<InvitationPage> {
     const rows = await this.database.query<
@@ -163,14 +167,14 @@ export class InvitationRepository {
     };
   }
 
-  /** Revokes an invitation, with its audit event; the accounts it made stay. */
+  /** Revokes an invitation, with its audit event. Its accounts stay. */
   revoke(
     id: string,
-    { actor, reason }: { readonly actor: OperatorName; readonly reason: string },
+    by: InvitationOrigin & { readonly reason: string },
     now: Date,
   ): Promise<'done' | 'unchanged' | 'not-found'> {
-    return this.database.transaction(async (query) => {
-      const [found] = await query<{ isRevoked: boolean }>(
+    return this.database.transaction(async (tx) => {
+      const [found] = await tx.query<{ isRevoked: boolean }>(
         `SELECT "revoked_at" IS NOT NULL AS "isRevoked" FROM "invitation" WHERE "id" = $1
          FOR UPDATE`,
         [id],
@@ -181,10 +185,10 @@ export class InvitationRepository {
       if (found.isRevoked) {
         return 'unchanged';
       }
-      await query.manager.update(InvitationEntity, { id }, { revokedAt: now });
+      await tx.manager.update(InvitationEntity, { id }, { revokedAt: now });
       const kind = 'invitation-revoked';
-      const event: AuditEvent = { kind, actor, accountId: null, invitationId: id, reason };
-      await insertAuditEvents(query, [event], now);
+      const event: AuditEvent = { kind, accountId: null, invitationId: id, ...by };
+      await insertAuditEvents(tx, [event], now);
       return 'done';
     });
   }

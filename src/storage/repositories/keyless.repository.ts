@@ -1,13 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Runtime } from '../../common/runtime/runtime.js';
 import type { LinkedIdentity } from '../../policy/eligibility/identity-link.js';
 import type { KeyMode } from '../../policy/operator-policy.js';
 import type { AccountForLogin } from './account.repository.js';
 import { batched } from '../batched.js';
-import { Database, type Query } from '../database.js';
-import { IdentityCredentials } from '../sealing/content-at-rest.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
+import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 import type { ProvenIdentity } from './identity.repository.js';
+import { holdAccounts } from '../account-row.js';
 import {
+  AUTHENTICATED_BY,
   inOrderOf,
   newSessions,
   SESSION_COUNT,
@@ -18,12 +20,11 @@ import {
   type NewSession,
 } from './session.repository.js';
 
-/** An identity with the account that it logs in to. */
 export interface IdentityAccount {
   readonly account: AccountForLogin;
   readonly keyMode: KeyMode;
   readonly identity: LinkedIdentity;
-  /** Of the certificate that was shown last, hex; null = not known. */
+  /** Fingerprint of the last presented certificate, hex; null = unknown. */
   readonly fingerprint: string | null;
 }
 
@@ -32,12 +33,12 @@ interface IdentityKey {
   readonly subject: string;
 }
 
-/** A login of which nothing new is known: it has no issuer, and brings no credentials. */
+/** A login without new facts about its identity: it has no issuer and no credentials. */
 export interface PlainLogin extends IdentityKey {
   readonly login: string | null;
-  /** Of the certificate that was shown, hex; null = not known. */
+  /** Fingerprint of the presented certificate, hex; null = unknown. */
   readonly fingerprint: string | null;
-  /** An identity that was confirmed before is to be confirmed again. */
+  /** An identity that was confirmed before this time must be confirmed again. */
   readonly freshAfter: Date;
   readonly session: NewSession;
 }
@@ -46,14 +47,14 @@ const FINGERPRINT = `"certificate" #>> '{facts,fingerprint}'`;
 
 const LOG_IN = `
   WITH "found" AS MATERIALIZED (
-    SELECT "asked".*, "account"."id", "token_epoch"
+    SELECT "new_session".*, "account"."id", "token_epoch"
     FROM ${newSessions(1, { provider: 'text', subject: 'text', login: 'text', fresh_after: 'timestamptz', fingerprint: 'text' })}
     JOIN "identity" USING ("provider", "subject")
     JOIN "account" ON "account"."id" = "identity"."account_id"
     WHERE "key_mode" = 'keyless' AND "disabled_at" IS NULL AND "eligibility_status" = 'eligible'
-      AND "identity"."login" IS NOT DISTINCT FROM "asked"."login"
-      AND "eligibility_checked_at" > "asked"."fresh_after"
-      AND ${FINGERPRINT} IS NOT DISTINCT FROM "asked"."fingerprint"),
+      AND "identity"."login" IS NOT DISTINCT FROM "new_session"."login"
+      AND "eligibility_checked_at" > "new_session"."fresh_after"
+      AND ${FINGERPRINT} IS NOT DISTINCT FROM "new_session"."fingerprint"),
   ${sessionsFrom('"found"')}
   SELECT "session_id" AS "sessionId", "id", false AS "isDisabled", ${SESSION_COUNT} AS "sessions"
   FROM "found"`;
@@ -68,8 +69,9 @@ const LOCK = `
   FOR UPDATE OF "identity"`;
 
 /**
- * The identity decides who makes the account: of any number of first logins one inserts it, and the
- * others wait for that one and insert nothing. Foreign keys are checked when both rows are there.
+ * The unique identity decides which login creates the account: of concurrent first logins one
+ * inserts it, and the others wait for it and insert nothing. Foreign keys are checked when both
+ * rows exist.
  */
 const CREATE = `
   WITH "linked" AS (
@@ -89,36 +91,42 @@ const CREATE = `
     FROM "created", unnest(ARRAY['signed-up', 'identity-linked']) AS "kind")
   SELECT "id" FROM "created"`;
 
-/** Accounts that an identity alone opens. */
 @Injectable()
 export class KeylessRepository {
-  private readonly logInTogether = batched(
-    (logins: readonly PlainLogin[]) => logInAll(this.database.query, logins),
-    { maxKeys: 500 },
-  );
+  private readonly logInTogether: (login: PlainLogin) => Promise<LoggedInAccount | null>;
 
   constructor(
-    private readonly database: Database,
-    private readonly credentials: IdentityCredentials,
-  ) {}
+    database: DatabaseService,
+    private readonly credentials: IdentityCredentialsService,
+    private readonly runtime: Runtime,
+  ) {
+    this.logInTogether = batched(
+      runtime,
+      (logins: readonly PlainLogin[]) => logInAll(database, logins),
+      { maxKeys: 500 },
+    );
+  }
 
   /**
-   * Logs in to the account of an identity of which nothing new is known, by one statement for all
-   * such logins of the same moment.
+   * Logs in to the account of an identity without new facts, by one statement for all such
+   * simultaneous logins.
    *
-   * @returns null where something is new, or the account is not to be logged in to like this
+   * @returns null where a fact is new, or the account needs a full login
    */
   logIn(login: PlainLogin): Promise<LoggedInAccount | null> {
-    // PostgreSQL stores no such text, and would refuse the other logins with it.
+    // PostgreSQL cannot store such text, and would reject the other logins of the statement as
+    // well.
     const isStorable = ![login.subject, login.login ?? ''].some((text) => text.includes('\0'));
     return isStorable ? this.logInTogether(login) : Promise.resolve(null);
   }
 
-  /** Ends the account's sessions of one login method. @returns their ids */
-  async endSessions(query: Query, accountId: string, method: string): Promise<string[]> {
-    const ended = await query<{ id: string }>(
+  /** Ends the account's sessions that began with one login method. @returns their ids */
+  async endSessions(tx: Transaction, accountId: string, method: string): Promise<string[]> {
+    await holdAccounts(tx, [accountId]);
+    const ended = await tx.query<{ id: string }>(
       `WITH "ended" AS (
-         DELETE FROM "session" WHERE "account_id" = $1 AND "method" = $2 RETURNING "id"),
+         DELETE FROM "session" WHERE "account_id" = $1 AND ${AUTHENTICATED_BY} = $2
+         RETURNING "id"),
        "audited" AS (
          INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id")
          SELECT now(), 'token-revoked', 'provider', $1, $2, "id" FROM "ended")
@@ -128,9 +136,8 @@ export class KeylessRepository {
     return ended.map(({ id }) => id);
   }
 
-  /** Locks the identity until the transaction ends. */
-  async lock(query: Query, key: IdentityKey): Promise<IdentityAccount | null> {
-    const [row] = await query<IdentityAccountRow>(LOCK, [key.provider, key.subject]);
+  async lock(tx: Transaction, key: IdentityKey): Promise<IdentityAccount | null> {
+    const [row] = await tx.query<IdentityAccountRow>(LOCK, [key.provider, key.subject]);
     if (row === undefined) {
       return null;
     }
@@ -139,15 +146,16 @@ export class KeylessRepository {
   }
 
   /**
-   * Makes the account of an identity that has none, with its identity, by one statement.
+   * Creates an account with its identity, by one statement.
    *
-   * @returns its id; null when another first login was faster: it is committed by then
+   * @returns its id; null when a concurrent first login created it, which is committed by then
    */
-  async create(query: Query, proven: ProvenIdentity, now: Date): Promise<string | null> {
+  async create(tx: Transaction, proven: ProvenIdentity, now: Date): Promise<string | null> {
     const { provider, subject, authority, facts, credentials, checkedAt, firstCheckAt } = proven;
     const { certificate } = proven;
-    const accountId = randomUUID();
-    const [account] = await query<{ id: string }>(CREATE, [
+    const { random } = this.runtime;
+    const accountId = random.uuid();
+    const [account] = await tx.query<{ id: string }>(CREATE, [
       provider,
       subject,
       facts.login,
@@ -156,7 +164,7 @@ export class KeylessRepository {
       checkedAt,
       firstCheckAt,
       accountId,
-      randomUUID(),
+      random.uuid(),
       now,
       authority?.issuer ?? null,
       certificate === null ? null : JSON.stringify(certificate),
@@ -166,10 +174,10 @@ export class KeylessRepository {
 }
 
 async function logInAll(
-  query: Query,
+  runner: SqlRunner,
   logins: readonly PlainLogin[],
 ): Promise<(LoggedInAccount | null)[]> {
-  const rows = await query<LoggedInRow>(LOG_IN, [
+  const rows = await runner.query<LoggedInRow>(LOG_IN, [
     ...sessionParameters(logins.map(({ session }) => session)),
     logins.map(({ provider }) => provider),
     logins.map(({ subject }) => subject),

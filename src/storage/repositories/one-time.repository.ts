@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, type Query } from '../database.js';
-import { ExternalPendingEntity } from '../entities/one-time.entity.js';
-import { BrokenSealError, SealedBox, type SealPurpose } from '../sealing/sealed-box.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
+import {
+  BrokenSealError,
+  SealedBoxService,
+  type SealPurpose,
+} from '../sealing/sealed-box.service.js';
 
-/** Tables of rows that are issued once and taken once, with their key columns. */
 const KEYS = {
   login_challenge: 'challenge',
   external_flow: 'state_hash',
@@ -18,13 +20,13 @@ const KEYS = {
  * @returns null when there is none, or it has expired
  */
 async function takeOnce<Row extends object>(
-  query: Query,
+  runner: SqlRunner,
   table: keyof typeof KEYS,
   key: Buffer,
   now: Date,
   columns = '',
 ): Promise<Row | null> {
-  const [taken] = await query<Row & { readonly expiresAt: Date }>(
+  const [taken] = await runner.query<Row & { readonly expiresAt: Date }>(
     `DELETE FROM "${table}" WHERE "${KEYS[table]}" = $1
      RETURNING "expires_at" AS "expiresAt"${columns}`,
     [key],
@@ -32,10 +34,9 @@ async function takeOnce<Row extends object>(
   return taken !== undefined && taken.expiresAt > now ? taken : null;
 }
 
-/** Challenges of this server that no login has used. */
 @Injectable()
 export class LoginChallengeRepository {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly database: DatabaseService) {}
 
   async add(challenge: Buffer, expiresAt: Date): Promise<void> {
     await this.database.query(
@@ -46,15 +47,14 @@ export class LoginChallengeRepository {
 
   /** @returns true for exactly one caller, and only before the challenge expires */
   async take(challenge: Buffer, now: Date): Promise<boolean> {
-    return (await takeOnce(this.database.query, 'login_challenge', challenge, now)) !== null;
+    return (await takeOnce(this.database, 'login_challenge', challenge, now)) !== null;
   }
 }
 
-/** Where the contents of each kind of seal are stored. */
 const TABLES = {
   'external-flow': 'external_flow',
   'external-pending': 'external_pending',
-  // A proven identity that waits for its client too; another kind of seal, so neither opens as the other.
+  // A proven identity as well, but another kind of seal, so that neither opens as the other.
   'mtls-claim': 'external_pending',
   'mtls-connect': 'external_pending',
   'mtls-connect-start': 'external_flow',
@@ -65,17 +65,16 @@ const TABLES = {
 type Kind = keyof typeof TABLES;
 
 /**
- * Logins through a provider while they are under way. A row is found only by the secret that was
- * issued, is opened only by this server, and is taken by exactly one caller.
+ * Provider logins in progress. A row is found only by the issued secret, opened only by this
+ * server, and taken by exactly one caller.
  */
 @Injectable()
 export class ExternalFlowRepository {
   constructor(
-    private readonly database: Database,
-    private readonly box: SealedBox,
+    private readonly database: DatabaseService,
+    private readonly box: SealedBoxService,
   ) {}
 
-  /** @param contents sealed before they are stored */
   async add(kind: Kind, secret: string, contents: object, expiresAt: Date): Promise<void> {
     const table = TABLES[kind];
     const hash = hashOf(secret);
@@ -89,27 +88,27 @@ export class ExternalFlowRepository {
   /**
    * Takes the contents, once.
    *
-   * @param query of the transaction that uses them: when it fails they are still there
-   * @returns null when there are none, they have expired, or no master secret opens them any more
+   * @param tx the transaction that uses them: if it fails, they are kept
+   * @returns null when there are none, they have expired, or no master secret opens them
    */
   async take<Contents>(
     kind: Kind,
     secret: string,
     now: Date,
-    query: Query = this.database.query,
+    tx?: Transaction,
   ): Promise<Contents | null> {
     const hash = hashOf(secret);
     const taken = await takeOnce<{ readonly contents: Buffer }>(
-      query,
+      tx ?? this.database,
       TABLES[kind],
       hash,
       now,
       ', "contents"',
     );
-    return taken && this.open<Contents>(kind, hash, taken.contents);
+    return taken && (this.open(kind, hash, taken.contents) as Contents | null);
   }
 
-  /** Reads the contents and leaves them there. @returns as {@link take} */
+  /** Reads the contents without taking them. @returns as {@link take} */
   async read<Contents>(kind: Kind, secret: string, now: Date): Promise<Contents | null> {
     const hash = hashOf(secret);
     const table = TABLES[kind];
@@ -117,13 +116,13 @@ export class ExternalFlowRepository {
       `SELECT "contents" FROM "${table}" WHERE "${KEYS[table]}" = $1 AND "expires_at" > $2`,
       [hash, now],
     );
-    return found === undefined ? null : this.open<Contents>(kind, hash, found.contents);
+    return found === undefined ? null : (this.open(kind, hash, found.contents) as Contents | null);
   }
 
   /**
-   * Takes the contents, once, when the caller may have them.
+   * Takes the contents, once, if the check passes.
    *
-   * @param check throws to refuse: they are still there then
+   * @param check throws to refuse; the contents are then kept
    * @returns as {@link take}
    */
   takeChecked<Contents>(
@@ -132,8 +131,8 @@ export class ExternalFlowRepository {
     now: Date,
     check: (contents: Contents) => void,
   ): Promise<Contents | null> {
-    return this.database.transaction(async (query) => {
-      const contents = await this.take<Contents>(kind, secret, now, query);
+    return this.database.transaction(async (tx) => {
+      const contents = await this.take<Contents>(kind, secret, now, tx);
       if (contents !== null) {
         check(contents);
       }
@@ -141,16 +140,15 @@ export class ExternalFlowRepository {
     });
   }
 
-  /** Deletes a pending login or a session of an administrator, known or not. */
+  /** Deletes a pending login or an administrator's session, if it exists. */
   async drop(secret: string): Promise<void> {
-    await this.database.query.manager.delete(ExternalPendingEntity, {
-      pendingHash: hashOf(secret),
-    });
+    const sql = `DELETE FROM "external_pending" WHERE "pending_hash" = $1`;
+    await this.database.query(sql, [hashOf(secret)]);
   }
 
-  private open<Contents>(kind: Kind, hash: Buffer, contents: Buffer): Contents | null {
+  private open(kind: Kind, hash: Buffer, contents: Buffer): unknown {
     try {
-      return JSON.parse(this.box.open(kind, hash.toString('hex'), contents)) as Contents;
+      return JSON.parse(this.box.open(kind, hash.toString('hex'), contents));
     } catch (error) {
       if (error instanceof BrokenSealError) {
         return null;

@@ -1,20 +1,26 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/errors.js';
+import { Runtime } from '../../common/runtime/runtime.js';
+import type { AuditEvent } from '../../policy/audit-event.js';
 import { batched } from '../batched.js';
-import { Database, type Query } from '../database.js';
+import { DatabaseService, type Transaction } from '../database.service.js';
 import { PushTokenEntity } from '../entities/push-token.entity.js';
 import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
 import { lockAccount, nextUpdateSeq } from '../account-row.js';
+import { insertAuditEvents } from './audit.repository.js';
 
-/** What an app says of itself beside its token. */
 export type PushTokenFacts = Pick<PushTokenEntity, 'clientServerUrl' | 'name' | 'platform'>;
 
 /** Times are Unix milliseconds. */
-export type PushToken = Omit<InMilliseconds<PushTokenEntity>, 'accountId' | 'tokenHash'>;
+export type PushToken = Omit<
+  InMilliseconds<PushTokenEntity>,
+  'accountId' | 'tokenHash' | 'sessionId'
+>;
 
-/** Beyond this the token unused for longest is removed (contract, Push tokens). */
+/** Limit of tokens; beyond it the least recently used one is removed (contract, Push tokens). */
 const MAX_PER_ACCOUNT = 100;
-/** Bounds the rows of one answer together with the bound of each account. */
+/** Together with the limit per account, this bounds the rows of one statement. */
 const LISTS_AT_ONCE = 50;
 
 const LIST = `
@@ -25,57 +31,116 @@ const LIST = `
 const REMOVE_SURPLUS = `
   DELETE FROM "push_token" WHERE "id" IN (
     SELECT "id" FROM "push_token" WHERE "account_id" = $1
-    ORDER BY "updated_at" DESC, "id" OFFSET $2)`;
+    ORDER BY "updated_at" DESC, "id" OFFSET $2)
+  RETURNING "token"`;
 
-/** Push tokens of accounts. The list is SQL: `find` takes twice its time, and senders ask often. */
+/** Its row is deleted in a transaction that locks the account first. */
+const IS_LIVE = `
+  SELECT FROM "session" JOIN "account" ON "account"."id" = "session"."account_id"
+    AND "account"."token_epoch" = "session"."token_epoch"
+  WHERE "session"."id" = $2 AND "account_id" = $1`;
+
+type Saver = Required<Pick<AuditEvent, 'sessionId'>> & { readonly accountId: string };
+
+export interface TokenChange {
+  readonly seq: number;
+  readonly events: readonly AuditEvent[];
+}
+
+/**
+ * Push tokens of accounts. The list is SQL: `find` takes twice the time, and senders read it often.
+ */
 @Injectable()
 export class PushTokenRepository {
-  /** An account's tokens, newest first; one statement for all requests of the same moment. */
-  readonly list = batched(
-    async (accountIds: readonly string[]) => {
-      const rows = await this.database.query<PushTokenEntity>(LIST, [accountIds]);
-      const lists = new Map(accountIds.map((accountId): [string, PushToken[]] => [accountId, []]));
-      rows.forEach(({ accountId, ...row }) => lists.get(accountId)?.push(inMilliseconds(row)));
-      return accountIds.map((accountId) => lists.get(accountId) ?? []);
-    },
-    { maxKeys: LISTS_AT_ONCE },
-  );
+  /** Returns an account's tokens, newest first, by one statement for all simultaneous requests. */
+  readonly list: (accountId: string) => Promise<PushToken[]>;
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly runtime: Runtime,
+  ) {
+    this.list = batched(runtime, (accountIds) => this.listAll(accountIds), {
+      maxKeys: LISTS_AT_ONCE,
+    });
+  }
 
   /**
+   * Saves a token, which belongs from then on to the session that saves it.
+   *
    * @param facts those that are undefined stay as they are
-   * @returns the `seq` of the update to send
-   * @throws AppError `token-revoked`
+   * @throws AppError `token-revoked` when the session has ended
    */
   save(
-    accountId: string,
+    saver: Saver,
     token: string,
     facts: Partial<PushTokenFacts>,
     now: Date,
-  ): Promise<number> {
-    return this.database.transaction(async (query) => {
-      const seq = await nextUpdateSeq(query, accountId);
-      await upsert(query, accountId, token, facts, now);
-      await query(REMOVE_SURPLUS, [accountId, MAX_PER_ACCOUNT]);
-      return seq;
+  ): Promise<TokenChange> {
+    const { accountId, sessionId } = saver;
+    return this.database.transaction(async (tx) => {
+      const seq = await nextUpdateSeq(tx, accountId);
+      // A transaction that ends the session waits for this lock, and then removes the token too.
+      if ((await tx.query(IS_LIVE, [accountId, sessionId])).length === 0) {
+        throw new AppError('token-revoked');
+      }
+      const key = { accountId, tokenHash: hashOf(token) };
+      const isKnown = await tx.manager.existsBy(PushTokenEntity, key);
+      await upsert(tx, this.runtime.random.uuid(), saver, token, facts, now);
+      const surplus = await tx.query<{ token: string }>(REMOVE_SURPLUS, [
+        accountId,
+        MAX_PER_ACCOUNT,
+      ]);
+      const by = { actor: 'user', ...saver } as const;
+      const events = [
+        ...(isKnown ? [] : [tokenEvent('push-token-added', token, by)]),
+        ...surplus.map((removed) => tokenEvent('push-token-removed', removed.token, by)),
+      ];
+      await insertAuditEvents(tx, events, now);
+      return { seq, events };
     });
   }
 
-  /** @returns the `seq` of the update to send; null when there was nothing to remove */
-  remove(accountId: string, token: string): Promise<number | null> {
-    return this.database.transaction(async (query) => {
-      await lockAccount(query, accountId);
+  /** @returns null when there was nothing to remove */
+  remove(saver: Saver, token: string, now: Date): Promise<TokenChange | null> {
+    const { accountId } = saver;
+    return this.database.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
       const key = { accountId, tokenHash: hashOf(token) };
-      const { affected } = await query.manager.delete(PushTokenEntity, key);
-      return affected === 0 ? null : nextUpdateSeq(query, accountId);
+      const { affected } = await tx.manager.delete(PushTokenEntity, key);
+      if (affected === 0) {
+        return null;
+      }
+      const events = [tokenEvent('push-token-removed', token, { actor: 'user', ...saver })];
+      await insertAuditEvents(tx, events, now);
+      return { seq: await nextUpdateSeq(tx, accountId), events };
     });
+  }
+
+  private async listAll(accountIds: readonly string[]): Promise<PushToken[][]> {
+    const rows = await this.database.query<PushTokenEntity>(LIST, [accountIds]);
+    const lists = new Map(accountIds.map((accountId): [string, PushToken[]] => [accountId, []]));
+    rows.forEach(({ accountId, ...row }) => lists.get(accountId)?.push(inMilliseconds(row)));
+    return accountIds.map((accountId) => lists.get(accountId) ?? []);
   }
 }
 
+const SHOWN_CHARACTERS = 4;
+
+/** The audit event of a token: its last characters distinguish it, and never half of a short one. */
+export function tokenEvent(
+  kind: 'push-token-added' | 'push-token-removed',
+  token: string,
+  by: Omit<AuditEvent, 'kind'>,
+): AuditEvent {
+  const characters = [...token];
+  const length = Math.min(SHOWN_CHARACTERS, Math.floor(characters.length / 2));
+  return { ...by, kind, tokenEnd: characters.slice(characters.length - length).join('') };
+}
+
 async function upsert(
-  query: Query,
-  accountId: string,
+  tx: Transaction,
+  id: string,
+  { accountId, sessionId }: Saver,
   token: string,
   { clientServerUrl, name, platform }: Partial<PushTokenFacts>,
   now: Date,
@@ -87,16 +152,16 @@ async function upsert(
     ...(name === undefined ? [] : ['name']),
     ...(platform === undefined ? [] : ['platform']),
   ];
-  await query.manager
+  await tx.manager
     .createQueryBuilder()
     .insert()
     .into(PushTokenEntity)
     .values({
-      ...{ id: randomUUID(), accountId, token, tokenHash, ...times },
+      ...{ id, accountId, sessionId, token, tokenHash, ...times },
       ...{ clientServerUrl: clientServerUrl ?? null, name: name ?? null },
       platform: platform ?? null,
     })
-    .orUpdate([...given, 'updated_at'], ['account_id', 'token_hash'])
+    .orUpdate([...given, 'session_id', 'updated_at'], ['account_id', 'token_hash'])
     .updateEntity(false)
     .execute();
 }

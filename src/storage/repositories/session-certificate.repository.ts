@@ -1,16 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
-import { Database } from '../database.js';
+import { holdAccounts } from '../account-row.js';
+import { DatabaseService } from '../database.service.js';
+
+const END = `
+  WITH "ended" AS (
+    DELETE FROM "session" WHERE "account_id" = $1 AND "certificate" = $2::jsonb
+    RETURNING "id"),
+  "audited" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
+      "session_id")
+    SELECT $3, 'token-revoked', 'provider', $1, $4, $5, "id" FROM "ended")
+  SELECT "id" FROM "ended"`;
 
 /** The certificates that logins showed, where they are not the one that the identity keeps. */
 @Injectable()
 export class SessionCertificateRepository {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly database: DatabaseService) {}
 
   /**
-   * The certificates of the account's live sessions, without repetition.
+   * Returns the distinct certificates of the account's live sessions.
    *
-   * @param newest of the identity; left out
+   * @param newest certificate of the identity, which is left out
    */
   async othersThan(
     newest: CertificateRecord | null,
@@ -32,17 +43,11 @@ export class SessionCertificateRepository {
     reason: string,
     now: Date,
   ): Promise<string[]> {
-    const ended = await this.database.query<{ id: string }>(
-      `WITH "ended" AS (
-         DELETE FROM "session" WHERE "account_id" = $1 AND "certificate" = $2::jsonb
-         RETURNING "id"),
-       "audited" AS (
-         INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
-           "session_id")
-         SELECT $3, 'token-revoked', 'provider', $1, $4, $5, "id" FROM "ended")
-       SELECT "id" FROM "ended"`,
-      [accountId, JSON.stringify(certificate), now, provider, reason],
-    );
+    const parameters = [accountId, JSON.stringify(certificate), now, provider, reason];
+    const ended = await this.database.transaction(async (tx) => {
+      await holdAccounts(tx, [accountId]);
+      return tx.query<{ id: string }>(END, parameters);
+    });
     return ended.map(({ id }) => id);
   }
 }

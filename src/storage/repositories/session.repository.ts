@@ -2,48 +2,64 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, type Repository } from 'typeorm';
+import { Runtime } from '../../common/runtime/runtime.js';
 import { MAX_SESSIONS } from '../../policy/admission/access.js';
-import type { AuditEvent, AuditKind } from '../../policy/audit-event.js';
+import type { AuditKind } from '../../policy/audit-event.js';
 import type { CertificateRecord } from '../../policy/certificate/certificate-record.js';
 import { batched } from '../batched.js';
-import { Database, type Query } from '../database.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { SessionEntity } from '../entities/session.entity.js';
 import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
 import { accountRow } from '../account-row.js';
-import { insertAuditEvents } from './audit.repository.js';
 
-/** What a login stores of itself. Times are in whole seconds where the token repeats them. */
+/** A session to store. Times are in whole seconds where the token repeats them. */
 export interface NewSession {
   /** UUID; the `jti` of the token. */
   readonly id: string;
-  /** `key_challenge`, `mtls`, `device` or a provider's id. */
   readonly method: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly clientName: string | null;
   readonly clientPlatform: string | null;
   readonly address: string | null;
-  /** {@link hashOfProviderSession}; null = the login was part of none. */
+  /** {@link hashOfProviderSession}; null = the login belongs to no provider session. */
   readonly providerSession: Buffer | null;
-  /** The certificate that was shown; null = none. */
   readonly certificate: CertificateRecord | null;
+  /** The earlier login that authenticated it; null = this login did. */
+  readonly inherited: InheritedLogin | null;
 }
 
-/** Under which a session is found again when its provider ends its own: of bounded length. */
+/** The login at the start of a chain of sessions, each of which approved the next. */
+export interface InheritedLogin {
+  readonly authenticatedAt: Date;
+  readonly method: string;
+}
+
+/** Facts that a session passes on to the sessions that it approves. */
+export interface VouchingSession extends Pick<
+  NewSession,
+  'expiresAt' | 'providerSession' | 'certificate'
+> {
+  readonly inherited: InheritedLogin;
+}
+
+/**
+ * Hashes the id of a provider's session, for its back-channel logout: the stored value has a
+ * bounded length.
+ */
 export function hashOfProviderSession(provider: string, session: string): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([provider, session]))
     .digest();
 }
 
-const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address", "provider_session", "shown"`;
+const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address", "provider_session", "session_certificate", "authenticated_at", "authenticated_by"`;
 const SESSION_TYPES = [
   ...['uuid', 'text', 'timestamptz', 'timestamptz'],
-  ...['text', 'text', 'text', 'bytea', 'jsonb'],
+  ...['text', 'text', 'text', 'bytea', 'jsonb', 'timestamptz', 'text'],
 ];
 
-/** One array a column, for {@link newSessions}. */
 export function sessionParameters(sessions: readonly NewSession[]): unknown[][] {
   return [
     sessions.map(({ id }) => id),
@@ -55,11 +71,13 @@ export function sessionParameters(sessions: readonly NewSession[]): unknown[][] 
     sessions.map(({ address }) => address),
     sessions.map(({ providerSession }) => providerSession),
     sessions.map(({ certificate }) => certificate && JSON.stringify(certificate)),
+    sessions.map(({ inherited }) => inherited?.authenticatedAt ?? null),
+    sessions.map(({ inherited }) => inherited?.method ?? null),
   ];
 }
 
 /**
- * A relation of the sessions to make, from the parameters `$first` on.
+ * SQL of a relation with the sessions to store, from the parameters `$first` on.
  *
  * @param more types of further columns by their names, as the parameters after those
  */
@@ -67,17 +85,21 @@ export function newSessions(first: number, more: Readonly<Record<string, string>
   const types = [...SESSION_TYPES, ...Object.values(more)];
   const arrays = types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
   const columns = [SESSION_COLUMNS, ...Object.keys(more).map((name) => `"${name}"`)].join(', ');
-  return `unnest(${arrays}) AS "asked" (${columns})`;
+  return `unnest(${arrays}) AS "new_session" (${columns})`;
 }
 
-/** Live sessions of the account in `found`, and those of other logins at the same moment. */
+/** A session that authenticated itself stores neither. */
+export const AUTHENTICATED_AT = `COALESCE("session"."authenticated_at", "session"."created_at")`;
+export const AUTHENTICATED_BY = `COALESCE("session"."authenticated_by", "session"."method")`;
+
+/** Sessions of the account in `found`, including those of simultaneous logins. */
 export const SESSION_COUNT = `
   ((SELECT count(*) FROM "session" WHERE "session"."account_id" = "found"."id")
     + count(*) OVER (PARTITION BY "id") - 1)::int`;
 
 /**
- * Parts of a `WITH` that store the session of each row of `source` and its audit events: every
- * login's own statement ends with them.
+ * Parts of a `WITH` that store the session of each row of `source` and its audit events. Every
+ * login statement ends with them.
  *
  * @param source a relation with the columns of {@link newSessions}, and `id` and `token_epoch` of
  *   the account
@@ -85,26 +107,26 @@ export const SESSION_COUNT = `
  */
 export function sessionsFrom(source: string, kinds: readonly AuditKind[] = ['logged-in']): string {
   return `
-  "begun" AS (
+  "inserted_session" AS (
     INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
       "expires_at", "method", "client_name", "client_platform", "address", "provider_session",
-      "certificate")
+      "certificate", "authenticated_at", "authenticated_by")
     SELECT "session_id", "id", "token_epoch", "at", "at", "until", "method", "client_name",
-      "client_platform", "address", "provider_session", "shown"
+      "client_platform", "address", "provider_session", "session_certificate",
+      "authenticated_at", "authenticated_by"
     FROM ${source}),
-  "logged" AS (
+  "inserted_event" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
       "address")
     SELECT "at", "kind", 'user', "id", "method", "session_id", "address"
     FROM ${source}, unnest(ARRAY[${kinds.map((kind) => `'${kind}'`).join(', ')}]) AS "kind")`;
 }
 
-/** The account that a login found. */
 export interface LoggedInAccount {
   readonly id: string;
-  /** Then no session was made. */
+  /** If true, no session was created. */
   readonly isDisabled: boolean;
-  /** Live sessions that the account had before, and those of other logins at the same moment. */
+  /** Live sessions that the account had before, including those of simultaneous logins. */
   readonly sessions: number;
 }
 
@@ -113,29 +135,27 @@ const LISTED = [
   ...(['method', 'clientName', 'clientPlatform', 'address'] as const),
 ];
 
-/** A live session as its account sees it. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export type ListedSession = InMilliseconds<Pick<SessionEntity, (typeof LISTED)[number]>>;
 
-/** The use of an account, by its live sessions. */
 export interface SessionActivityFacts {
   readonly sessions: number;
-  /** Unix milliseconds. */
   readonly lastSeenAt: number;
 }
 
-interface Asked {
+interface Login {
   readonly key: string | Buffer;
   readonly session: NewSession;
 }
 
-/** Logs in to the accounts whose `column` is asked for, by one statement. */
+/** SQL that logs in to the accounts that `column` finds. */
 const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string => `
   WITH "found" AS MATERIALIZED (
-    SELECT "asked".*, "account"."id", "token_epoch", "disabled_at" IS NOT NULL AS "is_disabled"
+    SELECT "new_session".*, "account"."id", "token_epoch", "disabled_at" IS NOT NULL AS "is_disabled"
     FROM ${newSessions(1, { key: type })}
-    JOIN "account" ON "account"."${column}" = "asked"."key"),
-  "served" AS (SELECT * FROM "found" WHERE NOT "is_disabled"),
-  ${sessionsFrom('"served"')}
+    JOIN "account" ON "account"."${column}" = "new_session"."key"),
+  "enabled" AS (SELECT * FROM "found" WHERE NOT "is_disabled"),
+  ${sessionsFrom('"enabled"')}
   SELECT "session_id" AS "sessionId", "id", "is_disabled" AS "isDisabled",
     ${SESSION_COUNT} AS "sessions"
   FROM "found"`;
@@ -143,78 +163,75 @@ const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string =>
 const BY_ID = logInBy('id', 'uuid');
 const BY_KEY = logInBy('public_key', 'bytea');
 
-/** What another login ends at the same moment is left to it: neither waits for the other. */
+/**
+ * SQL that ends surplus sessions. It locks the accounts first, as every statement that ends sessions
+ * does, and skips rows whose use is being stored.
+ */
 const END_SURPLUS = `
-  WITH "surplus" AS (
+  WITH "held" AS MATERIALIZED (
+    SELECT "id" FROM "account" WHERE "id" = ANY($1) ORDER BY "id" FOR NO KEY UPDATE),
+  "surplus" AS (
     SELECT "id" FROM (
       SELECT "id", row_number() OVER (
-        PARTITION BY "account_id" ORDER BY "last_seen_at" DESC, "id") AS "place"
-      FROM "session" WHERE "account_id" = ANY($1)) AS "placed"
-    WHERE "place" > $2),
-  "taken" AS (
+        PARTITION BY "account_id" ORDER BY "last_seen_at" DESC, "id") AS "rank"
+      FROM "session" WHERE "account_id" IN (SELECT "id" FROM "held")) AS "ranked"
+    WHERE "rank" > $2),
+  "locked" AS (
     SELECT "id" FROM "session" WHERE "id" IN (SELECT "id" FROM "surplus") FOR UPDATE SKIP LOCKED)
-  DELETE FROM "session" WHERE "id" IN (SELECT "id" FROM "taken")
+  DELETE FROM "session" WHERE "id" IN (SELECT "id" FROM "locked")
   RETURNING "id", "account_id" AS "accountId"`;
 
 const LOGINS = { maxKeys: 500 };
 
-/** Logins and how long they last. A token is good while its session is there. */
 @Injectable()
 export class SessionRepository {
-  private readonly logInToId = batched(
-    (asked: readonly Asked[]) => logInAll(this.database.query, BY_ID, asked),
-    LOGINS,
-  );
-
-  private readonly logInWithKey = batched(
-    (asked: readonly Asked[]) => logInAll(this.database.query, BY_KEY, asked),
-    LOGINS,
-  );
+  private readonly logInToId: (login: Login) => Promise<LoggedInAccount | null>;
+  private readonly logInWithKey: (login: Login) => Promise<LoggedInAccount | null>;
 
   /**
-   * Ends the sessions of the account that were unused longest, beyond the bound; by one statement
-   * for all accounts of the same moment. Gives their ids.
+   * Ends the account's least recently used sessions beyond the limit, by one statement for all
+   * simultaneous calls. Returns their ids.
    */
-  readonly endSurplus = batched(async (accountIds: readonly string[]) => {
-    const ended = await this.database.query<{ id: string; accountId: string }>(END_SURPLUS, [
-      [...new Set(accountIds)],
-      MAX_SESSIONS,
-    ]);
-    return accountIds.map((asked) =>
-      ended.flatMap(({ id, accountId }) => (accountId === asked ? [id] : [])),
-    );
-  }, LOGINS);
+  readonly endSurplus: (accountId: string) => Promise<string[]>;
 
   constructor(
-    private readonly database: Database,
+    private readonly database: DatabaseService,
     @InjectRepository(SessionEntity) private readonly sessions: Repository<SessionEntity>,
-  ) {}
+    runtime: Runtime,
+  ) {
+    const logInBy = (sql: string) => (logins: readonly Login[]) => logInAll(database, sql, logins);
+    this.logInToId = batched(runtime, logInBy(BY_ID), LOGINS);
+    this.logInWithKey = batched(runtime, logInBy(BY_KEY), LOGINS);
+    this.endSurplus = batched(runtime, (ids) => endSurplusOf(database, ids), LOGINS);
+  }
 
   /**
-   * Stores the session of a login to this account; by one statement for all logins of the same
-   * moment.
+   * Stores the session of a login to this account, by one statement for all simultaneous logins.
    *
-   * @param query of the transaction that it belongs to, if any
-   * @throws AppError `token-revoked` when the account is gone
+   * @param tx the transaction of the caller, if any
+   * @throws AppError `token-revoked` when the account is deleted
    */
-  async logInTo(accountId: string, session: NewSession, query?: Query): Promise<LoggedInAccount> {
-    const asked = { key: accountId, session };
+  async logInTo(
+    accountId: string,
+    session: NewSession,
+    tx?: Transaction,
+  ): Promise<LoggedInAccount> {
+    const login = { key: accountId, session };
     return accountRow(
-      await (query === undefined ? this.logInToId(asked) : logInOne(query, BY_ID, asked)),
+      await (tx === undefined ? this.logInToId(login) : logInOne(tx, BY_ID, login)),
     );
   }
 
-  /** The same for the account of a device key. @returns null when no account has it */
+  /** Stores the session of a login with a device key. @returns null when no account has the key */
   logInByKey(
     publicKey: Buffer,
     session: NewSession,
-    query?: Query,
+    tx?: Transaction,
   ): Promise<LoggedInAccount | null> {
-    const asked = { key: publicKey, session };
-    return query === undefined ? this.logInWithKey(asked) : logInOne(query, BY_KEY, asked);
+    const login = { key: publicKey, session };
+    return tx === undefined ? this.logInWithKey(login) : logInOne(tx, BY_KEY, login);
   }
 
-  /** Newest first. */
   async list(accountId: string, now: Date): Promise<ListedSession[]> {
     const sessions = await this.sessions
       .createQueryBuilder('session')
@@ -230,16 +247,18 @@ export class SessionRepository {
     return sessions.map(inMilliseconds);
   }
 
-  /** How many sessions of each account are live, and when one was last used; for those with any. */
+  /** Returns the count of live sessions and the time of the last use of each of these accounts. */
   async activityOf(
     accountIds: readonly string[],
     now: Date,
   ): Promise<Map<string, SessionActivityFacts>> {
     const rows = await this.database.query<{ id: string; sessions: number; lastSeenAt: Date }>(
-      `SELECT "account"."id", count(*)::int AS "sessions", max("last_seen_at") AS "lastSeenAt"
-       FROM "account" JOIN "session" ON "session"."account_id" = "account"."id"
-         AND "session"."token_epoch" = "account"."token_epoch"
-       WHERE "account"."id" = ANY($1) AND "expires_at" > $2 GROUP BY "account"."id"`,
+      `SELECT "account"."id", count("session"."id")::int AS "sessions",
+         GREATEST(max("session"."last_seen_at"), "account"."last_seen_at",
+           "account"."created_at") AS "lastSeenAt"
+       FROM "account" LEFT JOIN "session" ON "session"."account_id" = "account"."id"
+         AND "session"."token_epoch" = "account"."token_epoch" AND "expires_at" > $2
+       WHERE "account"."id" = ANY($1) GROUP BY "account"."id"`,
       [accountIds, now],
     );
     return new Map(
@@ -250,88 +269,80 @@ export class SessionRepository {
     );
   }
 
+  async rename(accountId: string, id: string, clientName: string, now: Date): Promise<boolean> {
+    const live = { id, accountId, expiresAt: MoreThan(now) };
+    const { affected } = await this.sessions.update(live, { clientName });
+    return affected === 1;
+  }
+
   /**
-   * Ends one session of the account.
+   * Stores when sessions and their accounts were last used. It skips accounts that another
+   * transaction has locked, so that neither waits for the other: their next use is stored.
    *
-   * @param by who ends it, and an administrator's reason
-   * @returns whether it was there
+   * @param seen Unix milliseconds by session id, bounded
    */
-  end(
-    accountId: string,
-    sessionId: string,
-    by: Pick<AuditEvent, 'actor' | 'reason'>,
-    now: Date,
-  ): Promise<boolean> {
-    return this.database.transaction(async (query) => {
-      const { affected } = await query.manager.delete(SessionEntity, { id: sessionId, accountId });
-      if (affected === 1) {
-        const event: AuditEvent = { kind: 'token-revoked', accountId, sessionId, ...by };
-        await insertAuditEvents(query, [event], now);
-      }
-      return affected === 1;
-    });
-  }
-
-  /** Ends every session of the account. */
-  endAll(accountId: string, now: Date): Promise<void> {
-    return this.database.transaction(async (query) => {
-      if (await endSessionsOf(query, accountId)) {
-        const event = { kind: 'all-tokens-revoked', actor: 'user', accountId } as const;
-        await insertAuditEvents(query, [event], now);
-      }
-    });
-  }
-
-  /** Stores when sessions were last used. @param seen Unix milliseconds by session id, bounded */
   async touch(seen: readonly (readonly [id: string, at: number])[]): Promise<void> {
     await this.database.query(
-      `UPDATE "session" SET "last_seen_at" = "seen"."at"
-       FROM unnest($1::uuid[], $2::timestamptz[]) AS "seen" ("id", "at")
-       WHERE "session"."id" = "seen"."id" AND "last_seen_at" < "seen"."at"`,
+      `WITH "seen" AS MATERIALIZED (
+         SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS "seen" ("id", "at")),
+       "used" AS (
+         UPDATE "session" SET "last_seen_at" = "seen"."at" FROM "seen"
+         WHERE "session"."id" = "seen"."id" AND "last_seen_at" < "seen"."at"),
+       "latest" AS (
+         SELECT "account_id", max("seen"."at") AS "at"
+         FROM "seen" JOIN "session" ON "session"."id" = "seen"."id" GROUP BY "account_id"),
+       "free" AS MATERIALIZED (
+         SELECT "account"."id", "latest"."at"
+         FROM "latest" JOIN "account" ON "account"."id" = "latest"."account_id"
+         WHERE "last_seen_at" IS NULL OR "last_seen_at" < "latest"."at"
+         FOR NO KEY UPDATE OF "account" SKIP LOCKED)
+       UPDATE "account" SET "last_seen_at" = "free"."at" FROM "free"
+       WHERE "account"."id" = "free"."id"`,
       [seen.map(([id]) => id), seen.map(([, at]) => new Date(at))],
     );
   }
 }
 
-/** With the id of the session that was made. */
 export interface LoggedInRow extends LoggedInAccount {
   readonly sessionId: string;
 }
 
-/**
- * Ends every session of the account. The epoch also ends those of logins at the same moment, whose
- * rows this transaction does not see.
- *
- * @returns whether there is such an account
- */
-export async function endSessionsOf({ manager }: Query, accountId: string): Promise<boolean> {
-  const { affected } = await manager.increment(AccountEntity, { id: accountId }, 'tokenEpoch', 1);
-  await manager.delete(SessionEntity, { accountId });
-  return affected === 1;
-}
-
-/** The accounts of these rows, for each login that was asked for. @returns null where there is none */
+/** Returns the accounts in the order of the logins; null = no account. */
 export function inOrderOf(
-  asked: readonly { readonly session: NewSession }[],
+  logins: readonly { readonly session: NewSession }[],
   rows: readonly LoggedInRow[],
 ): (LoggedInAccount | null)[] {
   const found = new Map(rows.map(({ sessionId, ...account }) => [sessionId, account]));
-  return asked.map(({ session }) => found.get(session.id) ?? null);
+  return logins.map(({ session }) => found.get(session.id) ?? null);
+}
+
+async function endSurplusOf(runner: SqlRunner, accountIds: readonly string[]): Promise<string[][]> {
+  const ended = await runner.query<{ id: string; accountId: string }>(END_SURPLUS, [
+    [...new Set(accountIds)],
+    MAX_SESSIONS,
+  ]);
+  return accountIds.map((owner) =>
+    ended.flatMap(({ id, accountId }) => (accountId === owner ? [id] : [])),
+  );
 }
 
 async function logInAll(
-  query: Query,
+  runner: SqlRunner,
   sql: string,
-  asked: readonly Asked[],
+  logins: readonly Login[],
 ): Promise<(LoggedInAccount | null)[]> {
-  const rows = await query<LoggedInRow>(sql, [
-    ...sessionParameters(asked.map(({ session }) => session)),
-    asked.map(({ key }) => key),
+  const rows = await runner.query<LoggedInRow>(sql, [
+    ...sessionParameters(logins.map(({ session }) => session)),
+    logins.map(({ key }) => key),
   ]);
-  return inOrderOf(asked, rows);
+  return inOrderOf(logins, rows);
 }
 
-async function logInOne(query: Query, sql: string, asked: Asked): Promise<LoggedInAccount | null> {
-  const [account] = await logInAll(query, sql, [asked]);
+async function logInOne(
+  runner: SqlRunner,
+  sql: string,
+  login: Login,
+): Promise<LoggedInAccount | null> {
+  const [account] = await logInAll(runner, sql, [login]);
   return account ?? null;
 }

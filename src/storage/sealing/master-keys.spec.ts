@@ -1,7 +1,11 @@
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Random } from '../../common/runtime/random.js';
+import { ConfigurationError } from '../../config/environment/configuration-error.js';
 import { loadMasterSecret } from './master-keys.js';
+
+const random = new Random();
 
 describe(loadMasterSecret.name, () => {
   let parent: string;
@@ -12,38 +16,51 @@ describe(loadMasterSecret.name, () => {
   });
   afterEach(() => rm(parent, { recursive: true, force: true }));
 
-  it('makes 32 random bytes once and returns the same ones from then on', async () => {
-    const secret = await loadMasterSecret(dataDir);
+  it('creates 32 random bytes once and returns the same ones from then on', async () => {
+    const secret = await loadMasterSecret(dataDir, random);
     expect(Buffer.from(secret, 'base64')).toHaveLength(32);
-    expect(await loadMasterSecret(dataDir)).toBe(secret);
-    expect(await loadMasterSecret(join(parent, 'other'))).not.toBe(secret);
+    expect(await loadMasterSecret(dataDir, random)).toBe(secret);
+    expect(await loadMasterSecret(join(parent, 'other'), random)).not.toBe(secret);
   });
 
-  it('keeps the file and the directory from other users', async () => {
-    await loadMasterSecret(dataDir);
+  it('protects the file and the directory from other users', async () => {
+    await loadMasterSecret(dataDir, random);
     expect((await stat(join(dataDir, 'master-secret'))).mode & 0o777).toBe(0o600);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
   });
 
-  it('gives every caller the same secret when many make it at once, and leaves no draft', async () => {
-    const secrets = await Promise.all(Array.from({ length: 20 }, () => loadMasterSecret(dataDir)));
+  it('returns the same secret to many simultaneous creators, and leaves no draft', async () => {
+    const secrets = await Promise.all(
+      Array.from({ length: 20 }, () => loadMasterSecret(dataDir, random)),
+    );
     expect(new Set(secrets).size).toBe(1);
     expect(await readdir(dataDir)).toEqual(['master-secret']);
   });
 
-  it.each([0o640, 0o604, 0o660])('refuses mode %o and says how to correct it', async (mode) => {
-    await loadMasterSecret(dataDir);
+  it('creates no secret for an existing database', async () => {
+    await mkdir(join(dataDir, 'db'), { recursive: true });
+    await writeFile(join(dataDir, 'db', 'PG_VERSION'), '17\n');
+    const failure = await loadMasterSecret(dataDir, random).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    expect(String(failure)).toContain(
+      `its master secret ${join(dataDir, 'master-secret')} does not`,
+    );
+    expect(await readdir(dataDir)).toEqual(['db']);
+  });
+
+  it.each([0o640, 0o604, 0o660])('refuses mode %o and names the correction', async (mode) => {
+    await loadMasterSecret(dataDir, random);
     const path = join(dataDir, 'master-secret');
     await chmod(path, mode);
-    await expect(loadMasterSecret(dataDir)).rejects.toThrow(`chmod 600 '${path}'`);
+    await expect(loadMasterSecret(dataDir, random)).rejects.toThrow(`chmod 600 '${path}'`);
   });
 
   it.each(['', 'short', `${Buffer.alloc(31).toString('base64')}\n`])(
-    'refuses the damaged secret %j instead of making another',
+    'refuses the damaged secret %j and creates no other',
     async (content) => {
-      await loadMasterSecret(dataDir);
+      await loadMasterSecret(dataDir, random);
       await writeFile(join(dataDir, 'master-secret'), content);
-      await expect(loadMasterSecret(dataDir)).rejects.toThrow('Restore it from a backup');
+      await expect(loadMasterSecret(dataDir, random)).rejects.toThrow('Restore it from a backup');
     },
   );
 });

@@ -1,13 +1,11 @@
-import type { ContentAtRest } from './content-at-rest.js';
-import type { Database } from '../database.js';
-import { BrokenSealError, type SealedBox, type SealPurpose } from './sealed-box.js';
+import type { ContentAtRestService, ContentPurpose } from './content-at-rest.service.js';
+import type { DatabaseService } from '../database.service.js';
+import { BrokenSealError, type SealedBoxService, type SealPurpose } from './sealed-box.service.js';
 
-/** A value whose seal is to be renewed, or that is to be sealed. */
 interface ResealRow {
-  /** The row's key; `service` is empty where the account or identity alone is the key. */
+  /** Key of the row; `service` is empty where the account or identity alone is the key. */
   readonly id: string;
   readonly service: string;
-  /** The owner of the seal. */
   readonly owner: string;
   readonly isSealed: boolean;
   readonly bytes: Buffer;
@@ -19,11 +17,12 @@ interface Target {
   readonly service: string;
   readonly value: string;
   readonly owner: string;
-  /** null where every value is sealed. */
+  /** null where every value of the table is sealed. */
   readonly form: string | null;
 }
 
-const TARGETS = {
+/** Columns of sealed values that live longer than a few minutes. */
+export const TARGETS = {
   'account-settings': {
     table: 'account',
     id: '"id"',
@@ -48,49 +47,74 @@ const TARGETS = {
     owner: `"account_id" || '/' || "provider"`,
     form: null,
   },
+  'signing-key': {
+    table: 'signing_key',
+    id: '"id"',
+    service: `''::text`,
+    value: '"private_key"',
+    owner: '"kid"',
+    form: null,
+  },
 } as const satisfies Partial<Record<SealPurpose, Target>>;
 
-/** What is sealed for longer than a few minutes. */
+/** Kinds of seals that live longer than a few minutes. */
 export type ResealPurpose = keyof typeof TARGETS;
 
-const RESEAL_PURPOSES = Object.keys(TARGETS) as readonly ResealPurpose[];
+export const RESEAL_PURPOSES = Object.keys(TARGETS) as readonly ResealPurpose[];
 
-const NO_ID = '00000000-0000-0000-0000-000000000000';
+export const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** How far one kind of value is. */
 export interface ResealProgress {
   readonly purpose: ResealPurpose;
   readonly renewed: number;
-  /** Values that no master secret of this process opens: they stay as they are. */
+  /** Values that no master secret of this process opens. They stay unchanged. */
   readonly unreadable: number;
-  /** As many as were to be renewed when it began. */
+  /** Number of values to reseal at the start. */
   readonly total: number;
 }
 
-/** Values read at a time; each is replaced by a statement of its own, so that no server waits. */
+/** Values per read. Each is replaced by its own statement, so that no server waits for a lock. */
 const BATCH = 200;
-/** A running server that still seals with the old secret makes new work: it is not chased for ever. */
+/** Limit of passes: a running server that still uses the old secret keeps adding values. */
 const PASSES = 3;
 
 /**
- * Renews every lasting seal under the current master secret, and seals what was kept plain where the
- * settings now say so. It can be ended and begun again at any time, beside running servers: whatever
- * is renewed is no longer looked for, and each value is old or new, never neither.
+ * Seals every lasting value with the current master secret. Plain values that the settings require to
+ * be sealed may come from a stranger, and are sealed only if the operator confirms them. It can be
+ * interrupted and repeated while servers run.
  */
 export class Reseal {
   constructor(
-    private readonly database: Database,
-    private readonly box: SealedBox,
-    private readonly atRest: ContentAtRest,
+    private readonly database: DatabaseService,
+    private readonly box: SealedBoxService,
+    private readonly atRest: ContentAtRestService,
+    /** True if plain values are genuine, and to be sealed. */
+    private readonly sealsPlain: boolean,
   ) {}
 
-  /** @param report called after every batch */
   async run(report: (progress: ResealProgress) => void): Promise<ResealProgress[]> {
     const results: ResealProgress[] = [];
     for (const purpose of RESEAL_PURPOSES) {
       results.push(await this.renew(purpose, report));
     }
     return results;
+  }
+
+  /** Plain values that servers refuse to read. */
+  async countRefused(): Promise<number> {
+    let count = 0;
+    for (const purpose of RESEAL_PURPOSES) {
+      const { plain } = statementsOf(TARGETS[purpose]);
+      if (plain !== null && this.isSealing(purpose)) {
+        const [row] = await this.database.query<{ count: number }>(plain, []);
+        count += row?.count ?? 0;
+      }
+    }
+    return count;
+  }
+
+  private isSealing(purpose: ResealPurpose): boolean {
+    return isContent(purpose) && this.atRest.isSealing(purpose);
   }
 
   private async renew(
@@ -111,12 +135,12 @@ export class Reseal {
   }
 
   private async pass(
-    begun: ResealProgress,
+    start: ResealProgress,
     report: (progress: ResealProgress) => void,
   ): Promise<ResealProgress> {
-    const { purpose } = begun;
+    const { purpose } = start;
     const { next } = statementsOf(TARGETS[purpose]);
-    let progress = begun;
+    let progress = start;
     let after = { id: NO_ID, service: '' };
     for (;;) {
       const parameters = [...this.meant(purpose), after.id, after.service, BATCH];
@@ -162,16 +186,19 @@ export class Reseal {
     return row?.count ?? 0;
   }
 
-  /** The parameters `$1` and `$2` of {@link statementsOf}. */
+  /** Returns the parameters `$1` and `$2` of {@link statementsOf}. */
   private meant(purpose: ResealPurpose): [keyId: Buffer, isPlainMeant: boolean] {
-    const isPlainMeant = purpose !== 'identity-credentials' && this.atRest.isSealing(purpose);
-    return [this.box.currentKeyId(purpose), isPlainMeant];
+    return [this.box.currentKeyId(purpose), this.sealsPlain && this.isSealing(purpose)];
   }
 }
 
+function isContent(purpose: ResealPurpose): purpose is ResealPurpose & ContentPurpose {
+  return purpose === 'account-settings' || purpose === 'account-credentials';
+}
+
 /**
- * Meant are values whose seal names (in bytes 2 to 5) another key than `$1`, and where `$2` holds,
- * those that were kept plain.
+ * SQL for values whose seal names (in bytes 2 to 5) another key than `$1`, and for plain values if
+ * `$2` is true.
  */
 function statementsOf({ table, id, service, value, owner, form }: Target) {
   const isOld = `substring(${value} FROM 2 FOR 4) <> $1`;
@@ -182,6 +209,10 @@ function statementsOf({ table, id, service, value, owner, form }: Target) {
   return {
     count: `SELECT count(*)::int AS "count" FROM "${table}"
       WHERE ${value} IS NOT NULL AND ${isMeant}`,
+    plain:
+      form &&
+      `SELECT count(*)::int AS "count" FROM "${table}"
+        WHERE ${value} IS NOT NULL AND ${form} = 'plain'`,
     /** The next `$5` of them after `$3` and `$4`, in the order of their keys. */
     next: `
       SELECT ${id} AS "id", ${service} AS "service", ${owner} AS "owner", ${value} AS "bytes",
@@ -189,7 +220,7 @@ function statementsOf({ table, id, service, value, owner, form }: Target) {
       FROM "${table}"
       WHERE ${value} IS NOT NULL AND ${isMeant} AND (${id}, ${service}) > ($3::uuid, $4)
       ORDER BY ${id}, ${service} LIMIT $5`,
-    /** Replaces exactly the value that was read, `$3`: what a server wrote meanwhile stays. */
+    /** Replaces only the value that was read, `$3`: a concurrent write of a server wins. */
     replace: `
       UPDATE "${table}" SET ${value} = $4${form === null ? '' : `, ${form} = 'sealed'`}
       WHERE ${id} = $1 AND ${service} = $2 AND ${value} = $3 RETURNING 1`,

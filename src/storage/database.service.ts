@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import type { EntityManager, QueryResult, QueryRunner } from 'typeorm';
+import type { ServerDataSource } from './server-data-source.js';
+
+/** Runs SQL statements: {@link DatabaseService} each in its own transaction, a {@link Transaction} in one. */
+export interface SqlRunner {
+  /** Runs one statement and returns its rows. */
+  query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** A transaction of the database. */
+export interface Transaction extends SqlRunner {
+  /** TypeORM on the same connection. */
+  readonly manager: EntityManager;
+}
+
+/**
+ * Runs SQL where TypeORM's repositories are not sufficient: where one statement must decide (single
+ * use, leases, first writes, a login with its session) and for reads that were measured as hot.
+ * Plain reads and writes use the injected TypeORM repositories. Both run through {@link
+ * ServerDataSource}.
+ */
+@Injectable()
+export class DatabaseService implements SqlRunner {
+  constructor(@InjectDataSource() private readonly source: ServerDataSource) {}
+
+  async query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]> {
+    const runner = this.source.createQueryRunner();
+    try {
+      return await rowsOf<Row>(runner, sql, parameters);
+    } finally {
+      await runner.release();
+    }
+  }
+
+  /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    return this.source.transaction((manager) => {
+      const runner = manager.queryRunner as QueryRunner;
+      return work({ manager, query: (sql, parameters) => rowsOf(runner, sql, parameters) });
+    });
+  }
+
+  poolUse(): { total: number; idle: number; waiting: number } {
+    return this.source.poolUse();
+  }
+}
+
+async function rowsOf<Row>(
+  runner: QueryRunner,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<Row[]> {
+  const result = (await runner.query(sql, [...parameters], true)) as QueryResult<Row[]>;
+  return result.records as Row[];
+}

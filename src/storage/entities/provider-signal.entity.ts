@@ -1,0 +1,12 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** The last signal of a kind that a provider sent, for operators who ask if any arrive. */
+@Entity('provider_signal')
+export class ProviderSignalEntity {
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'provider_signal_pkey' }) provider!: string;
+
+  /** `webhook` or `backchannel-logout`. */
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'provider_signal_pkey' }) kind!: string;
+
+  @Column('timestamptz', { name: 'received_at' }) receivedAt!: Date;
+}

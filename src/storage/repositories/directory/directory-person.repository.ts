@@ -1,0 +1,215 @@
+import { Injectable } from '@nestjs/common';
+import { Random } from '../../../common/runtime/random.js';
+import { DatabaseService, type Transaction } from '../../database.service.js';
+
+export interface DirectoryEmail {
+  readonly value: string;
+  readonly type?: string;
+  readonly primary?: boolean;
+}
+
+/** The attributes that a directory writes. */
+export interface PersonAttributes {
+  readonly externalId: string | null;
+  readonly userName: string;
+  readonly isActive: boolean;
+  readonly emails: readonly DirectoryEmail[];
+  readonly displayName: string | null;
+}
+
+/** Times are Unix milliseconds. */
+export interface DirectoryPerson extends PersonAttributes {
+  readonly id: string;
+  readonly provider: string;
+  /** Subject of the linked identity; null = no identity was matched yet. */
+  readonly subject: string | null;
+  readonly isAmbiguous: boolean;
+  readonly createdAt: number;
+  readonly changedAt: number;
+}
+
+/** All conditions have to be met. */
+export type PersonCondition =
+  | { readonly attribute: 'id' | 'externalId' | 'userName'; readonly value: string }
+  | { readonly attribute: 'email'; readonly value?: string; readonly type?: string };
+
+export interface PersonPage {
+  readonly total: number;
+  readonly people: readonly DirectoryPerson[];
+}
+
+export interface DirectoryCounts {
+  readonly people: number;
+  readonly active: number;
+  readonly linked: number;
+  readonly ambiguous: number;
+  /** People that the directory deactivated within the last hour. */
+  readonly recentlyDeactivated: number;
+}
+
+const COLUMNS = `"id", "provider", "external_id" AS "externalId", "user_name" AS "userName",
+  "is_active" AS "isActive", "emails", "display_name" AS "displayName", "subject",
+  "is_ambiguous" AS "isAmbiguous",
+  floor(extract(epoch FROM "created_at") * 1000)::float8 AS "createdAt",
+  floor(extract(epoch FROM "changed_at") * 1000)::float8 AS "changedAt"`;
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** The people that directories report. */
+@Injectable()
+export class DirectoryPersonRepository {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly random: Random,
+  ) {}
+
+  /** @returns null when another person of the provider has the user name */
+  async insert(
+    tx: Transaction,
+    provider: string,
+    person: PersonAttributes,
+    now: Date,
+  ): Promise<DirectoryPerson | null> {
+    const [inserted] = await tx.query<DirectoryPerson>(
+      `INSERT INTO "directory_person" ("id", "provider", "external_id", "user_name", "is_active",
+         "emails", "email_values", "display_name", "created_at", "changed_at")
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+       ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
+      [this.random.uuid(), provider, ...valuesOf(person), now],
+    );
+    return inserted ?? null;
+  }
+
+  /** Reads a person and locks the row, so that two changes of it happen one after the other. */
+  async lock(tx: Transaction, provider: string, id: string): Promise<DirectoryPerson | null> {
+    if (!UUID.test(id)) {
+      return null;
+    }
+    const [person] = await tx.query<DirectoryPerson>(
+      `SELECT ${COLUMNS} FROM "directory_person"
+       WHERE "provider" = $1 AND "id" = $2 AND "deleted_at" IS NULL FOR UPDATE`,
+      [provider, id],
+    );
+    return person ?? null;
+  }
+
+  async isNameTaken(tx: Transaction, of: DirectoryPerson, userName: string): Promise<boolean> {
+    const others = await tx.query(
+      `SELECT 1 FROM "directory_person" WHERE "provider" = $1 AND "id" <> $2
+         AND lower("user_name") COLLATE "C" = lower($3::text) COLLATE "C" AND "deleted_at" IS NULL`,
+      [of.provider, of.id, userName],
+    );
+    return others.length > 0;
+  }
+
+  async update(
+    tx: Transaction,
+    { id }: DirectoryPerson,
+    person: PersonAttributes,
+    now: Date,
+  ): Promise<DirectoryPerson> {
+    const [updated] = await tx.query<DirectoryPerson>(
+      `UPDATE "directory_person" SET "external_id" = $2, "user_name" = $3,
+         "is_active" = $4, "emails" = $5, "email_values" = $6, "display_name" = $7,
+         "changed_at" = $8
+       WHERE "id" = $1 RETURNING ${COLUMNS}`,
+      [id, ...valuesOf(person), now],
+    );
+    return updated as DirectoryPerson;
+  }
+
+  async remove(tx: Transaction, { id }: DirectoryPerson): Promise<void> {
+    await tx.query(`DELETE FROM "directory_person" WHERE "id" = $1`, [id]);
+  }
+
+  /**
+   * Keeps only what a first login is matched by, because the person may still log in at the provider.
+   */
+  async keepDeleted(
+    tx: Transaction,
+    { id }: DirectoryPerson,
+    keepsEmails: boolean,
+    now: Date,
+  ): Promise<void> {
+    await tx.query(
+      `UPDATE "directory_person" SET "is_active" = false, "emails" = '[]', "display_name" = NULL,
+         "email_values" = CASE WHEN $3 THEN "email_values" ELSE '{}' END,
+         "deleted_at" = $2 WHERE "id" = $1`,
+      [id, now, keepsEmails],
+    );
+  }
+
+  /** @param offset of the first person, in the order of the ids */
+  async search(
+    provider: string,
+    conditions: readonly PersonCondition[],
+    offset: number,
+    limit: number,
+  ): Promise<PersonPage> {
+    const parameters: unknown[] = [provider];
+    const bind = (value: unknown): string => `$${parameters.push(value)}`;
+    const all = conditions.map((condition) => sqlOf(condition, bind));
+    const where = ['"provider" = $1', '"deleted_at" IS NULL', ...all].join(' AND ');
+    const [counted] = await this.database.query<{ total: number }>(
+      `SELECT count(*)::int AS "total" FROM "directory_person" WHERE ${where}`,
+      parameters,
+    );
+    const total = counted?.total ?? 0;
+    if (offset >= total || limit === 0) {
+      return { total, people: [] };
+    }
+    const people = await this.database.query<DirectoryPerson>(
+      `SELECT ${COLUMNS} FROM "directory_person" WHERE ${where}
+       ORDER BY "id" LIMIT ${Math.trunc(limit)} OFFSET ${Math.trunc(offset)}`,
+      parameters,
+    );
+    return { total, people };
+  }
+
+  async counts(provider: string): Promise<DirectoryCounts> {
+    const [counts] = await this.database.query<DirectoryCounts>(
+      `SELECT count(*)::int AS "people", count(*) FILTER (WHERE "is_active")::int AS "active",
+         count("subject")::int AS "linked",
+         count(*) FILTER (WHERE "is_ambiguous")::int AS "ambiguous",
+         (SELECT count(*)::int FROM "identity_signal" WHERE "provider" = $1 AND NOT "is_allowed"
+           AND "source" = 'directory' AND "at" > now() - interval '1 hour')
+           AS "recentlyDeactivated"
+       FROM "directory_person" WHERE "provider" = $1 AND "deleted_at" IS NULL`,
+      [provider],
+    );
+    return counts ?? { people: 0, active: 0, linked: 0, ambiguous: 0, recentlyDeactivated: 0 };
+  }
+}
+
+function valuesOf({ externalId, userName, isActive, emails, displayName }: PersonAttributes) {
+  const addresses = [...new Set(emails.map(({ value }) => value.toLowerCase()))];
+  return [externalId, userName, isActive, JSON.stringify(emails), addresses, displayName];
+}
+
+function sqlOf(condition: PersonCondition, bind: (value: unknown) => string): string {
+  switch (condition.attribute) {
+    case 'id':
+      return UUID.test(condition.value) ? `"id" = ${bind(condition.value)}::uuid` : 'false';
+    case 'externalId':
+      return `"external_id" = ${bind(condition.value)}`;
+    case 'userName':
+      return `lower("user_name") COLLATE "C" = lower(${bind(condition.value)}::text) COLLATE "C"`;
+    case 'email':
+      return emailSql(condition, bind);
+  }
+}
+
+/** An element has to meet both parts; the array of addresses has the index. */
+function emailSql(
+  { value, type }: Extract<PersonCondition, { attribute: 'email' }>,
+  bind: (value: unknown) => string,
+): string {
+  const address = value === undefined ? null : bind(value.toLowerCase());
+  const parts = [
+    ...(address === null ? [] : [`lower("email" ->> 'value') = ${address}::text`]),
+    ...(type === undefined ? [] : [`lower("email" ->> 'type') = lower(${bind(type)}::text)`]),
+  ];
+  const element = `EXISTS (SELECT FROM jsonb_array_elements("emails") AS "email"
+    WHERE ${parts.join(' AND ')})`;
+  return address === null ? element : `"email_values" @> ARRAY[${address}::text] AND ${element}`;
+}

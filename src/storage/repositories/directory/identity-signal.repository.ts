@@ -1,0 +1,193 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '../../../policy/audit-event.js';
+import type { SignalFact, SignalSource } from '../../../policy/eligibility/signals.js';
+import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
+import { insertAuditEvents } from '../audit.repository.js';
+import { tokenEvent } from '../push-token.repository.js';
+import { AUTHENTICATED_BY } from '../session.repository.js';
+import type { EndedSession } from '../signals/provider-logout.repository.js';
+
+/** Pairs of a JSON object of the row `identity`: what the sources reported about it. */
+export const SIGNALS_OF_IDENTITY = `
+  'signals', COALESCE((SELECT json_agg(json_build_object('source', "source",
+      'isAllowed', "is_allowed", 'at', floor(extract(epoch FROM "at") * 1000)) ORDER BY "source")
+    FROM "identity_signal" WHERE "identity_signal"."provider" = "identity"."provider"
+      AND "identity_signal"."subject" = "identity"."subject"), '[]'),
+  'hasDirectory', EXISTS (SELECT FROM "directory_person"
+    WHERE "directory_person"."provider" = "identity"."provider" AND "is_active")`;
+
+/** A person of a provider, with an identity here or without one. */
+export interface SignalSubject {
+  readonly provider: string;
+  readonly subject: string;
+}
+
+export interface IdentitySignals {
+  readonly signals: readonly SignalFact[];
+  readonly hasDirectory: boolean;
+}
+
+export interface NewSignal extends SignalSubject {
+  readonly source: SignalSource;
+  readonly isAllowed: boolean;
+  /** Time of the event; null = now, by the clock of the database that all replicas share. */
+  readonly at: Date | null;
+}
+
+/** The effect of a signal on the account of the identity. */
+export interface SignalEffect {
+  readonly accountId: string;
+  readonly seq: number;
+  readonly ended: readonly EndedSession[];
+  readonly events: readonly AuditEvent[];
+}
+
+/** The newest event wins; of two with the same time, the no. */
+const STORE = `
+  WITH "former" AS MATERIALIZED (
+    SELECT "is_allowed" FROM "identity_signal"
+    WHERE "provider" = $1 AND "subject" = $2 AND "source" = $3),
+  "stored" AS (
+    INSERT INTO "identity_signal" ("provider", "subject", "source", "is_allowed", "at")
+    VALUES ($1, $2, $3, $4, COALESCE($5::timestamptz, clock_timestamp()))
+    ON CONFLICT ("provider", "subject", "source") DO UPDATE
+      SET "is_allowed" = EXCLUDED."is_allowed", "at" = EXCLUDED."at"
+      WHERE EXCLUDED."at" > "identity_signal"."at"
+        OR (EXCLUDED."at" = "identity_signal"."at" AND NOT EXCLUDED."is_allowed")
+    RETURNING "is_allowed")
+  SELECT (SELECT "is_allowed" FROM "former") AS "former" FROM "stored"`;
+
+const END = `
+  DELETE FROM "session" USING "account"
+  WHERE "account"."id" = $1 AND "session"."account_id" = $1
+    AND ($4 OR ("key_mode" = 'keyless' AND (${AUTHENTICATED_BY} = $2 OR NOT EXISTS (
+      SELECT FROM "identity" WHERE "account_id" = $1
+        AND ("provider", "subject") <> ($2, $3::text)))))
+  RETURNING "session"."id", "account_id" AS "accountId"`;
+
+/** Facts that a directory or a stream reported about people, by the subject at their provider. */
+@Injectable()
+export class IdentitySignalRepository {
+  constructor(private readonly database: DatabaseService) {}
+
+  /** Reads what the sources report about a person. */
+  async find(
+    { provider, subject }: SignalSubject,
+    runner: SqlRunner = this.database,
+  ): Promise<IdentitySignals> {
+    const [row] = await runner.query<{ found: IdentitySignals }>(
+      `SELECT json_build_object(${SIGNALS_OF_IDENTITY}) AS "found"
+       FROM (SELECT $1::text AS "provider", $2::text AS "subject") AS "identity"`,
+      [provider, subject],
+    );
+    return row?.found ?? { signals: [], hasDirectory: false };
+  }
+
+  /**
+   * Stores the word of a source.
+   *
+   * @returns the change of the source's word; `none` also for an older event and for a first yes
+   */
+  async store(tx: Transaction, signal: NewSignal): Promise<'refused' | 'admitted' | 'none'> {
+    const { provider, subject, source, isAllowed, at } = signal;
+    const [stored] = await tx.query<{ former: boolean | null }>(STORE, [
+      ...[provider, subject, source, isAllowed, at],
+    ]);
+    if (stored === undefined || stored.former === isAllowed) {
+      return 'none';
+    }
+    if (!isAllowed) {
+      return 'refused';
+    }
+    return stored.former === false ? 'admitted' : 'none';
+  }
+
+  /** Removes a yes of a subject that its source no longer reports. */
+  async withdraw(tx: Transaction, of: SignalSubject, source: SignalSource): Promise<void> {
+    await tx.query(
+      `DELETE FROM "identity_signal"
+       WHERE "provider" = $1 AND "subject" = $2 AND "source" = $3 AND "is_allowed"`,
+      [of.provider, of.subject, source],
+    );
+  }
+
+  /**
+   * Locks the account that the identity opens, ends the sessions that it admits if `isAllowed` is
+   * false, and stores the audit event.
+   *
+   * @param isRequired true if every session of an account needs the provider
+   * @returns null when no account has the identity
+   */
+  async apply(
+    tx: Transaction,
+    { provider, subject }: SignalSubject,
+    { isAllowed, isRequired, event, now }: SignalChange,
+  ): Promise<SignalEffect | null> {
+    const [identity] = await tx.query<{ accountId: string }>(
+      `SELECT "account_id" AS "accountId" FROM "identity"
+       WHERE "provider" = $1 AND "subject" = $2 FOR UPDATE`,
+      [provider, subject],
+    );
+    if (identity === undefined) {
+      return null;
+    }
+    const { accountId } = identity;
+    await holdAccounts(tx, [accountId]);
+    const ended = isAllowed
+      ? []
+      : await tx.query<EndedSession>(END, [accountId, provider, subject, isRequired]);
+    const removed = await tx.query<{ token: string }>(
+      `DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = ANY($2::uuid[])
+       RETURNING "token"`,
+      [accountId, ended.map(({ id }) => id)],
+    );
+    const about = { actor: 'provider', accountId, provider, reason: 'directory' } as const;
+    const events: AuditEvent[] = [
+      { kind: event, actor: 'provider', accountId, provider, subject },
+      ...ended.map(
+        ({ id: sessionId }) => ({ ...about, kind: 'token-revoked', sessionId }) as const,
+      ),
+      ...removed.map(({ token }) => tokenEvent('push-token-removed', token, about)),
+    ];
+    await insertAuditEvents(tx, events, now);
+    return { accountId, seq: await nextUpdateSeq(tx, accountId), ended, events };
+  }
+}
+
+export interface SignalChange {
+  readonly isAllowed: boolean;
+  readonly isRequired: boolean;
+  readonly event: 'directory-deactivated' | 'directory-activated';
+  readonly now: Date;
+}
+
+/** Reads what the sources report about the identities of accounts, by the id of the identity. */
+export async function signalsOfAccounts(
+  runner: SqlRunner,
+  accountIds: readonly string[],
+): Promise<Map<string, IdentitySignals>> {
+  const rows = await runner.query<{ id: string; found: IdentitySignals }>(
+    `SELECT "id", json_build_object(${SIGNALS_OF_IDENTITY}) AS "found" FROM "identity"
+     WHERE "account_id" = ANY($1::uuid[])`,
+    [accountIds],
+  );
+  return new Map(rows.map(({ id, found }) => [id, found]));
+}
+
+/**
+ * Removes the refusals of all sources about an account's identities: the decision of an administrator.
+ *
+ * @returns true if there were any
+ */
+export async function clearRefusals(tx: Transaction, accountId: string): Promise<boolean> {
+  const cleared = await tx.query(
+    `DELETE FROM "identity_signal" USING "identity"
+     WHERE "identity"."account_id" = $1 AND NOT "is_allowed"
+       AND "identity_signal"."provider" = "identity"."provider"
+       AND "identity_signal"."subject" = "identity"."subject"
+     RETURNING 1`,
+    [accountId],
+  );
+  return cleared.length > 0;
+}

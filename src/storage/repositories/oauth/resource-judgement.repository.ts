@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { DatabaseService, type Transaction } from '../../database.service.js';
+import { judgeAt, type Judgement, type ResourceSessionKey } from './resource-session.repository.js';
+
+/** A session at a backend that has to be judged again. */
+export interface DueResourceSession extends ResourceSessionKey {
+  /** Its `sid`. */
+  readonly id: string;
+  /** Expiry of the session, Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** An exchange would now be refused with this code. */
+export interface RefusedJudgement {
+  readonly code: string;
+}
+
+interface DueRow extends Omit<DueResourceSession, 'expiresAt'> {
+  readonly expiresAt: Date;
+}
+
+const DUE = `
+  SELECT "id", "session_id" AS "sessionId", "account_id" AS "accountId",
+    "resource_server" AS "resourceServer", "expires_at" AS "expiresAt"
+  FROM "resource_session"
+  WHERE "judge_at" <= GREATEST(now(), $1) AND "expires_at" > $1 AND "resource_server" = ANY($2)
+  ORDER BY "judge_at" LIMIT $3 FOR UPDATE SKIP LOCKED`;
+
+const KEEP = `
+  UPDATE "resource_session"
+  SET "judge_at" = "kept"."judge_at", "rules" = "kept"."rules", "txn" = NULL
+  FROM unnest($1::uuid[], $2::timestamptz[], $3::text[]) AS "kept" ("id", "judge_at", "rules")
+  WHERE "resource_session"."id" = "kept"."id"`;
+
+const END = `
+  WITH "refused" AS (
+    DELETE FROM "resource_session"
+    USING unnest($1::uuid[], $2::text[]) AS "judged" ("id", "code")
+    WHERE "resource_session"."id" = "judged"."id" RETURNING "resource_session".*, "code")
+  INSERT INTO "security_event" ("id", "resource_server", "at", "sid", "account_id", "code", "txn")
+  SELECT gen_random_uuid(), "resource_server", clock_timestamp(), "id", "account_id", "code",
+    COALESCE("txn", transaction_number())
+  FROM "refused"`;
+
+/**
+ * Sessions at backends whose access has to be judged again. Each batch is locked while it is judged,
+ * by reads of the same transaction, and replicas skip each other's.
+ */
+@Injectable()
+export class ResourceJudgementRepository {
+  constructor(private readonly database: DatabaseService) {}
+
+  /**
+   * Judges a batch, and ends the sessions that are refused.
+   *
+   * @param now by the clock of the rules
+   * @param judge returns one result for each session, in their order
+   * @returns the number of sessions, and the accounts of those that ended
+   */
+  judgeDue(
+    { now, limit, resourceServers }: { now: Date; limit: number; resourceServers: string[] },
+    judge: (
+      due: readonly DueResourceSession[],
+      tx: Transaction,
+    ) => Promise<readonly (Judgement | RefusedJudgement)[]>,
+  ): Promise<{ readonly judged: number; readonly ended: readonly string[] }> {
+    return this.database.transaction(async (tx) => {
+      const rows = await tx.query<DueRow>(DUE, [now, resourceServers, limit]);
+      if (rows.length === 0) {
+        return { judged: 0, ended: [] };
+      }
+      const due = rows.map((row) => ({ ...row, expiresAt: row.expiresAt.getTime() }));
+      const judgements = await judge(due, tx);
+      const judged = due.map(({ id, accountId }, index) => ({
+        ...{ id, accountId },
+        judgement: judgements[index] ?? { code: 'internal' },
+      }));
+      const kept = judged.flatMap(({ id, judgement }) =>
+        'code' in judgement ? [] : [{ id, ...judgement }],
+      );
+      const ended = judged.flatMap(({ id, accountId, judgement }) =>
+        'code' in judgement ? [{ id, accountId, code: judgement.code }] : [],
+      );
+      await tx.query(KEEP, [
+        kept.map(({ id }) => id),
+        kept.map(({ until }) => judgeAt(until)),
+        kept.map(({ rules }) => rules),
+      ]);
+      await tx.query(END, [ended.map(({ id }) => id), ended.map(({ code }) => code)]);
+      return { judged: due.length, ended: ended.map(({ accountId }) => accountId) };
+    });
+  }
+
+  /**
+   * Marks a batch of sessions at a backend as due that were judged by other rules.
+   *
+   * @returns true if the batch was full, so that more rows may be left
+   */
+  async markOtherRules(resourceServer: string, rules: string, limit: number): Promise<boolean> {
+    const marked = await this.database.query(
+      `UPDATE "resource_session" SET "judge_at" = now() WHERE "id" IN (
+         SELECT "id" FROM "resource_session"
+         WHERE "resource_server" = $1 AND ("rules" < $2 OR "rules" > $2)
+           AND "expires_at" > now() AND ("judge_at" IS NULL OR "judge_at" > now())
+         LIMIT $3 FOR UPDATE SKIP LOCKED)
+       RETURNING 1`,
+      [resourceServer, rules, limit],
+    );
+    return marked.length === limit;
+  }
+}

@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Random } from '../../../common/runtime/random.js';
+import { DatabaseService, type Transaction } from '../../database.service.js';
+import { ResourceSessionEntity } from '../../entities/resource-session.entity.js';
+import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
+
+export interface ResourceSessionKey {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly resourceServer: string;
+}
+
+/** Facts of a session for its tokens. Times are Unix milliseconds. */
+export interface ResourceSession {
+  readonly id: string;
+  readonly expiresAt: number;
+  readonly authenticatedAt: number;
+  /** The method of the login, as sessions name it. */
+  readonly method: string;
+  readonly identities: readonly PersonFacts[];
+}
+
+/** The outcome of judging a session at a backend. */
+export interface Judgement {
+  /** When access has to be judged again, Unix milliseconds; Infinity = when something changes. */
+  readonly until: number;
+  /** A digest of the rules that it was judged by. */
+  readonly rules: string;
+}
+
+/** An identity's names of the person; null = the provider gave none. */
+export interface PersonFacts {
+  readonly provider: string;
+  readonly login: string | null;
+  readonly email: string | null;
+}
+
+const SESSION = `
+  SELECT "expires_at" AS "expiresAt", ${AUTHENTICATED_AT} AS "authenticatedAt",
+    ${AUTHENTICATED_BY} AS "method",
+    COALESCE((SELECT json_agg(json_build_object('provider', "provider", 'login', "login",
+        'email', "facts" ->> 'email') ORDER BY "connected_at", "id")
+      FROM "identity" WHERE "identity"."account_id" = "session"."account_id"), '[]')
+      AS "identities"
+  FROM "session" WHERE "id" = $1`;
+
+interface SessionRow extends Omit<ResourceSession, 'id' | 'expiresAt' | 'authenticatedAt'> {
+  readonly expiresAt: Date;
+  readonly authenticatedAt: Date;
+}
+
+/** Sessions at backends: one for each session and backend. */
+@Injectable()
+export class ResourceSessionRepository {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly random: Random,
+    @InjectRepository(ResourceSessionEntity)
+    private readonly resourceSessions: Repository<ResourceSessionEntity>,
+  ) {}
+
+  /**
+   * Finds or creates the session at a backend.
+   *
+   * Transactions that end access lock the account before they look for sessions to end. The lock here
+   * makes them wait, so that they find this one, or makes `judge` see their change.
+   *
+   * @param judge throws to refuse, by what it reads through the transaction
+   */
+  open(
+    key: ResourceSessionKey,
+    judge: (tx: Transaction) => Promise<Judgement>,
+  ): Promise<ResourceSession> {
+    const { accountId, sessionId, resourceServer } = key;
+    return this.database.transaction(async (tx) => {
+      await tx.query(`SELECT FROM "account" WHERE "id" = $1 FOR SHARE`, [accountId]);
+      const { until, rules } = await judge(tx);
+      const [session] = await tx.query<SessionRow>(SESSION, [sessionId]);
+      if (session === undefined) {
+        throw new Error('A session without a row was admitted.');
+      }
+      const { expiresAt, authenticatedAt, ...facts } = session;
+      const [row] = await tx.query<{ id: string }>(
+        `INSERT INTO "resource_session"
+           ("id", "session_id", "account_id", "resource_server", "expires_at", "judge_at", "rules")
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT ("session_id", "resource_server") DO UPDATE
+           SET "expires_at" = EXCLUDED."expires_at", "judge_at" = EXCLUDED."judge_at",
+             "rules" = EXCLUDED."rules", "txn" = NULL
+         RETURNING "id"`,
+        [
+          ...[this.random.uuid(), sessionId, accountId, resourceServer, expiresAt],
+          ...[judgeAt(until), rules],
+        ],
+      );
+      return {
+        ...facts,
+        id: row?.id ?? '',
+        expiresAt: expiresAt.getTime(),
+        authenticatedAt: authenticatedAt.getTime(),
+      };
+    });
+  }
+
+  /** @returns null when there is no such session at that backend */
+  async find(id: string, resourceServer: string): Promise<ResourceSessionKey | null> {
+    const found = await this.resourceSessions.findOneBy({ id, resourceServer });
+    return found && { accountId: found.accountId, sessionId: found.sessionId, resourceServer };
+  }
+}
+
+export function judgeAt(until: number): Date | null {
+  return Number.isFinite(until) ? new Date(until) : null;
+}

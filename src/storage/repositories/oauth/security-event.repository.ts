@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '../../../policy/audit-event.js';
+import { DatabaseService, type SqlRunner } from '../../database.service.js';
+
+/** An event to deliver. */
+export interface SecurityEvent {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** The session at the backend that ended; null = a verification. */
+  readonly sid: string | null;
+  readonly accountId: string | null;
+  /** The code with which an exchange is refused; null = the session or the account ended. */
+  readonly code: string | null;
+  readonly txn: string;
+  readonly state: string | null;
+  /** The audit event of the cause; null = there is none. */
+  readonly cause: Pick<AuditEvent, 'kind' | 'actor'> | null;
+}
+
+interface SecurityEventRow extends Omit<SecurityEvent, 'at' | 'cause'> {
+  readonly at: Date;
+  readonly kind: AuditEvent['kind'] | null;
+  readonly actor: AuditEvent['actor'] | null;
+}
+
+/** SQL: `event` is to be delivered to `stream`. */
+export const IS_WAITING = `"event"."resource_server" = "stream"."resource_server"
+  AND "event"."xid" >= "stream"."position"
+  AND ("event"."stream_id" IS NULL OR "event"."stream_id" = "stream"."id")
+  AND NOT EXISTS (SELECT FROM "event_acknowledgement"
+    WHERE "stream_id" = "stream"."id" AND "event_id" = "event"."id")`;
+
+/** The clocks of the database and of the server that stored the audit event may differ. */
+const PAGE = `
+  SELECT "event"."id", "event"."at", "event"."sid", "event"."account_id" AS "accountId", "event"."code",
+    "event"."txn", "event"."state", "cause"."kind", "cause"."actor"
+  FROM "event_stream" AS "stream"
+  JOIN "security_event" AS "event" ON ${IS_WAITING}
+  LEFT JOIN LATERAL (
+    SELECT "kind", "actor" FROM "audit_event"
+    WHERE "audit_event"."account_id" = "event"."account_id"
+      AND "audit_event"."at" > "event"."at" - interval '1 hour'
+      AND "audit_event"."txn" = "event"."txn" AND "kind" = ANY($3)
+    ORDER BY "audit_event"."id" LIMIT 1) AS "cause" ON true
+  WHERE "stream"."id" = $1
+  ORDER BY "event"."xid", "event"."id" LIMIT $2`;
+
+/**
+ * Events of a transaction that is open may still appear before later ones, so the position of a stream
+ * never passes the oldest of them. Later events are delivered meanwhile, and acknowledged one by one.
+ */
+const MOVE = `
+  UPDATE "event_stream" AS "stream" SET "polled_at" = now(), "position" = GREATEST("position", LEAST(
+    pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+    (SELECT min("event"."xid") FROM "security_event" AS "event"
+     WHERE ${IS_WAITING} AND "event"."id" <> ALL($4::uuid[]))))
+  WHERE "id" = $1 AND "resource_server" = $2
+    AND "polled_at" > now() - $3 * interval '1 millisecond'
+  RETURNING "position"`;
+
+const COUNT = `
+  SELECT count(*)::int AS "count" FROM "event_stream" AS "stream"
+  JOIN "security_event" AS "event" ON ${IS_WAITING}
+  WHERE "stream"."id" = $1 AND "stream"."resource_server" = $2 AND "event"."id" = ANY($3::uuid[])`;
+
+const ACKNOWLEDGE = `
+  INSERT INTO "event_acknowledgement" ("stream_id", "event_id", "xid")
+  SELECT $1, "id", "xid" FROM "security_event"
+  WHERE "id" = ANY($2::uuid[]) AND "resource_server" = $3 AND "xid" >= $4::bigint
+    AND ("stream_id" IS NULL OR "stream_id" = $1)
+  ON CONFLICT DO NOTHING`;
+
+/** The log of each backend, and its delivery to streams. */
+@Injectable()
+export class SecurityEventRepository {
+  constructor(private readonly database: DatabaseService) {}
+
+  /**
+   * Acknowledges events and notes the poll.
+   *
+   * @returns the number of events that were new to be acknowledged; null when the stream does not
+   *   exist, or was silent for too long
+   */
+  acknowledge(
+    { id, resourceServer }: { readonly id: string; readonly resourceServer: string },
+    acknowledged: readonly string[],
+    silentMs: number,
+  ): Promise<number | null> {
+    const move = async (runner: SqlRunner): Promise<string | undefined> => {
+      const parameters = [id, resourceServer, silentMs, acknowledged];
+      const [moved] = await runner.query<{ position: string }>(MOVE, parameters);
+      return moved?.position;
+    };
+    if (acknowledged.length === 0) {
+      return move(this.database).then((position) => (position === undefined ? null : 0));
+    }
+    return this.database.transaction(async (tx) => {
+      const [counted] = await tx.query<{ count: number }>(COUNT, [
+        id,
+        resourceServer,
+        acknowledged,
+      ]);
+      const position = await move(tx);
+      if (position === undefined) {
+        return null;
+      }
+      await tx.query(ACKNOWLEDGE, [id, acknowledged, resourceServer, position]);
+      await tx.query(
+        `DELETE FROM "event_acknowledgement" WHERE "stream_id" = $1 AND "xid" < $2::bigint`,
+        [id, position],
+      );
+      return counted?.count ?? 0;
+    });
+  }
+
+  /** Returns the oldest events that the stream has not acknowledged. @param causes audit kinds */
+  async page(streamId: string, limit: number, causes: readonly string[]): Promise<SecurityEvent[]> {
+    const rows = await this.database.query<SecurityEventRow>(PAGE, [streamId, limit, causes]);
+    return rows.map(({ at, kind, actor, ...event }) => ({
+      ...event,
+      at: at.getTime(),
+      cause: kind === null || actor === null ? null : { kind, actor },
+    }));
+  }
+
+  /** Returns which of these streams have an event to deliver, or do not exist any more. */
+  async arrivedAt(streamIds: readonly string[]): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT "awaited"."id" FROM unnest($1::uuid[]) AS "awaited" ("id")
+       LEFT JOIN "event_stream" AS "stream" ON "stream"."id" = "awaited"."id"
+       WHERE "stream"."id" IS NULL
+         OR EXISTS (SELECT FROM "security_event" AS "event" WHERE ${IS_WAITING})`,
+      [streamIds],
+    );
+    return rows.map(({ id }) => id);
+  }
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { holdAccounts } from '../../account-row.js';
+import { DatabaseService, type Transaction } from '../../database.service.js';
+import { DUE_NOW } from '../identity-due.repository.js';
+import { hashOfProviderSession } from '../session.repository.js';
+
+/** Session and subject of a logout token (OpenID Connect Back-Channel Logout 1.0, 2.4). */
+export interface LogoutRequest {
+  readonly tokenId: string;
+  readonly subject: string | null;
+  readonly providerSession: string | null;
+}
+
+export interface EndedSession {
+  readonly id: string;
+  readonly accountId: string;
+}
+
+export const LOGOUT_REASON = 'backchannel-logout';
+
+const USE = `
+  WITH "used_token" AS (
+    INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
+    ON CONFLICT ("token_hash") DO NOTHING RETURNING 1),
+  "due_identity" AS (
+    UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+    WHERE "provider" = $3 AND "subject" = $4::text AND EXISTS (SELECT FROM "used_token") RETURNING 1)
+  SELECT (SELECT count(*)::int FROM "due_identity") AS "due" FROM "used_token"`;
+
+const END = `
+  WITH "ended" AS (
+    DELETE FROM "session" WHERE "provider_session" = $1 RETURNING "id", "account_id"),
+  "audited" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
+      "session_id")
+    SELECT $2, 'token-revoked', 'provider', "account_id", $3, '${LOGOUT_REASON}', "id"
+    FROM "ended")
+  SELECT "id", "account_id" AS "accountId" FROM "ended"`;
+
+@Injectable()
+export class ProviderLogoutRepository {
+  constructor(private readonly database: DatabaseService) {}
+
+  /**
+   * Ends the sessions that belong to the provider's session, and marks the identity of the subject
+   * as due. The use of the token and the changes are stored together, so that a token whose
+   * delivery failed can be sent again.
+   *
+   * @param expiresAt end of the time for which the used token is remembered
+   * @returns the sessions that ended and the number of identities that became due; null when this
+   *   provider's token with that id was used before
+   */
+  async logOut(
+    provider: string,
+    { tokenId, subject, providerSession }: LogoutRequest,
+    expiresAt: Date,
+    now: Date,
+  ): Promise<{ readonly due: number; readonly ended: readonly EndedSession[] } | null> {
+    const token = JSON.stringify([provider, tokenId]);
+    const tokenHash = createHash('sha256').update(token).digest();
+    return this.database.transaction(async (tx) => {
+      const parameters = [tokenHash, expiresAt, provider, subject];
+      const [used] = await tx.query<{ due: number }>(USE, parameters);
+      if (used === undefined) {
+        return null;
+      }
+      const ended = providerSession === null ? [] : await end(tx, provider, providerSession, now);
+      return { ...used, ended };
+    });
+  }
+}
+
+/** Ends the sessions that are part of the provider's, or were vouched for by one that is. */
+async function end(
+  tx: Transaction,
+  provider: string,
+  providerSession: string,
+  now: Date,
+): Promise<EndedSession[]> {
+  const hash = hashOfProviderSession(provider, providerSession);
+  const owners = await tx.query<{ id: string }>(
+    `SELECT DISTINCT "account_id" AS "id" FROM "session" WHERE "provider_session" = $1`,
+    [hash],
+  );
+  await holdAccounts(
+    tx,
+    owners.map(({ id }) => id),
+  );
+  return tx.query<EndedSession>(END, [hash, now, provider]);
+}

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { DatabaseService, type SqlRunner } from '../../database.service.js';
+
+export type ProviderSignalKind = 'webhook' | 'backchannel-logout';
+
+export interface ReceivedSignal {
+  readonly provider: string;
+  readonly kind: ProviderSignalKind;
+  readonly receivedAt: Date;
+}
+
+const NOTE = `
+  INSERT INTO "provider_signal" ("provider", "kind", "received_at") VALUES ($1, $2, $3)
+  ON CONFLICT ("provider", "kind") DO UPDATE
+    SET "received_at" = GREATEST("provider_signal"."received_at", EXCLUDED."received_at")`;
+
+/** The last signal of each kind and provider: verified ones only. */
+@Injectable()
+export class ProviderSignalRepository {
+  constructor(private readonly database: DatabaseService) {}
+
+  async note({ provider, kind, receivedAt }: ReceivedSignal): Promise<void> {
+    await this.database.query(NOTE, [provider, kind, receivedAt]);
+  }
+}
+
+export function readReceivedSignals(sql: SqlRunner): Promise<ReceivedSignal[]> {
+  return sql.query<ReceivedSignal>(
+    `SELECT "provider", "kind", "received_at" AS "receivedAt" FROM "provider_signal"`,
+  );
+}

@@ -1,0 +1,70 @@
+import type { SqlRunner } from '../database.service.js';
+import { NO_ID, RESEAL_PURPOSES, TARGETS, type ResealPurpose } from './reseal.js';
+import { BrokenSealError, type SealedBoxService } from './sealed-box.service.js';
+
+export interface OpenedValues {
+  readonly opened: number;
+  /** Values that no master secret of this process opens. */
+  readonly unreadable: number;
+}
+
+interface SealedRow {
+  readonly id: string;
+  readonly service: string;
+  readonly owner: string;
+  readonly bytes: Buffer;
+}
+
+const BATCH = 200;
+
+/** Opens the lasting sealed values of a database: all, or at most `limit` of each purpose. */
+export async function openSealedValues(
+  runner: SqlRunner,
+  box: SealedBoxService,
+  limit = Infinity,
+): Promise<OpenedValues> {
+  const count = { opened: 0, unreadable: 0 };
+  for (const purpose of RESEAL_PURPOSES) {
+    for await (const { owner, bytes } of sealedRows(runner, purpose, limit)) {
+      count[canOpen(() => box.open(purpose, owner, bytes)) ? 'opened' : 'unreadable'] += 1;
+    }
+  }
+  return count;
+}
+
+async function* sealedRows(
+  runner: SqlRunner,
+  purpose: ResealPurpose,
+  limit: number,
+): AsyncGenerator<SealedRow> {
+  const { table, id, service, value, owner, form } = TARGETS[purpose];
+  const sql = `
+    SELECT ${id} AS "id", ${service} AS "service", ${owner} AS "owner", ${value} AS "bytes"
+    FROM "${table}"
+    WHERE ${value} IS NOT NULL AND ${form === null ? 'true' : `${form} = 'sealed'`}
+      AND (${id}, ${service}) > ($1::uuid, $2)
+    ORDER BY ${id}, ${service} LIMIT $3`;
+  let after = { id: NO_ID, service: '' };
+  for (let left = limit; left > 0; left -= BATCH) {
+    const count = Math.min(left, BATCH);
+    const rows = await runner.query<SealedRow>(sql, [after.id, after.service, count]);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined) {
+      return;
+    }
+    after = last;
+  }
+}
+
+function canOpen(open: () => string): boolean {
+  try {
+    open();
+    return true;
+  } catch (error) {
+    if (error instanceof BrokenSealError) {
+      return false;
+    }
+    throw error;
+  }
+}
