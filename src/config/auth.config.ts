@@ -1,19 +1,26 @@
-import { hasMembershipRules, type ProviderRules } from '../policy/eligibility/provider-rules.js';
-import type { Values } from './environment/env.js';
-import { namespaceOf, PROVIDER_LIST, type Variable, variablesOf } from './environment/variable.js';
+import type { ResourceServerRules } from '../policy/admission/resource-server.js';
+import {
+  capabilitiesOf,
+  requiresDirectory,
+  type ProviderRules,
+} from '../policy/eligibility/provider-rules.js';
+import { fitsLoginChallenge } from '../protocol/login-challenge.js';
+import type { ConfigurationReport } from './environment/configuration-error.js';
+import { PROVIDER_LIST, namespaceOf, variablesOf, type ValuesOf } from './environment/variable.js';
+import type { HTTP_VARIABLES } from './http.config.js';
+import type { MTLS_VARIABLES } from './mtls.config.js';
 
 const login = variablesOf('Sign-up and login');
 const offboarding = variablesOf('Offboarding');
 
-/** Sign-up, login and offboarding (specification, Policy variables). */
 export const AUTH_VARIABLES = {
   AUTH_ANONYMOUS_SIGNUP_ENABLED: login(
     { type: 'boolean', default: true },
-    'Lets anyone who reaches the server create an account with a new device key.',
+    'Lets any client create an account with a new device key.',
   ),
   AUTH_SIGNUP_INVITATIONS_ENABLED: login(
     { type: 'boolean', default: false },
-    'Lets a new device key sign up with an invitation (gatehouse invite create) while anonymous sign-up is off.',
+    'Lets a new device key sign up with an invitation (gatehouse invite create) if anonymous sign-up is off.',
   ),
   AUTH_SIGNUP_PROVIDERS: login(
     PROVIDER_LIST,
@@ -21,7 +28,7 @@ export const AUTH_VARIABLES = {
   ),
   AUTH_REQUIRED_LOGIN_PROVIDERS: login(
     PROVIDER_LIST,
-    'Identities an account must have, and stay eligible for, to be served. Empty = none.',
+    'Providers with which each account must be connected and eligible. Empty = none.',
   ),
   AUTH_KEY_CHALLENGE_ENABLED: login(
     { type: 'boolean', default: true },
@@ -29,7 +36,7 @@ export const AUTH_VARIABLES = {
   ),
   AUTH_REQUIRE_SERVER_CHALLENGE: login(
     { type: 'boolean', default: true },
-    'Accepts only a live challenge of this server, once. With false, one that the client made passes too, as older clients send: a captured login can then be sent again.',
+    'Accepts only a live challenge of this server, once. false also accepts challenges that older clients make. A captured login can then be sent again.',
   ),
   SERVICE_LOGIN_ORIGINS: login(
     {
@@ -39,11 +46,11 @@ export const AUTH_VARIABLES = {
       shape: 'an origin such as https://gate.example.com (no path)',
       lowerCase: true,
     },
-    'Origins besides that of SERVICE_PUBLIC_URL at which clients reach this server. They stand in its challenges: a client refuses one that does not name the origin it uses.',
+    'Further origins at which clients reach this server, listed in its challenges. A client refuses a challenge that does not list the origin it uses.',
   ),
   AUTH_LOOPBACK_RETURN_ENABLED: login(
     { type: 'boolean', default: true },
-    'Lets logins through a provider return to a program on the computer of the browser (http://127.0.0.1), after a page has asked. The command line needs it.',
+    'Lets logins through a provider return to a program on the same computer (http://127.0.0.1), after a page has asked. The command line needs it.',
   ),
   AUTH_TOKEN_TTL_SECONDS: login(
     { type: 'integer', default: 2_592_000, min: 60, max: 31_536_000 },
@@ -51,68 +58,108 @@ export const AUTH_VARIABLES = {
   ),
   AUTH_FRESH_LOGIN_SECONDS: login(
     { type: 'integer', default: 900, min: 0, max: 86_400 },
-    'Deleting the account, linking and unlinking, approving a device and changing the encryption mode need a login this recent. 0 = any live session does.',
+    'Largest age of the login for deleting the account, linking, unlinking, approving a device and changing the encryption mode. 0 = any age.',
   ),
   AUTH_ACCESS_CACHE_SECONDS: login(
     { type: 'integer', default: 5, min: 0, max: 60 },
-    'How long the access facts of an account may be served from memory when no invalidation arrives.',
+    'Longest time that access of an account is read from memory if no invalidation arrives.',
   ),
   AUTH_OFFBOARDING_ENABLED: offboarding(
     {
       type: 'boolean',
       default: null,
       defaultDoc:
-        'true with an organisation allowlist, OpenID Connect allow rules or client certificates, else false',
+        'true with GitHub organisations, OpenID Connect allow rules or client certificates, else false',
     },
     'Re-checks the eligibility of linked identities periodically.',
   ),
   AUTH_OFFBOARDING_INTERVAL_SECONDS: offboarding(
     { type: 'integer', default: 86_400, min: 60, max: 86_400, clamp: true },
-    'Time between two checks of one identity; clamped to 60..86400.',
+    'Time between two checks of one identity. Other values become 60 or 86400.',
   ),
   AUTH_OFFBOARDING_STRICT: offboarding(
     { type: 'boolean', default: false },
-    'Refuses an identity that could not be re-checked for a whole interval because its provider is down.',
+    'Refuses an identity whose provider did not answer for a whole interval.',
   ),
   AUTH_OFFBOARDING_CONCURRENCY: offboarding(
     { type: 'integer', default: 10, min: 1, max: 200 },
-    'Re-checks that this process has under way at one provider at a time.',
+    'Most simultaneous re-checks of this process at one provider.',
   ),
   AUTH_OFFBOARDING_CHECKS_PER_SECOND: offboarding(
     { type: 'integer', default: 50, min: 0, max: 10_000 },
-    'Re-checks a second that this process begins at one provider. 0 = as many as the requests that it sends there: 50 a second, to GitHub 15.',
+    'Re-checks that this process starts per second at one provider. 0 = the limit of requests: 50, or 15 at GitHub.',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-export const authConfig = namespaceOf('auth', ({ values, providers }) => ({
-  anonymousSignupEnabled: values.AUTH_ANONYMOUS_SIGNUP_ENABLED,
-  signupInvitationsEnabled: values.AUTH_SIGNUP_INVITATIONS_ENABLED,
-  signupProviders: values.AUTH_SIGNUP_PROVIDERS,
-  requiredLoginProviders: values.AUTH_REQUIRED_LOGIN_PROVIDERS,
-  keyChallengeEnabled: values.AUTH_KEY_CHALLENGE_ENABLED,
-  requireServerChallenge: values.AUTH_REQUIRE_SERVER_CHALLENGE,
-  /** Origins at which clients reach this server, for its challenges. Empty = not known. */
-  loginOrigins: loginOrigins(values),
-  tokenTtlSeconds: values.AUTH_TOKEN_TTL_SECONDS,
-  /** 0 = any live session counts as fresh. */
-  freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
-  accessCacheMs: values.AUTH_ACCESS_CACHE_SECONDS * 1000,
-  offboarding: {
-    enabled: values.AUTH_OFFBOARDING_ENABLED ?? hasSomethingToRecheck(values, providers),
-    intervalSeconds: values.AUTH_OFFBOARDING_INTERVAL_SECONDS,
-    strict: values.AUTH_OFFBOARDING_STRICT,
-    concurrency: values.AUTH_OFFBOARDING_CONCURRENCY,
-    checksPerSecond: values.AUTH_OFFBOARDING_CHECKS_PER_SECOND,
-  },
-}));
+type LoginValues = ValuesOf<typeof AUTH_VARIABLES & typeof HTTP_VARIABLES>;
 
-/** Memberships end, and certificates expire and are revoked. */
-function hasSomethingToRecheck(values: Values, providers: readonly ProviderRules[]): boolean {
-  return providers.some(hasMembershipRules) || values.SERVICE_FEATURE_AUTH_MTLS__ENABLED;
+interface AuthInput {
+  readonly values: LoginValues & ValuesOf<typeof MTLS_VARIABLES>;
+  readonly providers: readonly ProviderRules[];
+  readonly resourceServers: readonly ResourceServerRules[];
 }
 
-/** The origins in this server's challenges: of SERVICE_PUBLIC_URL first. Call it on valid values. */
-export function loginOrigins(values: Values): string[] {
+export const authConfig = namespaceOf(
+  'auth',
+  ({ values, providers, resourceServers }: AuthInput) => ({
+    anonymousSignupEnabled: values.AUTH_ANONYMOUS_SIGNUP_ENABLED,
+    signupInvitationsEnabled: values.AUTH_SIGNUP_INVITATIONS_ENABLED,
+    signupProviders: values.AUTH_SIGNUP_PROVIDERS,
+    requiredLoginProviders: values.AUTH_REQUIRED_LOGIN_PROVIDERS,
+    /** True if a decision depends on the identities of accounts with a device key. */
+    requiresIdentities:
+      values.AUTH_REQUIRED_LOGIN_PROVIDERS.length > 0 ||
+      resourceServers.some(({ requireProviders }) => requireProviders.length > 0),
+    keyChallengeEnabled: values.AUTH_KEY_CHALLENGE_ENABLED,
+    requireServerChallenge: values.AUTH_REQUIRE_SERVER_CHALLENGE,
+    /** Origins at which clients reach this server, for its challenges. Empty = unknown. */
+    loginOrigins: loginOrigins(values),
+    tokenTtlSeconds: values.AUTH_TOKEN_TTL_SECONDS,
+    /** 0 = any live session counts as fresh. */
+    freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
+    accessCacheMs: values.AUTH_ACCESS_CACHE_SECONDS * 1000,
+    offboarding: {
+      enabled: values.AUTH_OFFBOARDING_ENABLED ?? hasSomethingToRecheck({ values, providers }),
+      intervalSeconds: values.AUTH_OFFBOARDING_INTERVAL_SECONDS,
+      strict: values.AUTH_OFFBOARDING_STRICT,
+      concurrency: values.AUTH_OFFBOARDING_CONCURRENCY,
+      checksPerSecond: values.AUTH_OFFBOARDING_CHECKS_PER_SECOND,
+      directories: providers.filter(requiresDirectory).map(({ id }) => id),
+    },
+  }),
+);
+
+/** Returns true if memberships can end, or certificates can expire or be revoked. */
+function hasSomethingToRecheck({
+  values,
+  providers,
+}: Pick<AuthInput, 'values' | 'providers'>): boolean {
+  return (
+    providers.some((one) => capabilitiesOf(one).hasMembershipRules) ||
+    values.SERVICE_FEATURE_AUTH_MTLS__ENABLED
+  );
+}
+
+/** Origins for challenges, that of SERVICE_PUBLIC_URL first. The values must be valid. */
+function loginOrigins(values: LoginValues): string[] {
   const addresses = [values.SERVICE_PUBLIC_URL ?? [], values.SERVICE_LOGIN_ORIGINS].flat();
   return [...new Set(addresses.map((address) => new URL(address).origin))];
+}
+
+/** Reports origins that no client can have, and more origins than fit into a challenge. */
+export function checkLoginOrigins(values: LoginValues, report: ConfigurationReport): void {
+  const name = 'SERVICE_LOGIN_ORIGINS';
+  if (report.has(name) || report.has('SERVICE_PUBLIC_URL')) {
+    return;
+  }
+  const wrong = values[name].filter((origin) => !isOrigin(origin));
+  if (wrong.length > 0) {
+    report.problem(name, `must not name ${wrong.join(', ')}, which is not an origin.`);
+  } else if (!fitsLoginChallenge(loginOrigins(values))) {
+    report.problem(name, 'is too long: with SERVICE_PUBLIC_URL, about 900 characters fit.');
+  }
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).href === `${new URL(text).origin}/`;
 }

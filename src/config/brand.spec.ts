@@ -19,14 +19,14 @@ describe('the brand of the account page', () => {
   });
 
   it.each(['https://cdn.example/logo.svg', '/brand/logo.svg', 'data:image/svg+xml;base64,AAAA'])(
-    'takes the logo %s',
+    'accepts the logo %s',
     (logoUrl) => {
       const { settings } = resolveSettings({ SERVICE_BRAND__LOGO_URL: logoUrl });
       expect(settings.brand.logoUrl).toBe(logoUrl);
     },
   );
 
-  it('warns about a colour that can be read in neither theme', () => {
+  it('warns about a colour that is unreadable in both themes', () => {
     const { warnings } = resolveSettings({ SERVICE_BRAND__ACCENT: '#808080' });
     expect(warnings).toEqual([expect.stringContaining('SERVICE_BRAND__ACCENT')]);
     expect(resolveSettings({ SERVICE_BRAND__ACCENT: '#1f3fa8' }).warnings).toEqual([]);

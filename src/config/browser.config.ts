@@ -1,25 +1,32 @@
 import {
-  namespaceOf,
+  isAllowableScheme,
+  judgeReturnAddress,
+  returnAddressFor,
+  type ReturnAddressFacts,
+} from '../policy/flow/return-address.js';
+import type { AUTH_VARIABLES } from './auth.config.js';
+import type { ConfigurationReport } from './environment/configuration-error.js';
+import {
   PROVIDER_ID_PATTERN,
-  type Variable,
+  namespaceOf,
   variablesOf,
+  type Checked,
+  type ValuesOf,
 } from './environment/variable.js';
-import type { Values } from './environment/env.js';
 import { hostsAccountPage, withoutTrailingSlash, type AccountPageValues } from './http.config.js';
-import type { ReturnAddressFacts } from '../policy/flow/return-address.js';
+import type { LoginAddresses } from './providers-file/providers-file.js';
 
 const oauthReturn = variablesOf('OAuth return address');
 const clientHint = variablesOf('Client hints');
 
-/** Where browsers return after a login, and what clients may do for them. */
 export const BROWSER_VARIABLES = {
   SERVICE_WEBAPP_URL: oauthReturn(
     { type: 'url', default: null },
-    'Web app to which the browser returns after OAuth, at `/oauth/<provider>`. Empty = the page this server hosts, at SERVICE_PUBLIC_URL; without either, OAuth is answered `oauth-not-configured`.',
+    'Web app to which the browser returns after OAuth, at `/oauth/<provider>`. Empty = the account page at SERVICE_PUBLIC_URL. Without both, OAuth gets `oauth-not-configured`.',
   ),
   SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: oauthReturn(
     { type: 'url', default: null },
-    'Base of the return address; `/<provider>` is added. Wins over SERVICE_WEBAPP_URL; often a deep link.',
+    'Base of the return address, often a deep link. `/<provider>` is added. It overrides SERVICE_WEBAPP_URL.',
   ),
   SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES: oauthReturn(
     {
@@ -29,7 +36,7 @@ export const BROWSER_VARIABLES = {
       shape: 'a scheme without ://, such as myapp',
       lowerCase: true,
     },
-    'Schemes a return address may have beyond https (and http on a loopback host).',
+    'Further schemes of return addresses. https is allowed, and http on a loopback host.',
   ),
   SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: clientHint(
     { type: 'boolean', default: false },
@@ -42,14 +49,14 @@ export const BROWSER_VARIABLES = {
       pattern: PROVIDER_ID_PATTERN,
       shape: 'a provider id, or mtls',
     },
-    'The provider (or mtls) for the automatic redirect.',
+    'Provider of the automatic redirect, or mtls.',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-export type ReturnAddressValues = AccountPageValues & Pick<Values, 'SERVICE_PUBLIC_URL'>;
+type OAuthReturnValues = ValuesOf<typeof BROWSER_VARIABLES & typeof AUTH_VARIABLES> &
+  AccountPageValues;
 
-/** What the address that browsers return to is made of. */
-export function returnAddressFacts(values: ReturnAddressValues): ReturnAddressFacts {
+function returnAddressFacts(values: AccountPageValues): ReturnAddressFacts {
   return {
     webappUrl: withoutTrailingSlash(values.SERVICE_WEBAPP_URL),
     returnUrlBase: withoutTrailingSlash(values.SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE),
@@ -57,17 +64,69 @@ export function returnAddressFacts(values: ReturnAddressValues): ReturnAddressFa
   };
 }
 
-/** Where browsers return after a login through a provider. */
-export const oauthReturnConfig = namespaceOf('oauthReturn', ({ values }) => ({
-  ...returnAddressFacts(values),
-  allowedSchemes: values.SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES,
-  /** Whether they may return to a program on the browser's computer. */
-  loopbackEnabled: values.AUTH_LOOPBACK_RETURN_ENABLED,
-}));
+/** Returns the addresses that providers and browsers return to. */
+export function loginAddresses(values: AccountPageValues): LoginAddresses {
+  return {
+    publicUrl: values.SERVICE_PUBLIC_URL,
+    hasReturnAddress: returnAddressFor(returnAddressFacts(values), '') !== null,
+  };
+}
 
-export const uiConfig = namespaceOf('ui', ({ values }) => ({
+export const oauthReturnConfig = namespaceOf(
+  'oauthReturn',
+  ({ values }: { values: OAuthReturnValues }) => ({
+    ...returnAddressFacts(values),
+    allowedSchemes: values.SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES,
+    loopbackEnabled: values.AUTH_LOOPBACK_RETURN_ENABLED,
+  }),
+);
+
+export const uiConfig = namespaceOf('ui', ({ values }: Checked<typeof BROWSER_VARIABLES>) => ({
   autoRedirect: {
     enabled: values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED,
     providerId: values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID,
   },
 }));
+
+export function checkReturnAddress(
+  values: OAuthReturnValues,
+  providers: readonly unknown[],
+  report: ConfigurationReport,
+): void {
+  const schemes = values.SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES;
+  const refused = schemes.filter((scheme) => !isAllowableScheme(scheme));
+  if (refused.length > 0) {
+    report.problem(
+      'SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES',
+      `must not name ${refused.join(', ')}: such an address is never safe to return to.`,
+    );
+  }
+  if (providers.length === 0) {
+    // Only logins through a provider return to these addresses.
+    return;
+  }
+  for (const name of ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'SERVICE_WEBAPP_URL'] as const) {
+    reportUnsafe(name, values[name], schemes, report);
+  }
+  const names = [
+    'SERVICE_WEBAPP_URL',
+    'SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE',
+    'SERVICE_PUBLIC_URL',
+  ];
+  if (!names.some((name) => report.has(name))) {
+    // The page this server hosts, where neither of the two variables is set.
+    reportUnsafe('SERVICE_PUBLIC_URL', returnAddressFacts(values).hostedUrl, [], report);
+  }
+}
+
+function reportUnsafe(
+  name: string,
+  address: string | null,
+  schemes: readonly string[],
+  report: ConfigurationReport,
+): void {
+  const verdict = address === null ? null : judgeReturnAddress(address, schemes);
+  if (verdict !== null && !verdict.safe) {
+    report.problem(name, `is no safe address to return to after OAuth: it ${verdict.reason}.`);
+  }
+}

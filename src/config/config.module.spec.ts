@@ -19,7 +19,7 @@ class Consumer {
 class FeatureModule {}
 
 describe('AppConfigModule', () => {
-  it('gives the very same frozen slices to a module that does not import it', async () => {
+  it('provides the same frozen slices to a module that does not import it', async () => {
     const { settings } = resolveSettings({ PORT: '0' });
     const testing = await Test.createTestingModule({
       imports: [AppConfigModule.forRoot(settings), FeatureModule],
@@ -28,7 +28,7 @@ describe('AppConfigModule', () => {
     expect(testing.get(Consumer).providers).toBe(settings.providers);
   });
 
-  it('leaves the environment of the process as it was, and gives a copy of it', async () => {
+  it('provides a copy of the environment, and does not change the original', async () => {
     const before = readEnvironment();
     await Test.createTestingModule({
       imports: [AppConfigModule.forRoot(resolveSettings({}).settings)],

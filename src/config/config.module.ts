@@ -1,19 +1,17 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { ConfigModule, registerAs } from '@nestjs/config';
-import { OperatorRules } from './rules/operator-rules.js';
+import { OperatorRulesService } from './operator-rules.service.js';
 import type { Settings } from './settings.js';
 
-/** A copy of the process's environment. */
 export function readEnvironment(): Record<string, string | undefined> {
   return { ...process.env };
 }
 
 /**
- * Owns: the namespaces of `*.config.ts`, each loaded with its slice of the resolved settings, and the
- * rules that change while the server runs.
- * Does not own: reading or checking variables (resolve-settings does, before Nest starts).
+ * Owns the namespaces of `*.config.ts`, each loaded with its slice of the resolved settings. Nest's
+ * ConfigModule makes them available everywhere.
+ * Does not own reading or checking variables (resolve-settings does, before Nest starts).
  */
-@Global()
 @Module({})
 export class AppConfigModule {
   static forRoot(settings: Settings): DynamicModule {
@@ -27,11 +25,13 @@ export class AppConfigModule {
       skipProcessEnv: true,
       load: namespaces,
     });
-    return {
-      module: AppConfigModule,
-      imports: [loaded],
-      providers: [OperatorRules],
-      exports: [OperatorRules],
-    };
+    return { module: AppConfigModule, imports: [loaded] };
   }
 }
+
+/**
+ * Owns the allow rules that change while the server runs. Does not own the settings that wait for a
+ * restart: those are namespaces of the configuration. Routes: none.
+ */
+@Module({ providers: [OperatorRulesService], exports: [OperatorRulesService] })
+export class OperatorRulesModule {}

@@ -1,13 +1,20 @@
 import { resolveSettings } from './resolve-settings.js';
 
 describe('resolveSettings with nothing set', () => {
-  it('gives the documented defaults', () => {
+  it('returns the documented defaults', () => {
     expect(resolveSettings({})).toEqual({
       warnings: [],
       findings: [
         {
+          severity: 'warning',
+          code: 'login-origin-unknown',
+          params: {},
+          message: expect.stringContaining('SERVICE_PUBLIC_URL'),
+        },
+        {
           severity: 'notice',
           code: 'older-clients-on-server-challenge',
+          params: {},
           message: expect.stringContaining('AUTH_REQUIRE_SERVER_CHALLENGE=false'),
         },
       ],
@@ -16,6 +23,7 @@ describe('resolveSettings with nothing set', () => {
           host: '0.0.0.0',
           port: 3000,
           publicUrl: null,
+          tls: { certPath: null, keyPath: null },
           trustedProxies: [],
           corsOrigins: ['*'],
           bodyLimitBytes: 1_048_576,
@@ -51,6 +59,7 @@ describe('resolveSettings with nothing set', () => {
           signupInvitationsEnabled: false,
           signupProviders: [],
           requiredLoginProviders: [],
+          requiresIdentities: false,
           keyChallengeEnabled: true,
           requireServerChallenge: true,
           loginOrigins: [],
@@ -63,9 +72,13 @@ describe('resolveSettings with nothing set', () => {
             strict: false,
             concurrency: 10,
             checksPerSecond: 50,
+            directories: [],
           },
         },
-        rateLimits: { perIp: 1200, perAccount: 1200, loginPerIp: 120, handshakePerIp: 600 },
+        rateLimits: {
+          ...{ perIp: 1200, perAccount: 1200, loginPerIp: 120, handshakePerIp: 600 },
+          perResourceServer: 60_000,
+        },
         updates: {
           transports: ['websocket'],
           maxConnections: 20_000,
@@ -122,6 +135,7 @@ describe('resolveSettings with nothing set', () => {
           crlUrls: [],
           revocationHosts: [],
           crlFetchSeconds: 300,
+          crlMaxAgeSeconds: 86_400,
           ocspEnabled: false,
         },
         oauthReturn: {
@@ -141,21 +155,27 @@ describe('resolveSettings with nothing set', () => {
           tls: { certPath: null, keyPath: null, clientCaPath: null, operators: [] },
           login: { provider: null, readGroups: [], operateGroups: [], sessionMs: 3_600_000 },
           requestsPerMinute: 600,
+          trustedProxies: [],
         },
-        audit: { retentionDays: 365 },
+        audit: { retentionDays: 365, refusedLoginsDays: 30 },
         providers: [],
-        ruleFiles: { paths: [], values: expect.any(Object) },
+        resourceServers: [],
+        ruleFiles: {
+          paths: [],
+          addresses: { publicUrl: null, hasReturnAddress: false },
+          values: expect.any(Object),
+        },
       },
     });
   });
 
-  it('gives settings that cannot be changed', () => {
+  it('returns settings that cannot be changed', () => {
     const { settings } = resolveSettings({ SERVICE_CORS_ORIGINS: 'https://a.example' });
     expect(Object.isFrozen(settings.auth.offboarding)).toBe(true);
     expect(() => (settings.http.corsOrigins as string[]).push('x')).toThrow(TypeError);
   });
 
-  it('takes an empty value as not set', () => {
+  it('treats an empty value as not set', () => {
     expect(resolveSettings({ PORT: '', DATABASE_URL: '', AUTH_NONSENSE: '' })).toEqual(
       resolveSettings({}),
     );

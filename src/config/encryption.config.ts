@@ -1,8 +1,7 @@
-import { namespaceOf, type Variable, variablesOf } from './environment/variable.js';
+import { namespaceOf, variablesOf, type Checked } from './environment/variable.js';
 
 const encryption = variablesOf('Encryption');
 
-/** How content is stored. */
 export const ENCRYPTION_VARIABLES = {
   SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: encryption(
     {
@@ -10,7 +9,7 @@ export const ENCRYPTION_VARIABLES = {
       default: 'required_e2ee',
       values: ['required_e2ee', 'optional', 'plaintext_only'],
     },
-    'Whether content must be, may be or must not be end-to-end encrypted. Older clients fail on plaintext_only.',
+    'Defines if content must be, may be or must not be end-to-end encrypted. Older clients fail on plaintext_only.',
   ),
   SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE: encryption(
     { type: 'enum', default: 'e2ee', values: ['e2ee', 'plain'] },
@@ -22,19 +21,22 @@ export const ENCRYPTION_VARIABLES = {
   ),
   SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_SETTINGS_AT_REST: encryption(
     { type: 'enum', default: 'server_sealed', values: ['server_sealed', 'none'] },
-    'How the settings of plain accounts are kept in the database.',
+    'Form in which the database stores the settings of plain accounts.',
   ),
   SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_CREDENTIALS_AT_REST: encryption(
     { type: 'enum', default: 'server_sealed', values: ['server_sealed', 'none'] },
-    'How the connected-service credentials of plain accounts are kept in the database.',
+    'Form in which the database stores the connected-service credentials of plain accounts.',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-export const encryptionConfig = namespaceOf('encryption', ({ values }) => ({
-  storagePolicy: values.SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY,
-  defaultAccountMode: values.SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE,
-  allowAccountOptOut: values.SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT,
-  plainAccountSettingsAtRest: values.SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_SETTINGS_AT_REST,
-  plainAccountCredentialsAtRest:
-    values.SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_CREDENTIALS_AT_REST,
-}));
+export const encryptionConfig = namespaceOf(
+  'encryption',
+  ({ values }: Checked<typeof ENCRYPTION_VARIABLES>) => ({
+    storagePolicy: values.SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY,
+    defaultAccountMode: values.SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE,
+    allowAccountOptOut: values.SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT,
+    plainAccountSettingsAtRest: values.SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_SETTINGS_AT_REST,
+    plainAccountCredentialsAtRest:
+      values.SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_CREDENTIALS_AT_REST,
+  }),
+);

@@ -1,11 +1,11 @@
 import type { ConfigType } from '@nestjs/config';
-import { namespaceOf, type Variable, variablesOf } from './environment/variable.js';
-import type { Values } from './environment/env.js';
+import type { ConfigurationReport } from './environment/configuration-error.js';
+import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
+import type { TlsFileSet } from './tls/tls-files.js';
 
 const server = variablesOf('Server');
 const limit = variablesOf('Limits');
 
-/** How the process listens. */
 export const HTTP_VARIABLES = {
   PORT: server(
     { type: 'integer', default: 3000, min: 0, max: 65_535 },
@@ -22,15 +22,23 @@ export const HTTP_VARIABLES = {
   ),
   SERVICE_PRESET: server(
     { type: 'string', default: null },
-    'Name of a file in config/presets whose values are used where a variable is not set.',
+    'Name of a file in config/presets. Its values apply where a variable is not set.',
   ),
   SERVICE_PUBLIC_URL: server(
     { type: 'url', schemes: ['http', 'https'], default: null },
-    'The address clients use. Provider callbacks and the default return address are made from it.',
+    'Address that clients use. Provider callbacks and the default return address begin with it.',
+  ),
+  SERVICE_TLS_CERT_PATH: server(
+    { type: 'path', default: null },
+    'PEM file with the certificate chain of PORT, which then serves HTTPS. It is read again when it changes. Empty = plain HTTP, for a proxy that ends TLS.',
+  ),
+  SERVICE_TLS_KEY_PATH: server(
+    { type: 'path', default: null },
+    'PEM file with the key of that certificate. It is read again when it changes.',
   ),
   SERVICE_TRUSTED_PROXIES: server(
     { type: 'cidrs', default: [] },
-    'Addresses or CIDRs of the reverse proxies whose X-Forwarded-For is trusted. Empty = none.',
+    'Addresses or CIDRs of reverse proxies whose X-Forwarded-For is trusted. Empty = none.',
   ),
   SERVICE_CORS_ORIGINS: server(
     {
@@ -39,11 +47,11 @@ export const HTTP_VARIABLES = {
       pattern: /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+)$/i,
       shape: '* or an origin such as https://app.example.com (no path)',
     },
-    'Origins browsers may call from. `*` = any: bearer tokens are not sent by a browser on its own.',
+    'Origins from which browsers may call. `*` = any: a browser never sends a bearer token by itself.',
   ),
   SERVICE_BODY_LIMIT_BYTES: server(
     { type: 'integer', default: 1_048_576, min: 32_768, max: 33_554_432 },
-    'Largest request body in bytes; a larger one is answered 413.',
+    'Largest body in bytes of settings, credentials and the migration. It is read after authentication. Other bodies have at most 32 KiB. A larger body gets 413.',
   ),
   SERVICE_REQUEST_TIMEOUT_SECONDS: server(
     { type: 'integer', default: 30, min: 1, max: 600 },
@@ -55,7 +63,7 @@ export const HTTP_VARIABLES = {
   ),
   SERVICE_SHUTDOWN_SPREAD_SECONDS: server(
     { type: 'integer', default: 10, min: 0, max: 600 },
-    'Time over which live connections are closed after SIGTERM, in waves; at most 60 % of SERVICE_SHUTDOWN_GRACE_SECONDS. Few connections take less.',
+    'Time in which live connections are closed after SIGTERM, in waves. At most 60 % of SERVICE_SHUTDOWN_GRACE_SECONDS. Few connections take less time.',
   ),
   SERVICE_DOCS_ENABLED: server(
     { type: 'boolean', default: true },
@@ -63,7 +71,7 @@ export const HTTP_VARIABLES = {
   ),
   SERVICE_ACCOUNT_PAGE_ENABLED: server(
     { type: 'boolean', default: true },
-    'Serves the account page at /app, where people sign in with a browser, unless SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE sends browsers elsewhere.',
+    'Serves the account page at /app. The page is off if SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE is set.',
   ),
   SERVICE_NOTIFICATION_REQUEST_URL: server(
     {
@@ -72,7 +80,7 @@ export const HTTP_VARIABLES = {
       pattern: /^https?:\/\/[^\s/{}\\@]+\/\S*$/,
       shape: 'an http or https address with a path, in which {sessionId} and {requestId} may stand',
     },
-    'Address in your app that a click on a notification of the account page opens, for example `https://app.example.com/sessions/{sessionId}?request={requestId}`; `{serverUrl}` is replaced too. Empty = the account page, which shows the ids.',
+    'Address in your app that a click on a notification opens, such as `https://app.example.com/s/{sessionId}?request={requestId}`. `{serverUrl}` is replaced too. Empty = the account page.',
   ),
   SERVICE_LOG_LEVEL: server(
     {
@@ -82,9 +90,8 @@ export const HTTP_VARIABLES = {
     },
     'Least severe log line that is written.',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-/** How much one address and one account may ask for. */
 export const RATE_LIMIT_VARIABLES = {
   SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE: limit(
     { type: 'integer', default: 1200, min: 0, max: 1_000_000 },
@@ -102,50 +109,99 @@ export const RATE_LIMIT_VARIABLES = {
     { type: 'integer', default: 600, min: 0, max: 1_000_000 },
     'Handshakes a minute at /v1/updates from one address. 0 = no limit.',
   ),
-} as const satisfies Record<string, Variable>;
+  SERVICE_RATE_LIMIT_PER_RESOURCE_SERVER_PER_MINUTE: limit(
+    { type: 'integer', default: 60_000, min: 0, max: 10_000_000 },
+    'Introspections a minute of one resource server. 0 = no limit.',
+  ),
+};
 
-export const httpConfig = namespaceOf('http', ({ values }) => ({
-  host: values.HOST,
-  port: values.PORT,
-  /** The address clients use, without a trailing slash; null when it was not given. */
-  publicUrl: withoutTrailingSlash(values.SERVICE_PUBLIC_URL),
-  trustedProxies: values.SERVICE_TRUSTED_PROXIES,
-  /** `['*']` = any: bearer tokens are not ambient credentials. */
-  corsOrigins: values.SERVICE_CORS_ORIGINS,
-  bodyLimitBytes: values.SERVICE_BODY_LIMIT_BYTES,
-  requestTimeoutMs: values.SERVICE_REQUEST_TIMEOUT_SECONDS * 1000,
-  shutdownGraceMs: values.SERVICE_SHUTDOWN_GRACE_SECONDS * 1000,
-  shutdownSpreadMs: values.SERVICE_SHUTDOWN_SPREAD_SECONDS * 1000,
-  docsEnabled: values.SERVICE_DOCS_ENABLED,
-  /** The account page is also where browsers return by default. */
-  accountPageEnabled: hostsAccountPage(values),
-  /** With placeholders, as `requestAddress` of the client kit fills them in; null = the account page. */
-  notificationRequestUrl: values.SERVICE_NOTIFICATION_REQUEST_URL,
-  logLevel: values.SERVICE_LOG_LEVEL,
-}));
+export const httpConfig = namespaceOf(
+  'http',
+  ({ values }: { values: HttpValues & AccountPageValues }) => ({
+    host: values.HOST,
+    port: values.PORT,
+    /** Without a trailing slash; null = not configured. */
+    publicUrl: withoutTrailingSlash(values.SERVICE_PUBLIC_URL),
+    tls: {
+      /** null = plain HTTP. */
+      certPath: values.SERVICE_TLS_CERT_PATH,
+      keyPath: values.SERVICE_TLS_KEY_PATH,
+    },
+    trustedProxies: values.SERVICE_TRUSTED_PROXIES,
+    /** `['*']` = any origin, because bearer tokens are not ambient credentials. */
+    corsOrigins: values.SERVICE_CORS_ORIGINS,
+    bodyLimitBytes: values.SERVICE_BODY_LIMIT_BYTES,
+    requestTimeoutMs: values.SERVICE_REQUEST_TIMEOUT_SECONDS * 1000,
+    shutdownGraceMs: values.SERVICE_SHUTDOWN_GRACE_SECONDS * 1000,
+    shutdownSpreadMs: values.SERVICE_SHUTDOWN_SPREAD_SECONDS * 1000,
+    docsEnabled: values.SERVICE_DOCS_ENABLED,
+    accountPageEnabled: hostsAccountPage(values),
+    /** Has the placeholders of `requestAddress` of the client kit; null = the account page. */
+    notificationRequestUrl: values.SERVICE_NOTIFICATION_REQUEST_URL,
+    logLevel: values.SERVICE_LOG_LEVEL,
+  }),
+);
+
+/** @returns null for plain HTTP */
+export function httpTlsFiles({
+  certPath,
+  keyPath,
+}: ConfigType<typeof httpConfig>['tls']): TlsFileSet | null {
+  if (certPath === null || keyPath === null) {
+    return null;
+  }
+  return {
+    cert: { variable: 'SERVICE_TLS_CERT_PATH', path: certPath },
+    key: { variable: 'SERVICE_TLS_KEY_PATH', path: keyPath },
+  };
+}
 
 /** Requests (or handshakes) a minute; 0 = no limit. */
-export const rateLimitsConfig = namespaceOf('rateLimits', ({ values }) => ({
-  perIp: values.SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE,
-  perAccount: values.SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE,
-  loginPerIp: values.AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE,
-  handshakePerIp: values.SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE,
-}));
+export const rateLimitsConfig = namespaceOf(
+  'rateLimits',
+  ({ values }: Checked<typeof RATE_LIMIT_VARIABLES>) => ({
+    perIp: values.SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE,
+    perAccount: values.SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE,
+    loginPerIp: values.AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE,
+    handshakePerIp: values.SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE,
+    perResourceServer: values.SERVICE_RATE_LIMIT_PER_RESOURCE_SERVER_PER_MINUTE,
+  }),
+);
 
 export type RateLimitSettings = ConfigType<typeof rateLimitsConfig>;
 
-export type AccountPageValues = Pick<
-  Values,
-  'SERVICE_ACCOUNT_PAGE_ENABLED' | 'SERVICE_WEBAPP_URL' | 'SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE'
->;
+type HttpValues = ValuesOf<typeof HTTP_VARIABLES>;
 
-/** Where another web app takes what browsers bring back, this page could finish no login. */
+/** The table of the return address imports this file, so two of its variables are declared here. */
+export interface AccountPageValues extends Pick<
+  HttpValues,
+  'SERVICE_ACCOUNT_PAGE_ENABLED' | 'SERVICE_PUBLIC_URL'
+> {
+  readonly SERVICE_WEBAPP_URL: string | null;
+  readonly SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: string | null;
+}
+
+/** Returns false if another web app is the return address: the page could finish no login. */
 export function hostsAccountPage(values: AccountPageValues): boolean {
   const { SERVICE_WEBAPP_URL: webappUrl, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: base } = values;
   return values.SERVICE_ACCOUNT_PAGE_ENABLED && webappUrl === null && base === null;
 }
 
-/** `myapp://` keeps its slashes: they belong to the scheme. */
+/** Keeps the slashes of `myapp://`, which belong to the scheme. */
 export function withoutTrailingSlash(address: string | null): string | null {
   return address === null ? null : address.replace(/(?<![:/])\/+$/, '');
+}
+
+export function checkHttp(values: HttpValues, report: ConfigurationReport): void {
+  const origins = values.SERVICE_CORS_ORIGINS;
+  if (origins.includes('*') && origins.length > 1) {
+    report.problem('SERVICE_CORS_ORIGINS', 'must be * alone, or a list of origins without *.');
+  }
+  if (values.SERVICE_PUBLIC_URL === null) {
+    return;
+  }
+  const url = new URL(values.SERVICE_PUBLIC_URL);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    report.problem('SERVICE_PUBLIC_URL', 'must not have a user name, query or fragment.');
+  }
 }

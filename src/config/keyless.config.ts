@@ -1,8 +1,7 @@
-import { namespaceOf, PROVIDER_LIST, type Variable, variablesOf } from './environment/variable.js';
+import { PROVIDER_LIST, namespaceOf, variablesOf, type Checked } from './environment/variable.js';
 
 const keyless = variablesOf('Keyless accounts');
 
-/** Accounts without device keys. */
 export const KEYLESS_VARIABLES = {
   SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: keyless(
     { type: 'boolean', default: false },
@@ -20,13 +19,16 @@ export const KEYLESS_VARIABLES = {
     { type: 'boolean', default: false },
     'Creates a keyless account at the first keyless login.',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-export const keylessConfig = namespaceOf('keyless', ({ values }) => ({
-  accountsEnabled: values.SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED,
-  oauth: {
-    enabled: values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED,
-    providers: values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS,
-    autoProvision: values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION,
-  },
-}));
+export const keylessConfig = namespaceOf(
+  'keyless',
+  ({ values }: Checked<typeof KEYLESS_VARIABLES>) => ({
+    accountsEnabled: values.SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED,
+    oauth: {
+      enabled: values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED,
+      providers: values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS,
+      autoProvision: values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION,
+    },
+  }),
+);

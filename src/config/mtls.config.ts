@@ -1,7 +1,8 @@
 import type { ConfigType } from '@nestjs/config';
-import { namespaceOf, type Variable, variablesOf } from './environment/variable.js';
-import type { Values } from './environment/env.js';
-import { hostsAccountPage, withoutTrailingSlash } from './http.config.js';
+import { namespaceOf, variablesOf, type ValuesOf } from './environment/variable.js';
+import { hostsAccountPage, withoutTrailingSlash, type AccountPageValues } from './http.config.js';
+import type { CertificateAllowRules } from './rules/certificate-rules.js';
+import type { TlsFileSet } from './tls/tls-files.js';
 
 const HEADER_NAME = {
   type: 'string',
@@ -11,7 +12,6 @@ const HEADER_NAME = {
 
 const mtls = variablesOf('Client certificates (mTLS)');
 
-/** Login with a client certificate, verified by a proxy (forwarded) or by this server (direct). */
 export const MTLS_VARIABLES = {
   SERVICE_FEATURE_AUTH_MTLS__ENABLED: mtls(
     { type: 'boolean', default: false },
@@ -19,7 +19,7 @@ export const MTLS_VARIABLES = {
   ),
   SERVICE_FEATURE_AUTH_MTLS__MODE: mtls(
     { type: 'enum', default: 'forwarded', values: ['forwarded', 'direct'] },
-    'Whether a reverse proxy verifies the certificate, or this server on a port of its own.',
+    'Verifier of the certificate: a reverse proxy, or this server on its own TLS port.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION: mtls(
     { type: 'boolean', default: false },
@@ -31,7 +31,7 @@ export const MTLS_VARIABLES = {
       default: 'san_email',
       values: ['san_email', 'san_upn', 'subject_cn', 'fingerprint'],
     },
-    'The part of the certificate that names the account.',
+    'Part of the certificate that identifies the account.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS: mtls(
     {
@@ -45,11 +45,11 @@ export const MTLS_VARIABLES = {
   ),
   SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS: mtls(
     { type: 'csv', default: [] },
-    'Issuers as common name or full DN; put a DN in double quotes, as it has commas. Empty = any that is verified.',
+    'Allowed issuers, as common name or full DN. Put a DN in double quotes. Empty = any verified issuer.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__RULES_PATH: mtls(
     { type: 'path', default: null },
-    'JSON file with the lists `allowedIssuers` and `allowedEmailDomains`, in place of these two variables. A change of it takes effect without a restart.',
+    'JSON file with `allowedIssuers` and `allowedEmailDomains`, in place of these two variables. A change applies without a restart.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS: mtls(
     { type: 'boolean', default: false },
@@ -57,7 +57,7 @@ export const MTLS_VARIABLES = {
   ),
   SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES: mtls(
     { type: 'cidrs', default: [] },
-    'Peers whose identity headers are trusted; from any other they are stripped. Empty = none.',
+    'Peers whose identity headers are trusted. Those of other peers are removed. Empty = none.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__FORWARDED_PRESET: mtls(
     {
@@ -75,15 +75,15 @@ export const MTLS_VARIABLES = {
         'custom',
       ],
     },
-    'Format in which the proxy forwards the certificate. Exactly one is active.',
+    'Format of the forwarded certificate.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__VERIFY_FORWARDED: mtls(
     { type: 'boolean', default: false },
-    'Verifies forwarded certificates against CA_PATH (and CRL_PATH) once more. Always so with aws-alb-passthrough.',
+    'Verifies forwarded certificates again, against CA_PATH and CRL_PATH. Always on with aws-alb-passthrough.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__FORWARDED_XFCC_ELEMENT: mtls(
     { type: 'enum', default: 'only', values: ['only', 'first'] },
-    'Preset envoy: whether a header with several elements is refused, or its first element counts.',
+    'Preset envoy: a header with several elements is refused (only), or its first one counts.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__CUSTOM_CERTIFICATE_HEADER: mtls(
     { ...HEADER_NAME, default: null },
@@ -95,15 +95,15 @@ export const MTLS_VARIABLES = {
       default: 'url-pem',
       values: ['url-pem', 'base64-der', 'rfc9440', 'xfcc', 'pem-spaces'],
     },
-    'Preset custom: how the certificate is written.',
+    'Preset custom: encoding of the certificate.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__CUSTOM_VERIFY_HEADER: mtls(
     { ...HEADER_NAME, default: null },
-    "Preset custom: header with the proxy's verdict. Empty = the proxy forwards only what it verified.",
+    "Preset custom: header with the proxy's verdict. Empty = the proxy forwards only verified certificates.",
   ),
   SERVICE_FEATURE_AUTH_MTLS__CUSTOM_VERIFY_VALUE: mtls(
     { type: 'string', default: 'SUCCESS' },
-    'Preset custom: the one verdict that means verified.',
+    'Preset custom: the verdict that means verified.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__FORWARDED_EMAIL_HEADER: mtls(
     { ...HEADER_NAME, default: 'x-service-client-cert-email' },
@@ -127,7 +127,7 @@ export const MTLS_VARIABLES = {
   ),
   SERVICE_FEATURE_AUTH_MTLS__PUBLIC_URL: mtls(
     { type: 'url', default: null, schemes: ['https', 'http'] },
-    'Address at which browsers are asked for certificates, where that is another than the one they begin at.',
+    'Address at which browsers are asked for certificates. Empty = the address at which they begin.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES: mtls(
     {
@@ -136,7 +136,7 @@ export const MTLS_VARIABLES = {
       pattern: /^[a-z][a-z0-9+.-]*:\/\/\S*$/i,
       shape: 'an address such as https://app.example.com/login or myapp://auth',
     },
-    'Addresses to which the browser flow may return, compared by origin and path. Where this server hosts the account page at SERVICE_PUBLIC_URL, that is always one.',
+    'Addresses to which the browser flow may return, compared by origin and path. The account page at SERVICE_PUBLIC_URL is always allowed.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__CLAIM_TTL_SECONDS: mtls(
     { type: 'integer', default: 60, min: 10, max: 600 },
@@ -144,7 +144,7 @@ export const MTLS_VARIABLES = {
   ),
   SERVICE_FEATURE_AUTH_MTLS__TOKEN_TTL_SECONDS: mtls(
     { type: 'integer', default: 43_200, min: 60, max: 31_536_000 },
-    'Lifetime of the token of a certificate login, at most AUTH_TOKEN_TTL_SECONDS; it ends with the certificate where that is earlier. The default is 12 hours: such a login needs no action of the user.',
+    'Lifetime of the token of a certificate login. It ends with the certificate, or after AUTH_TOKEN_TTL_SECONDS, if that is earlier. The default is 12 hours.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__TLS_PORT: mtls(
     { type: 'integer', default: null, min: 0, max: 65_535 },
@@ -160,7 +160,7 @@ export const MTLS_VARIABLES = {
   ),
   SERVICE_FEATURE_AUTH_MTLS__CA_PATH: mtls(
     { type: 'path', default: null },
-    'PEM bundle of the authorities that issue client certificates (mode direct, and pass-through presets).',
+    'PEM bundle of the authorities of client certificates (mode direct, and pass-through presets).',
   ),
   SERVICE_FEATURE_AUTH_MTLS__CRL_PATH: mtls(
     { type: 'path', default: null },
@@ -173,11 +173,15 @@ export const MTLS_VARIABLES = {
       pattern: /^https?:\/\/[^\s#@]+$/,
       shape: 'an address such as http://pki.example.com/issuing.crl',
     },
-    'Addresses of revocation lists to fetch, in DER or PEM. A list fetched over http has to be signed by an authority of CA_PATH or by the one that issued the certificate.',
+    'Addresses of revocation lists (DER or PEM), one for each authority of the path, the root included. Each needs the signature of its authority.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__CRL_FETCH_SECONDS: mtls(
     { type: 'integer', default: 300, min: 5, max: 86_400 },
-    'Longest time between two downloads of a revocation list, and lifetime of an OCSP answer in the cache; both are renewed earlier where their nextUpdate is.',
+    'Longest time between two downloads of a revocation list, and longest use of an OCSP answer. An earlier nextUpdate counts.',
+  ),
+  SERVICE_FEATURE_AUTH_MTLS__CRL_MAX_AGE_SECONDS: mtls(
+    { type: 'integer', default: 86_400, min: 60, max: 31_536_000 },
+    'Time that a revocation list without nextUpdate counts after its thisUpdate.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__CRL_ALLOWED_HOSTS: mtls(
     {
@@ -187,15 +191,22 @@ export const MTLS_VARIABLES = {
       pattern: /^[^\s/@,]+$/,
       shape: 'a host such as pki.example.com or pki.example.com:8080',
     },
-    'Hosts whose revocation lists and OCSP responders, as certificates name them, are asked. Empty = none.',
+    'Hosts of revocation lists and OCSP responders in certificates that this server may ask. Empty = none.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__OCSP_ENABLED: mtls(
     { type: 'boolean', default: false },
-    'Asks the OCSP responder that a certificate names, if CRL_ALLOWED_HOSTS has its host.',
+    'Asks the OCSP responder of a certificate if CRL_ALLOWED_HOSTS has its host.',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-export const mtlsConfig = namespaceOf('mtls', ({ values, certificateRules }) => ({
+type MtlsValues = ValuesOf<typeof MTLS_VARIABLES>;
+
+interface MtlsInput {
+  readonly values: MtlsValues & AccountPageValues;
+  readonly certificateRules: CertificateAllowRules;
+}
+
+export const mtlsConfig = namespaceOf('mtls', ({ values, certificateRules }: MtlsInput) => ({
   enabled: values.SERVICE_FEATURE_AUTH_MTLS__ENABLED,
   mode: values.SERVICE_FEATURE_AUTH_MTLS__MODE,
   autoProvision: values.SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION,
@@ -211,7 +222,6 @@ export const mtlsConfig = namespaceOf('mtls', ({ values, certificateRules }) => 
     fingerprint: values.SERVICE_FEATURE_AUTH_MTLS__FORWARDED_FINGERPRINT_HEADER.toLowerCase(),
     issuer: values.SERVICE_FEATURE_AUTH_MTLS__FORWARDED_ISSUER_HEADER.toLowerCase(),
   },
-  /** Whether this server verifies what a proxy forwards, too. */
   verifyForwarded: values.SERVICE_FEATURE_AUTH_MTLS__VERIFY_FORWARDED,
   xfccElement: values.SERVICE_FEATURE_AUTH_MTLS__FORWARDED_XFCC_ELEMENT,
   custom: {
@@ -220,11 +230,10 @@ export const mtlsConfig = namespaceOf('mtls', ({ values, certificateRules }) => 
     verifyHeader: lowerCase(values.SERVICE_FEATURE_AUTH_MTLS__CUSTOM_VERIFY_HEADER),
     verifyValue: values.SERVICE_FEATURE_AUTH_MTLS__CUSTOM_VERIFY_VALUE,
   },
-  /** Where browsers are asked for certificates, without a trailing slash; null = where they are. */
+  /** Without a trailing slash; null = the public URL. */
   publicUrl: values.SERVICE_FEATURE_AUTH_MTLS__PUBLIC_URL?.replace(/\/+$/, '') ?? null,
   returnToAllowPrefixes: returnToPrefixes(values),
   claimTtlSeconds: values.SERVICE_FEATURE_AUTH_MTLS__CLAIM_TTL_SECONDS,
-  /** Longest lifetime of the token of a certificate login. */
   tokenTtlSeconds: values.SERVICE_FEATURE_AUTH_MTLS__TOKEN_TTL_SECONDS,
   tlsPort: values.SERVICE_FEATURE_AUTH_MTLS__TLS_PORT,
   tlsCertPath: values.SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH,
@@ -236,19 +245,34 @@ export const mtlsConfig = namespaceOf('mtls', ({ values, certificateRules }) => 
 
 export type MtlsSettings = ConfigType<typeof mtlsConfig>;
 
-function revocationSources(values: Values) {
+/** @returns null outside of mode direct */
+export function mtlsTlsFiles(mtls: MtlsSettings): TlsFileSet | null {
+  const { enabled, mode, tlsCertPath, tlsKeyPath, caPath } = mtls;
+  if (!enabled || mode !== 'direct' || tlsCertPath === null || tlsKeyPath === null) {
+    return null;
+  }
+  const prefix = 'SERVICE_FEATURE_AUTH_MTLS__';
   return {
-    /** Revocation lists to fetch. Empty = none but those that certificates name. */
+    cert: { variable: `${prefix}TLS_CERT_PATH`, path: tlsCertPath },
+    key: { variable: `${prefix}TLS_KEY_PATH`, path: tlsKeyPath },
+    ...(caPath !== null && { ca: { variable: `${prefix}CA_PATH`, path: caPath } }),
+  };
+}
+
+function revocationSources(values: MtlsValues) {
+  return {
+    /** Revocation lists to fetch. Empty = only those that certificates name. */
     crlUrls: values.SERVICE_FEATURE_AUTH_MTLS__CRL_URLS,
     crlFetchSeconds: values.SERVICE_FEATURE_AUTH_MTLS__CRL_FETCH_SECONDS,
+    crlMaxAgeSeconds: values.SERVICE_FEATURE_AUTH_MTLS__CRL_MAX_AGE_SECONDS,
     /** Hosts, with a port where it is not the default, of addresses in certificates. Empty = none. */
     revocationHosts: values.SERVICE_FEATURE_AUTH_MTLS__CRL_ALLOWED_HOSTS,
     ocspEnabled: values.SERVICE_FEATURE_AUTH_MTLS__OCSP_ENABLED,
   };
 }
 
-/** With the account page where this server hosts it: a code that comes there stays here. */
-function returnToPrefixes(values: Values): readonly string[] {
+/** Includes the account page if this server serves it: a code sent to it stays on this server. */
+function returnToPrefixes(values: MtlsInput['values']): readonly string[] {
   const prefixes = values.SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES;
   const publicUrl = withoutTrailingSlash(values.SERVICE_PUBLIC_URL);
   return publicUrl !== null && hostsAccountPage(values)

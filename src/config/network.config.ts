@@ -1,9 +1,9 @@
 import type { ConfigType } from '@nestjs/config';
 import {
   namespaceOf,
-  type UrlVariable,
-  type Variable,
   variablesOf,
+  type Checked,
+  type UrlVariable,
 } from './environment/variable.js';
 
 const network = variablesOf('Network');
@@ -15,33 +15,34 @@ const PROXY = {
   orLowerCase: true,
 } as const satisfies Partial<UrlVariable>;
 
-/** How requests leave the network of this server. */
 export const NETWORK_VARIABLES = {
   SERVICE_CA_BUNDLE: network(
     { type: 'path', default: null },
-    'File with certificate authorities (PEM) that are trusted beside those of Node.js: by connections to identity providers, PostgreSQL and Redis, and for revocation lists.',
+    'PEM file with additional certificate authorities, for identity providers, PostgreSQL, Redis and revocation lists. Those of Node.js stay trusted.',
   ),
   HTTPS_PROXY: network(
     PROXY,
-    'Proxy for requests to https addresses of identity providers, `http://proxy.example:3128`; it has to allow CONNECT. Empty = HTTP_PROXY, or none. The name in lower case counts first.',
+    'Proxy for https requests to identity providers, such as `http://proxy.example:3128`. It must allow CONNECT. Empty = HTTP_PROXY, or none. The lower-case name counts first.',
   ),
   HTTP_PROXY: network(
     PROXY,
-    'Proxy for requests to http addresses, which revocation lists and OCSP responders often have.',
+    'Proxy for requests to http addresses, such as those of revocation lists and OCSP responders.',
   ),
   NO_PROXY: network(
     { type: 'csv', default: [], orLowerCase: true },
-    'Hosts that are reached without the proxy, comma-separated: `idp.corp.example`, `.corp.example` with its subdomains, `host:port`, or `*` for all.',
+    'Hosts that are reached without the proxy: `idp.corp.example`, `.corp.example` with subdomains, `host:port`, or `*` for all.',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-export const networkConfig = namespaceOf('network', ({ values, caBundle }) => ({
-  /** PEM of the additional authorities; null = those of Node.js only. */
-  caBundle,
-  /** Addresses of the proxies; null = none. */
-  httpProxy: values.HTTP_PROXY,
-  httpsProxy: values.HTTPS_PROXY ?? values.HTTP_PROXY,
-  noProxy: values.NO_PROXY,
-}));
+export const networkConfig = namespaceOf(
+  'network',
+  ({ values, caBundle }: Checked<typeof NETWORK_VARIABLES>) => ({
+    /** PEM of the additional authorities; null = those of Node.js only. */
+    caBundle,
+    httpProxy: values.HTTP_PROXY,
+    httpsProxy: values.HTTPS_PROXY ?? values.HTTP_PROXY,
+    noProxy: values.NO_PROXY,
+  }),
+);
 
 export type NetworkSettings = ConfigType<typeof networkConfig>;

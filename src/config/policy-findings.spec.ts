@@ -1,6 +1,6 @@
 import { admissionTable, isMtlsReachable } from '../policy/admission/admission.js';
-import { VARIABLE_NAMES } from './environment/env.js';
 import { resolveSettings } from './resolve-settings.js';
+import { VARIABLE_NAMES } from './settings.js';
 
 describe('findings about settings', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('findings about settings', () => {
     ['https://100.128.0.1', true],
     ['https://[fd00::1]', false],
     ['https://[fe80::1]', false],
-  ])('says of %s that it is public: %s', (publicUrl, expected) => {
+  ])('reports %s as public: %s', (publicUrl, expected) => {
     const { findings } = resolveSettings({ SERVICE_PUBLIC_URL: publicUrl });
     const codes = findings.map(({ code }) => code);
     expect(codes.includes('anonymous-signup-on-public-server')).toBe(expected);
@@ -30,9 +30,29 @@ describe('findings about settings', () => {
     ['SERVICE_TRUSTED_PROXIES', '10.0.0.0/8,0.0.0.0/0'],
     ['SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES', '::/0'],
   ])('sees in %s=%s that every peer is trusted', (name, text) => {
-    const { findings } = resolveSettings({ [name]: text });
+    const { findings } = resolveSettings({ HOST: '127.0.0.1', [name]: text });
     expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([
       expect.objectContaining({ severity: 'error', code: 'trusts-every-peer' }),
+    ]);
+  });
+
+  it.each([
+    [{}, true],
+    [{ HOST: '127.0.0.1' }, false],
+    [{ HOST: '::1' }, false],
+    [{ HOST: '0.0.0.0' }, true],
+    [{ SERVICE_PUBLIC_URL: 'http://gate.lan' }, false],
+    [{ SERVICE_LOGIN_ORIGINS: 'http://gate.lan' }, false],
+    [{ AUTH_KEY_CHALLENGE_ENABLED: '0' }, false],
+  ])('finds that no login origin of %j is known: %s', (environment, expected) => {
+    const codes = resolveSettings(environment).findings.map(({ code }) => code);
+    expect(codes.includes('login-origin-unknown')).toBe(expected);
+  });
+
+  it('finds allow rules whose provider is not asked for refresh tokens', () => {
+    const entry = okta({ allow: { groupsAny: ['staff'] }, scopes: ['openid'] });
+    expect(codesFor({ AUTH_PROVIDERS_CONFIG_JSON: entry })).toEqual([
+      'warning refresh-token-scope-missing',
     ]);
   });
 
@@ -40,7 +60,7 @@ describe('findings about settings', () => {
     {},
     { AUTH_KEY_CHALLENGE_ENABLED: '0', SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional' },
     { AUTH_ANONYMOUS_SIGNUP_ENABLED: '0', SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1' },
-  ])('names real variables where the admission table of %j refuses', (environment) => {
+  ])('names existing variables where the admission table of %j refuses', (environment) => {
     const table = admissionTable(resolveSettings(environment).settings);
     const names = table.flatMap(({ decision }) => (decision.isAllowed ? [] : [decision.variable]));
     expect(names).not.toEqual([]);
@@ -84,11 +104,11 @@ describe('findings about settings', () => {
     [['sub:1', 'login:bob', 'email:a@acme.example', 'a@acme.example'], {}, []],
     [['a@acme.example'], { email: 'upn' }, ['warning email-rule-never-met']],
   ])('finds in the users %j with the claims %j: %j', (usersAllowlist, claims, expected) => {
-    const entry = okta({ allow: { usersAllowlist }, claims });
+    const entry = okta({ allow: { usersAllowlist }, claims, scopes: ['openid', 'offline_access'] });
     expect(codesFor({ AUTH_PROVIDERS_CONFIG_JSON: entry })).toEqual(expected);
   });
 
-  it('takes logins of GitHub for what they are, and finds e-mail addresses among them', () => {
+  it('recognises logins of GitHub, and finds e-mail addresses among them', () => {
     const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' };
     const codesWith = (users: string) => codesFor({ ...github, AUTH_GITHUB_ALLOWED_USERS: users });
     expect(codesWith('alice,sub:583231')).toEqual([]);

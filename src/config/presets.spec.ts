@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { VARIABLE_NAMES } from './environment/env.js';
-import { presetNames } from './environment-sources.js';
+import { presetNames } from './read-environment.js';
 import { resolveSettings } from './resolve-settings.js';
+import { VARIABLE_NAMES } from './settings.js';
 
 const OKTA = JSON.stringify([
   {
@@ -13,6 +13,7 @@ const OKTA = JSON.stringify([
     clientSecret: 'client-secret',
     allow: { groupsAny: ['engineering'] },
     storeRefreshToken: true,
+    scopes: ['openid', 'groups', 'offline_access'],
   },
 ]);
 const CONNECTED = {
@@ -21,7 +22,7 @@ const CONNECTED = {
 };
 
 describe('presets', () => {
-  it('are the four example deployments', () => {
+  it('contains the four example deployments', () => {
     expect(presetNames()).toEqual([
       'default',
       'enterprise-keyless-only',
@@ -30,36 +31,37 @@ describe('presets', () => {
     ]);
   });
 
-  it.each(presetNames())('%s sets only known variables', (name) => {
+  it.each(presetNames())('sets only known variables in %s', (name) => {
     const location = new URL(`../../config/presets/${name}.env`, import.meta.url);
     const names = Object.keys(parseEnv(readFileSync(location, 'utf8')));
     expect(names.filter((variable) => !VARIABLE_NAMES.includes(variable as never))).toEqual([]);
   });
 
-  it('default is what a server without any variable does', () => {
+  it('equals a server without variables in the preset default', () => {
     expect(resolveSettings({ SERVICE_PRESET: 'default' })).toEqual(resolveSettings({}));
   });
 
   it.each(presetNames())('%s leaves nothing to find once its provider is connected', (name) => {
-    const connected = name === 'default' ? {} : CONNECTED;
+    const connected = name === 'default' ? { HOST: '127.0.0.1' } : CONNECTED;
     const { findings, warnings } = resolveSettings({ SERVICE_PRESET: name, ...connected });
     const faults = findings.filter(({ severity }) => severity !== 'notice');
     expect({ faults, warnings }).toEqual({ faults: [], warnings: [] });
   });
 
   it.each(presetNames().filter((name) => name !== 'default'))(
-    '%s still starts without its provider, and reports that every account is refused',
+    'starts with %s without its provider, and reports that every account is refused',
     (name) => {
       const { findings } = resolveSettings({ SERVICE_PRESET: name });
       expect(findings).toContainEqual({
         severity: 'error',
         code: 'required-provider-not-configured',
+        params: { provider: 'okta' },
         message: expect.stringContaining('okta'),
       });
     },
   );
 
-  it('public-provider-required closes anonymous sign-up and requires the provider', () => {
+  it('closes anonymous sign-up in the preset public-provider-required', () => {
     const { settings } = resolveSettings({
       SERVICE_PRESET: 'public-provider-required',
       ...CONNECTED,
@@ -73,7 +75,7 @@ describe('presets', () => {
     expect(settings.encryption.storagePolicy).toBe('required_e2ee');
   });
 
-  it('enterprise-keyless-only stores plain text and provisions without device keys', () => {
+  it('stores plain text and provisions without device keys in the preset enterprise-keyless-only', () => {
     const { settings } = resolveSettings({ SERVICE_PRESET: 'enterprise-keyless-only' });
     expect(settings.auth).toMatchObject({ anonymousSignupEnabled: false, signupProviders: [] });
     expect(settings.encryption.storagePolicy).toBe('plaintext_only');
@@ -83,7 +85,7 @@ describe('presets', () => {
     });
   });
 
-  it('enterprise-optional-encryption offers both kinds of account', () => {
+  it('offers both kinds of account in the preset enterprise-optional-encryption', () => {
     const { settings } = resolveSettings({ SERVICE_PRESET: 'enterprise-optional-encryption' });
     expect(settings.auth).toMatchObject({
       anonymousSignupEnabled: false,
@@ -94,7 +96,7 @@ describe('presets', () => {
     expect(settings.keyless.oauth.autoProvision).toBe(true);
   });
 
-  it('give way to explicit variables', () => {
+  it('prefers explicit variables', () => {
     const { settings } = resolveSettings({
       SERVICE_PRESET: 'public-provider-required',
       AUTH_REQUIRED_LOGIN_PROVIDERS: 'github',

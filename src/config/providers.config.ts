@@ -1,81 +1,25 @@
-import type { GitHubRules, OidcRules } from '../policy/eligibility/provider-rules.js';
-import { namespaceOf, type Variable, variablesOf } from './environment/variable.js';
+import { createPrivateKey } from 'node:crypto';
+import { userEntryFailure } from '../policy/eligibility/eligibility.js';
+import type { ConfigurationReport } from './environment/configuration-error.js';
+import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
+import { withoutTrailingSlash } from './http.config.js';
+import { insecureFailure } from './providers-file/provider-entry.js';
+import type {
+  GitHubProviderSettings,
+  ProviderSettings,
+} from './providers-file/provider-settings.js';
+import { callbackUrl, type LoginAddresses } from './providers-file/providers-file.js';
 
-/** Asymmetric signatures only: neither `none`, nor HS* with a client secret as the key. */
-export const SIGNATURE_ALGORITHMS = [
-  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-  ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
-] as const;
-
-export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
-
-export interface GitHubProviderSettings extends GitHubRules {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Where the secret was read, and is read again; null = it was given itself. */
-  readonly clientSecretFile: string | null;
-  readonly redirectUrl: string | null;
-  readonly baseUrl: string;
-  readonly apiUrl: string;
-  readonly orgMembershipSource: 'github_app' | 'oauth_user_token';
-  /** null = the webhook route is off. */
-  readonly webhookSecret: string | null;
-  readonly webhookSecretFile: string | null;
-  readonly app: {
-    readonly id: string;
-    readonly privateKey: string;
-    readonly installationIdByOrg: Readonly<Record<string, string>>;
-  } | null;
-}
-
-export interface OidcProviderSettings extends OidcRules {
-  readonly issuer: string;
-  readonly clientId: string;
-  /** null = the client authenticates by one of the two files below. */
-  readonly clientSecret: string | null;
-  /** Where the secret was read, and is read again; null = it was given itself. */
-  readonly clientSecretFile: string | null;
-  /** Private keys (PEM) for `private_key_jwt`; null = none. */
-  readonly clientKeyFile: string | null;
-  /** A client assertion that is renewed outside; null = none. */
-  readonly clientAssertionFile: string | null;
-  /** `aud` of assertions that are signed here. */
-  readonly clientAssertionAudience: 'issuer' | 'tokenEndpoint';
-  readonly redirectUrl: string | null;
-  readonly scopes: readonly string[];
-  readonly prompt: 'login' | 'consent' | 'select_account' | null;
-  readonly httpTimeoutSeconds: number;
-  readonly fetchUserInfo: boolean;
-  readonly formerIssuers: readonly string[];
-  /** The algorithm that the client is registered with; null = those that discovery lists. */
-  readonly idTokenSigningAlg: SignatureAlgorithm | null;
-  /** The `typ` that a logout token must have; `any` = it need not have one. */
-  readonly logoutTokenType: 'logout+jwt' | 'any';
-  /** Groups that do not fit into the token are read from Microsoft Graph. */
-  readonly entra: { readonly graph: boolean; readonly graphUrl: string | null };
-  readonly googleWorkspaceGroups: GoogleWorkspaceSettings | null;
-}
-
-/** How the users and groups of Google Workspace are read. */
-export interface GoogleWorkspaceSettings {
-  /** Holds a private key, and is read again when it is used. */
-  readonly serviceAccountKeyFile: string;
-  readonly adminEmail: string;
-  readonly nestedGroups: boolean;
-  /** null = Google's own address. */
-  readonly directoryUrl: string | null;
-}
-
-export type ProviderSettings = GitHubProviderSettings | OidcProviderSettings;
+const PUBLIC_GITHUB = 'https://github.com';
+const PUBLIC_API = 'https://api.github.com';
 
 const provider = variablesOf('Identity providers');
 const github = variablesOf('GitHub');
 
-/** External identity providers: the file of the OpenID Connect ones, and GitHub. */
 export const PROVIDER_VARIABLES = {
   AUTH_PROVIDERS_CONFIG_PATH: provider(
     { type: 'path', default: null },
-    'File with the JSON array of OpenID Connect providers (see config/providers.example.json). A change of its `allow` rules takes effect without a restart.',
+    'JSON file with the OpenID Connect providers, as config/providers.example.json. Changed `allow` rules apply without a restart.',
   ),
   AUTH_PROVIDERS_CONFIG_JSON: provider(
     { type: 'json', default: null, secret: true },
@@ -83,7 +27,7 @@ export const PROVIDER_VARIABLES = {
   ),
   GITHUB_CLIENT_ID: github(
     { type: 'string', default: null },
-    'Client id of the OAuth or GitHub App. With the secret it turns the provider github on.',
+    'Client id of the OAuth or GitHub App. Together with the secret it enables the provider github.',
   ),
   GITHUB_CLIENT_SECRET: github(
     { type: 'string', default: null, secret: true },
@@ -123,11 +67,11 @@ export const PROVIDER_VARIABLES = {
       pattern: /^[\w.-]+(\/[\w.-]+)?$/,
       shape: 'an organisation, or organisation/team',
     },
-    'Organisations, and teams as organisation/team (its slug), whose members are eligible. Empty = no restriction by organisation.',
+    'Organisations whose members are eligible, and teams as organisation/team-slug. Empty = no restriction by organisation.',
   ),
   AUTH_GITHUB_ORG_MATCH: github(
     { type: 'enum', default: 'any', values: ['any', 'all'] },
-    'Whether membership in one of the organisations and teams is enough, or all are needed.',
+    'Defines if an account needs one of the organisations and teams, or all.',
   ),
   AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE: github(
     {
@@ -136,7 +80,7 @@ export const PROVIDER_VARIABLES = {
       defaultDoc: 'github_app when AUTH_GITHUB_APP_ID is set, else oauth_user_token',
       values: ['github_app', 'oauth_user_token'],
     },
-    'Who asks GitHub for the membership: an installed GitHub App, or the token of the user.',
+    'Reader of the membership: an installed GitHub App, or the token of the user.',
   ),
   AUTH_GITHUB_APP_ID: github(
     { type: 'string', default: null, pattern: /^\d{1,20}$/, shape: 'the number of the GitHub App' },
@@ -157,8 +101,148 @@ export const PROVIDER_VARIABLES = {
       pattern: /^[\w.-]+\s*[=:]\s*\d{1,20}$/,
       shape: 'organisation=installation id',
     },
-    'Installation of the GitHub App in each organisation, such as `acme=12345,other=678`.',
+    'Installation id of the GitHub App in each organisation, such as `acme=12345,other=678`.',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-export const providersConfig = namespaceOf('providers', ({ providers }) => providers);
+export const providersConfig = namespaceOf(
+  'providers',
+  (checked: { providers: readonly ProviderSettings[] }) => checked.providers,
+);
+
+type ProviderValues = ValuesOf<typeof PROVIDER_VARIABLES>;
+
+/** Returns null if no client is configured. */
+export function readGitHubProvider(
+  values: ProviderValues,
+  secretFile: Checked<typeof PROVIDER_VARIABLES>['secretFile'],
+  addresses: LoginAddresses,
+  report: ConfigurationReport,
+): GitHubProviderSettings | null {
+  const clientId = values.GITHUB_CLIENT_ID;
+  const clientSecret = values.GITHUB_CLIENT_SECRET;
+  if (clientId === null || clientSecret === null) {
+    checkLeftovers(values, report);
+    return null;
+  }
+  const baseUrl = withoutTrailingSlash(values.GITHUB_BASE_URL) ?? PUBLIC_GITHUB;
+  const membershipSource = values.AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE ?? defaultSource(values);
+  checkAddresses(values, report);
+  checkUsers(values, report);
+  checkMembershipSource(values, membershipSource, report);
+  const redirectUrl = values.GITHUB_REDIRECT_URL ?? callbackUrl(addresses, 'github');
+  return {
+    type: 'github',
+    id: 'github',
+    displayName: 'GitHub',
+    isOAuthConfigured: redirectUrl !== null && addresses.hasReturnAddress,
+    ui: { iconHint: 'github', buttonColor: null },
+    clientId,
+    clientSecret,
+    clientSecretFile: secretFile('GITHUB_CLIENT_SECRET'),
+    redirectUrl,
+    baseUrl,
+    apiUrl: withoutTrailingSlash(values.GITHUB_API_URL) ?? defaultApiUrl(baseUrl),
+    allowedUsers: values.AUTH_GITHUB_ALLOWED_USERS,
+    allowedOrgs: values.AUTH_GITHUB_ALLOWED_ORGS,
+    orgMatch: values.AUTH_GITHUB_ORG_MATCH,
+    orgMembershipSource: membershipSource,
+    webhookSecret: values.AUTH_GITHUB_WEBHOOK_SECRET,
+    webhookSecretFile: secretFile('AUTH_GITHUB_WEBHOOK_SECRET'),
+    app: appOf(values, report),
+  };
+}
+
+function defaultSource(values: ProviderValues): GitHubProviderSettings['orgMembershipSource'] {
+  return values.AUTH_GITHUB_APP_ID === null ? 'oauth_user_token' : 'github_app';
+}
+
+function defaultApiUrl(baseUrl: string): string {
+  return baseUrl === PUBLIC_GITHUB ? PUBLIC_API : `${baseUrl}/api/v3`;
+}
+
+/** Reports a half-configured client, and allowlists without a client, which have no effect. */
+function checkLeftovers(values: ProviderValues, report: ConfigurationReport): void {
+  const { GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret } = values;
+  if (clientId === null && clientSecret !== null) {
+    report.problemOnce('GITHUB_CLIENT_ID', 'is missing although GITHUB_CLIENT_SECRET is set.');
+  }
+  if (clientId !== null && clientSecret === null) {
+    report.problemOnce('GITHUB_CLIENT_SECRET', 'is missing although GITHUB_CLIENT_ID is set.');
+  }
+  if (clientId !== null || clientSecret !== null) {
+    return;
+  }
+  const lists: (keyof ProviderValues)[] = ['AUTH_GITHUB_ALLOWED_USERS', 'AUTH_GITHUB_ALLOWED_ORGS'];
+  for (const name of lists) {
+    if (values[name]?.toString() !== '') {
+      report.warn(`${name} has no effect: GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET are not set.`);
+    }
+  }
+}
+
+function checkAddresses(values: ProviderValues, report: ConfigurationReport): void {
+  for (const name of ['GITHUB_BASE_URL', 'GITHUB_API_URL'] as const) {
+    const address = values[name];
+    const failure = address === null ? null : insecureFailure(new URL(address));
+    if (failure !== null) {
+      report.problem(name, failure);
+    }
+  }
+}
+
+function checkUsers(values: ProviderValues, report: ConfigurationReport): void {
+  const failures = new Set(values.AUTH_GITHUB_ALLOWED_USERS.map(userEntryFailure));
+  for (const failure of failures) {
+    if (failure !== null) {
+      report.problem('AUTH_GITHUB_ALLOWED_USERS', failure);
+    }
+  }
+}
+
+function checkMembershipSource(
+  values: ProviderValues,
+  source: string,
+  report: ConfigurationReport,
+): void {
+  const isUsed = source === 'github_app' && values.AUTH_GITHUB_ALLOWED_ORGS.length > 0;
+  if (isUsed && values.AUTH_GITHUB_APP_ID === null) {
+    report.problemOnce(
+      'AUTH_GITHUB_APP_ID',
+      'is missing; AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE=github_app reads memberships as that app.',
+    );
+  }
+}
+
+function appOf(values: ProviderValues, report: ConfigurationReport): GitHubProviderSettings['app'] {
+  const id = values.AUTH_GITHUB_APP_ID;
+  const privateKey = values.AUTH_GITHUB_APP_PRIVATE_KEY?.replaceAll('\\n', '\n') ?? null;
+  if (privateKey !== null && !isPrivateKey(privateKey)) {
+    report.problem('AUTH_GITHUB_APP_PRIVATE_KEY', 'must be an RSA private key in PEM form.');
+  }
+  if (id === null) {
+    return null;
+  }
+  if (privateKey === null) {
+    const why = 'is missing although AUTH_GITHUB_APP_ID is set.';
+    report.problemOnce('AUTH_GITHUB_APP_PRIVATE_KEY', why);
+    return null;
+  }
+  return { id, privateKey, installationIdByOrg: installationsOf(values) };
+}
+
+function installationsOf(values: ProviderValues): Record<string, string> {
+  const pairs = values.AUTH_GITHUB_APP_INSTALLATION_ID_BY_ORG.map((item) => {
+    const [org = '', id = ''] = item.split(/\s*[=:]\s*/);
+    return [org.toLowerCase(), id] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { unicodeText } from '../../test/helpers/unicode-text.js';
-import { ConfigurationError } from './configuration-error.js';
-import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from './environment/env.js';
+import { ConfigurationError } from './environment/configuration-error.js';
 import { resolveSettings } from './resolve-settings.js';
-import type { Settings } from './settings.js';
+import { SECRET_NAMES, VARIABLE_NAMES, variableOf, type Settings } from './settings.js';
 
 type Environment = Record<string, string>;
 
@@ -47,7 +46,7 @@ const name = fc.oneof(
 const text = fc.oneof(fc.constantFrom(...PLAUSIBLE), fc.string(), unicodeText());
 const environments = fc
   .array(fc.tuple(name, text), { maxLength: 25 })
-  .map((pairs) => Object.fromEntries(pairs) as Environment);
+  .map((pairs) => Object.fromEntries(pairs));
 
 function resolvedOrRefused(environment: Environment): Settings | ConfigurationError {
   try {
@@ -60,8 +59,8 @@ function resolvedOrRefused(environment: Environment): Settings | ConfigurationEr
   }
 }
 
-describe('resolveSettings, whatever the environment', () => {
-  it('gives settings or a ConfigurationError with at least one problem in words', () => {
+describe('resolveSettings, with any environment', () => {
+  it('returns settings or a ConfigurationError with at least one problem in words', () => {
     fc.assert(
       fc.property(environments, (environment) => {
         const outcome = resolvedOrRefused(environment);
@@ -82,7 +81,7 @@ describe('resolveSettings, whatever the environment', () => {
     );
   });
 
-  it('reports a problem of every variable that has one by itself', () => {
+  it('reports the problem of every invalid variable', () => {
     fc.assert(
       fc.property(environments, (environment) => {
         const outcome = resolvedOrRefused(environment);

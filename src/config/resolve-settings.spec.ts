@@ -1,4 +1,7 @@
-import { ConfigurationError, type ConfigurationProblem } from './configuration-error.js';
+import {
+  ConfigurationError,
+  type ConfigurationProblem,
+} from './environment/configuration-error.js';
 import { resolveSettings } from './resolve-settings.js';
 
 const SECRET = 'a-master-secret-of-32-bytes-or-more!';
@@ -13,18 +16,18 @@ function problemsOf(environment: Record<string, string>): readonly Configuration
   return [];
 }
 
-describe('resolveSettings reads values', () => {
-  it.each(['true', '1', 'yes', 'on', 'TRUE', 'Yes', ' on '])('%j as true', (text) => {
+describe('resolveSettings, with valid values', () => {
+  it.each(['true', '1', 'yes', 'on', 'TRUE', 'Yes', ' on '])('reads %j as true', (text) => {
     const { settings } = resolveSettings({ AUTH_OFFBOARDING_STRICT: text });
     expect(settings.auth.offboarding.strict).toBe(true);
   });
 
-  it.each(['false', '0', 'no', 'off', 'FALSE', 'No'])('%j as false', (text) => {
+  it.each(['false', '0', 'no', 'off', 'FALSE', 'No'])('reads %j as false', (text) => {
     const { settings } = resolveSettings({ AUTH_ANONYMOUS_SIGNUP_ENABLED: text });
     expect(settings.auth.anonymousSignupEnabled).toBe(false);
   });
 
-  it('lists, with quotes around an item that holds a comma', () => {
+  it('reads lists, with quotes around an item that contains a comma', () => {
     const { settings } = resolveSettings({
       AUTH_REQUIRED_LOGIN_PROVIDERS: ' Okta, ,acme,okta ',
       SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS: 'Acme CA,"CN=Root, O=Acme"',
@@ -35,7 +38,7 @@ describe('resolveSettings reads values', () => {
     expect(settings.http.trustedProxies).toEqual(['10.0.0.0/8', '127.0.0.1', 'fd00::/8']);
   });
 
-  it('addresses without their trailing slash', () => {
+  it('reads addresses without their trailing slash', () => {
     const { settings } = resolveSettings({
       SERVICE_PUBLIC_URL: 'https://gate.example.com/',
       SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'myapp://',
@@ -56,7 +59,7 @@ describe('resolveSettings reads values', () => {
       },
       ['https://gate.example', 'http://10.0.0.7:3000', 'https://xn--gte-qla.example'],
     ],
-  ])('the origins of logins with %j', (environment, origins) => {
+  ])('lists the login origins for %j', (environment, origins) => {
     expect(resolveSettings(environment).settings.auth.loginOrigins).toEqual(origins);
   });
 
@@ -66,7 +69,7 @@ describe('resolveSettings reads values', () => {
     [{ SERVICE_WEBAPP_URL: 'https://b.example' }, false, ['https://a.example']],
     [{ SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'https://b.example' }, false, ['https://a.example']],
   ])(
-    'the account page with %j: %s, and where certificates lead then',
+    'serves the account page with %j: %s, and derives the return of certificate logins',
     (more, isHosted, prefixes) => {
       const { settings } = resolveSettings({
         SERVICE_PUBLIC_URL: 'https://gate.example/x/',
@@ -82,7 +85,7 @@ describe('resolveSettings reads values', () => {
     ['10', 60],
     ['-5', 60],
     ['999999999', 86_400],
-  ])('an offboarding interval of %s clamped to %i, with a warning', (text, seconds) => {
+  ])('clamps an offboarding interval of %s to %i, with a warning', (text, seconds) => {
     const { settings, warnings } = resolveSettings({ AUTH_OFFBOARDING_INTERVAL_SECONDS: text });
     expect(settings.auth.offboarding.intervalSeconds).toBe(seconds);
     expect(warnings).toEqual([expect.stringContaining('AUTH_OFFBOARDING_INTERVAL_SECONDS')]);
@@ -99,13 +102,13 @@ describe('resolveSettings reads values', () => {
     [{ METRICS_HOST: 'localhost' }, 'localhost', false],
     [{ METRICS_HOST: '0.0.0.0', METRICS_PORT: '' }, '0.0.0.0', false],
     [{ METRICS_HOST: '0.0.0.0', METRICS_TOKEN: 'sixteen-bytes-long' }, '0.0.0.0', false],
-  ])('the address of the metrics with %j as %s, warned of: %s', (more, host, isWarnedOf) => {
+  ])('listens for metrics with %j at %s, with a warning: %s', (more, host, isWarnedOf) => {
     const { settings, warnings } = resolveSettings({ METRICS_PORT: '9090', ...more });
     expect(settings.metrics.host).toBe(host);
     expect(warnings).toEqual(isWarnedOf ? [expect.stringContaining('METRICS_HOST')] : []);
   });
 
-  it('an external database with its master secrets', () => {
+  it('accepts an external database with its master secrets', () => {
     const { settings } = resolveSettings({
       DATABASE_URL: 'postgres://u:p@db/gate',
       SERVICE_MASTER_SECRET: SECRET,
@@ -116,7 +119,7 @@ describe('resolveSettings reads values', () => {
   });
 });
 
-describe('resolveSettings refuses', () => {
+describe('resolveSettings, with invalid values', () => {
   it.each([
     ['AUTH_ANONYMOUS_SIGNUP_ENABLED', 'maybe'],
     ['AUTH_OFFBOARDING_ENABLED', '2'],
@@ -158,9 +161,6 @@ describe('resolveSettings refuses', () => {
     ['AUTH_REQUIRED_LOGIN_PROVIDERS', 'key_challenge'],
     ['AUTH_REQUIRED_LOGIN_PROVIDERS', 'mtls'],
     ['SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS', 'anonymous'],
-    ['SERVICE_WEBAPP_URL', 'http://app.example.com'],
-    ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'javascript:alert(1)'],
-    ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'myapp://oauth'],
     ['SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES', 'myapp,javascript'],
     ['SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES', 'myapp://'],
     ['SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS', 'CN=Root, O=Acme'],
@@ -173,7 +173,7 @@ describe('resolveSettings refuses', () => {
     ['SERVICE_PRESET', '../presets/default'],
     ['AUTH_PROVIDERS_CONFIG_JSON', '{'],
     ['AUTH_GITHUB_APP_PRIVATE_KEY', 'no key'],
-  ])('%s=%s, once and by name', (name, text) => {
+  ])('reports %s=%s once and by name', (name, text) => {
     const problems = name.startsWith('AUTH_GITHUB_APP')
       ? problemsOf({
           [name]: text,
@@ -186,13 +186,29 @@ describe('resolveSettings refuses', () => {
     expect(problems[0]?.message).toMatch(/^(must|is|has) .+\.$|openssl rand/);
   });
 
-  it('an external database without a master secret', () => {
+  it.each([
+    ['SERVICE_WEBAPP_URL', 'http://app.example.com'],
+    ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'javascript:alert(1)'],
+    ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'myapp://oauth'],
+  ])('%s=%s where logins through a provider return to it, and only there', (name, text) => {
+    const provider = {
+      GITHUB_CLIENT_ID: 'id',
+      GITHUB_CLIENT_SECRET: 'secret',
+      SERVICE_PUBLIC_URL: 'https://gate.example.com',
+    };
+    const problems = problemsOf({ ...provider, [name]: text });
+    expect(problems.map(({ variable }) => variable)).toEqual([name]);
+    expect(problems[0]?.message).toContain('is no safe address to return to');
+    expect(problemsOf({ [name]: text })).toEqual([]);
+  });
+
+  it('reports an external database without a master secret', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://u:p@db/gate' })).toEqual([
       { variable: 'SERVICE_MASTER_SECRET', message: expect.stringContaining('is required') },
     ]);
   });
 
-  it('a master secret that is too short once, not also as missing', () => {
+  it('reports a master secret that is too short once, not also as missing', () => {
     const problems = problemsOf({
       DATABASE_URL: 'postgres://u:p@db/gate',
       SERVICE_MASTER_SECRET: 'short',
@@ -211,17 +227,17 @@ describe('resolveSettings refuses', () => {
     ['a database', { REDIS_URL: 'redis://:x@a/2' }, ['REDIS_URL']],
     ['a database in a query', { REDIS_URL: 'redis://a?db=2' }, ['REDIS_URL']],
     ['nothing that is wrong', { REDIS_URL: 'rediss://u:100%25@a/0' }, []],
-  ])('a Redis Cluster with %s', (_, environment, names) => {
+  ])('reports a Redis Cluster with %s', (_, environment, names) => {
     const problems = problemsOf({ REDIS_CLUSTER_NODES: 'a:6379,[::1]:6380', ...environment });
     expect(problems.map(({ variable }) => variable)).toEqual(names);
   });
 
-  it('an automatic redirect without a target', () => {
+  it('reports an automatic redirect without a target', () => {
     const [problem] = problemsOf({ SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1' });
     expect(problem?.variable).toBe('SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID');
   });
 
-  it('direct certificates without port, certificate, key and authorities', () => {
+  it('reports direct certificates without port, certificate, key and authorities', () => {
     const problems = problemsOf({
       SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
       SERVICE_FEATURE_AUTH_MTLS__MODE: 'direct',
@@ -234,7 +250,7 @@ describe('resolveSettings refuses', () => {
     ]);
   });
 
-  it('the same port twice, and pass-through without authorities', () => {
+  it('reports the same port twice, and pass-through without authorities', () => {
     const mtls = { SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1' };
     const direct = problemsOf({
       ...mtls,
@@ -254,20 +270,23 @@ describe('resolveSettings refuses', () => {
     ]);
   });
 
-  it.each(['subject_cn', 'fingerprint'])('domains for an identity without one: %s', (source) => {
-    const [problem, ...more] = problemsOf({
-      SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
-      SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE: source,
-      SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS: 'corp.example',
-    });
-    expect(problem).toEqual({
-      variable: 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS',
-      message: expect.stringContaining('SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE'),
-    });
-    expect(more).toEqual([]);
-  });
+  it.each(['subject_cn', 'fingerprint'])(
+    'reports domains for an identity without one: %s',
+    (source) => {
+      const [problem, ...more] = problemsOf({
+        SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
+        SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE: source,
+        SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS: 'corp.example',
+      });
+      expect(problem).toEqual({
+        variable: 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS',
+        message: expect.stringContaining('SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE'),
+      });
+      expect(more).toEqual([]);
+    },
+  );
 
-  it('a required certificate that no account could connect', () => {
+  it('reports a required certificate that no account could connect', () => {
     const required = {
       AUTH_REQUIRED_LOGIN_PROVIDERS: 'mtls',
       SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
@@ -287,10 +306,10 @@ describe('resolveSettings refuses', () => {
 
   it.each([
     ['OCSP_ENABLED', '1', ['CA_PATH', 'CRL_ALLOWED_HOSTS', 'OCSP_ENABLED']],
-    ['CRL_URLS', 'http://pki.example.com/a.crl', ['CA_PATH', 'CRL_URLS']],
+    ['CRL_URLS', 'http://pki.example.com/a.crl', ['CRL_URLS', 'CA_PATH']],
     ['CRL_URLS', 'https://pki.example.com/a.crl', ['CRL_URLS']],
     ['CRL_ALLOWED_HOSTS', 'pki.example.com', ['CRL_ALLOWED_HOSTS']],
-  ])('%s=%s of a proxy that forwards no certificate', (name, text, variables) => {
+  ])('reports %s=%s of a proxy that forwards no certificate', (name, text, variables) => {
     const problems = problemsOf({
       SERVICE_FEATURE_AUTH_MTLS__ENABLED: '1',
       [`SERVICE_FEATURE_AUTH_MTLS__${name}`]: text,
@@ -298,7 +317,15 @@ describe('resolveSettings refuses', () => {
     expect(problems.map(({ variable }) => variable.split('__')[1])).toEqual(variables);
   });
 
-  it('everything that is wrong at once, with the number of problems in its words', () => {
+  it.each([
+    [{ METRICS_PORT: '3000' }, 'METRICS_PORT'],
+    [{ METRICS_PORT: '3100', ADMIN_PORT: '3100', ADMIN_TOKENS_FILE: '/mnt/a' }, 'ADMIN_PORT'],
+    [{ SERVICE_TLS_CERT_PATH: '/mnt/tls.crt' }, 'SERVICE_TLS_KEY_PATH'],
+  ])('refuses the contradiction %j', (environment, variable) => {
+    expect(() => resolveSettings(environment)).toThrow(`one problem:\n  ${variable}: `);
+  });
+
+  it('reports all problems at once, with their number', () => {
     const environment = { PORT: 'x', SERVICE_LOG_LEVEL: 'x', AUTH_SIGNUP_PROVIDER: 'okta' };
     expect(problemsOf(environment)).toHaveLength(3);
     expect(() => resolveSettings(environment)).toThrow(/3 problems:\n {2}PORT: must be/);

@@ -1,28 +1,27 @@
 import { findLockouts, type LockoutFinding } from '../policy/findings/lockout.js';
-import { checkAdmin } from './check-admin.js';
-import { readCertificateRules } from './rules/certificate-rules.js';
-import { checkMtls } from './check-settings.js';
-import { checkTogether } from './check-settings.js';
-import { ConfigurationError, ConfigurationReport } from './configuration-error.js';
-import { deepFreeze, buildSettings, type Settings } from './settings.js';
-import { gatherTexts, secretFilesIn, type EnvironmentText } from './environment-sources.js';
-import { readValues } from './environment/read-values.js';
+import { loginAddresses } from './browser.config.js';
+import { checkSettings } from './check-settings.js';
 import { readCaBundle } from './environment/ca-bundle.js';
-import { readGitHubProvider } from './providers-file/github-provider.js';
+import { ConfigurationError, ConfigurationReport } from './environment/configuration-error.js';
+import type { EnvironmentText } from './environment/variable.js';
 import { readOidcProviders } from './providers-file/providers-file.js';
-import { checkUnknownNames } from './environment/unknown-names.js';
+import { readGitHubProvider } from './providers.config.js';
+import { checkUnknownNames, gatherTexts, readValues, secretFileIn } from './read-environment.js';
+import { readResourceServers } from './resource-servers/resource-servers-file.js';
+import { readCertificateRules } from './rules/certificate-rules.js';
+import { buildSettings, deepFreeze, type Settings, type VariableName } from './settings.js';
 
 export interface ResolvedConfiguration {
   readonly settings: Settings;
   /** Sentences for the log: what was ignored or moved into its range. */
   readonly warnings: readonly string[];
-  /** What the policy does that the operator may not have meant; never stops the start. */
+  /** Effects of the policy that the operator may not intend; they never stop the start. */
   readonly findings: readonly LockoutFinding[];
 }
 
 /**
- * Resolves an environment into deep-frozen settings. Reads the files that variables name and
- * nothing else: no network. Throws one {@link ConfigurationError} with all problems.
+ * Reads the files that variables name, and uses no network.
+ * @throws ConfigurationError with all problems
  */
 export function resolveSettings(environment: EnvironmentText): ResolvedConfiguration {
   const report = new ConfigurationReport();
@@ -30,19 +29,24 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   const values = readValues(texts, report);
   const set = Object.keys(environment).filter((name) => (environment[name] ?? '') !== '');
   checkUnknownNames(set, report);
-  const secretFiles = secretFilesIn(environment);
-  const github = readGitHubProvider(values, secretFiles, report);
-  const oidc = readOidcProviders(values, report);
+  const secretFile = (name: VariableName): string | null => secretFileIn(environment, name);
+  const addresses = loginAddresses(values);
+  const github = readGitHubProvider(values, secretFile, addresses, report);
+  const oidc = readOidcProviders(values, addresses, report);
   const providers = github === null ? oidc : [github, ...oidc];
-  const caBundle = readCaBundle(environment, values, report);
+  const caBundle = readCaBundle(values.SERVICE_CA_BUNDLE, environment, report);
   const certificateRules = readCertificateRules(values, report);
-  checkTogether(values, providers, report);
-  checkMtls(values, texts, report);
-  checkAdmin(values, providers, report);
+  const providerIds = [
+    ...providers.map(({ id }) => id),
+    ...(values.SERVICE_FEATURE_AUTH_MTLS__ENABLED ? ['mtls'] : []),
+  ];
+  const context = { providerIds, publicUrl: values.SERVICE_PUBLIC_URL };
+  const resourceServers = readResourceServers(values, context, report);
+  checkSettings(values, texts, providers, report);
   if (report.problems.length > 0) {
     throw new ConfigurationError(report.problems, report.warnings);
   }
-  const checked = { values, providers, secretFiles, caBundle, certificateRules };
+  const checked = { values, providers, secretFile, caBundle, certificateRules, resourceServers };
   const settings = deepFreeze(buildSettings(checked));
   return { settings, warnings: report.warnings, findings: findLockouts(settings) };
 }

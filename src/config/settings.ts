@@ -1,24 +1,73 @@
-import { adminConfig } from './admin.config.js';
-import { authConfig } from './auth.config.js';
-import { brandConfig } from './brand.config.js';
-import { oauthReturnConfig, uiConfig } from './browser.config.js';
-import { encryptionConfig } from './encryption.config.js';
-import type { Checked } from './environment/variable.js';
-import { httpConfig, rateLimitsConfig } from './http.config.js';
-import { keylessConfig } from './keyless.config.js';
-import { auditConfig, metricsConfig } from './metrics.config.js';
-import { mtlsConfig } from './mtls.config.js';
-import { networkConfig } from './network.config.js';
-import { providersConfig } from './providers.config.js';
-import { ruleFilesConfig } from './rules/rule-files.config.js';
-import { storageConfig } from './storage.config.js';
-import { updatesConfig } from './updates.config.js';
+import { ADMIN_VARIABLES, adminConfig } from './admin.config.js';
+import { AUTH_VARIABLES, authConfig } from './auth.config.js';
+import { BRAND_VARIABLES, brandConfig } from './brand.config.js';
+import { BROWSER_VARIABLES, oauthReturnConfig, uiConfig } from './browser.config.js';
+import { ENCRYPTION_VARIABLES, encryptionConfig } from './encryption.config.js';
+import type { Checked, ValuesOf, Variable } from './environment/variable.js';
+import {
+  HTTP_VARIABLES,
+  httpConfig,
+  RATE_LIMIT_VARIABLES,
+  rateLimitsConfig,
+} from './http.config.js';
+import { KEYLESS_VARIABLES, keylessConfig } from './keyless.config.js';
+import { auditConfig, METRICS_VARIABLES, metricsConfig } from './metrics.config.js';
+import { MTLS_VARIABLES, mtlsConfig } from './mtls.config.js';
+import { NETWORK_VARIABLES, networkConfig } from './network.config.js';
+import type { ProviderSettings } from './providers-file/provider-settings.js';
+import { PROVIDER_VARIABLES, providersConfig } from './providers.config.js';
+import { ruleFilesConfig } from './rule-files.config.js';
+import type { ResourceServerSettings } from './resource-servers/resource-servers-file.js';
+import {
+  RESOURCE_SERVER_VARIABLES,
+  resourceServersConfig,
+} from './resource-servers/resource-servers.config.js';
+import type { CertificateAllowRules } from './rules/certificate-rules.js';
+import { STORAGE_VARIABLES, storageConfig } from './storage.config.js';
+import { UPDATES_VARIABLES, updatesConfig } from './updates.config.js';
+
+/** Every variable of the server. Documentation, checks and types are derived from it. */
+const ENV = {
+  ...HTTP_VARIABLES,
+  ...BRAND_VARIABLES,
+  ...NETWORK_VARIABLES,
+  ...STORAGE_VARIABLES,
+  ...RATE_LIMIT_VARIABLES,
+  ...UPDATES_VARIABLES,
+  ...AUTH_VARIABLES,
+  ...ENCRYPTION_VARIABLES,
+  ...KEYLESS_VARIABLES,
+  ...BROWSER_VARIABLES,
+  ...PROVIDER_VARIABLES,
+  ...MTLS_VARIABLES,
+  ...RESOURCE_SERVER_VARIABLES,
+  ...METRICS_VARIABLES,
+  ...ADMIN_VARIABLES,
+} as const satisfies Record<string, Variable>;
+
+export type VariableName = keyof typeof ENV;
+
+export type Values = ValuesOf<typeof ENV>;
+
+export const VARIABLE_NAMES = Object.keys(ENV) as VariableName[];
+
+export function variableOf(name: VariableName): Variable {
+  return ENV[name];
+}
+
+/** Each can also be set as `NAME_FILE`. */
+export const SECRET_NAMES = VARIABLE_NAMES.filter((name) => variableOf(name).secret === true);
 
 /** Everything an operator decided: one slice for each namespace. Services inject only their own. */
 export type Settings = Readonly<ReturnType<typeof buildSettings>>;
 
-/** Builds the slice of every namespace from checked values. */
-export function buildSettings(checked: Checked) {
+interface CheckedEnvironment extends Checked<typeof ENV> {
+  readonly providers: readonly ProviderSettings[];
+  readonly certificateRules: CertificateAllowRules;
+  readonly resourceServers: readonly ResourceServerSettings[];
+}
+
+export function buildSettings(checked: CheckedEnvironment) {
   return {
     http: httpConfig(checked),
     brand: brandConfig(checked),
@@ -36,6 +85,7 @@ export function buildSettings(checked: Checked) {
     audit: auditConfig(checked),
     admin: adminConfig(checked),
     providers: providersConfig(checked),
+    resourceServers: resourceServersConfig(checked),
     ruleFiles: ruleFilesConfig(checked),
   };
 }

@@ -1,9 +1,9 @@
 import type { ConfigType } from '@nestjs/config';
-import { namespaceOf, type Variable, variablesOf } from './environment/variable.js';
+import type { ConfigurationReport } from './environment/configuration-error.js';
+import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
 
 const storage = variablesOf('Storage');
 
-/** Addresses of servers. */
 const HOSTS = {
   type: 'csv',
   default: [],
@@ -11,88 +11,133 @@ const HOSTS = {
   shape: 'host:port',
 } as const;
 
-/** Where state is kept, and the secrets that seal it. */
 export const STORAGE_VARIABLES = {
   DATABASE_URL: storage(
     { type: 'url', schemes: ['postgres', 'postgresql'], default: null, secret: true },
-    'PostgreSQL to use, `postgres://user:password@host:5432/name`. Empty = the embedded database in SERVICE_DATA_DIR.',
+    'PostgreSQL database: `postgres://user:password@host:5432/name`. Empty = the embedded database in SERVICE_DATA_DIR.',
   ),
   REDIS_URL: storage(
     { type: 'url', schemes: ['redis', 'rediss'], default: null, secret: true },
-    'Redis shared by the replicas, `redis://host:6379`. Empty = this process is the only one.',
+    'Redis that the replicas share: `redis://host:6379`. Empty = there is one replica.',
   ),
   REDIS_SENTINELS: storage(
     HOSTS,
-    'Redis Sentinels that name the current primary, `host:26379`. The host of REDIS_URL is then the name of the primary, `redis://mymaster`. Empty = no Sentinel.',
+    'Redis Sentinels, `host:26379`. REDIS_URL then has the name of the primary as its host: `redis://mymaster`. Empty = no Sentinel.',
   ),
   REDIS_SENTINEL_PASSWORD: storage(
     { type: 'string', default: null, secret: true },
-    'Password of the Sentinels themselves. Empty = none.',
+    'Password of the Sentinels. Empty = none.',
   ),
   REDIS_CLUSTER_NODES: storage(
     HOSTS,
-    'Nodes of a Redis Cluster to begin with, `host:6379`; the others are found through them. REDIS_URL is then one node more, and its scheme, user and password are those of all nodes. Empty = no Redis Cluster.',
+    'First nodes of a Redis Cluster, `host:6379`. REDIS_URL is then another node. Its scheme, user and password apply to all nodes. Empty = no Redis Cluster.',
   ),
   SERVICE_DATA_DIR: storage(
     { type: 'path', default: './data' },
-    'Directory of the embedded database and of the master secret it makes.',
+    'Directory of the embedded database and of its master secret.',
   ),
   SERVICE_MASTER_SECRET: storage(
     { type: 'string', default: null, secret: true, minBytes: 32 },
-    'At least 32 random bytes (`openssl rand -base64 48`) from which token and sealing keys are derived. Required with DATABASE_URL.',
+    'At least 32 random bytes (`openssl rand -base64 48`). Token and sealing keys are derived from it. Required with DATABASE_URL.',
   ),
   SERVICE_MASTER_SECRET_PREVIOUS: storage(
     { type: 'csv', default: [], secret: true, minBytes: 32 },
-    'Older master secrets, comma-separated: they still open seals and verify tokens, and never make new ones.',
+    'Older master secrets. They open sealed values and verify tokens, but make no new ones.',
   ),
   SERVICE_DATABASE_POOL_SIZE: storage(
     { type: 'integer', default: 10, min: 1, max: 500 },
-    'Database connections this process may hold.',
+    'Most database connections of this process.',
   ),
   SERVICE_DATABASE_CONNECT_TIMEOUT_MS: storage(
     { type: 'integer', default: 3000, min: 100, max: 60_000 },
-    'Time to get a database connection before the request is answered 503.',
+    'Longest wait for a database connection. The request then gets 503.',
   ),
   SERVICE_DATABASE_STATEMENT_TIMEOUT_MS: storage(
     { type: 'integer', default: 5000, min: 100, max: 600_000 },
-    'Time one SQL statement may take.',
+    'Longest time of one SQL statement.',
   ),
   SERVICE_DATABASE_LOCK_TIMEOUT_MS: storage(
     { type: 'integer', default: 3000, min: 100, max: 600_000 },
-    'Time one SQL statement may wait for a lock.',
+    'Longest wait of one SQL statement for a lock.',
   ),
   SERVICE_DATABASE_PREPARED_STATEMENTS: storage(
     { type: 'boolean', default: true },
-    'Prepare each SQL statement once per connection. Turn it off behind a pooler that hands out a connection per transaction and knows no prepared statements (PgBouncer before 1.21).',
+    'Prepares each SQL statement once per connection. Turn it off behind a transaction pooler without prepared statements (PgBouncer before 1.21).',
   ),
-} as const satisfies Record<string, Variable>;
+};
 
-export const storageConfig = namespaceOf('storage', ({ values, secretFiles, caBundle }) => ({
-  /** null = the embedded database under `dataDir`. */
-  databaseUrl: values.DATABASE_URL,
-  dataDir: values.SERVICE_DATA_DIR,
-  poolSize: values.SERVICE_DATABASE_POOL_SIZE,
-  connectTimeoutMs: values.SERVICE_DATABASE_CONNECT_TIMEOUT_MS,
-  statementTimeoutMs: values.SERVICE_DATABASE_STATEMENT_TIMEOUT_MS,
-  lockTimeoutMs: values.SERVICE_DATABASE_LOCK_TIMEOUT_MS,
-  preparedStatements: values.SERVICE_DATABASE_PREPARED_STATEMENTS,
-  /** null only with the embedded database, which makes one and keeps it in `dataDir`. */
-  masterSecret: values.SERVICE_MASTER_SECRET,
-  masterSecretsPrevious: values.SERVICE_MASTER_SECRET_PREVIOUS,
-  /** Files of secrets that are read again while the server runs; null = not given as a file. */
-  files: {
-    databaseUrl: secretFiles.get('DATABASE_URL') ?? null,
-    masterSecret: secretFiles.get('SERVICE_MASTER_SECRET') ?? null,
-    masterSecretsPrevious: secretFiles.get('SERVICE_MASTER_SECRET_PREVIOUS') ?? null,
-  },
-  redisUrl: values.REDIS_URL,
-  /** `host:port`; with them the host of `redisUrl` is the name of the primary. */
-  redisSentinels: values.REDIS_SENTINELS,
-  redisSentinelPassword: values.REDIS_SENTINEL_PASSWORD,
-  /** `host:port`; with them `redisUrl` is another node of the same Redis Cluster. */
-  redisClusterNodes: values.REDIS_CLUSTER_NODES,
-  /** PEM of authorities trusted beside those of Node.js; null = none. */
-  caBundle,
-}));
+export const storageConfig = namespaceOf(
+  'storage',
+  ({ values, secretFile, caBundle }: Checked<typeof STORAGE_VARIABLES>) => ({
+    /** null = the embedded database under `dataDir`. */
+    databaseUrl: values.DATABASE_URL,
+    dataDir: values.SERVICE_DATA_DIR,
+    poolSize: values.SERVICE_DATABASE_POOL_SIZE,
+    connectTimeoutMs: values.SERVICE_DATABASE_CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: values.SERVICE_DATABASE_STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: values.SERVICE_DATABASE_LOCK_TIMEOUT_MS,
+    preparedStatements: values.SERVICE_DATABASE_PREPARED_STATEMENTS,
+    /** null only with the embedded database, which makes one and keeps it in `dataDir`. */
+    masterSecret: values.SERVICE_MASTER_SECRET,
+    masterSecretsPrevious: values.SERVICE_MASTER_SECRET_PREVIOUS,
+    /** Files of secrets that are read again while the server runs; null = not given as a file. */
+    files: {
+      databaseUrl: secretFile('DATABASE_URL'),
+      masterSecret: secretFile('SERVICE_MASTER_SECRET'),
+      masterSecretsPrevious: secretFile('SERVICE_MASTER_SECRET_PREVIOUS'),
+    },
+    redisUrl: values.REDIS_URL,
+    /** `host:port`; with them the host of `redisUrl` is the name of the primary. */
+    redisSentinels: values.REDIS_SENTINELS,
+    redisSentinelPassword: values.REDIS_SENTINEL_PASSWORD,
+    /** `host:port`; with them `redisUrl` is another node of the same Redis Cluster. */
+    redisClusterNodes: values.REDIS_CLUSTER_NODES,
+    caBundle,
+  }),
+);
 
 export type StorageSettings = ConfigType<typeof storageConfig>;
+
+type StorageValues = ValuesOf<typeof STORAGE_VARIABLES>;
+
+export function checkStorage(values: StorageValues, report: ConfigurationReport): void {
+  checkMasterSecret(values, report);
+  checkRedis(values, report);
+}
+
+function checkMasterSecret(values: StorageValues, report: ConfigurationReport): void {
+  const secret = values.SERVICE_MASTER_SECRET;
+  if (secret !== null && values.SERVICE_MASTER_SECRET_PREVIOUS.includes(secret)) {
+    report.warn('SERVICE_MASTER_SECRET_PREVIOUS repeats the current SERVICE_MASTER_SECRET.');
+  }
+}
+
+function checkRedis(values: StorageValues, report: ConfigurationReport): void {
+  const { username, password } = new URL(values.REDIS_URL ?? 'redis://none');
+  if (!isPercentEncoded(username + password)) {
+    report.problem('REDIS_URL', 'must have each % of the user or the password written as %25.');
+  }
+  checkRedisCluster(values, report);
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkRedisCluster(values: StorageValues, report: ConfigurationReport): void {
+  if (values.REDIS_CLUSTER_NODES.length === 0 || values.REDIS_URL === null) {
+    return;
+  }
+  const { pathname, search } = new URL(values.REDIS_URL);
+  if (!['', '/', '/0'].includes(pathname) || search !== '') {
+    report.problem(
+      'REDIS_URL',
+      'must not have a database number or a query with REDIS_CLUSTER_NODES: a Redis Cluster has database 0 only.',
+    );
+  }
+}

@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { certificateDirectory, TestAuthority } from '../../../test/fakes/certificates.js';
+import {
+  certificateDirectory,
+  TestAuthority,
+} from '../../../test/fixtures/certificates-fixture.js';
 import { resolveSettings } from '../resolve-settings.js';
 
 const directory = certificateDirectory();
@@ -18,13 +21,13 @@ const bundleOf = (environment: Readonly<Record<string, string>>): string | null 
   resolveSettings(environment).settings.network.caBundle;
 
 describe('SERVICE_CA_BUNDLE', () => {
-  it('gives the certificates of the file, whatever stands between them', () => {
+  it('returns the certificates of the file, and ignores the text between them', () => {
     const path = file(`# Corp\r\n${corp}\n\n# Extra\n${extra}\n`);
     expect(bundleOf({ SERVICE_CA_BUNDLE: path })).toBe(`${corp}\n${extra}`);
     expect(bundleOf({})).toBeNull();
   });
 
-  it('keeps what NODE_EXTRA_CA_CERTS adds', () => {
+  it('keeps the authorities of NODE_EXTRA_CA_CERTS', () => {
     const path = join(directory.path, 'extra.pem');
     writeFileSync(path, extra);
     const bundle = { SERVICE_CA_BUNDLE: file(corp) };

@@ -1,21 +1,17 @@
 import { X509Certificate } from 'node:crypto';
-import type { ConfigurationReport } from '../configuration-error.js';
-import { readSmallFile, type EnvironmentText } from '../environment-sources.js';
-import type { Values } from './env.js';
+import type { ConfigurationReport } from './configuration-error.js';
+import { readSmallFile } from './small-file.js';
+import type { EnvironmentText } from './variable.js';
 
 const BUNDLE = 'SERVICE_CA_BUNDLE';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/**
- * The authorities of SERVICE_CA_BUNDLE, with those of NODE_EXTRA_CA_CERTS, which older releases of
- * Node.js apply only where no list is given; null without a bundle.
- */
+/** Adds those of NODE_EXTRA_CA_CERTS, which older releases of Node.js ignore if a list is given. */
 export function readCaBundle(
+  path: string | null,
   environment: EnvironmentText,
-  values: Values,
   report: ConfigurationReport,
 ): string | null {
-  const path = values[BUNDLE];
   if (path === null) {
     return null;
   }
@@ -31,7 +27,7 @@ export function readCaBundle(
   }
   const extra = environment['NODE_EXTRA_CA_CERTS'] ?? '';
   const added = extra === '' ? { text: '' } : readSmallFile(extra);
-  // Node.js itself warns of a file that it cannot read.
+  // Node.js itself warns of an unreadable file.
   const more = 'text' in added ? (added.text.match(CERTIFICATE) ?? []).filter(isCertificate) : [];
   return [...blocks, ...more].join('\n');
 }

@@ -1,26 +1,31 @@
 import { statSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
+import type { Clock } from '../../common/runtime/clock.js';
 import { PolledFiles } from '../../common/polled-files.js';
-import { readSmallFile } from '../environment-sources.js';
+import { readSmallFile } from './small-file.js';
 
 const LOOK_EVERY_MS = 1000;
 
+/** Files by the clock of their server, because one process may run several servers. */
+const POLLED = new WeakMap<Clock, PolledFiles<string, unknown>[]>();
+
+/** Returns the number of secret files that changed to something this server cannot use. */
+export function unusedSecretFiles(clock: Clock): number {
+  return (POLLED.get(clock) ?? []).filter((files) => files.hasUnusedChange).length;
+}
+
 /**
- * A secret that may change while the server runs: its file is read again when the secret is used, at
- * most once a second, so that rotation needs no restart. A file that cannot be used leaves the last
- * valid secret in use.
+ * A secret whose file is read again on use, at most once a second, so that rotation needs no
+ * restart. With an unusable file, the last valid secret stays in use.
  */
 export class SecretFile<Value> {
-  private lookedAt = -Infinity;
+  private polledAt = -Infinity;
   private looking: Promise<void> | null = null;
   private readonly files: PolledFiles<string, Value> | null;
 
-  /**
-   * @param value as it was read at the start
-   * @param path null = it was not given as a file, and never changes
-   * @param parse the content without its last line break. @throws Error with what is wrong with it
-   */
+  /** @param path null = the secret was not given as a file */
   constructor(
+    private readonly clock: Clock,
     private value: Value,
     path: string | null,
     parse: (text: string) => Value,
@@ -34,23 +39,26 @@ export class SecretFile<Value> {
             parse,
             (reason) => logger.error({ msg: 'changed secret is not used', file: path, reason }),
           );
+    if (this.files !== null) {
+      POLLED.set(clock, [...(POLLED.get(clock) ?? []), this.files]);
+    }
   }
 
   async current(): Promise<Value> {
-    if (this.files !== null && performance.now() - this.lookedAt >= LOOK_EVERY_MS) {
-      this.looking ??= this.look(this.files).finally(() => (this.looking = null));
+    if (this.files !== null && this.clock.elapsed() - this.polledAt >= LOOK_EVERY_MS) {
+      this.looking ??= this.poll(this.files).finally(() => (this.looking = null));
       await this.looking;
     }
     return this.value;
   }
 
-  private async look(files: PolledFiles<string, Value>): Promise<void> {
-    this.value = (await files.look()) ?? this.value;
-    this.lookedAt = performance.now();
+  private async poll(files: PolledFiles<string, Value>): Promise<void> {
+    this.value = (await files.poll()) ?? this.value;
+    this.polledAt = this.clock.elapsed();
   }
 }
 
-/** A pipe can be read once. */
+/** Returns false for a pipe, which can be read only once. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

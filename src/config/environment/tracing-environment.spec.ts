@@ -23,7 +23,7 @@ describe(tracesWanted.name, () => {
     expect(tracesWanted(environment)).toEqual({ isOn: false, warning: null });
   });
 
-  it('reports an exporter or a protocol that it does not have', () => {
+  it('reports an exporter or a protocol that is not supported', () => {
     expect(tracesWanted({ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'zipkin' })).toEqual({
       isOn: false,
       warning: expect.stringContaining('zipkin'),

@@ -1,23 +1,20 @@
-import type { EnvironmentText } from '../environment-sources.js';
+import type { EnvironmentText } from './variable.js';
 
 export interface TracesWanted {
   readonly isOn: boolean;
-  /** Why what was asked for is not what is done. */
+  /** The reason why the requested tracing is not enabled; null = none. */
   readonly warning: string | null;
 }
 
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
 const PROTOCOLS = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'];
 
-/**
- * Whether the standard variables ask for traces (OpenTelemetry specification, SDK environment
- * variables). The other `OTEL_*` variables are read by the SDK.
- */
+/** Reads the variables of OpenTelemetry that enable tracing. The SDK reads the others. */
 export function tracesWanted(environment: EnvironmentText): TracesWanted {
   const valueOf = (name: string): string => (environment[name] ?? '').trim().toLowerCase();
   const exporter = valueOf('OTEL_TRACES_EXPORTER');
-  const isAsked = exporter !== '' || ENDPOINTS.some((name) => valueOf(name) !== '');
-  if (!isAsked || exporter === 'none' || valueOf('OTEL_SDK_DISABLED') === 'true') {
+  const isConfigured = exporter !== '' || ENDPOINTS.some((name) => valueOf(name) !== '');
+  if (!isConfigured || exporter === 'none' || valueOf('OTEL_SDK_DISABLED') === 'true') {
     return { isOn: false, warning: null };
   }
   if (exporter !== '' && exporter !== 'otlp') {

@@ -1,9 +1,7 @@
 import { registerAs } from '@nestjs/config';
-import type { Values, VariableName } from './env.js';
-import type { CertificateAllowRules } from '../rules/certificate-rules.js';
-import type { ProviderSettings } from '../providers.config.js';
 
-/** Heading under which a variable appears in the generated pages. */
+export type EnvironmentText = Readonly<Record<string, string | undefined>>;
+
 export type VariableGroup =
   | 'Server'
   | 'Network'
@@ -19,19 +17,20 @@ export type VariableGroup =
   | 'Client hints'
   | 'Identity providers'
   | 'GitHub'
+  | 'Resource servers'
   | 'Client certificates (mTLS)'
   | 'Metrics and audit'
   | 'Administration';
 
 interface Described {
   readonly group: VariableGroup;
-  /** One sentence for the operator: what it does, and what the empty value means. */
+  /** One sentence for the operator, which includes the meaning of the empty value. */
   readonly doc: string;
-  /** A value that is never printed; it can also be read from the file that `NAME_FILE` names. */
+  /** Never printed. `NAME_FILE` may name a file that contains it. */
   readonly secret?: true;
-  /** The name in lower case is read too, and counts first, as other programs do with this name. */
+  /** The lower-case name is read first, as in other programs. */
   readonly orLowerCase?: true;
-  /** Said in place of the default, when the default is worked out from other variables. */
+  /** Documented instead of the default, if the default depends on other variables. */
   readonly defaultDoc?: string;
 }
 
@@ -40,7 +39,7 @@ export interface IntegerVariable extends Described {
   readonly default: number | null;
   readonly min: number;
   readonly max: number;
-  /** Values beyond the range are moved to its edge; without it they are refused. */
+  /** True to clamp values to the range; otherwise values outside it are refused. */
   readonly clamp?: true;
 }
 
@@ -48,7 +47,7 @@ export interface StringVariable extends Described {
   readonly type: 'string';
   readonly default: string | null;
   readonly pattern?: RegExp;
-  /** What the pattern asks for, to complete "must be ...". */
+  /** The pattern in words, to complete "must be ...". */
   readonly shape?: string;
   readonly minBytes?: number;
 }
@@ -56,7 +55,7 @@ export interface StringVariable extends Described {
 export interface UrlVariable extends Described {
   readonly type: 'url';
   readonly default: string | null;
-  /** Without the colon; absent = any scheme (the return address has rules of its own). */
+  /** Schemes without the colon; absent = any scheme (the return address has its own rules). */
   readonly schemes?: readonly string[];
 }
 
@@ -65,7 +64,7 @@ export interface CsvVariable extends Described {
   readonly default: readonly string[];
   readonly values?: readonly string[];
   readonly pattern?: RegExp;
-  /** What each item must be, to complete "every item must be ...". */
+  /** The items in words, to complete "every item must be ...". */
   readonly shape?: string;
   readonly minBytes?: number;
   readonly lowerCase?: true;
@@ -81,7 +80,6 @@ export type Variable =
   | Kind<'boolean', boolean | null>
   | (Kind<'enum', string | null> & { readonly values: readonly string[] })
   | Kind<'path', string | null>
-  /** A comma-separated list of IP addresses and CIDR ranges. */
   | Kind<'cidrs', readonly string[]>
   /** JSON text; its reader checks the content. */
   | Kind<'json', null>
@@ -102,13 +100,13 @@ type ParsedOf<V> = V extends { type: 'boolean' }
           ? readonly string[]
           : string;
 
-/** The type of a variable's value once parsed; null only where the table's default is null. */
+/** The type of a variable's parsed value; it includes null only if the default is null. */
 export type ValueOf<V> = ParsedOf<V> | (V extends { default: null } ? null : never);
 
-/** What distinguishes a variable from the others of its group, without its text. */
+export type ValuesOf<Table> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
+
 type Declaration<V = Variable> = V extends Variable ? Omit<V, 'group' | 'doc'> : never;
 
-/** Declares the variables of one group: each with its type, default and limits, and its `doc`. */
 export function variablesOf(group: VariableGroup) {
   return <const Declared extends Declaration>(
     declared: Declared,
@@ -116,10 +114,8 @@ export function variablesOf(group: VariableGroup) {
   ): Declared & Described => ({ ...declared, group, doc });
 }
 
-/** Shape of a configured provider's id, in lists and in the providers file. */
 export const PROVIDER_ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** Rows of lists of providers start from this one. */
 export const PROVIDER_LIST = {
   type: 'csv',
   default: [],
@@ -128,30 +124,27 @@ export const PROVIDER_LIST = {
   lowerCase: true,
 } as const;
 
-/** What start-up has read and checked, from which each namespace builds its slice. */
-export interface Checked {
-  readonly values: Values;
-  readonly providers: readonly ProviderSettings[];
-  /** The files of secret variables that are given in one. */
-  readonly secretFiles: ReadonlyMap<VariableName, string>;
+/** The checked input of a namespace: the values of its table, and the content of files. */
+export interface Checked<Table> {
+  readonly values: ValuesOf<Table>;
+  /** Returns the path of the file that a secret was read from; null = the variable itself. */
+  readonly secretFile: (name: keyof Table) => string | null;
   /** PEM of the additional certificate authorities; null = none. */
   readonly caBundle: string | null;
-  readonly certificateRules: CertificateAllowRules;
 }
 
 /**
- * A namespace of Nest's configuration, from what was checked. Nest calls its factory without
- * arguments, and only `AppConfigModule.forRoot` can load one: all variables are checked together, so
- * that one message names every problem.
+ * Declares a namespace of Nest's configuration, which only `AppConfigModule.forRoot` can load: all
+ * variables are checked together, so that one message lists every problem.
  */
-export function namespaceOf<Slice extends object>(
+export function namespaceOf<Input, Slice extends object>(
   name: string,
-  build: (checked: Checked) => Slice,
+  build: (input: Input) => Slice,
 ) {
-  return registerAs(name, (checked?: Checked): Readonly<Slice> => {
-    if (checked === undefined) {
+  return registerAs(name, (input?: Input): Readonly<Slice> => {
+    if (input === undefined) {
       throw new Error(`Load the namespace ${name} with AppConfigModule.forRoot(settings).`);
     }
-    return build(checked);
+    return build(input);
   });
 }

@@ -8,19 +8,15 @@ const CURVES: Readonly<Record<string, string>> = {
   secp521r1: 'ES512',
 };
 
-/** A key that client assertions are signed with (RFC 7523, 2.2). */
+/** A key that signs client assertions (RFC 7523, 2.2). */
 export interface ClientKey {
   readonly privateKey: KeyObject;
   readonly publicJwk: JsonWebKey;
-  /** JWS algorithms that fit the key, the preferred one first. */
+  /** Matching JWS algorithms, the preferred one first. */
   readonly algorithms: readonly [string, ...string[]];
 }
 
-/**
- * The private keys of a PEM file, in its order.
- *
- * @throws Error with what is wrong, to complete "names a file that …"; it quotes nothing of the file
- */
+/** @throws Error that completes "names a file that …" and quotes nothing of the file */
 export function readClientKeys(text: string): readonly [ClientKey, ...ClientKey[]] {
   const [first, ...others] = (text.match(PRIVATE_KEY) ?? []).map(readClientKey);
   if (first === undefined) {

@@ -2,10 +2,9 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from '../configuration-error.js';
+import { ConfigurationError } from '../environment/configuration-error.js';
 import { resolveSettings } from '../resolve-settings.js';
-import type { ProviderSettings } from '../providers.config.js';
-import { printableProviders } from './printable-providers.js';
+import { type ProviderSettings, printableProviders } from './provider-settings.js';
 
 const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 const RSA = pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey);
@@ -53,7 +52,7 @@ describe('groups of Google Workspace', () => {
     return [];
   }
 
-  it('are read with the key beside the providers file, and need no refresh token', () => {
+  it('reads the key next to the providers file, and needs no refresh token', () => {
     const providers = providersOf(ENTRY, JSON.stringify(KEY));
     expect(providers).toMatchObject([
       {
@@ -82,7 +81,7 @@ describe('groups of Google Workspace', () => {
     ['a short key', 'is neither RSA (2048 bits or more)', { ...KEY, private_key: SHORT }],
     ['an EC key', 'is not RSA', { ...KEY, private_key: EC }],
     ['a token_uri of http', 'that is not https', { ...KEY, token_uri: 'http://token.example' }],
-  ])('refuse a key file with %s, and quote nothing of it', (_case, message, key) => {
+  ])('refuses a key file with %s, and quotes nothing of it', (_case, message, key) => {
     const problems = problemsOf(ENTRY, typeof key === 'string' ? key : JSON.stringify(key));
     const field = '[0].googleWorkspaceGroups.serviceAccountKeyFile names a file that ';
     expect(problems).toEqual([expect.stringContaining(message)]);
@@ -102,7 +101,7 @@ describe('groups of Google Workspace', () => {
       '.googleWorkspaceGroups.serviceAccountKeyFile names a file that does not exist',
       { ...WORKSPACE, serviceAccountKeyFile: 'missing.json' },
     ],
-  ])('report %s', (message, googleWorkspaceGroups) => {
+  ])('reports %s', (message, googleWorkspaceGroups) => {
     expect(problemsOf({ ...ENTRY, googleWorkspaceGroups })).toEqual([
       expect.stringContaining(`[0]${message}`),
     ]);
@@ -114,7 +113,7 @@ describe('groups of Google Workspace', () => {
     ['.storeRefreshToken must not be true', { storeRefreshToken: true }],
     ['.entra.graph and googleWorkspaceGroups are both set', { entra: { graph: true } }],
     ['.allow must be an object', { allow: 7 }],
-  ])('report %s', (message, change) => {
+  ])('reports %s', (message, change) => {
     expect(problemsOf({ ...ENTRY, ...change })).toEqual([expect.stringContaining(`[0]${message}`)]);
   });
 });

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { userEntryFailure } from '../../policy/eligibility/eligibility.js';
 import { isLoopbackHost } from '../../policy/flow/return-address.js';
+import { closestName } from '../environment/closest-name.js';
 import { PROVIDER_ID_PATTERN } from '../environment/variable.js';
-import { closestName } from '../environment/unknown-names.js';
-import { SIGNATURE_ALGORITHMS } from '../providers.config.js';
+import { SIGNATURE_ALGORITHMS } from './provider-settings.js';
 
-/** Ids that mean something else in the lists of providers. */
+/** Ids with another meaning in the lists of providers. */
 export const RESERVED_PROVIDER_IDS: readonly string[] = [
   'key_challenge',
   'mtls',
@@ -13,12 +13,10 @@ export const RESERVED_PROVIDER_IDS: readonly string[] = [
   'invitation',
 ];
 
-/** The fields of an entry that name files with credentials of the client. */
 export const CREDENTIAL_FILES = [
   ...(['clientSecretFile', 'clientKeyFile', 'clientAssertionFile'] as const),
 ] as const;
 
-/** The fields of an entry that name files, or hold fields that do. */
 export const FIELDS_WITH_FILES = [...CREDENTIAL_FILES, 'googleWorkspaceGroups'] as const;
 
 const LONGEST_TEXT = 2048;
@@ -27,6 +25,8 @@ const TEXTS = 'must be an array of texts.';
 const ADDRESS = 'must be a full address that starts with https://.';
 const INSECURE = 'must use https (http only on a loopback host).';
 const SECONDS = 'must be a whole number from 1 to 120.';
+const PERCENT = 'must be a whole number from 1 to 100.';
+const DATE = 'must be a date such as 2027-01-31.';
 const FLAG = 'must be true or false.';
 
 const isText = (value: string): boolean => value.trim() !== '' && value.length <= LONGEST_TEXT;
@@ -34,7 +34,7 @@ const isText = (value: string): boolean => value.trim() !== '' && value.length <
 export const text = (doc: string) =>
   v.pipe(v.string(TEXT), v.minLength(1, TEXT), v.check(isText, TEXT), v.description(doc));
 
-const pattern = (shape: string, expression: RegExp, doc: string) =>
+export const pattern = (shape: string, expression: RegExp, doc: string) =>
   v.pipe(
     v.string(`must be ${shape}.`),
     v.regex(expression, `must be ${shape}.`),
@@ -50,7 +50,7 @@ const url = (doc: string) =>
     v.description(doc),
   );
 
-/** https, or http on a loopback host: what is sent there is a secret. */
+/** https, or http on a loopback host, because secrets are sent to the address. */
 const secureUrl = (doc: string) =>
   v.pipe(
     url(doc),
@@ -73,10 +73,10 @@ export const texts = (doc: string, normalize = (value: string) => value) =>
     v.description(doc),
   );
 
-/** Compared without case, so kept in lower case. Empty = no restriction. */
+/** Comparisons ignore case, so values are stored in lower case. Empty = no restriction. */
 const allowRule = (doc: string) => texts(doc, (value) => value.toLowerCase());
 
-/** An object without other fields. Several unknown fields make one message, a line each. */
+/** Refuses unknown fields in one message, one per line. */
 export const object = <const T extends v.ObjectEntries>(entries: T) => {
   const schema = v.strictObject(entries, ({ expected, received, path }) => {
     if (expected !== 'never') {
@@ -88,18 +88,19 @@ export const object = <const T extends v.ObjectEntries>(entries: T) => {
     return unknown.map((name) => unknownField(name, known)).join('\n');
   });
   const run: (typeof schema)['~run'] = (dataset, config) =>
-    // Valibot takes an array for an object.
+    // Valibot accepts an array as an object.
     schema['~run'](Array.isArray(dataset.value) ? { value: null } : dataset, config);
   return { ...schema, '~run': run };
 };
 
-/** An object that may be left out, as each of its fields may. */
 const section = <const T extends v.ObjectEntries>(doc: string, entries: T) => {
   const schema = v.pipe(object(entries), v.description(doc));
   return v.optional(schema, {} as v.InferInput<typeof schema>);
 };
 
-/** One entry of the providers file: reader, JSON schema and pages are made from this schema. */
+/**
+ * The reader, the JSON schema and the documentation of the providers file are derived from this.
+ */
 export const PROVIDER_ENTRY = object({
   id: v.pipe(
     pattern(
@@ -115,38 +116,47 @@ export const PROVIDER_ENTRY = object({
   ),
   type: choice(['oidc'], 'Protocol of the provider.'),
   displayName: v.optional(text('Name that people see. Default: the id.')),
-  issuer: secureUrl('Issuer, exactly as its discovery document says.'),
+  issuer: secureUrl('Issuer, exactly as in its discovery document.'),
   formerIssuers: v.optional(
     texts(
-      'Issuers whose subjects are the same people, after the address of the provider changed. Identities of any other issuer never match.',
+      'Earlier issuers of the same provider, with the same subjects. Identities of any other issuer never match.',
     ),
     [],
   ),
   clientId: text('Client id registered with the provider.'),
   clientSecret: v.optional(
     text(
-      'Client secret; one of this, clientSecretFile, clientKeyFile and clientAssertionFile is needed.',
+      'Client secret. One of this, clientSecretFile, clientKeyFile and clientAssertionFile is needed.',
     ),
   ),
   clientSecretFile: v.optional(
     text(
-      'File with the client secret; relative to the providers file. A changed file is used without a restart.',
+      'File with the client secret, relative to the providers file. A change applies without a restart.',
+    ),
+  ),
+  clientSecretExpiresAt: v.optional(
+    v.pipe(
+      v.string(DATE),
+      v.check(isDay, DATE),
+      v.description(
+        'Day on which the client secret ends, such as 2027-01-31. The server warns 21 days before. The end of a secret that is a JWT is known without it.',
+      ),
     ),
   ),
   clientKeyFile: v.optional(
     text(
-      'File with private keys (PEM: RSA, EC or Ed25519) for `private_key_jwt` (RFC 7523). The first one signs; all are published at `/v1/oauth/<id>/jwks`. A changed file is used without a restart.',
+      'PEM file with private keys (RSA, EC or Ed25519) for `private_key_jwt` (RFC 7523). The first key signs. `/v1/oauth/<id>/jwks` publishes all. A change applies without a restart.',
     ),
   ),
   clientAssertionFile: v.optional(
     text(
-      'File with a client assertion (RFC 7523) that is renewed outside, such as the projected token of a Kubernetes service account. It is read whenever it is used.',
+      'File with a client assertion (RFC 7523) that another program renews, such as the token of a Kubernetes service account. Each use reads it.',
     ),
   ),
   clientAssertionAudience: v.optional(
     choice(
       ['issuer', 'tokenEndpoint'],
-      'Audience of assertions signed with clientKeyFile: the issuer, or the address of the token endpoint for providers that want it.',
+      'Audience of assertions that clientKeyFile signs: the issuer, or the address of the token endpoint.',
     ),
     'issuer',
   ),
@@ -158,7 +168,7 @@ export const PROVIDER_ENTRY = object({
   scopes: v.optional(
     v.pipe(
       texts(
-        'Scopes to ask for; openid is needed, offline_access gives a refresh token at most providers.',
+        'Requested scopes. openid is needed. At most providers offline_access gives a refresh token.',
       ),
       v.check((scopes) => scopes.includes('openid'), 'must have openid.'),
     ),
@@ -167,7 +177,7 @@ export const PROVIDER_ENTRY = object({
   prompt: v.optional(
     choice(
       ['login', 'consent', 'select_account'],
-      'What the provider asks people at every login. Some give a refresh token for offline_access only with consent (OpenID Connect Core 1.0, 11).',
+      'Prompt at every login. Some providers give a refresh token for offline_access only with consent (OpenID Connect Core 1.0, 11).',
     ),
   ),
   httpTimeoutSeconds: v.optional(
@@ -176,27 +186,27 @@ export const PROVIDER_ENTRY = object({
       v.integer(SECONDS),
       v.minValue(1, SECONDS),
       v.maxValue(120, SECONDS),
-      v.description('Time one request to the provider may take.'),
+      v.description('Longest time of one request to the provider.'),
     ),
     30,
   ),
-  claims: section('Names of the claims that are read.', {
+  claims: section('Names of the claims that the server reads.', {
     login: v.optional(text('Claim with the login name.'), 'preferred_username'),
     email: v.optional(
       text(
-        'Claim with the e-mail address. Any but email counts only with the emailVerification trustedIssuer.',
+        'Claim with the e-mail address. Another claim than email needs the emailVerification trustedIssuer.',
       ),
       'email',
     ),
     groups: v.optional(text('Claim with the groups.'), 'groups'),
   }),
   allow: section(
-    'Who is eligible, compared without case. Every rule that is not empty must be met.',
+    'Rules for eligible people, compared without case. Each rule that is not empty must be met.',
     {
       usersAllowlist: v.optional(
         v.pipe(
           allowRule(
-            'People: `sub:` and the subject, `email:` and a verified address, `login:` and the login name. Without a prefix, an entry with @ is a verified address, any other a login or subject. Empty = no restriction.',
+            'People, as `sub:` subject, `email:` verified address or `login:` login name. Without a prefix: a verified address if it has @, else a login or subject. Empty = no restriction.',
           ),
           v.rawCheck(({ dataset, addIssue }) => {
             const failures = new Set(dataset.typed ? dataset.value.map(userEntryFailure) : []);
@@ -225,34 +235,34 @@ export const PROVIDER_ENTRY = object({
   emailVerification: v.optional(
     choice(
       ['required', 'trustedIssuer'],
-      'Whether an e-mail address counts only with email_verified beside the claim email, or because this issuer says so.',
+      'Defines if an e-mail address needs the claim email_verified, or if this issuer is trusted with it.',
     ),
     'required',
   ),
-  fetchUserInfo: flag('Reads the userinfo endpoint besides the ID token.'),
+  fetchUserInfo: flag('Reads the userinfo endpoint in addition to the ID token.'),
   storeRefreshToken: v.optional(
     v.pipe(
       v.boolean(FLAG),
       v.description(
-        'Keeps the refresh token, sealed, so that eligibility can be checked again. Default: true with allow rules, else false.',
+        'Stores the refresh token, sealed, for re-checks of eligibility. Default: true with allow rules, else false.',
       ),
     ),
   ),
   idTokenSigningAlg: v.optional(
     choice(
       SIGNATURE_ALGORITHMS,
-      'Algorithm that the client is registered with (id_token_signed_response_alg): ID tokens and logout tokens with another one are refused. Default: those that the discovery document lists.',
+      'Registered algorithm of ID tokens and logout tokens. Others are refused. Default: those of the discovery document.',
     ),
   ),
   logoutTokenType: v.optional(
     choice(
       ['logout+jwt', 'any'],
-      'Type (typ) of logout tokens. Back-Channel Logout 1.0 recommends logout+jwt; many providers, as the conformance suite, send none.',
+      'Type (typ) of logout tokens. Back-Channel Logout 1.0 recommends logout+jwt, but many providers send none.',
     ),
     'any',
   ),
   entra: section('Microsoft Entra ID.', {
-    graph: flag('Reads groups that do not fit into the token from Microsoft Graph.'),
+    graph: flag('Reads groups from Microsoft Graph if they do not fit into the token.'),
     graphUrl: v.optional(
       secureUrl(
         'Address of Microsoft Graph in a national cloud. Default: https://graph.microsoft.com.',
@@ -263,30 +273,69 @@ export const PROVIDER_ENTRY = object({
     v.pipe(
       object({
         serviceAccountKeyFile: text(
-          'File with the JSON key of a service account with domain-wide delegation; relative to the providers file. A changed file is used without a restart.',
+          'File with the JSON key of a service account with domain-wide delegation, relative to the providers file. A change applies without a restart.',
         ),
         adminEmail: v.pipe(
           text(
-            'E-mail address of the administrator that the service account acts for when it reads users and groups.',
+            'E-mail address of the administrator for which the service account reads users and groups.',
           ),
           v.check((value) => /^[^@\s]+@[^@\s]+$/.test(value), 'must be an e-mail address.'),
         ),
-        nestedGroups: flag(
-          'Counts the groups that a group is a member of as well, with one request a group.',
-        ),
+        nestedGroups: flag('Also counts the parent groups of a group, with one request per group.'),
         directoryUrl: v.optional(
           secureUrl(
-            'Address of the Admin SDK API where it is reached through Private Service Connect. Default: https://admin.googleapis.com.',
+            'Address of the Admin SDK API behind Private Service Connect. Default: https://admin.googleapis.com.',
           ),
         ),
       }),
       v.description(
-        "Reads the groups of people, by their e-mail addresses, from Google Workspace, at logins and re-checks: Google's ID tokens have none.",
+        "Reads the groups of people from Google Workspace by e-mail address, at logins and re-checks. Google's ID tokens have no groups.",
       ),
     ),
   ),
+  signals: section('Signals with which the provider or its directory reports leavers.', {
+    scim: v.optional(
+      v.pipe(
+        object({
+          token: v.optional(
+            text('Bearer token of the directory. Either this or tokenFile is needed.'),
+          ),
+          tokenFile: v.optional(
+            text(
+              'File with the bearer token of the directory, at least 32 characters, relative to the providers file. During a rotation it has two, one a line. A change applies without a restart.',
+            ),
+          ),
+          match: v.optional(
+            choice(
+              ['externalId', 'oid', 'userName', 'email'],
+              'Attribute of SCIM that names an identity: `externalId` is the subject, with `oid` it is the object id of Microsoft Entra ID, `userName` is the login and `email` the verified e-mail address.',
+            ),
+            'externalId',
+          ),
+          required: flag(
+            'Refuses people that the directory does not show as active. Without effect while it shows no active person.',
+          ),
+          deactivationAlarm: v.optional(
+            v.pipe(
+              v.number(PERCENT),
+              v.integer(PERCENT),
+              v.minValue(1, PERCENT),
+              v.maxValue(100, PERCENT),
+              v.description(
+                'Percentage of the people whose deactivation within an hour raises an alarm, at least 20 people.',
+              ),
+            ),
+            10,
+          ),
+        }),
+        v.description(
+          'Accepts SCIM 2.0 requests of a directory at `/v1/scim/<id>/v2`, to end the access of leavers at once.',
+        ),
+      ),
+    ),
+  }),
   ui: section('Hints for clients.', {
-    iconHint: v.optional(text('Icon that clients may know, such as okta.')),
+    iconHint: v.optional(text('Name of an icon that clients may know, such as okta.')),
     buttonColor: v.optional(
       pattern('a colour such as #1a2b3c', /^#[0-9a-fA-F]{6}$/, 'Colour of the button.'),
     ),
@@ -295,9 +344,15 @@ export const PROVIDER_ENTRY = object({
 
 export type ProviderEntry = v.InferOutput<typeof PROVIDER_ENTRY>;
 
-/** What is wrong with sending a secret to the address; null when nothing is. */
+/** The reason against sending a secret to the address, or null. */
 export function insecureFailure(address: URL): string | null {
   return address.protocol === 'https:' || isLoopbackHost(address.hostname) ? null : INSECURE;
+}
+
+/** The 31st of a shorter month would be a day of the next one. */
+function isDay(date: string): boolean {
+  const at = Date.parse(date);
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === date;
 }
 
 function isPlainAddress(value: string): boolean {
@@ -305,7 +360,7 @@ function isPlainAddress(value: string): boolean {
   return [username, password, search, hash].every((part) => part === '');
 }
 
-/** Whole names only: a pasted secret in the place of a field name is not repeated. */
+/** Names the field only if it looks like a name, so that a pasted secret is not repeated. */
 function unknownField(name: string, known: readonly string[]): string {
   const meant = closestName(name, known);
   if (meant !== null) {

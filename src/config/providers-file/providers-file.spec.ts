@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from '../configuration-error.js';
+import { ConfigurationError } from '../environment/configuration-error.js';
 import { resolveSettings } from '../resolve-settings.js';
-import type { ProviderSettings } from '../providers.config.js';
+import type { ProviderSettings } from './provider-settings.js';
 
 const OKTA = {
   id: 'okta',
@@ -35,11 +35,12 @@ function messagesFor(entries: unknown, more?: Record<string, string>): string[] 
 }
 
 describe('the providers file', () => {
-  it('fills in what an entry leaves out', () => {
+  it('fills in the omitted fields of an entry', () => {
     expect(providersOf([OKTA])).toEqual([
       {
         ...OKTA,
         clientSecretFile: null,
+        clientSecretExpiresAt: null,
         clientKeyFile: null,
         clientAssertionFile: null,
         clientAssertionAudience: 'issuer',
@@ -59,12 +60,13 @@ describe('the providers file', () => {
         emailVerification: 'required',
         entra: { graph: false, graphUrl: null },
         googleWorkspaceGroups: null,
+        scim: null,
         ui: { iconHint: null, buttonColor: null },
       },
     ]);
   });
 
-  it('keeps what an entry says, allow rules in lower case', () => {
+  it('keeps the given fields of an entry, allow rules in lower case', () => {
     const [provider] = providersOf([
       {
         ...OKTA,
@@ -120,6 +122,16 @@ describe('the providers file', () => {
       'an assertion file that is missing',
       { ...OKTA, clientSecret: undefined, clientAssertionFile: '/nowhere' },
       '[0].clientAssertionFile names a file that does not exist.',
+    ],
+    [
+      'an end in words',
+      { ...OKTA, clientSecretExpiresAt: 'soon' },
+      '[0].clientSecretExpiresAt must be a date such as 2027-01-31.',
+    ],
+    [
+      'an end that is no date',
+      { ...OKTA, clientSecretExpiresAt: '2027-02-31' },
+      '[0].clientSecretExpiresAt must be a date such as 2027-01-31.',
     ],
     ['an unknown prompt', { ...OKTA, prompt: 'none' }, '[0].prompt must be "login" or'],
     ['no openid scope', { ...OKTA, scopes: ['email'] }, '[0].scopes must have openid.'],
@@ -188,12 +200,12 @@ describe('the providers file', () => {
     );
   });
 
-  it('takes null as not given', () => {
+  it('treats null as not given', () => {
     const given = { displayName: null, scopes: null, entra: { graphUrl: null }, ui: null };
     expect(providersOf([{ ...OKTA, ...given }])).toEqual(providersOf([OKTA]));
   });
 
-  it('refuses an id twice, by the index of the second', () => {
+  it('refuses a repeated id, by the index of the second', () => {
     expect(messagesFor([OKTA, OKTA])).toEqual([
       'AUTH_PROVIDERS_CONFIG_JSON: [1].id is the id of another entry.',
     ]);
@@ -209,7 +221,7 @@ describe('the providers file', () => {
     expect(messagesFor(text)).toEqual([`AUTH_PROVIDERS_CONFIG_JSON: ${message}`]);
   });
 
-  it('does not repeat a secret that stands in the place of a field name', () => {
+  it('does not print a secret in the place of a field name', () => {
     const messages = messagesFor([{ ...OKTA, 'whsec_hunter2-hunter2-hunter2-hunter2': true }]);
     expect(messages).toEqual(['AUTH_PROVIDERS_CONFIG_JSON: [0] has a field that is not known.']);
   });
@@ -248,7 +260,7 @@ describe('the providers file', () => {
     expect(codes.includes('error oauth-not-configured')).toBe(!isOAuthConfigured);
   });
 
-  it('refuses the own page as return address when it is not safe', () => {
+  it('refuses its own page as return address when it is not safe', () => {
     expect(messagesFor([OKTA], { SERVICE_PUBLIC_URL: 'http://gate.acme.example' })).toEqual([
       expect.stringContaining('SERVICE_PUBLIC_URL: is no safe address to return to'),
     ]);
@@ -266,7 +278,7 @@ describe('the providers file on disk', () => {
 
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('is the example of the repository, with its secrets beside it', () => {
+  it('reads the example of the repository, with its secrets next to it', () => {
     const example = new URL('../../../config/providers.example.json', import.meta.url);
     writeFileSync(path, readFileSync(example));
     writeFileSync(join(directory, 'okta-client-secret.txt'), 'from-okta\n');
@@ -282,7 +294,7 @@ describe('the providers file on disk', () => {
     expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([]);
   });
 
-  it('is refused together with the text, when missing, and when a secret file is missing', () => {
+  it('is refused together with the inline text, when missing, and when a secret file is missing', () => {
     const messageFor = (environment: Record<string, string>): string => {
       try {
         resolveSettings({ SERVICE_PUBLIC_URL: PUBLIC_URL, ...environment });

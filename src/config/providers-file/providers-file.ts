@@ -1,49 +1,36 @@
-import { dirname, resolve } from 'node:path';
-import * as v from 'valibot';
-import { parseJson } from '../../common/parse-json.js';
-import { returnAddressFacts, type ReturnAddressValues } from '../browser.config.js';
+import { resolve } from 'node:path';
 import { hasAllowRules } from '../../policy/eligibility/provider-rules.js';
-import type { ConfigurationReport } from '../configuration-error.js';
-import type { Values } from '../environment/env.js';
+import type { ConfigurationReport } from '../environment/configuration-error.js';
+import { readSmallFile } from '../environment/small-file.js';
 import { readClientKeys } from './client-keys.js';
+import { readEntries, readEntry, type EntriesValues, type ReportField } from './entries-file.js';
 import { CREDENTIAL_FILES, PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
+import type { OidcProviderSettings } from './provider-settings.js';
+import { readBearerTokens } from './bearer-tokens.js';
 import { readServiceAccountKey } from './service-account-key.js';
-import { readSmallFile } from '../environment-sources.js';
-import type { OidcProviderSettings } from '../providers.config.js';
-import { returnAddressFor } from '../../policy/flow/return-address.js';
 
-const PATH = 'AUTH_PROVIDERS_CONFIG_PATH';
-const JSON_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
+const SOURCE = {
+  path: 'AUTH_PROVIDERS_CONFIG_PATH',
+  json: 'AUTH_PROVIDERS_CONFIG_JSON',
+  content: 'providers',
+} as const;
 
-interface Source {
-  readonly variable: string;
-  readonly text: string;
-  /** Where relative paths in it start. */
-  readonly directory: string;
+/** Addresses that logins through a provider need. */
+export interface LoginAddresses {
+  readonly publicUrl: string | null;
+  /** False if browsers have no address to return to. */
+  readonly hasReturnAddress: boolean;
 }
 
-/** What the providers are read with. */
-export type ProvidersFileValues = ReturnAddressValues &
-  Pick<Values, typeof PATH | typeof JSON_TEXT>;
-
-/** Reports a problem of a field, such as `.claims.login`; an empty one is the entry itself. */
-export type ReportField = (field: string, message: string) => void;
-
-/**
- * The OpenID Connect providers of the file or text that the operator named (contract, External
- * providers). Problems name the index and the field, never a value.
- */
+/** Problems contain the index and the field, never a value (contract, External providers). */
 export function readOidcProviders(
-  values: ProvidersFileValues,
+  values: EntriesValues<typeof SOURCE>,
+  addresses: LoginAddresses,
   report: ConfigurationReport,
 ): OidcProviderSettings[] {
-  const source = sourceOf(values, report);
-  const entries = source === null ? null : entriesOf(source, report);
-  if (source === null || entries === null) {
-    return [];
-  }
+  const source = readEntries(SOURCE, values, report);
   const providers: OidcProviderSettings[] = [];
-  entries.forEach((value, index) => {
+  source.entries.forEach((value, index) => {
     const before = report.problems.length;
     const problem: ReportField = (field, message) =>
       report.problem(source.variable, `[${index}]${field} ${message}`);
@@ -56,109 +43,33 @@ export function readOidcProviders(
     }
     const credentials = credentialsOf(entry, source.directory, problem);
     const googleWorkspaceGroups = workspaceOf(entry, source.directory, problem);
-    const redirectUrl = entry.redirectUrl ?? callbackUrl(values.SERVICE_PUBLIC_URL, entry.id);
+    const { signals, ...fields } = entry;
+    const scim = scimOf(signals, source.directory, problem);
+    const redirectUrl = entry.redirectUrl ?? callbackUrl(addresses, entry.id);
     if (report.problems.length === before) {
       checkWorkspaceRules(entry, problem);
     }
     if (report.problems.length === before) {
-      const isConfigured = isOAuthConfigured(values, redirectUrl);
       providers.push({
-        ...settingsOf(entry, credentials),
+        ...settingsOf(fields, credentials),
         googleWorkspaceGroups,
+        scim,
         redirectUrl,
-        isOAuthConfigured: isConfigured,
+        // Without an address the provider is listed, and OAuth gets `oauth-not-configured`.
+        isOAuthConfigured: redirectUrl !== null && addresses.hasReturnAddress,
       });
     }
   });
   return providers;
 }
 
-/**
- * Parses one entry. One with a problem is returned as well, for the checks that follow, and must
- * not be used further; null when it is no object.
- */
-export function readEntry<Schema extends v.GenericSchema>(
-  schema: Schema,
-  value: unknown,
-  problem: ReportField,
-): v.InferOutput<Schema> | null {
-  const given = withoutNulls(value);
-  const { output, issues = [] } = v.safeParse(schema, given, { abortPipeEarly: true });
-  const found = new Map<string, readonly [field: string, message: string]>();
-  for (const { path = [], expected, message } of issues) {
-    const keys = path.map(({ key }) => key);
-    const names = (expected === 'never' ? keys.slice(0, -1) : keys).filter(isName);
-    const field = names.map((name) => `.${name}`).join('');
-    message.split('\n').forEach((line) => found.set(`${field} ${line}`, [field, line]));
-  }
-  found.forEach(([field, message]) => problem(field, message));
-  return isPlainObject(output) ? output : null;
-}
-
-/** An item of a list is reported as its list. */
-function isName(key: unknown): key is string {
-  return typeof key === 'string';
-}
-
-/** null counts as not given. */
-function withoutNulls(value: unknown): unknown {
-  if (!isPlainObject(value)) {
-    return value;
-  }
-  const entries = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(entries.map(([name, field]) => [name, withoutNulls(field)]));
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The callback this server has for a provider; null when its own address is not known. */
-export function callbackUrl(publicUrl: string | null, providerId: string): string | null {
+/** Returns null if the address of this server is unknown. */
+export function callbackUrl({ publicUrl }: LoginAddresses, providerId: string): string | null {
   const base = publicUrl?.replace(/\/+$/, '');
   return base === undefined ? null : `${base}/v1/oauth/${providerId}/callback`;
 }
 
-/** Without the two addresses a provider is known, and OAuth is answered `oauth-not-configured`. */
-export function isOAuthConfigured(
-  values: ReturnAddressValues,
-  redirectUrl: string | null,
-): boolean {
-  return redirectUrl !== null && returnAddressFor(returnAddressFacts(values), '') !== null;
-}
-
-function sourceOf(values: ProvidersFileValues, report: ConfigurationReport): Source | null {
-  const path = values.AUTH_PROVIDERS_CONFIG_PATH;
-  const text = values.AUTH_PROVIDERS_CONFIG_JSON;
-  if (path !== null && text !== null) {
-    report.problem(PATH, `and ${JSON_TEXT} are both set; keep one of them.`);
-    return null;
-  }
-  if (path === null) {
-    return text === null ? null : { variable: JSON_TEXT, text, directory: process.cwd() };
-  }
-  const file = readSmallFile(path);
-  if ('failure' in file) {
-    report.problem(PATH, `names a file that ${file.failure}.`);
-    return null;
-  }
-  return { variable: PATH, text: file.text, directory: dirname(resolve(path)) };
-}
-
-function entriesOf({ variable, text }: Source, report: ConfigurationReport): unknown[] | null {
-  const parsed = parseJson(text);
-  if (parsed === undefined) {
-    report.problem(variable, 'is not valid JSON.');
-    return null;
-  }
-  if (!Array.isArray(parsed)) {
-    report.problem(variable, 'must be a JSON array of providers.');
-    return null;
-  }
-  return parsed as unknown[];
-}
-
-/** How the client authenticates; paths are absolute. */
+/** Paths are absolute. */
 type ClientCredentials = Pick<
   OidcProviderSettings,
   'clientSecret' | 'clientSecretFile' | 'clientKeyFile' | 'clientAssertionFile'
@@ -217,7 +128,6 @@ function checkKeys(text: string, problem: ReportField): void {
   }
 }
 
-/** How Google Workspace is asked; the path is absolute. */
 function workspaceOf(
   { googleWorkspaceGroups: given }: ProviderEntry,
   directory: string,
@@ -240,7 +150,36 @@ function workspaceOf(
   return { ...given, serviceAccountKeyFile, directoryUrl: given.directoryUrl ?? null };
 }
 
-/** @param entry has no problem by itself */
+function scimOf(
+  { scim: given }: ProviderEntry['signals'],
+  directory: string,
+  problem: ReportField,
+): OidcProviderSettings['scim'] {
+  if (given === undefined) {
+    return null;
+  }
+  const { token, tokenFile, ...rules } = given;
+  if ((token === undefined) === (tokenFile === undefined)) {
+    problem('.signals.scim', 'needs either token or tokenFile.');
+    return null;
+  }
+  const path = tokenFile === undefined ? null : resolve(directory, tokenFile);
+  const report = (failure: string): void =>
+    path === null
+      ? problem('.signals.scim.token', `${failure}.`)
+      : problem('.signals.scim.tokenFile', `names a file that ${failure}.`);
+  const tokenText = token ?? (path === null ? '' : (textOf(path, report) ?? ''));
+  if (tokenText.trim() !== '') {
+    try {
+      readBearerTokens(tokenText);
+    } catch (error) {
+      report((error as Error).message);
+    }
+  }
+  return { ...rules, tokenFile: path, tokenText };
+}
+
+/** @param entry must have no problem of its own */
 function checkWorkspaceRules(
   { googleWorkspaceGroups: workspace, allow, ...entry }: ProviderEntry,
   problem: ReportField,
@@ -254,13 +193,13 @@ function checkWorkspaceRules(
   }
   for (const name of lists) {
     if (allow[name].some((group) => !group.includes('@'))) {
-      const message = 'must be the e-mail addresses of groups beside googleWorkspaceGroups.';
+      const message = 'must be the e-mail addresses of groups if googleWorkspaceGroups is set.';
       problem(`.allow.${name}`, message);
     }
   }
   if (entry.storeRefreshToken === true) {
     const why = 're-checks ask the directory, and need no token of the person.';
-    problem('.storeRefreshToken', `must not be true beside googleWorkspaceGroups: ${why}`);
+    problem('.storeRefreshToken', `must not be true with googleWorkspaceGroups: ${why}`);
   }
   if (entry.entra.graph) {
     problem('.entra.graph', 'and googleWorkspaceGroups are both set; keep one of them.');
@@ -268,13 +207,18 @@ function checkWorkspaceRules(
 }
 
 function settingsOf(
-  given: ProviderEntry,
+  given: Omit<ProviderEntry, 'signals'>,
   credentials: ClientCredentials,
-): Omit<OidcProviderSettings, 'redirectUrl' | 'isOAuthConfigured' | 'googleWorkspaceGroups'> {
+): Omit<
+  OidcProviderSettings,
+  'redirectUrl' | 'isOAuthConfigured' | 'googleWorkspaceGroups' | 'scim'
+> {
   const entry = { ...given, ...credentials };
   const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;
+  const { clientSecretExpiresAt: end } = entry;
   return {
     ...entry,
+    clientSecretExpiresAt: end === undefined ? null : Date.parse(end),
     displayName,
     prompt,
     idTokenSigningAlg,

@@ -6,7 +6,6 @@ import { insecureFailure } from './provider-entry.js';
 
 const DEFAULT_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 
-/** The fields of Google's key file that are used. */
 const KEY_FILE = v.object({
   type: v.literal('service_account'),
   client_email: v.pipe(v.string(), v.nonEmpty()),
@@ -15,19 +14,17 @@ const KEY_FILE = v.object({
   token_uri: v.optional(v.pipe(v.string(), v.url()), DEFAULT_TOKEN_URI),
 });
 
-/** A key of a Google Cloud service account. */
 export interface ServiceAccountKey {
   readonly clientEmail: string;
   readonly keyId: string | null;
   readonly privateKey: KeyObject;
-  /** Where an assertion is exchanged for an access token, and its audience. */
+  /** The endpoint that exchanges an assertion for an access token, and its audience. */
   readonly tokenUri: string;
 }
 
 /**
- * The key in the JSON file that Google's console creates for a service account.
- *
- * @throws Error with what is wrong, to complete "names a file that …"; it quotes nothing of the file
+ * Reads the file that Google's console creates for a service account.
+ * @throws Error that completes "names a file that …" and quotes nothing of the file
  */
 export function readServiceAccountKey(text: string): ServiceAccountKey {
   const parsed = v.safeParse(KEY_FILE, parseJson(text));

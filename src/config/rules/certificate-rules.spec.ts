@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from '../configuration-error.js';
+import { ConfigurationError } from '../environment/configuration-error.js';
 import { resolveSettings } from '../resolve-settings.js';
 
 const PREFIX = 'SERVICE_FEATURE_AUTH_MTLS__';
@@ -25,7 +25,7 @@ function problemsOf(text: string, more: Readonly<Record<string, string>> = {}): 
 }
 
 describe('the file of certificate rules', () => {
-  it('stands in place of the variables', () => {
+  it('replaces the variables', () => {
     const text = '{"allowedIssuers":["CN=Acme, O=Acme"],"allowedEmailDomains":["Corp.Example"]}';
     expect(resolve(text)).toMatchObject({
       allowedIssuers: ['CN=Acme, O=Acme'],
@@ -45,12 +45,12 @@ describe('the file of certificate rules', () => {
       'allowedIssuers must be an array of texts',
     ],
     ['{"allowedIssuers":[],"allowedEmailDomains":[],"allowIssuers":[]}', 'did you mean'],
-  ])('is refused: %s', (text, words) => {
+  ])('refuses: %s', (text, words) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining(words)]);
   });
 
   const none = '{"allowedIssuers":[],"allowedEmailDomains":[]}';
-  it('stands beside no variable, and not beside a source without domains', () => {
+  it('excludes the variables, and a source without domains', () => {
     expect(problemsOf(none, { [`${PREFIX}ALLOWED_ISSUERS`]: 'Acme' })).toEqual([
       expect.stringMatching(/^ALLOWED_ISSUERS and .*RULES_PATH are both set/),
     ]);

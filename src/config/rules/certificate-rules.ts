@@ -4,28 +4,27 @@ import {
   parseDistinguishedName,
   type CertificateRules,
 } from '../../policy/certificate/client-certificate.js';
-import type { ConfigurationReport } from '../configuration-error.js';
-import { readSmallFile } from '../environment-sources.js';
-import type { Values } from '../environment/env.js';
+import type { ConfigurationReport } from '../environment/configuration-error.js';
+import { readSmallFile } from '../environment/small-file.js';
 import { object, texts } from '../providers-file/provider-entry.js';
-import { readEntry } from '../providers-file/providers-file.js';
+import { readEntry } from '../providers-file/entries-file.js';
 
 const PATH = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
 const DOMAINS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS';
 const ISSUERS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS';
 const SOURCE = 'SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE';
 
-/** Which certificates are accepted, of those that name an identity. */
 export type CertificateAllowRules = Pick<
   CertificateRules,
   'allowedEmailDomains' | 'allowedIssuers'
 >;
 
-/** What the rules are read with. */
-export type CertificateRulesValues = Pick<
-  Values,
-  typeof PATH | typeof DOMAINS | typeof ISSUERS | typeof SOURCE
->;
+export interface CertificateRulesValues {
+  readonly [PATH]: string | null;
+  readonly [DOMAINS]: readonly string[];
+  readonly [ISSUERS]: readonly string[];
+  readonly [SOURCE]: string;
+}
 
 const isDomain = (domain: string): boolean => !/[\s@,]/.test(domain);
 
@@ -45,7 +44,6 @@ const RULES = object({
 
 const ANY: CertificateAllowRules = { allowedEmailDomains: [], allowedIssuers: [] };
 
-/** The allow rules for certificates: of the file where one is named, else of the variables. */
 export function readCertificateRules(
   values: CertificateRulesValues,
   report: ConfigurationReport,
@@ -101,7 +99,7 @@ function checkEmailDomains(
   }
 }
 
-/** Whether it is a distinguished name, and could be read in two ways. */
+/** Returns true if it is a distinguished name, and could be read in two ways. */
 export function isUnreadableIssuer(issuer: string): boolean {
   return issuer.includes('=') && parseDistinguishedName(issuer) === null;
 }

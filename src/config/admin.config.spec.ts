@@ -1,4 +1,4 @@
-import { ConfigurationError } from './configuration-error.js';
+import { ConfigurationError } from './environment/configuration-error.js';
 import { resolveSettings } from './resolve-settings.js';
 
 type Environment = Readonly<Record<string, string>>;
@@ -60,11 +60,11 @@ describe('the variables of the administration API', () => {
     ],
     [
       { ...ON, ADMIN_TLS_CERT_PATH: '/etc/tls.crt' },
-      ['ADMIN_TLS_KEY_PATH is missing beside ADMIN_TLS_CERT_PATH.'],
+      ['ADMIN_TLS_KEY_PATH is missing, but required with ADMIN_TLS_CERT_PATH.'],
     ],
     [
       { ...ON, ADMIN_TLS_KEY_PATH: '/etc/tls.key' },
-      ['ADMIN_TLS_CERT_PATH is missing beside ADMIN_TLS_KEY_PATH.'],
+      ['ADMIN_TLS_CERT_PATH is missing, but required with ADMIN_TLS_KEY_PATH.'],
     ],
     [
       { ...ON, ADMIN_TLS_CLIENT_CA_PATH: '/etc/ca' },
@@ -103,17 +103,14 @@ describe('the variables of the administration API', () => {
     ['loopback', { ADMIN_HOST: '127.0.0.1' }, false],
     ['IPv6 loopback', { ADMIN_HOST: '::1' }, false],
     ['loopback by its name', { ADMIN_HOST: 'localhost' }, false],
-  ])(
-    'listening on %s is warned of only where the network sees it',
-    (_where, environment, isWarned) => {
-      const { warnings } = resolveSettings({ ...ON, ...environment });
-      expect(warnings).toEqual(
-        isWarned
-          ? [
-              `ADMIN_HOST is ${environment['ADMIN_HOST']} without ADMIN_TLS_CERT_PATH: tokens and personal data cross the network unencrypted. Set the certificate, or let only a proxy that ends TLS reach the port.`,
-            ]
-          : [],
-      );
-    },
-  );
+  ])('warns of listening on %s only where the network sees it', (_where, environment, isWarned) => {
+    const { warnings } = resolveSettings({ ...ON, ...environment });
+    expect(warnings).toEqual(
+      isWarned
+        ? [
+            `ADMIN_HOST is ${environment['ADMIN_HOST']} without ADMIN_TLS_CERT_PATH: tokens and personal data cross the network unencrypted. Set the certificate, or let only a proxy that ends TLS reach the port.`,
+          ]
+        : [],
+    );
+  });
 });

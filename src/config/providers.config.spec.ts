@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ConfigurationError } from '../configuration-error.js';
-import { resolveSettings, type ResolvedConfiguration } from '../resolve-settings.js';
-import type { GitHubProviderSettings } from '../providers.config.js';
+import { ConfigurationError } from './environment/configuration-error.js';
+import type { GitHubProviderSettings } from './providers-file/provider-settings.js';
+import { resolveSettings, type ResolvedConfiguration } from './resolve-settings.js';
 
 const CLIENT = {
   GITHUB_CLIENT_ID: 'client',
@@ -30,7 +30,7 @@ function refusedIn(environment: Record<string, string>): string[] {
 }
 
 describe('GitHub as a provider', () => {
-  it('needs only a client', () => {
+  it('requires only a client', () => {
     expect(githubOf(CLIENT)).toEqual({
       type: 'github',
       id: 'github',
@@ -53,7 +53,7 @@ describe('GitHub as a provider', () => {
     });
   });
 
-  it('starts without the addresses that OAuth needs, and knows that they are missing', () => {
+  it('starts without the addresses that OAuth needs, and reports them as missing', () => {
     const client = { GITHUB_CLIENT_ID: 'x', GITHUB_CLIENT_SECRET: 'x' };
     const callback = { GITHUB_REDIRECT_URL: 'https://gate.acme.example/callback' };
     const webapp = { SERVICE_WEBAPP_URL: 'https://app.acme.example' };
@@ -64,7 +64,7 @@ describe('GitHub as a provider', () => {
     expect(githubOf({ ...client, ...callback, ...webapp }).isOAuthConfigured).toBe(true);
   });
 
-  it('finds the API of an Enterprise Server by its address', () => {
+  it('derives the API of an Enterprise Server from its address', () => {
     const { baseUrl, apiUrl } = githubOf({
       ...CLIENT,
       GITHUB_BASE_URL: 'https://git.acme.example/',
@@ -75,7 +75,7 @@ describe('GitHub as a provider', () => {
     ]);
   });
 
-  it('asks as the app when one is given, its key with escaped line breaks', () => {
+  it('authenticates as the app when one is given, its key with escaped line breaks', () => {
     const github = githubOf({
       ...CLIENT,
       AUTH_GITHUB_ALLOWED_ORGS: 'Acme,Other',

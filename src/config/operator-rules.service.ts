@@ -2,36 +2,46 @@ import { readFile, stat } from 'node:fs/promises';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
-import { PolledFiles } from '../../common/polled-files.js';
-import { authConfig } from '../auth.config.js';
-import { mtlsConfig, type MtlsSettings } from '../mtls.config.js';
-import { providersConfig, type ProviderSettings } from '../providers.config.js';
-import { readRuleFiles, ruleFilesConfig, type RuleFiles } from './rule-files.config.js';
-import { deepFreeze } from '../settings.js';
+import { PolledFiles } from '../common/polled-files.js';
+import { capabilitiesOf } from '../policy/eligibility/provider-rules.js';
+import { authConfig } from './auth.config.js';
+import { ConfigurationError, ConfigurationReport } from './environment/configuration-error.js';
+import { mtlsConfig, type MtlsSettings } from './mtls.config.js';
+import type { OidcProviderSettings, ProviderSettings } from './providers-file/provider-settings.js';
+import { readOidcProviders } from './providers-file/providers-file.js';
+import { providersConfig } from './providers.config.js';
+import { ruleFilesConfig } from './rule-files.config.js';
+import { readCertificateRules, type CertificateAllowRules } from './rules/certificate-rules.js';
+import { deepFreeze } from './settings.js';
 
 const LOOK_EVERY_MS = 2000;
 
-/** The settings that have rules, with the rules as they are now. */
+type RuleFilesConfig = ConfigType<typeof ruleFilesConfig>;
+
+interface RuleFiles {
+  readonly providers: readonly OidcProviderSettings[];
+  readonly certificates: CertificateAllowRules;
+}
+
 export interface RuledSettings {
   readonly providers: readonly ProviderSettings[];
   readonly mtls: MtlsSettings;
 }
 
 /**
- * The operator's allow rules as they are now. Those of the providers file and of the certificate rules
- * file change while the server runs; whatever else is in them, as every variable, waits for a restart:
- * which providers there are, how they are reached, and what names an identity.
+ * The current allow rules of the providers file and of the certificate rules file. Changes of other
+ * settings, such as addresses of providers, wait for a restart.
  */
 @Injectable()
-export class OperatorRules implements OnModuleInit {
-  private readonly logger = new Logger(OperatorRules.name);
+export class OperatorRulesService implements OnModuleInit {
+  private readonly logger = new Logger(OperatorRulesService.name);
   private readonly listeners: ((now: RuledSettings, before: RuledSettings) => void)[] = [];
   private readonly files: PolledFiles<(string | null)[], RuleFiles>;
   private settings: RuledSettings;
   private isPolled = false;
 
   constructor(
-    @Inject(ruleFilesConfig.KEY) private readonly config: ConfigType<typeof ruleFilesConfig>,
+    @Inject(ruleFilesConfig.KEY) private readonly config: RuleFilesConfig,
     @Inject(providersConfig.KEY) private readonly started: ConfigType<typeof providersConfig>,
     @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
@@ -39,7 +49,7 @@ export class OperatorRules implements OnModuleInit {
     this.settings = { providers: started, mtls };
     this.files = new PolledFiles(
       () => Promise.all(config.paths.map(contentsOf)),
-      () => readRuleFiles(config.values),
+      () => readRuleFiles(config),
       (reason) => this.logger.error({ msg: 'changed rules are not used', reason }),
     );
   }
@@ -51,24 +61,22 @@ export class OperatorRules implements OnModuleInit {
     this.isPolled = paths.length > 0 && !isFile.includes(false);
   }
 
-  /** Replaced as a whole by every change. */
   current(): RuledSettings {
     return this.settings;
   }
 
-  /** Whether a file changed to something that cannot be used. */
+  /** True if a file changed to something that cannot be used. */
   get hasUnusedChange(): boolean {
     return this.files.hasUnusedChange;
   }
 
-  /** Calls back after every valid change of rules. */
   onChange(listener: (now: RuledSettings, before: RuledSettings) => void): void {
     this.listeners.push(listener);
   }
 
   @Interval(LOOK_EVERY_MS)
-  async look(): Promise<void> {
-    const files = this.isPolled ? await this.files.look() : null;
+  async poll(): Promise<void> {
+    const files = this.isPolled ? await this.files.poll() : null;
     if (files === null) {
       return;
     }
@@ -87,12 +95,11 @@ export class OperatorRules implements OnModuleInit {
     this.listeners.forEach((listener) => listener(now, before));
   }
 
-  /** Differences that only a restart applies. */
   private logWhatWaits({ providers }: RuleFiles): void {
-    const oidc = this.started.filter(({ type }) => type === 'oidc');
-    const ids = new Set([...oidc, ...providers].map(({ id }) => id));
+    const started = this.started.filter((one) => capabilitiesOf(one).hasRulesFile);
+    const ids = new Set([...started, ...providers].map(({ id }) => id));
     const waiting = [...ids].filter(
-      (id) => textWithoutRules(oidc, id) !== textWithoutRules(providers, id),
+      (id) => textWithoutRules(started, id) !== textWithoutRules(providers, id),
     );
     if (waiting.length > 0) {
       const msg = 'the providers file has changes that a restart applies; its rules are in use';
@@ -112,19 +119,31 @@ function withRules({ providers, mtls }: RuledSettings, files: RuleFiles): RuledS
   return {
     providers: providers.map((provider) => {
       const changed = files.providers.find(({ id }) => id === provider.id);
-      return provider.type === 'oidc' && changed !== undefined
-        ? { ...provider, allow: changed.allow }
-        : provider;
+      return changed === undefined ? provider : { ...provider, allow: changed.allow };
     }),
     mtls: { ...mtls, ...files.certificates },
   };
 }
 
-/** null = it cannot be read; the reader of the files says why. @throws Error for a pipe, whose reader would wait */
+/**
+ * Returns null for an unreadable file, which its reader reports.
+ * @throws Error for a pipe, whose reader would block
+ */
 async function contentsOf(path: string): Promise<string | null> {
   const stats = await stat(path).catch(() => null);
   if (stats !== null && !stats.isFile()) {
     throw new Error('A file with rules was replaced by something that is not a file.');
   }
   return stats && readFile(path, 'utf8').catch(() => null);
+}
+
+/** @throws ConfigurationError with all problems of the files */
+function readRuleFiles({ values, addresses }: RuleFilesConfig): RuleFiles {
+  const report = new ConfigurationReport();
+  const providers = readOidcProviders(values, addresses, report);
+  const certificates = readCertificateRules(values, report);
+  if (report.problems.length > 0) {
+    throw new ConfigurationError(report.problems);
+  }
+  return { providers, certificates };
 }

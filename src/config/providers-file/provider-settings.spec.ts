@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { printableProviders } from './printable-providers.js';
 import { resolveSettings } from '../resolve-settings.js';
+import { printableProviders } from './provider-settings.js';
 
 const PEM = generateKeyPairSync('rsa', { modulusLength: 1024 })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -39,7 +39,7 @@ describe(printableProviders.name, () => {
     ]);
   });
 
-  it('leaves what is not set as null', () => {
+  it('shows unset fields as null', () => {
     const { settings } = resolveSettings({
       GITHUB_CLIENT_ID: 'client',
       GITHUB_CLIENT_SECRET: 'hunter2',

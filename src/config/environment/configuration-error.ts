@@ -1,16 +1,15 @@
-/** One thing the operator has to correct. The message never holds the value of a secret. */
+/** A problem that the operator must correct. The message never contains a secret. */
 export interface ConfigurationProblem {
   readonly variable: string;
   readonly message: string;
 }
 
-/** Everything that is wrong with the configuration, at once; the process exits with 78 on it. */
+/** All problems of the configuration; the process exits with 78. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 
   constructor(
     readonly problems: readonly ConfigurationProblem[],
-    /** What would have been warned of beside the problems. */
     readonly warnings: readonly string[] = [],
   ) {
     const lines = problems.map(({ variable, message }) => `  ${variable}: ${message}`);
@@ -18,7 +17,6 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Collects problems and warnings while the configuration is read, in the order they are found. */
 export class ConfigurationReport {
   readonly problems: ConfigurationProblem[] = [];
   readonly warnings: string[] = [];
@@ -27,7 +25,6 @@ export class ConfigurationReport {
     this.problems.push({ variable, message });
   }
 
-  /** Reports a problem, unless one of this variable was already found. */
   problemOnce(variable: string, message: string): void {
     if (!this.has(variable)) {
       this.problem(variable, message);
@@ -38,7 +35,6 @@ export class ConfigurationReport {
     this.warnings.push(message);
   }
 
-  /** Whether a problem of this variable was already found: each mistake is reported once. */
   has(variable: string): boolean {
     return this.problems.some((problem) => problem.variable === variable);
   }

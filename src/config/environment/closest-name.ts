@@ -1,30 +1,6 @@
-import type { ConfigurationReport } from '../configuration-error.js';
-import { SECRET_NAMES, VARIABLE_NAMES } from './env.js';
-
 const LARGEST_DISTANCE = 2;
 
-/**
- * Judges the names that look like ours and are not: a misspelt one would silently leave its policy
- * at the default, so it is a problem; any other is a warning. `GITHUB_*` is shared with build
- * machines, so only a near miss counts there.
- */
-export function checkUnknownNames(names: readonly string[], report: ConfigurationReport): void {
-  const known = [...VARIABLE_NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)];
-  const knownSet = new Set<string>(known);
-  for (const name of names) {
-    if (!/^(AUTH|SERVICE|GITHUB)_/i.test(name) || knownSet.has(name)) {
-      continue;
-    }
-    const meant = closestName(name, known);
-    if (meant !== null) {
-      report.problem(name, `is not a variable of this server; did you mean ${meant}?`);
-    } else if (!/^GITHUB_/i.test(name)) {
-      report.warn(`${name} is not a variable of this server and is ignored.`);
-    }
-  }
-}
-
-/** The known name that was probably meant: a few letters away, or with some words left out. */
+/** Returns the name that was probably meant: a few letters differ, or words are missing. */
 export function closestName(name: string, known: readonly string[]): string | null {
   const upper = name.toUpperCase();
   let best: string | null = null;
@@ -49,7 +25,7 @@ function leavesOutWords(name: string, candidate: string): boolean {
   );
 }
 
-/** Levenshtein distance; lengths further apart than the limit are not worth computing. */
+/** Levenshtein distance. It is not computed if the lengths differ by more than the limit. */
 function editDistance(left: string, right: string): number {
   if (Math.abs(left.length - right.length) > LARGEST_DISTANCE) {
     return LARGEST_DISTANCE + 1;

@@ -5,16 +5,12 @@ import {
   IsBoolean,
   IsIn,
   IsInt,
-  IsOptional,
   IsString,
   Matches,
   Max,
   Min,
   ValidateBy,
-  validateSync,
 } from 'class-validator';
-import type { ConfigurationProblem, ConfigurationReport } from '../configuration-error.js';
-import { VARIABLE_NAMES, variableOf, type VariableName, type Values } from './env.js';
 import type {
   CsvVariable,
   IntegerVariable,
@@ -27,77 +23,8 @@ const TRUE_WORDS = ['true', '1', 'yes', 'on'];
 const FALSE_WORDS = ['false', '0', 'no', 'off'];
 const BITS: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
 
-type Environment = Record<string, unknown>;
-
-let environmentClass: (new () => Environment) | undefined;
-
-/**
- * Parses and checks every text that was given. A variable with a problem gets its default, so that
- * the checks that follow can continue and all problems are reported at once.
- */
-export function readValues(
-  texts: ReadonlyMap<string, string>,
-  report: ConfigurationReport,
-): Values {
-  const parsed = new Map<string, unknown>();
-  for (const name of VARIABLE_NAMES) {
-    const text = texts.get(name);
-    if (text !== undefined) {
-      parsed.set(name, parseVariable(variableOf(name), text));
-    }
-  }
-  for (const { variable, message } of validateEnvironment(parsed)) {
-    report.problem(variable, message);
-    parsed.delete(variable);
-  }
-  const entries = VARIABLE_NAMES.map((name) => [name, valueOf(name, parsed, report)] as const);
-  return Object.fromEntries(entries) as unknown as Values;
-}
-
-/**
- * The value of one variable alone, by the rules of the start.
- *
- * @throws Error with what is wrong, never with the value
- */
-export function readValue<Name extends VariableName>(name: Name, text: string): Values[Name] {
-  const value = parseVariable(variableOf(name), text);
-  const [problem] = validateEnvironment(new Map([[name, value]]));
-  if (problem !== undefined) {
-    throw new Error(`${name}: ${problem.message}`);
-  }
-  return value as Values[Name];
-}
-
-function valueOf(
-  name: VariableName,
-  parsed: ReadonlyMap<string, unknown>,
-  report: ConfigurationReport,
-): unknown {
-  const variable = variableOf(name);
-  return parsed.has(name) ? clamped(name, variable, parsed.get(name), report) : variable.default;
-}
-
-function clamped(
-  name: string,
-  variable: Variable,
-  value: unknown,
-  report: ConfigurationReport,
-): unknown {
-  if (variable.type !== 'integer' || variable.clamp !== true || typeof value !== 'number') {
-    return value;
-  }
-  const inRange = Math.min(Math.max(value, variable.min), variable.max);
-  if (inRange !== value) {
-    report.warn(`${name} is outside ${variable.min}..${variable.max}; ${inRange} is used.`);
-  }
-  return inRange;
-}
-
-/**
- * Turns the text of a variable into its type. Text that does not fit is returned as it is, so that
- * validation refuses it with the variable's own message.
- */
-function parseVariable(variable: Variable, text: string): unknown {
+/** Returns invalid text unchanged, so that validation reports it with the variable's message. */
+export function parseVariable(variable: Variable, text: string): unknown {
   const exact = variable.secret === true && variable.type === 'string';
   const trimmed = exact ? text : text.trim();
   switch (variable.type) {
@@ -119,11 +46,8 @@ function parseVariable(variable: Variable, text: string): unknown {
   }
 }
 
-/**
- * Splits a comma-separated list; an item that holds a comma is put in double quotes, as
- * distinguished names are. Empty items are dropped. An unclosed quote gives null.
- */
-export function splitList(text: string): string[] | null {
+/** Splits at commas outside of double quotes. Returns null for an unclosed quote. */
+function splitList(text: string): string[] | null {
   const item = /\s*(?:"([^"]*)"\s*|([^",]*))(,|$)/y;
   const items: string[] = [];
   while (item.lastIndex < text.length) {
@@ -149,36 +73,7 @@ function parseList(text: string, lowerCase: boolean): unknown {
   return items === null ? text : [...new Set(items)];
 }
 
-/**
- * Checks parsed values with class-validator, against a class built from the table on the first
- * call. One problem a variable, never with its value.
- */
-export function validateEnvironment(parsed: ReadonlyMap<string, unknown>): ConfigurationProblem[] {
-  environmentClass ??= buildEnvironmentClass();
-  const environment = Object.assign(new environmentClass(), Object.fromEntries(parsed));
-  const errors = validateSync(environment, {
-    stopAtFirstError: true,
-    validationError: { target: false, value: false },
-  });
-  return errors.map(({ property, constraints = {} }) => ({
-    variable: property,
-    message: Object.values(constraints)[0] ?? 'is not valid.',
-  }));
-}
-
-function buildEnvironmentClass(): new () => Environment {
-  class Environment {
-    [name: string]: unknown;
-  }
-  for (const name of VARIABLE_NAMES) {
-    for (const decorate of [IsOptional(), ...rulesOf(variableOf(name))]) {
-      decorate(Environment.prototype, name);
-    }
-  }
-  return Environment;
-}
-
-function rulesOf(variable: Variable): PropertyDecorator[] {
+export function rulesOf(variable: Variable): PropertyDecorator[] {
   switch (variable.type) {
     case 'boolean':
       return [IsBoolean({ message: 'must be true or false (or 1/0, yes/no, on/off).' })];
@@ -264,7 +159,6 @@ function rule(
   return ValidateBy({ name: validate.name, validator: { validate } }, { message, each });
 }
 
-/** Whether the text is an IP address, or a CIDR range such as 10.0.0.0/8 or fd00::/8. */
 function isAddressRange(text: unknown): boolean {
   if (typeof text !== 'string') {
     return false;

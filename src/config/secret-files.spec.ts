@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from '../configuration-error.js';
-import { SECRET_NAMES } from './env.js';
-import { resolveSettings } from '../resolve-settings.js';
+import { ConfigurationError } from './environment/configuration-error.js';
+import { resolveSettings } from './resolve-settings.js';
+import { SECRET_NAMES } from './settings.js';
 
 const SECRET = 'a-master-secret-of-32-bytes-or-more!';
 
@@ -48,6 +49,40 @@ describe('a secret read from a file', () => {
       'METRICS_TOKEN',
     ]);
     expect(messageFor({ PORT: '1', SERVICE_LOG_LEVEL_FILE: path })).toBe('');
+  });
+
+  it('is used again after a change or needs a restart, as the docs list', () => {
+    const page = (name: string) =>
+      readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+    const [, table = ''] = page('operate.md').split('| a changed file is used');
+    const [rows = ''] = table.split('\n\n');
+    const reread = rows.replace('`…_PREVIOUS_FILE`', '`SERVICE_MASTER_SECRET_PREVIOUS_FILE`');
+    const [, sentence = ''] =
+      /Only after\n?a change of ([^:]*)/.exec(page('deploy-kubernetes.md')) ?? [];
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const values: Partial<Record<string, string>> = {
+      DATABASE_URL: 'postgres://u:p@db/gate',
+      REDIS_URL: 'redis://host',
+      AUTH_PROVIDERS_CONFIG_JSON: '[]',
+      AUTH_GITHUB_APP_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    };
+    const others = {
+      SERVICE_MASTER_SECRET: SECRET,
+      GITHUB_CLIENT_ID: 'id',
+      GITHUB_CLIENT_SECRET: 'secret',
+      AUTH_GITHUB_APP_ID: '1',
+      AUTH_GITHUB_APP_PRIVATE_KEY: values['AUTH_GITHUB_APP_PRIVATE_KEY'],
+      AUTH_GITHUB_ALLOWED_ORGS: 'acme',
+      AUTH_GITHUB_APP_INSTALLATION_ID_BY_ORG: 'acme=1',
+    };
+    for (const name of SECRET_NAMES) {
+      writeFileSync(path, values[name] ?? SECRET);
+      const environment = { ...others, [name]: '', [`${name}_FILE`]: path };
+      const settings = JSON.stringify(resolveSettings(environment));
+      const needsRestart = !settings.includes(path);
+      expect([name, sentence.includes(`\`${name}\``)]).toEqual([name, needsRestart]);
+      expect([name, reread.includes(`\`${name}_FILE\``)]).toEqual([name, !needsRestart]);
+    }
   });
 
   it('works for the database address', () => {

@@ -1,0 +1,89 @@
+import type {
+  DirectoryRules,
+  GitHubRules,
+  OidcRules,
+} from '../../policy/eligibility/provider-rules.js';
+
+/** Asymmetric signatures only: neither `none`, nor HS* with a client secret as the key. */
+export const SIGNATURE_ALGORITHMS = [
+  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
+  ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
+] as const;
+
+export interface GitHubProviderSettings extends GitHubRules {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Where the secret was read, and is read again; null = it was given itself. */
+  readonly clientSecretFile: string | null;
+  readonly redirectUrl: string | null;
+  readonly baseUrl: string;
+  readonly apiUrl: string;
+  readonly orgMembershipSource: 'github_app' | 'oauth_user_token';
+  /** null = the webhook route is off. */
+  readonly webhookSecret: string | null;
+  readonly webhookSecretFile: string | null;
+  readonly app: {
+    readonly id: string;
+    readonly privateKey: string;
+    readonly installationIdByOrg: Readonly<Record<string, string>>;
+  } | null;
+}
+
+export interface OidcProviderSettings extends OidcRules {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** null = the client authenticates by one of the two files below. */
+  readonly clientSecret: string | null;
+  readonly clientSecretFile: string | null;
+  /** Unix milliseconds; null = not given. */
+  readonly clientSecretExpiresAt: number | null;
+  /** Private keys (PEM) for `private_key_jwt`; null = none. */
+  readonly clientKeyFile: string | null;
+  /** A client assertion that is renewed outside; null = none. */
+  readonly clientAssertionFile: string | null;
+  /** `aud` of assertions that are signed here. */
+  readonly clientAssertionAudience: 'issuer' | 'tokenEndpoint';
+  readonly redirectUrl: string | null;
+  readonly scopes: readonly string[];
+  readonly prompt: 'login' | 'consent' | 'select_account' | null;
+  readonly httpTimeoutSeconds: number;
+  readonly fetchUserInfo: boolean;
+  readonly formerIssuers: readonly string[];
+  /** The algorithm that the client is registered with; null = those that discovery lists. */
+  readonly idTokenSigningAlg: (typeof SIGNATURE_ALGORITHMS)[number] | null;
+  /** The `typ` that a logout token must have; `any` = it need not have one. */
+  readonly logoutTokenType: 'logout+jwt' | 'any';
+  /** Groups that do not fit into the token are read from Microsoft Graph. */
+  readonly entra: { readonly graph: boolean; readonly graphUrl: string | null };
+  readonly googleWorkspaceGroups: GoogleWorkspaceSettings | null;
+  readonly scim: ScimSettings | null;
+}
+
+export interface ScimSettings extends DirectoryRules {
+  /** Read again when it is used; null = the token is given itself. */
+  readonly tokenFile: string | null;
+  /** The token, or the content of the file at the start. */
+  readonly tokenText: string;
+  /** Percentage of the people whose deactivation within an hour raises an alarm. */
+  readonly deactivationAlarm: number;
+}
+
+export interface GoogleWorkspaceSettings {
+  /** Holds a private key, and is read again when it is used. */
+  readonly serviceAccountKeyFile: string;
+  readonly adminEmail: string;
+  readonly nestedGroups: boolean;
+  /** null = Google's own address. */
+  readonly directoryUrl: string | null;
+}
+
+export type ProviderSettings = GitHubProviderSettings | OidcProviderSettings;
+
+const SECRETS = ['clientSecret', 'tokenText', 'webhookSecret', 'privateKey'];
+
+export function printableProviders(providers: readonly ProviderSettings[]): ProviderSettings[] {
+  const text = JSON.stringify(providers, (name, value: unknown) =>
+    SECRETS.includes(name) && value ? '(set)' : value,
+  );
+  return JSON.parse(text) as ProviderSettings[];
+}
