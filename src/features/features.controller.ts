@@ -1,4 +1,4 @@
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -22,17 +22,19 @@ export class FeaturesController {
   })
   @ApiResponse({ status: 304, description: 'Unchanged since the `etag` in `if-none-match`.' })
   @Get()
-  @RouteConfig({ rateLimit: false, cors: false, answerHeaders: false })
-  read(@Res() reply: FastifyReply): void {
-    const { request } = reply;
+  // Every client may read the document, as often as it likes; its one CORS header is ready-made.
+  @RouteConfig({ rateLimit: false, cors: false })
+  read(
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): string | undefined {
     const { etag, headers, body } = this.features.rendered;
-    const ifNoneMatch = request.headers['if-none-match'];
-    const isKnown = ifNoneMatch !== undefined && matches(ifNoneMatch, etag);
-    // The bytes are ready: composing the answer again costs more than all the rest (ADR 11).
-    reply.hijack();
-    // RFC 9110, 15.4.5 lets a 304 carry the length of the document it stands for.
-    reply.raw.writeHead(isKnown ? 304 : 200, [...headers, 'x-request-id', request.id]);
-    reply.raw.end(isKnown ? undefined : body);
+    void reply.headers(headers);
+    if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
+      void reply.code(304);
+      return undefined;
+    }
+    return body;
   }
 }
 

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+
+import { AuthModule } from '../auth/auth.module.js';
 import { FeaturesController } from './features.controller.js';
 import { FeaturesService } from './features.service.js';
 
 /**
- * Owns discovery: the part of the policy that clients may know, as bytes made at start. Does no I/O
- * and decides nothing: the table is policy/admission.
- * Routes: GET /v1/features.
+ * Owns discovery: the part of the policy that clients may know. Decides nothing: the table is
+ * policy/admission. Routes: GET /v1/features.
  */
-@Module({ controllers: [FeaturesController], providers: [FeaturesService] })
+@Module({ imports: [AuthModule], controllers: [FeaturesController], providers: [FeaturesService] })
 export class FeaturesModule {}

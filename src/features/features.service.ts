@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { Admission } from '../auth/admission.js';
+import { AdmissionService } from '../auth/admission.service.js';
 import { uiConfig } from '../config/browser.config.js';
-import { readVersion } from '../common/version.js';
+import { readFullVersion } from '../common/version.js';
 import type { AdmissionPolicy } from '../policy/admission/admission.js';
 import { featureDocument, type FeatureDocument } from '../policy/admission/feature-document.js';
 
@@ -13,15 +13,14 @@ export class FeaturesService {
   private known: { readonly policy: AdmissionPolicy; readonly page: RenderedPage } | null = null;
 
   constructor(
-    private readonly admission: Admission,
+    private readonly admission: AdmissionService,
     @Inject(uiConfig.KEY) private readonly ui: ConfigType<typeof uiConfig>,
   ) {}
 
-  /** `GET /v1/features`, ready to send. */
   get rendered(): RenderedPage {
     const { policy } = this.admission;
     if (this.known?.policy !== policy) {
-      const page = render(featureDocument({ ...policy, ui: this.ui }, readVersion()));
+      const page = render(featureDocument({ ...policy, ui: this.ui }, readFullVersion()));
       this.known = { policy, page };
     }
     return this.known.page;
@@ -31,19 +30,15 @@ export class FeaturesService {
 type RenderedPage = ReturnType<typeof render>;
 
 function render(document: FeatureDocument) {
-  // Text, so that Node sends it in one write with the headers.
   const body = JSON.stringify(document);
   const digest = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-  /** Strong entity tag of the body (RFC 9110, 8.8.3). */
+  /** A strong entity tag (RFC 9110, 8.8.3). */
   const etag = `"${digest}"`;
-  /** Names and values in turn, as `writeHead` takes them; all but the request's id. */
-  const headers = [
-    ...['etag', etag],
-    ...['cache-control', 'no-cache'],
-    ...['access-control-allow-origin', '*'],
-    ...['x-content-type-options', 'nosniff'],
-    ...['content-type', 'application/json; charset=utf-8'],
-    ...['content-length', String(Buffer.byteLength(body))],
-  ];
+  const headers = {
+    etag,
+    'cache-control': 'no-cache',
+    'access-control-allow-origin': '*',
+    'content-type': 'application/json; charset=utf-8',
+  };
   return { body, etag, headers };
 }

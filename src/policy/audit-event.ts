@@ -1,30 +1,29 @@
-/** What acts by itself; an operator cannot have such a name. */
+/** Actors without a name of their own; an operator cannot have such a name. */
 const ACTOR_KINDS = ['user', 'system', 'provider'] as const;
 
-export type ActorKind = (typeof ACTOR_KINDS)[number];
+type ActorKind = (typeof ACTOR_KINDS)[number];
 
 declare const isOperatorName: unique symbol;
 
 /** The name of an operator, as {@link toOperatorName} accepts it. */
 export type OperatorName = string & { readonly [isOperatorName]: true };
 
-/** Letters, digits, punctuation and spaces: no control characters, none that change the direction. */
+/** No control characters, and none that change the direction. */
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u;
 
 /**
- * Reads the name under which the audit trail keeps what an operator does: 1 to 64 printable characters
- * without spaces around them, and not one of the kinds above in any spelling.
+ * Validates an operator's name: 1 to 64 printable characters without surrounding spaces, and none
+ * of the kinds above in any spelling.
  *
- * @returns null for a text that is no such name
+ * @returns null for an invalid name
  */
 export function toOperatorName(text: string): OperatorName | null {
-  // Full-width letters and the like are compared as the plain ones that they are shown as.
+  // Full-width letters and similar ones are compared as the plain letters that they resemble.
   const spelling = text.normalize('NFKC').toLowerCase().trim();
   const isKind = ACTOR_KINDS.some((kind) => kind === spelling);
   return PRINTABLE.test(text) && text === text.trim() && !isKind ? (text as OperatorName) : null;
 }
 
-/** Everything the audit trail can say that happened. */
 export const AUDIT_KINDS = [
   'signed-up',
   'logged-in',
@@ -33,42 +32,59 @@ export const AUDIT_KINDS = [
   'identity-unlinked',
   'eligibility-lost',
   'eligibility-regained',
+  'directory-deactivated',
+  'directory-activated',
   'token-revoked',
   'all-tokens-revoked',
   'device-approved',
   'device-refused',
+  'push-token-added',
+  'push-token-removed',
   'invitation-created',
   'invitation-used',
   'invitation-revoked',
+  'signing-keys-rotated',
   'recheck-requested',
   'account-disabled',
   'account-enabled',
   'account-deleted',
+  'admin-logged-in',
+  'admin-login-refused',
+  'admin-refused',
 ] as const;
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
-/** Something that happened to an account. Never holds a token, a secret or a person's name. */
+/** Never holds a token or a secret. */
 export interface AuditEvent {
   readonly kind: AuditKind;
-  /** A kind, or the name of the operator; before names were kept, `admin` stood for every operator. */
+  /** A kind, or the name of the operator; older events have `admin` for every operator. */
   readonly actor: ActorKind | OperatorName;
   readonly accountId: string | null;
   readonly provider?: string;
-  /** An error code, an eligibility reason, or the words an administrator gave. */
+  /** An error code, an eligibility reason, or an administrator's reason. */
   readonly reason?: string;
-  /** The invitation that was made, revoked, or used by this account; then the actor is its inviter. */
+  /** The created, revoked or used invitation; for a used one, the actor is its inviter. */
   readonly invitationId?: string;
-  /** The session that a login began, that ended, or that answered for a device. */
+  /** The session that was created, ended, or used to answer a device. */
   readonly sessionId?: string;
-  /** The address that a login or an answer for a device came from. */
+  /** The address of a login, of an answer for a device or of an administrator. */
   readonly address?: string;
-  /** How many alike this one stands for; 1 when absent. */
+  /** The provider's identifier of a person that the rules refused. */
+  readonly subject?: string;
+  readonly login?: string;
+  /** As the provider verified it. */
+  readonly email?: string;
+  /** The last characters of a push token: at most four, and never half of it. */
+  readonly tokenEnd?: string;
+  /** The number of equal events that this one stands for; 1 when absent. */
   readonly count?: number;
 }
 
-/** An event as it was stored; `at` in Unix milliseconds. */
+/** `at` is in Unix milliseconds. */
 export interface StoredAuditEvent extends AuditEvent {
   readonly id: string;
   readonly at: number;
+  /** The transaction that stored it, which security events of the same cause name; absent before. */
+  readonly txn?: string;
 }

@@ -1,55 +1,54 @@
+import type { ResourceServer } from './admission/resource-server.js';
 import type { CertificateRules } from './certificate/client-certificate.js';
 import type { OffboardingRules } from './eligibility/offboarding.js';
 import type { ProviderRules } from './eligibility/provider-rules.js';
 
-/** What the server may store (specification, Keyless and encryption variables). */
+/** Kinds of content that the server may store (specification, Keyless and encryption variables). */
 export type StoragePolicy = 'required_e2ee' | 'optional' | 'plaintext_only';
 
-/** How one account's content is stored: sealed by its own keys, or readable by the server. */
+/** By keys of the account, or readable by the server. */
 export type AccountMode = 'e2ee' | 'plain';
 
-/** Whether an account holds device keys. */
 export type KeyMode = 'keyed' | 'keyless';
 
-/** How plain content is kept in the database. */
-export type AtRest = 'server_sealed' | 'none';
+/** Form of plain content in the database. */
+type AtRest = 'server_sealed' | 'none';
 
-/** Sign-up with a device key, and what every account needs. */
-export interface AccessRules {
+interface AccessRules {
   readonly anonymousSignupEnabled: boolean;
-  /** Whether a new device key may sign up with an invitation. */
+  /** True if a new device key may sign up with an invitation. */
   readonly signupInvitationsEnabled: boolean;
   /** Providers that may create keyed accounts. Empty = none. */
   readonly signupProviders: readonly string[];
-  /** Provider ids, and `mtls` for a certificate identity. Empty = none is required. */
+  /** Provider ids, and `mtls` for a certificate identity. Empty = none. */
   readonly requiredLoginProviders: readonly string[];
   readonly keyChallengeEnabled: boolean;
   readonly requireServerChallenge: boolean;
+  /** Origins that challenges list. Empty = none is known. */
+  readonly loginOrigins: readonly string[];
   readonly offboarding: OffboardingRules;
 }
 
 export interface EncryptionRules {
   readonly storagePolicy: StoragePolicy;
-  /** Applies only where the policy is `optional`. */
+  /** Applies only to the storage policy `optional`. */
   readonly defaultAccountMode: AccountMode;
   readonly allowAccountOptOut: boolean;
   readonly plainAccountSettingsAtRest: AtRest;
   readonly plainAccountCredentialsAtRest: AtRest;
 }
 
-/** Accounts without device keys, and login to them through a provider. */
-export interface KeylessRules {
+interface KeylessRules {
   readonly accountsEnabled: boolean;
   readonly oauth: {
     readonly enabled: boolean;
     /** Empty = none. */
     readonly providers: readonly string[];
-    /** Whether the first login creates the account. */
+    /** True if the first login creates the account. */
     readonly autoProvision: boolean;
   };
 }
 
-/** How client certificates reach the server, and whose count. */
 export interface MtlsRules extends CertificateRules {
   readonly enabled: boolean;
   readonly mode: 'forwarded' | 'direct';
@@ -59,14 +58,22 @@ export interface MtlsRules extends CertificateRules {
   readonly trustedProxies: readonly string[];
 }
 
-/** The decisions of an operator that policy reads. Configuration builds each as one slice. */
 export interface OperatorPolicy {
-  readonly http: { readonly publicUrl: string | null; readonly trustedProxies: readonly string[] };
+  readonly http: {
+    /** The address that the server listens on. */
+    readonly host: string;
+    readonly publicUrl: string | null;
+    /** `certPath` null = plain HTTP. */
+    readonly tls: { readonly certPath: string | null };
+    readonly trustedProxies: readonly string[];
+  };
   readonly auth: AccessRules;
   readonly encryption: EncryptionRules;
   readonly keyless: KeylessRules;
   readonly mtls: MtlsRules;
   readonly providers: readonly ProviderRules[];
+  /** Backends that accept tokens of this server. Empty = none. */
+  readonly resourceServers: readonly ResourceServer[];
   readonly ui: {
     readonly autoRedirect: { readonly enabled: boolean; readonly providerId: string | null };
   };

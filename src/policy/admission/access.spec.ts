@@ -4,7 +4,7 @@ const FACTS = { isDisabled: false, loggedInAt: 1, isKeyless: false, identities: 
 
 describe(judgeSession, () => {
   it.each([
-    ['goes on', FACTS, { isAllowed: true, loggedInAt: 1 }],
+    ['continues', FACTS, { isAllowed: true, loggedInAt: 1 }],
     ['has ended', { ...FACTS, loggedInAt: null }, { isAllowed: false, code: 'token-revoked' }],
     ['is of no account', null, { isAllowed: false, code: 'token-revoked' }],
     ['is of a disabled account', { ...FACTS, isDisabled: true }, DISABLED()],
@@ -24,7 +24,7 @@ describe(judgeProviders, () => {
   const lenient = { enabled: true, intervalSeconds: 3600, strict: false };
   const strict = { ...lenient, strict: true };
   const identity = (provider: string, given: Partial<IdentityFacts> = {}): IdentityFacts => ({
-    ...{ provider, status: 'eligible', checkedAt: NOW, failures: 1 },
+    ...{ provider, status: 'eligible', reason: null, checkedAt: NOW, failures: 1 },
     ...given,
   });
   const okta = identity('okta');
@@ -91,9 +91,12 @@ describe(isFreshLogin, () => {
     [0, 900_000, 900_000, false],
     [1000, 900_000, 900_999, true],
     [0, 0, Number.MAX_SAFE_INTEGER, true],
-    // Another server's clock may be ahead.
+    // The clock of another server may be ahead.
     [5000, 900_000, 0, true],
-  ])('of %d within %d at %d: %s', (loggedInAt, maxAgeMs, now, isFresh) => {
-    expect(isFreshLogin(loggedInAt, maxAgeMs, now)).toBe(isFresh);
-  });
+  ])(
+    'judges a login at %d within %d ms at %d as fresh: %s',
+    (loggedInAt, maxAgeMs, now, isFresh) => {
+      expect(isFreshLogin(loggedInAt, maxAgeMs, now)).toBe(isFresh);
+    },
+  );
 });

@@ -1,35 +1,35 @@
 import type { EligibilityStatus } from '../eligibility/eligibility.js';
-import { judgeIdentity, type OffboardingRules } from '../eligibility/offboarding.js';
+import type { OffboardingRules } from '../eligibility/offboarding.js';
+import { judgeSignalledIdentity, type SignalledIdentity } from '../eligibility/signals.js';
 
-/** One linked identity, as far as access is concerned. */
-export interface IdentityFacts {
-  readonly provider: string;
+export interface IdentityFacts extends SignalledIdentity {
   readonly status: EligibilityStatus;
+  /** The reason against it, or the reason why the last check brought no answer. */
+  readonly reason: string | null;
   /** When its provider last gave a definite answer, Unix milliseconds; null = never. */
   readonly checkedAt: number | null;
   /** Checks without a definite answer since then. */
   readonly failures: number;
 }
 
-/** What the server knows about an account and one of its sessions. */
 export interface AccessFacts {
   readonly isDisabled: boolean;
-  /** When the session began, Unix milliseconds; null = it has ended. */
+  /** Start of the session, Unix milliseconds; null = it has ended. */
   readonly loggedInAt: number | null;
-  /** Whether identities are the only login methods: the account has no device key. */
+  /** True if identities are the only login methods: the account has no device key. */
   readonly isKeyless: boolean;
   readonly identities: readonly IdentityFacts[];
 }
 
-export type SessionDecision =
+type SessionDecision =
   | { readonly isAllowed: true; readonly loggedInAt: number }
   | { readonly isAllowed: false; readonly code: 'token-revoked' | 'account-disabled' };
 
 /**
- * Whether a session goes on. That the account is disabled is said even when its sessions have ended:
- * another login would not help.
+ * A disabled account is refused as such even if its sessions have ended: another login would not
+ * help.
  *
- * @param facts null when the account is gone
+ * @param facts null when the account is deleted
  */
 export function judgeSession(facts: AccessFacts | null): SessionDecision {
   if (facts?.isDisabled === true) {
@@ -42,8 +42,7 @@ export function judgeSession(facts: AccessFacts | null): SessionDecision {
 }
 
 /**
- * Whether a session logged in recently enough for what must not be done with a stolen token
- * (contract, Sessions).
+ * Protects actions against a stolen token (contract, Sessions).
  *
  * @param maxAgeMs 0 = any session does
  */
@@ -52,7 +51,7 @@ export function isFreshLogin(loggedInAt: number, maxAgeMs: number, now: number):
 }
 
 export type ProvidersDecision =
-  /** `until`: from then on, Unix milliseconds, it has to be judged anew. */
+  /** `until` is the time in Unix milliseconds at which access has to be judged again. */
   | { readonly isAllowed: true; readonly until: number }
   | {
       readonly isAllowed: false;
@@ -62,8 +61,8 @@ export type ProvidersDecision =
     };
 
 /**
- * Whether an account may be served for its identities: it has every required provider
- * (specification, Enforcement), and where identities are its only login methods, one of them is eligible.
+ * Returns true if an account has every required provider (specification, Enforcement), and, where
+ * identities are its only login methods, one that is eligible.
  *
  * @param required ids of providers; empty = none is required
  */
@@ -83,22 +82,31 @@ export function judgeProviders(
     : waysIn;
 }
 
-/** One eligible identity suffices, for as long as the last of them is. */
+/**
+ * One eligible identity suffices. Where another login would help, the refusal names its provider.
+ */
 function judgeWaysIn(
   identities: readonly IdentityFacts[],
   rules: OffboardingRules,
   now: number,
 ): ProvidersDecision {
-  const ends = identities.flatMap((identity) => {
-    const decision = judgeIdentity(identity, rules, now);
-    return decision.isAllowed ? [decision.until] : [];
-  });
-  return ends.length > 0
-    ? { isAllowed: true, until: Math.max(...ends) }
-    : { isAllowed: false, code: 'not-eligible', provider: identities[0]?.provider ?? null };
+  const judged = identities.map((identity) => ({
+    provider: identity.provider,
+    decision: judgeSignalledIdentity(identity, rules, now),
+  }));
+  const ends = judged.flatMap(({ decision }) => (decision.isAllowed ? [decision.until] : []));
+  if (ends.length > 0) {
+    return { isAllowed: true, until: Math.max(...ends) };
+  }
+  const lapsed = judged.find(
+    ({ decision }) => !decision.isAllowed && decision.code === 'provider-required',
+  );
+  return lapsed === undefined
+    ? { isAllowed: false, code: 'not-eligible', provider: identities[0]?.provider ?? null }
+    : { isAllowed: false, code: 'provider-required', provider: lapsed.provider };
 }
 
-/** The first provider that is missing is named before one that is not eligible. */
+/** A missing provider is reported before one that is not eligible. */
 function judgeRequired(
   required: readonly string[],
   identities: readonly IdentityFacts[],
@@ -113,14 +121,14 @@ function judgeRequired(
   let until = Infinity;
   for (const provider of required) {
     const identity = linked.get(provider);
-    const decision = identity && judgeIdentity(identity, rules, now);
+    const decision = identity && judgeSignalledIdentity(identity, rules, now);
     if (decision?.isAllowed !== true) {
-      return { isAllowed: false, code: 'not-eligible', provider };
+      return { isAllowed: false, code: decision?.code ?? 'not-eligible', provider };
     }
     until = Math.min(until, decision.until);
   }
   return { isAllowed: true, until };
 }
 
-/** Live sessions of one account; the one unused longest ends when there is one more (contract, Sessions). */
+/** Beyond this limit the least recently used session of the account ends (contract, Sessions). */
 export const MAX_SESSIONS = 100;

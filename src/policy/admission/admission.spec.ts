@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { GITHUB, okta, policyWith, type PolicyChange } from '../../../test/fakes/access-policy.js';
-import { isRecheckable } from '../eligibility/provider-rules.js';
+import {
+  GITHUB,
+  okta,
+  policyWith,
+  relay,
+  type PolicyChange,
+} from '../../../test/fixtures/policy-fixture.js';
+import { capabilitiesOf } from '../eligibility/provider-rules.js';
 import { findLockouts } from '../findings/lockout.js';
 import type { OperatorPolicy } from '../operator-policy.js';
 import {
@@ -15,6 +21,7 @@ import {
   type AuthMethod,
 } from './admission.js';
 import { featureDocument } from './feature-document.js';
+import type { ResourceServer } from './resource-server.js';
 
 const RUNS = 20_000;
 const IDS = ['okta', 'github', 'ghost'];
@@ -79,7 +86,7 @@ const anyPolicy: fc.Arbitrary<OperatorPolicy> = fc
     }),
   );
 
-/** What the operator changes where a variable refuses an entry of a method. */
+/** Changes by which the operator permits an entry that a variable refuses. */
 const REMEDIES: Readonly<
   Record<string, (policy: OperatorPolicy, method: string) => OperatorPolicy>
 > = {
@@ -140,7 +147,7 @@ function keylessOAuth(
   };
 }
 
-/** The switches that had to be changed until the entry was allowed. */
+/** Returns the switches that must change until the entry is allowed. */
 function remedy(policy: OperatorPolicy, { method, action, mode }: AdmissionEntry): string[] {
   const changed: string[] = [];
   for (let changing = policy; ;) {
@@ -156,7 +163,7 @@ function remedy(policy: OperatorPolicy, { method, action, mode }: AdmissionEntry
   }
 }
 
-/** The sign-up methods that older clients read; an invitation is in no other list. */
+/** Returns the sign-up methods that older clients read; an invitation is in no other list. */
 function signupMethodsOf(allowed: readonly AuthMethod[]): object[] {
   const keyed = allowed.filter(({ action, mode }) => action === 'provision' && mode === 'keyed');
   const ids = keyed.map(({ method }) => method).filter((method) => method !== 'key_challenge');
@@ -166,7 +173,7 @@ function signupMethodsOf(allowed: readonly AuthMethod[]): object[] {
   ];
 }
 
-/** What must not be under any policy, and is under this one. */
+/** Returns the violations of rules that hold under every policy. */
 function violationsOf(policy: OperatorPolicy): string[] {
   const { auth, encryption, mtls, providers } = policy;
   const table = admissionTable(policy);
@@ -178,7 +185,7 @@ function violationsOf(policy: OperatorPolicy): string[] {
     const provider = providers.find(({ id }) => id === method);
     const isRechecked =
       auth.offboarding.enabled &&
-      (provider === undefined ? method === CERTIFICATES : isRecheckable(provider));
+      (provider === undefined ? method === CERTIFICATES : capabilitiesOf(provider).isRecheckable);
     const isNamed = [
       ...['allowlists-without-offboarding', 'allowlist-not-checked-again'],
       ...['keyless-without-offboarding', 'keyless-not-checked-again'],
@@ -294,7 +301,7 @@ describe('the admission table', () => {
     );
   });
 
-  it('prints invitations where older clients ignore them, and in no other place', () => {
+  it('shows invitations in fields that older clients ignore, and in no other place', () => {
     const auth = { anonymousSignupEnabled: false, signupInvitationsEnabled: true };
     const document = featureDocument(policyWith({ auth }), '1.0.0').capabilities.auth;
     expect(document.methods).toEqual([{ method: 'key_challenge', action: 'login', mode: 'keyed' }]);
@@ -306,7 +313,21 @@ describe('the admission table', () => {
     });
   });
 
-  it('says which entries an allowlist restricts, and never what is on it', () => {
+  it('names backends with their rules, and nothing where there is none', () => {
+    const read = (...resourceServers: ResourceServer[]) =>
+      featureDocument(policyWith({ resourceServers }), '1.0.0').capabilities['resourceServers'];
+    expect(read()).toBeUndefined();
+    expect(read(relay({ requireProviders: ['okta'] }))).toEqual({
+      relay: {
+        displayName: 'Relay',
+        resource: 'https://relay.example.com',
+        requiredProviders: ['okta'],
+        keylessAccounts: true,
+      },
+    });
+  });
+
+  it('names the entries that an allowlist restricts, and never its items', () => {
     const policy = policyWith({ providers: [restrictedOkta, GITHUB] });
     const { methods, providers } = featureDocument(policy, '1.0.0').capabilities.auth;
     expect(methods).toContainEqual({
@@ -325,7 +346,7 @@ describe('the admission table', () => {
     ['plaintext_only', 'e2ee', 'plain', false],
     ['optional', 'plain', 'plain', true],
   ] as const)(
-    'prints on %s with %s the mode %s',
+    'shows on %s with %s the mode %s',
     (storagePolicy, configured, printed, canOptOut) => {
       const policy = policyWith({
         encryption: { storagePolicy, defaultAccountMode: configured, allowAccountOptOut: true },

@@ -4,19 +4,16 @@ import type { MtlsRules, OperatorPolicy } from '../operator-policy.js';
 export type AuthAction = 'login' | 'provision' | 'connect';
 export type AuthMode = 'keyed' | 'keyless';
 
-/** One advertised method: what (a method) does what (an action) for which kind of account. */
 export interface AuthMethod {
   readonly method: string;
   readonly action: AuthAction;
   readonly mode: AuthMode;
-  /** Whether an allowlist narrows who may; absent = it does not. */
+  /** True if an allowlist restricts the entry; absent = unrestricted. */
   readonly restricted?: true;
 }
 
-/** Why an entry is refused. */
-export interface AdmissionRefusal {
+interface AdmissionRefusal {
   readonly isAllowed: false;
-  /** What the endpoint answers. */
   readonly code:
     | 'key-challenge-disabled'
     | 'signup-disabled'
@@ -27,27 +24,24 @@ export interface AdmissionRefusal {
     | 'oauth-not-configured'
     | 'mtls-required'
     | 'not-found';
-  /** The operator's variable that refuses it; for operators only. */
+  /** The variable that refuses the entry, for operators only. */
   readonly variable: string;
 }
 
 export type AdmissionDecision = { readonly isAllowed: true } | AdmissionRefusal;
 
-/** An entry of the table, and what the operator decided about it. */
 export interface AdmissionEntry extends AuthMethod {
   readonly decision: AdmissionDecision;
 }
 
-/** The part of the policy that decides which methods exist. */
 export type AdmissionPolicy = Pick<
   OperatorPolicy,
-  'auth' | 'encryption' | 'keyless' | 'mtls' | 'providers'
+  'auth' | 'encryption' | 'keyless' | 'mtls' | 'providers' | 'resourceServers'
 >;
 
-/** The provider id of certificate identities. */
 export const CERTIFICATES = 'mtls';
 
-/** Sign-up of a device key with an invitation. */
+/** Id of the sign-up of a device key with an invitation. */
 export const INVITATION = 'invitation';
 
 const ALLOWED = { isAllowed: true } as const;
@@ -61,7 +55,7 @@ const MTLS_PROVISION = 'SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION';
 /**
  * The one table of admission: every (method, action, mode) that can exist under a configuration,
  * and whether this operator allows it (contract, Discovery). Endpoints, discovery, findings and
- * reports read it; none decides beside it.
+ * reports read it, and nothing else decides.
  */
 export function admissionTable(policy: AdmissionPolicy): readonly AdmissionEntry[] {
   return [
@@ -88,7 +82,7 @@ export function admissionTable(policy: AdmissionPolicy): readonly AdmissionEntry
   ];
 }
 
-/** The decision about one entry; of a method that is not configured: `unsupported-provider`. */
+/** Returns `unsupported-provider` for a method that is not configured. */
 export function judgeAdmission(
   table: readonly AdmissionEntry[],
   method: string,
@@ -101,12 +95,10 @@ export function judgeAdmission(
   return found?.decision ?? refusal('unsupported-provider', 'AUTH_PROVIDERS_CONFIG_PATH');
 }
 
-/** The entries that work. */
 export function allowedMethods(table: readonly AdmissionEntry[]): AuthMethod[] {
   return table.flatMap(({ decision, ...method }) => (decision.isAllowed ? [method] : []));
 }
 
-/** Methods of which an action is allowed for a kind of account, without repetition. */
 export function methodsWith(
   table: readonly AdmissionEntry[],
   action: AuthAction,
@@ -119,19 +111,18 @@ export function methodsWith(
   );
 }
 
-/** Whether a certificate can reach the server: on its own port, or through a trusted proxy. */
+/** Returns true if a certificate can reach the server: on its own port, or through a trusted proxy. */
 export function isMtlsReachable(mtls: MtlsRules): boolean {
   return mtls.mode === 'direct' || (mtls.trustForwardedHeaders && mtls.trustedProxies.length > 0);
 }
 
-/** Whether this server has keyless accounts at all (specification, Keyless and encryption variables). */
 export function acceptsKeyless(policy: KeylessPolicy): boolean {
   return keylessAccounts(policy) === null;
 }
 
 type KeylessPolicy = Pick<OperatorPolicy, 'encryption' | 'keyless'>;
 
-/** null = nothing refuses. */
+/** null = allowed. */
 type Check = AdmissionRefusal | null;
 
 type Row = readonly [action: AuthAction, mode: AuthMode, refusal: Check];
@@ -154,7 +145,7 @@ function refusal(code: AdmissionRefusal['code'], variable: string): AdmissionRef
   return { isAllowed: false, code, variable };
 }
 
-/** Accounts that exist log in with their key on every storage policy. */
+/** Existing accounts log in with their key under every storage policy. */
 function keyLogin({ auth }: Pick<AdmissionPolicy, 'auth'>): Check {
   return unless(auth.keyChallengeEnabled, 'key-challenge-disabled', 'AUTH_KEY_CHALLENGE_ENABLED');
 }
@@ -178,7 +169,7 @@ function newDeviceKey(policy: AdmissionPolicy, isOpen: boolean, variable: string
   return keyLogin(policy) ?? storesEncrypted(policy, code) ?? unless(isOpen, code, variable);
 }
 
-/** Without a callback, or an address to return browsers to, no OAuth request can begin. */
+/** Without a callback or a return address, no OAuth request can start. */
 function oauth({ isOAuthConfigured }: ProviderRules): Check {
   return unless(isOAuthConfigured, 'oauth-not-configured', 'SERVICE_PUBLIC_URL');
 }
@@ -218,7 +209,7 @@ function keylessOAuthSignup(policy: AdmissionPolicy, provider: string): Check {
   );
 }
 
-/** Connecting one needs no more: an account with device keys may have to show it, too. */
+/** An account with device keys may also need a certificate, so connecting has no other check. */
 function certificates({ mtls }: AdmissionPolicy): Check {
   return (
     unless(mtls.enabled, 'not-found', 'SERVICE_FEATURE_AUTH_MTLS__ENABLED') ??

@@ -19,7 +19,7 @@ const refused = (code: string) => ({ isAllowed: false, code });
 
 describe('newKeyedAccountMode', () => {
   it.each(['e2ee', 'plain'] as const)(
-    'asks the default (%s) where the policy leaves a choice',
+    'uses the default (%s) where the policy permits a choice',
     (mode) => {
       expect(newKeyedAccountMode({ ...OPTIONAL, defaultAccountMode: mode })).toBe(mode);
       expect(newKeyedAccountMode({ ...REQUIRED, defaultAccountMode: mode })).toBe('e2ee');
@@ -29,21 +29,21 @@ describe('newKeyedAccountMode', () => {
 });
 
 describe('judgeModeSwitch', () => {
-  it('needs a policy that leaves a choice, and opt-out', () => {
+  it('requires a policy that permits a choice, and opt-out', () => {
     expect(judgeModeSwitch(OPTIONAL, 'keyed', 'plain')).toEqual(ALLOWED);
     for (const facts of [NO_OPT_OUT, REQUIRED, PLAINTEXT]) {
       expect(judgeModeSwitch(facts, 'keyed', 'plain')).toEqual(refused('account-optout-disabled'));
     }
   });
 
-  it('leaves an account without a device key plain', () => {
+  it('keeps an account without a device key plain', () => {
     expect(judgeModeSwitch(OPTIONAL, 'keyless', 'e2ee')).toEqual(refused('keyless-stays-plain'));
     expect(judgeModeSwitch(OPTIONAL, 'keyless', 'plain')).toEqual(ALLOWED);
   });
 });
 
 describe('judgeMigration', () => {
-  it('is always open into the one mode that the policy leaves', () => {
+  it('permits a migration into the only mode of the policy', () => {
     const closed = { ...REQUIRED, allowAccountOptOut: false };
     expect(judgeMigration(closed, 'keyed', 'e2ee')).toEqual(ALLOWED);
     expect(judgeMigration(closed, 'keyed', 'plain')).toEqual(refused('plaintext-writes-disabled'));
@@ -54,7 +54,7 @@ describe('judgeMigration', () => {
     expect(judgeMigration(REQUIRED, 'keyless', 'e2ee')).toEqual(refused('keyless-stays-plain'));
   });
 
-  it('asks as a switch does where the policy leaves a choice', () => {
+  it('follows the rules of a switch where the policy permits a choice', () => {
     expect(judgeMigration(OPTIONAL, 'keyed', 'plain')).toEqual(ALLOWED);
     expect(judgeMigration(NO_OPT_OUT, 'keyed', 'plain')).toEqual(
       refused('account-optout-disabled'),

@@ -1,12 +1,17 @@
-import type { ContentDecision } from '../content.js';
-import { judgeStoredMode } from '../content.js';
-import type { AccountMode, EncryptionRules, KeyMode } from '../operator-policy.js';
+import type { AccountMode, EncryptionRules, KeyMode, StoragePolicy } from '../operator-policy.js';
 
-/** The operator's decisions about the encryption of accounts that these rules read. */
 export type AccountEncryptionRules = Pick<
   EncryptionRules,
   'storagePolicy' | 'defaultAccountMode' | 'allowAccountOptOut'
 >;
+
+type ContentDecision =
+  | { readonly isAllowed: true }
+  | {
+      readonly isAllowed: false;
+      readonly code:
+        'encrypted-writes-disabled' | 'plaintext-writes-disabled' | 'content-mode-mismatch';
+    };
 
 export type ModeDecision =
   | Exclude<ContentDecision, { readonly code: 'content-mode-mismatch' }>
@@ -15,9 +20,8 @@ export type ModeDecision =
       readonly code: 'account-optout-disabled' | 'keyless-stays-plain';
     };
 
-const ALLOWED: ModeDecision = { isAllowed: true };
+const ALLOWED = { isAllowed: true } as const;
 
-/** How a new account with device keys is encrypted (specification, default account mode). */
 export function newKeyedAccountMode(rules: AccountEncryptionRules): AccountMode {
   switch (rules.storagePolicy) {
     case 'required_e2ee':
@@ -29,7 +33,7 @@ export function newKeyedAccountMode(rules: AccountEncryptionRules): AccountMode 
   }
 }
 
-/** Whether an account may change its mode at will: only where the policy leaves a choice. */
+/** A mode can be chosen only where the policy leaves a choice. */
 export function judgeModeSwitch(
   rules: AccountEncryptionRules,
   keyMode: KeyMode,
@@ -42,8 +46,8 @@ export function judgeModeSwitch(
 }
 
 /**
- * Whether an account may bring what it stores into another mode. Into the one mode that the policy
- * leaves it always may: accounts from before the policy changed have no other way to write again.
+ * Accounts from before a change of the policy may always move into its one mode: they have no other
+ * way to write again.
  */
 export function judgeMigration(
   rules: AccountEncryptionRules,
@@ -57,9 +61,37 @@ export function judgeMigration(
   return stored.isAllowed ? judgeKeys(keyMode, toMode) : stored;
 }
 
-/** Without a device key there is nothing to encrypt with. */
+/** Without a device key, content cannot be encrypted. */
 function judgeKeys(keyMode: KeyMode, toMode: AccountMode): ModeDecision {
   return keyMode === 'keyless' && toMode === 'e2ee'
     ? { isAllowed: false, code: 'keyless-stays-plain' }
     : ALLOWED;
+}
+
+/**
+ * The policy of the server is judged before the mode of the account (contract, Account, settings,
+ * credentials).
+ */
+export function judgeContentWrite(
+  policy: StoragePolicy,
+  accountMode: AccountMode,
+  contentMode: AccountMode,
+): ContentDecision {
+  const stored = judgeStoredMode(policy, contentMode);
+  if (!stored.isAllowed) {
+    return stored;
+  }
+  return contentMode === accountMode
+    ? ALLOWED
+    : { isAllowed: false, code: 'content-mode-mismatch' };
+}
+
+function judgeStoredMode(policy: StoragePolicy, mode: AccountMode): ContentDecision {
+  if (mode === 'e2ee' && policy === 'plaintext_only') {
+    return { isAllowed: false, code: 'encrypted-writes-disabled' };
+  }
+  if (mode === 'plain' && policy === 'required_e2ee') {
+    return { isAllowed: false, code: 'plaintext-writes-disabled' };
+  }
+  return ALLOWED;
 }

@@ -1,5 +1,5 @@
 import type { OffboardingRules } from '../eligibility/offboarding.js';
-import { isRecheckable, type ProviderRules } from '../eligibility/provider-rules.js';
+import { capabilitiesOf, type ProviderRules } from '../eligibility/provider-rules.js';
 import type { OperatorPolicy } from '../operator-policy.js';
 import {
   acceptsKeyless,
@@ -15,7 +15,7 @@ import {
 } from './admission.js';
 import { newKeyedAccountMode } from './encryption.js';
 
-export type FeaturePolicy = AdmissionPolicy & Pick<OperatorPolicy, 'ui'>;
+type FeaturePolicy = AdmissionPolicy & Pick<OperatorPolicy, 'ui'>;
 
 /** The body of `GET /v1/features` (contract, Discovery). */
 export interface FeatureDocument {
@@ -26,7 +26,7 @@ export interface FeatureDocument {
 }
 
 /**
- * What clients may know of this policy: what works, and nothing about what is misconfigured.
+ * Contains the features that work, and nothing about misconfiguration.
  *
  * @param version of this program
  */
@@ -58,6 +58,7 @@ export function featureDocument(policy: FeaturePolicy, version: string): Feature
         plainAccountSettingsAtRest: encryption.plainAccountSettingsAtRest,
         plainAccountCredentialsAtRest: encryption.plainAccountCredentialsAtRest,
       },
+      ...describeResourceServers(policy),
       server: { version, apiVersions: ['v1'] },
     },
   };
@@ -70,11 +71,33 @@ function describeProvider(
   return {
     displayName: provider.displayName,
     ...provider.ui,
-    offboarding: { enabled: enabled && isRecheckable(provider), intervalSeconds },
+    offboarding: { enabled: enabled && capabilitiesOf(provider).isRecheckable, intervalSeconds },
   };
 }
 
-/** null where the target neither logs in nor creates accounts: clients then show the methods to choose from. */
+/** The rules are included, so that clients know why an account gets no token. */
+function describeResourceServers({ resourceServers }: FeaturePolicy): object {
+  if (resourceServers.length === 0) {
+    return {};
+  }
+  const described = resourceServers.map(
+    ({ id, name, resource, requireProviders, allowKeyless }) => [
+      id,
+      {
+        displayName: name,
+        resource,
+        requiredProviders: requireProviders,
+        keylessAccounts: allowKeyless,
+      },
+    ],
+  );
+  return { resourceServers: Object.fromEntries(described) as Record<string, object> };
+}
+
+/**
+ * Returns null where the target neither logs in nor creates accounts: clients then show all
+ * methods.
+ */
 export function redirectTarget(
   table: readonly AdmissionEntry[],
   { providerId }: OperatorPolicy['ui']['autoRedirect'],
@@ -113,8 +136,8 @@ function featureSwitches(
 }
 
 /**
- * The surface older clients read: `anonymous` with its switch, then what can provision a key. They
- * ignore an invitation, which is no method of its own: a device key sends it with its first login.
+ * The fields for older clients. An invitation is not a method: a device key sends it with its first
+ * login.
  */
 function signupMethods(methods: readonly AuthMethod[]): object[] {
   const provisioning = methods.filter(

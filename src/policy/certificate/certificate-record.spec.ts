@@ -34,12 +34,12 @@ describe(judgeRecord, () => {
     ['ambiguous_identity', { allowedEmailDomains: [] }, NOW],
     ['names_another_identity', { allowedEmailDomains: ['old.example'] }, NOW],
     ['names_another_identity', { identitySource: 'subject_cn', allowedEmailDomains: [] }, NOW],
-  ])('refuses it: %s', (reason, rules, now) => {
+  ])('refuses an identity: %s', (reason, rules, now) => {
     const verdict = judgeRecord(RECORD, SUBJECT, { ...RULES, ...rules }, now);
     expect(verdict).toEqual({ kind: 'ineligible', reason });
   });
 
-  it('says no by the subject alone, and never yes, where no certificate is stored', () => {
+  it('refuses by the subject only, and never allows, where no certificate is stored', () => {
     const judge = (rules: Partial<CertificateRules>) =>
       judgeRecord(null, SUBJECT, { ...RULES, ...rules }, NOW);
     expect(judge({})).toEqual({ kind: 'unknown', reason: 'certificate_not_seen' });
@@ -55,7 +55,7 @@ describe(judgeRecord, () => {
 });
 
 describe(endOf, () => {
-  it('is the end of the validity, where it is known', () => {
+  it('returns the end of the validity, where it is known', () => {
     expect(endOf(RECORD)).toBe(NOW + 1000);
     expect(endOf({ ...RECORD, facts: { ...RECORD.facts, validity: null } })).toBeNull();
     expect(endOf(null)).toBeNull();

@@ -5,39 +5,47 @@ import {
   type CertificateRules,
 } from './client-certificate.js';
 
-/** Where a certificate can be looked up after the connection that showed it has ended. */
-export interface CertificateReference {
+/** The place where the revocation of one certificate can be looked up. */
+export interface RevocationReference {
   /** Lower-case hex, without leading zero bytes. */
   readonly serialNumber: string;
   /** DER of the issuer's name, base64. */
   readonly issuerName: string;
-  /** Key identifiers (RFC 5280, 4.2.1.1 and 4.2.1.2), hex; null = the certificate has none. */
+  /** Key identifier of the issuer (RFC 5280, 4.2.1.1), hex; null = the certificate has none. */
   readonly authorityKeyId: string | null;
-  readonly subjectKeyId: string | null;
   /** The issuer's SubjectPublicKeyInfo, base64 DER; null = the issuer's certificate was not seen. */
   readonly issuerKey: string | null;
-  /** SHA-256 of the public key of the trust anchor, hex; null = a proxy validated the chain. */
-  readonly anchorKey: string | null;
+  /** False if the issuer's key usage excludes `cRLSign`. Records of earlier versions lack it. */
+  readonly issuerSignsLists?: boolean;
   /** Its distribution points and OCSP responders, http and https. */
   readonly crlUrls: readonly string[];
   readonly ocspUrls: readonly string[];
 }
 
-/** What an identity keeps of the certificate that was shown last, as JSON. */
+/** The lookup works after the connection with the certificate has ended. */
+export interface CertificateReference extends RevocationReference {
+  /** Its own key identifier (RFC 5280, 4.2.1.2), hex; null = the certificate has none. */
+  readonly subjectKeyId: string | null;
+  /** SHA-256 of the public key of the trust anchor, hex; null = a proxy validated the chain. */
+  readonly anchorKey: string | null;
+  /** The authorities below the anchor, the issuer first. Records of earlier versions lack them. */
+  readonly issuers?: readonly RevocationReference[];
+}
+
 export interface CertificateRecord {
   readonly facts: CertificateFacts;
-  /** null = the proxy forwards fields of the certificate, and not the certificate. */
+  /** null = the proxy forwards only fields of the certificate. */
   readonly reference: CertificateReference | null;
 }
 
-export type RecordVerdict =
+type RecordVerdict =
   | { readonly kind: 'eligible' }
   | { readonly kind: 'ineligible'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: 'certificate_not_seen' };
 
 /**
- * Whether the certificate that an identity was last proven with still names it under the rules as they
- * are now. Revocation is another question.
+ * Judges the last certificate of an identity under the current rules. Revocation is checked
+ * separately.
  *
  * @param record null = the identity was linked before certificates were stored
  * @param subject of the identity, `<source>:<value>`
@@ -59,10 +67,10 @@ export function judgeRecord(
   return verdict.subject === subject ? { kind: 'eligible' } : OTHER_IDENTITY;
 }
 
-/** The identity source or the allowed domains changed: another identity is named now. */
+/** The identity source or the allowed domains changed. */
 const OTHER_IDENTITY = { kind: 'ineligible', reason: 'names_another_identity' } as const;
 
-/** What can be said of a subject alone: a no by its source or domain, and never a yes. */
+/** The subject alone can be refused by source or domain, but not accepted. */
 function judgeSubject(subject: string, rules: CertificateRules, now: number): RecordVerdict {
   const facts = factsOf(subject, rules.identitySource);
   const verdict = facts && judgeClientCertificate(facts, { ...rules, allowedIssuers: [] }, now);
@@ -91,7 +99,7 @@ function factsOf(subject: string, source: CertificateIdentitySource): Certificat
   };
 }
 
-/** When the certificate ends, Unix milliseconds; null = not known. */
+/** Unix milliseconds; null = unknown. */
 export function endOf(record: CertificateRecord | null): number | null {
   return record?.facts.validity?.notAfter ?? null;
 }

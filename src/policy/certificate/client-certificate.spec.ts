@@ -39,7 +39,7 @@ describe(judgeClientCertificate.name, () => {
     ['san_upn', 'san_upn:alice@corp.example'],
     ['subject_cn', 'subject_cn:Alice Novák'],
     ['fingerprint', `fingerprint:${'ab'.repeat(32)}`],
-  ] as const)('names the person by %s', (identitySource, subject) => {
+  ] as const)('identifies the person by %s', (identitySource, subject) => {
     expect(judge({}, { identitySource })).toBe(subject);
   });
 
@@ -66,14 +66,14 @@ describe(judgeClientCertificate.name, () => {
     expect(judge({ upns: emails }, { identitySource: 'san_upn' })).toBe(reason);
   });
 
-  it('takes two spellings of one address for one', () => {
+  it('treats two spellings of one address as one', () => {
     expect(judge({ emails: ['a@corp.example', 'a@CORP.example'] })).toBe(
       'san_email:a@corp.example',
     );
     expect(judge({ emails: ['a@corp.example', 'A@corp.example'] })).toBe('ambiguous-identity');
   });
 
-  it('lets the domain list pick one of two addresses, whole domains only', () => {
+  it('selects one of two addresses by the domain list, whole domains only', () => {
     const emails = ['a@corp.example', 'a@private.example'];
     expect(judge({ emails }, { allowedEmailDomains: ['corp.example'] })).toBe(
       'san_email:a@corp.example',
@@ -92,11 +92,11 @@ describe(judgeClientCertificate.name, () => {
     ['not-yet-valid', { validity: { notBefore: NOW + 1, notAfter: NOW + DAY } }],
     ['wrong-usage', { usages: ['1.3.6.1.5.5.7.3.1'] }],
     ['wrong-usage', { usages: [] }],
-  ] as const)('refuses one that is %s', (reason, changed) => {
+  ] as const)('refuses a certificate that is %s', (reason, changed) => {
     expect(judge(changed)).toBe(reason);
   });
 
-  it('takes a certificate without usages for one of any use', () => {
+  it('accepts a certificate without usages for any use', () => {
     expect(judge({ usages: null })).toBe('san_email:Alice@corp.example');
   });
 
@@ -114,7 +114,7 @@ describe(judgeClientCertificate.name, () => {
     expect(verdict).toBe(isAllowed ? 'san_email:Alice@corp.example' : 'issuer-not-allowed');
   });
 
-  it('refuses an issuer with two common names, or none forwarded, where a list asks for one', () => {
+  it('refuses an issuer with two common names, or none forwarded, where a list requires one', () => {
     const issuer = parseDistinguishedName('CN=Acme Issuing CA,CN=Evil');
     expect(judge({ issuer }, { allowedIssuers: ['Acme Issuing CA'] })).toBe('issuer-not-allowed');
     expect(judge({ issuer: null }, { allowedIssuers: ['Acme Issuing CA'] })).toBe(
@@ -162,7 +162,7 @@ describe(parseDistinguishedName.name, () => {
     expect(parseDistinguishedName(text)).toBeNull();
   });
 
-  it('does not find a second common name inside a value', () => {
+  it('finds no second common name inside a value', () => {
     const name = parseDistinguishedName('CN=a\\,CN\\=admin,O=Acme');
     expect(commonNamesOf(name ?? [])).toEqual(['a,CN=admin']);
   });

@@ -1,10 +1,9 @@
 export type CertificateIdentitySource = 'san_email' | 'san_upn' | 'subject_cn' | 'fingerprint';
 
-/** What a certificate says, or what a proxy that is believed says of one. */
 export interface CertificateFacts {
-  /** Every rfc822Name of the subject alternative name, as it stands. */
+  /** Every rfc822Name of the subject alternative name, unchanged. */
   readonly emails: readonly string[];
-  /** Every user principal name (otherName 1.3.6.1.4.1.311.20.2.3), as it stands. */
+  /** Every user principal name (otherName 1.3.6.1.4.1.311.20.2.3), unchanged. */
   readonly upns: readonly string[];
   readonly commonNames: readonly string[];
   /** SHA-256 of the certificate, lower-case hex; null = not forwarded. */
@@ -25,7 +24,7 @@ export interface CertificateRules {
   readonly allowedIssuers: readonly string[];
 }
 
-export type CertificateRefusal =
+type CertificateRefusal =
   | 'expired'
   | 'not-yet-valid'
   | 'wrong-usage'
@@ -43,14 +42,13 @@ export type CertificateVerdict =
       readonly isAllowed: true;
       /** `<source>:<value>`: another source never names the same account. */
       readonly subject: string;
-      /** The value, for people. */
+      /** For people. */
       readonly login: string;
     }
   | { readonly isAllowed: false; readonly reason: CertificateRefusal };
 
 export const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2';
 
-/** The identity that a verified certificate names, if the operator's rules allow it. */
 export function judgeClientCertificate(
   facts: CertificateFacts,
   rules: CertificateRules,
@@ -93,10 +91,7 @@ function isIssuerAllowed(issuer: DistinguishedName | null, allowed: readonly str
   });
 }
 
-/**
- * One hostile value refuses the certificate, whatever else is in it: an issuer that lets such a one
- * pass does not check what it signs.
- */
+/** One hostile value refuses the certificate: its issuer does not check its input. */
 function identify(facts: CertificateFacts, rules: CertificateRules): CertificateVerdict {
   const source = rules.identitySource;
   const found = candidates(facts, source);
@@ -145,7 +140,7 @@ function flawOf(value: string, source: CertificateIdentitySource): CertificateRe
   if (value.trim() === '') {
     return 'empty-identity';
   }
-  // Format characters hide text or turn its direction.
+  // Format characters hide text or change its direction.
   if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u.test(value)) {
     return 'control-characters';
   }
@@ -159,7 +154,7 @@ function flawOf(value: string, source: CertificateIdentitySource): CertificateRe
   return isWellFormed ? null : 'malformed-identity';
 }
 
-/** Domains have no case. Local parts may have one, so they are left as the authority wrote them. */
+/** Domains are case-insensitive. Local parts may be case-sensitive, so they stay unchanged. */
 function normalized(value: string, source: CertificateIdentitySource): string {
   const text = value.normalize('NFC');
   if (!isAddress(source)) {
@@ -184,14 +179,12 @@ function refused(reason: CertificateRefusal): CertificateVerdict {
   return { isAllowed: false, reason };
 }
 
-/** One attribute of a name. */
-export interface NameAttribute {
-  /** Dotted object identifier. */
+interface NameAttribute {
   readonly type: string;
   readonly value: string;
 }
 
-/** A name as a certificate holds it: sets of attributes, the most general one first. */
+/** In the order of the certificate: sets of attributes, the most general one first. */
 export type DistinguishedName = readonly (readonly NameAttribute[])[];
 
 export const COMMON_NAME = '2.5.4.3';
@@ -220,7 +213,7 @@ const VALUE = /(?:\\[0-9a-f]{2}|\\[ "#+,;<=>\\]|[^\\",;+<>\0])*/iy;
 const TYPE = /\s*([a-z][a-z0-9-]*|\d+(?:\.\d+)+)\s*=\s*/iy;
 
 /**
- * Reads a name in the text form of RFC 4514, with the spaces that openssl puts around `,` and `=`.
+ * Reads RFC 4514, with the spaces that openssl puts around `,` and `=`.
  *
  * @returns in the order of the text; null for anything that could be read in two ways
  */
@@ -254,12 +247,11 @@ export function parseDistinguishedName(text: string): DistinguishedName | null {
   }
 }
 
-/** Values of all common names. */
 export function commonNamesOf(name: DistinguishedName): string[] {
   return name.flat().flatMap(({ type, value }) => (type === COMMON_NAME ? [value] : []));
 }
 
-/** Whether two names have the same attributes, written from either end. */
+/** The names may be written from either end. */
 export function isSameName(a: DistinguishedName, b: DistinguishedName): boolean {
   const wanted = spelled(a);
   return wanted === spelled(b) || wanted === spelled([...b].reverse());

@@ -1,19 +1,20 @@
 export type CertificateDecoder = 'url-pem' | 'base64-der' | 'rfc9440' | 'xfcc' | 'pem-spaces';
 
-/** How one kind of proxy forwards the certificate of its client. */
 export interface ForwardedFormat {
-  /** Header with the certificate, in lower case. */
+  /** In lower case. */
   readonly certificate: string;
-  /** Header with the certificates above it; null = none, or in the same header. */
+  /** Header with the issuing certificates; null = none, or in the same header. */
   readonly chain: string | null;
   readonly decoder: CertificateDecoder;
-  /** Header that must have exactly this value; null = the proxy lets nothing unverified pass. */
+  /**
+   * The header must have exactly this value; null = the proxy forwards only verified certificates.
+   */
   readonly verified: { readonly header: string; readonly value: string } | null;
-  /** Whether the proxy verified nothing, so that this server has to. */
+  /** True if the proxy verifies nothing. */
   readonly isUnverified: boolean;
 }
 
-export type FixedPreset =
+type FixedPreset =
   | 'ingress-nginx'
   | 'envoy'
   | 'traefik'
@@ -35,14 +36,14 @@ const format = (
   ...more,
 });
 
-/** What each preset stands for. Exactly one is active, and none is ever guessed. */
+/** Exactly one format is active, and none is ever guessed. */
 export const FORWARDED_FORMATS: Readonly<Record<FixedPreset, ForwardedFormat>> = {
   'ingress-nginx': format('ssl-client-cert', 'url-pem', {
     verified: { header: 'ssl-client-verify', value: 'SUCCESS' },
   }),
   envoy: format('x-forwarded-client-cert', 'xfcc'),
   traefik: format('x-forwarded-tls-client-cert', 'base64-der'),
-  // 0 is also what HAProxy says of no certificate at all: the certificate has to be there too.
+  // HAProxy also sends 0 without a certificate, so the certificate must be present.
   haproxy: format('x-ssl-client-cert', 'base64-der', {
     verified: { header: 'x-ssl-client-verify', value: '0' },
   }),
@@ -51,7 +52,7 @@ export const FORWARDED_FORMATS: Readonly<Record<FixedPreset, ForwardedFormat>> =
   rfc9440: format('client-cert', 'rfc9440', { chain: 'client-cert-chain' }),
 };
 
-/** Beginnings of the names under which any proxy we know forwards something of a certificate. */
+/** Prefixes of headers with which known proxies forward parts of a certificate. */
 const FAMILIES = [
   'client-cert',
   'ssl-client-',
@@ -65,7 +66,7 @@ const FAMILIES = [
   'cf-client-cert-',
 ];
 
-/** One spelling for all that proxies and gateways take for the same name. */
+/** Returns one spelling for all names that proxies and gateways treat as equal. */
 export function canonicalHeader(name: string): string {
   return name
     .toLowerCase()
@@ -74,10 +75,10 @@ export function canonicalHeader(name: string): string {
 }
 
 /**
- * The canonical name of a header that, in any spelling, may claim something of a client
- * certificate; null for every other header.
+ * Returns the canonical name of a header that may claim something of a certificate, in any
+ * spelling; null for others.
  *
- * @param own canonical names that this configuration reads beside the known ones
+ * @param own canonical names that this configuration reads in addition to the known ones
  */
 export function certificateHeader(name: string, own: ReadonlySet<string>): string | null {
   const canonical = canonicalHeader(name);
@@ -85,18 +86,17 @@ export function certificateHeader(name: string, own: ReadonlySet<string>): strin
   return isClaim ? canonical : null;
 }
 
-/** A header that claims something of a client certificate. */
 export interface ForwardedHeader {
-  /** As it was sent, in lower case. */
+  /** The name as it was sent, in lower case. */
   readonly name: string;
   readonly canonical: string;
   readonly value: string;
 }
 
-/** One value, none, or several: then it is unknown which one the proxy wrote. */
-export type OneHeader = { readonly value: string | null; readonly isTwice: boolean };
+/** If a header is sent twice, the value of the proxy is unknown. */
+type OneHeader = { readonly value: string | null; readonly isTwice: boolean };
 
-/** Reads one header of those the proxy sent: another spelling of the name is not it, but counts. */
+/** Other spellings of the name are ignored as a value, but count as duplicates. */
 export function oneHeader(headers: readonly ForwardedHeader[], name: string): OneHeader {
   const wanted = canonicalHeader(name);
   const alike = headers.filter(({ canonical }) => canonical === wanted);
@@ -107,19 +107,22 @@ export function oneHeader(headers: readonly ForwardedHeader[], name: string): On
   };
 }
 
-/** What proxies write where there is nothing: Apache `(null)`, Caddy the name in braces. */
+/** Placeholders of proxies for an absent value: Apache `(null)`, Caddy the name in braces. */
 function isPlaceholder(value: string): boolean {
   return value === '' || value === '(null)' || value === 'NONE' || /^\{.*\}$/.test(value);
 }
 
 export type ForwardedRefusal = 'header-twice' | 'not-verified';
 
-export type ForwardedText =
+type ForwardedText =
   | { readonly kind: 'absent' }
   | { readonly kind: 'refused'; readonly reason: ForwardedRefusal }
   | { readonly kind: 'certificate'; readonly text: string; readonly chain: string | null };
 
-/** The encoded certificate that a believed proxy vouches for (duplicates, placeholders, verdict). */
+/**
+ * Returns the encoded certificate after checks of duplicates, placeholders and the verification
+ * result.
+ */
 export function forwardedText(
   headers: readonly ForwardedHeader[],
   { certificate, chain, verified }: ForwardedFormat,

@@ -33,7 +33,7 @@ function outcome(rules: Partial<EligibilityRules>, facts: Partial<EligibilityFac
 }
 
 describe(judgeEligibility, () => {
-  it('restricts no one when every list is empty', () => {
+  it('allows every person when every list is empty', () => {
     const nothing = { login: null, email: null, emailVerified: false, groups: null };
     expect(outcome({}, nothing)).toBe('eligible');
     expect(outcome({ orgMatch: 'all' }, nothing)).toBe('eligible');
@@ -57,7 +57,7 @@ describe(judgeEligibility, () => {
       expect(outcome({ users })).toBe('eligible');
       const refused = 'ineligible: user_not_allowed';
       expect(outcome({ users }, { emailVerified: false })).toBe(refused);
-      // A login and, at some providers, a subject are texts that a person can choose.
+      // A person can choose a login and, at some providers, a subject.
       const login = 'alice@acme.example';
       expect(outcome({ users }, { login, email: null })).toBe(refused);
       expect(outcome({ users }, { login, email: login, emailVerified: false })).toBe(refused);
@@ -80,7 +80,7 @@ describe(judgeEligibility, () => {
     expect(outcome({ users: [entry], matchSubjects })).toBe(expected);
   });
 
-  it('matches a login that looks like an e-mail address where login: says so', () => {
+  it('matches a login that looks like an e-mail address where login: is given', () => {
     const users = ['login:alice@acme.example'];
     expect(outcome({ users }, { login: 'alice@acme.example', email: null })).toBe('eligible');
   });
@@ -103,14 +103,14 @@ describe(judgeEligibility, () => {
     expect(outcome({ emailDomains: ['acme.example'] }, { email })).toBe(expected);
   });
 
-  it('does not take a letter that only lower-cases into the listed domain', () => {
+  it('refuses a letter that becomes the listed domain only in lower case', () => {
     const email = 'alice@\u212Aiosk.example';
     expect(outcome({ emailDomains: ['kiosk.example'] }, { email })).toBe(
       'ineligible: email_domain_not_allowed',
     );
   });
 
-  it('needs a verified domain, and says so', () => {
+  it('requires a verified domain, and reports it', () => {
     const emailDomains = ['acme.example'];
     expect(outcome({ emailDomains }, { emailVerified: false })).toBe(
       'ineligible: email_unverified',
@@ -159,19 +159,19 @@ describe(judgeEligibility, () => {
     expect(outcome({ orgs, orgMatch: 'all' }, { memberships })).toBe(all);
   });
 
-  it('takes an organisation that was not queried for unknown, whatever its name', () => {
+  it('treats an organisation that was not queried as unknown, regardless of its name', () => {
     expect(outcome({ orgs: ['acme'] })).toBe(unknown);
     expect(outcome({ orgs: ['constructor'] })).toBe(unknown);
   });
 
-  it('lets a definite no of one rule stand beside an unknown one', () => {
+  it('refuses by a definite no of one rule next to an unknown one', () => {
     expect(outcome({ orgs: ['acme'], users: ['bob'] })).toBe('ineligible: user_not_allowed');
     expect(outcome({ orgs: ['acme'], users: ['alice'] })).toBe(unknown);
   });
 });
 
 describe(foldCase, () => {
-  it('folds letters, but none from outside ASCII into it', () => {
+  it('folds letters, and none from outside ASCII into it', () => {
     expect(foldCase('ACME-Größe')).toBe('acme-größe');
     expect(foldCase('\u212A')).toBe('\u212A');
   });

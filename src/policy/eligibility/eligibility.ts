@@ -1,7 +1,6 @@
-/** What the last re-check of an identity said. `unknown` is not a no. */
+/** The result of the last re-check of an identity. `unknown` is not a no. */
 export type EligibilityStatus = 'unknown' | 'eligible' | 'ineligible';
 
-/** The cached eligibility result on an identity record, as clients see it. */
 export interface Eligibility {
   readonly status: EligibilityStatus;
   readonly reason: string | null;
@@ -10,44 +9,42 @@ export interface Eligibility {
   readonly nextCheckAt: number | null;
 }
 
-/** What a provider says about membership in one organisation. */
 export type Membership = 'active' | 'pending' | 'none' | 'unknown';
 
-/** What eligibility is judged on, as the provider reported it. */
 export interface EligibilityFacts {
   readonly login: string | null;
   readonly email: string | null;
-  /** Whether the address may be believed: the provider verified it, or is trusted to have. */
+  /** True if the address may be believed: the provider verified it, or is trusted to have. */
   readonly emailVerified: boolean;
-  /** null = the provider did not report them, or they could not be read: not the same as none. */
+  /** null = not reported or unreadable, which differs from none. */
   readonly groups: readonly string[] | null;
-  /** Only organisations the rules ask about, in lower case; one that is absent was not asked about. */
+  /** Only organisations of the rules, in lower case; an absent one was not requested. */
   readonly memberships: Readonly<Record<string, Membership>>;
+  /** Object id in Microsoft Entra ID; absent where no directory is matched by it. */
+  readonly oid?: string;
 }
 
-/** The operator's allow rules for one provider. Every list that is not empty must be met. */
+/** The operator's allow rules for one provider. Every non-empty list must match. */
 export interface EligibilityRules {
-  /** Entries as {@link readUserEntry} reads them. Empty = no restriction. */
+  /** Entries of {@link readUserEntry}. Empty = no restriction. */
   readonly users: readonly string[];
-  /** Whether an entry without a prefix and without `@` may be a subject, besides a login. */
+  /** True if an entry without a prefix and without `@` may also match a subject. */
   readonly matchSubjects: boolean;
   /** Whole domains of a believed e-mail address. Empty = no restriction. */
   readonly emailDomains: readonly string[];
-  /** Groups of which one is needed. Empty = no restriction. */
   readonly groupsAny: readonly string[];
-  /** Groups that are all needed. Empty = no restriction. */
   readonly groupsAll: readonly string[];
-  /** Organisations, of which one (`any`) or every one (`all`) is needed. Empty = no restriction. */
+  /** Organisations of which one (`any`) or every one (`all`) is needed. Empty = no restriction. */
   readonly orgs: readonly string[];
   readonly orgMatch: 'any' | 'all';
 }
 
-export interface EligibilityPerson {
+interface EligibilityPerson {
   readonly subject: string;
   readonly facts: EligibilityFacts;
 }
 
-export type IneligibleReason =
+type IneligibleReason =
   | 'user_not_allowed'
   | 'email_unverified'
   | 'email_domain_not_allowed'
@@ -56,7 +53,7 @@ export type IneligibleReason =
   | 'organization_membership_pending'
   | 'organization_membership_missing';
 
-/** Unknown is not no: a provider that could not say is not one that said no. */
+/** Unknown is not a refusal: the provider could not answer. */
 export type EligibilityVerdict =
   | { readonly status: 'eligible' }
   | { readonly status: 'ineligible'; readonly reason: IneligibleReason }
@@ -65,8 +62,8 @@ export type EligibilityVerdict =
 const ELIGIBLE: EligibilityVerdict = { status: 'eligible' };
 
 /**
- * Whether the person is eligible under the rules, compared without case. A definite no of one rule stands
- * whatever another one could not find out; without any rule every identity that the provider knows is eligible.
+ * Judges without case. A definite no of one rule stands whatever another one could not find out.
+ * Without rules every identity that the provider knows is eligible.
  */
 export function judgeEligibility(
   rules: EligibilityRules,
@@ -163,22 +160,19 @@ function ineligible(reason: IneligibleReason): EligibilityVerdict {
   return { status: 'ineligible', reason };
 }
 
-/** What an entry of a list of users names. */
 export type UserEntryKind = 'subject' | 'login' | 'email' | 'name';
 
-export interface UserEntry {
+interface UserEntry {
   /** `name`: no prefix and no `@`, so it may be a login or a subject. */
   readonly kind: UserEntryKind;
-  /** Without the prefix. */
   readonly value: string;
 }
 
 const PREFIXES = { 'sub:': 'subject', 'login:': 'login', 'email:': 'email' } as const;
 
 /**
- * Reads an entry of a list of users. `sub:`, `login:` and `email:` say what is meant. Without a
- * prefix, an entry with `@` is an e-mail address and nothing else: a login is text that people may
- * choose, and one person could choose the address of another.
+ * An entry with `@` and no prefix is only an e-mail address: people may choose their login, and
+ * could choose the address of another person.
  */
 export function readUserEntry(entry: string): UserEntry {
   for (const [prefix, kind] of Object.entries(PREFIXES)) {
@@ -189,7 +183,7 @@ export function readUserEntry(entry: string): UserEntry {
   return { kind: entry.includes('@') ? 'email' : 'name', value: entry };
 }
 
-/** What is wrong with an entry, to follow its place in the configuration; null when nothing is. */
+/** The problem of an entry, or null. */
 export function userEntryFailure(entry: string): string | null {
   const { kind, value } = readUserEntry(entry);
   if (value === '') {
@@ -203,9 +197,8 @@ export function userEntryFailure(entry: string): string | null {
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * The text for a comparison without case. A letter outside ASCII never becomes one inside it: the
- * Kelvin sign lower-cased is a plain k, which would let an attacker register a look-alike of a
- * listed name.
+ * A letter outside ASCII never becomes one inside it: the lower-case Kelvin sign is a plain k, with
+ * which an attacker could imitate a listed name.
  */
 export function foldCase(text: string): string {
   return text.replace(/./gsu, (letter) => {

@@ -15,7 +15,7 @@ describe(isOfAuthority.name, () => {
     expect(isOfAuthority(stored, AUTHORITY)).toBe(expected);
   });
 
-  it('asks for no issuer where identities have none', () => {
+  it('requires no issuer where identities have none', () => {
     expect(isOfAuthority(null, null)).toBe(true);
     expect(issuersOf(AUTHORITY)).toEqual(['https://new.example', 'https://old.example']);
   });
@@ -38,11 +38,11 @@ const linked: LinkedIdentity = {
 };
 
 describe(judgeLink.name, () => {
-  it('links an identity that no account has', () => {
+  it('links a new identity', () => {
     expect(judgeLink(request, [])).toEqual({ kind: 'insert' });
   });
 
-  it('refreshes the identity that the account has, and says when it looks different', () => {
+  it('refreshes the identity of the account, and reports a changed display', () => {
     expect(judgeLink(request, [linked])).toEqual({ kind: 'refresh', change: 'none' });
     const renamed = { ...linked, login: 'alice-before' };
     expect(judgeLink(request, [renamed])).toEqual({ kind: 'refresh', change: 'renamed' });
@@ -60,22 +60,28 @@ describe(judgeLink.name, () => {
         { ...linked, subject: 'bob' },
       ],
     ],
-  ])('refuses when %s', (_, met) => {
-    expect(judgeLink(request, met)).toEqual({ kind: 'refuse', code: 'provider-already-linked' });
+  ])('refuses when %s', (_, identities) => {
+    expect(judgeLink(request, identities)).toEqual({
+      kind: 'refuse',
+      code: 'provider-already-linked',
+    });
   });
 
   it.each<[string, LinkedIdentity[]]>([
     ['of the same account', [{ ...linked, issuer: 'https://other.example' }]],
     ['of another account', [{ ...linked, accountId: 'b', issuer: 'https://other.example' }]],
     [
-      'of another account, beside one of this account',
+      'of another account, and one of this account',
       [
         { ...linked, subject: 'bob' },
         { ...linked, accountId: 'b', issuer: 'https://other.example' },
       ],
     ],
-  ])('takes the same subject of another issuer, %s, for another person', (_, met) => {
-    expect(judgeLink(request, met)).toEqual({ kind: 'foreign', issuer: 'https://other.example' });
+  ])('treats the same subject of another issuer, %s, as another person', (_, identities) => {
+    expect(judgeLink(request, identities)).toEqual({
+      kind: 'foreign',
+      issuer: 'https://other.example',
+    });
   });
 
   it.each([null, 'https://old.example'])('refreshes an identity of the issuer %j', (issuer) => {
@@ -83,7 +89,7 @@ describe(judgeLink.name, () => {
     expect(judgeLink(request, [{ ...linked, issuer }])).toEqual(refreshed);
   });
 
-  it('lets a no stand that is newer than the proof, and an older one not', () => {
+  it('keeps a refusal that is newer than the proof, and replaces an older one', () => {
     const refused = { ...linked, status: 'ineligible' as const, checkedAt: 1001 };
     expect(judgeLink(request, [refused])).toEqual({ kind: 'refuse', code: 'not-eligible' });
     const regained = { ...refused, checkedAt: 1000 };

@@ -1,6 +1,6 @@
 import type { EligibilityStatus } from './eligibility.js';
 
-/** Who names the people of a provider. */
+/** The authority that names the people of a provider. */
 export interface Authority {
   /** OpenID Connect: the issuer. GitHub: the address of the server. */
   readonly issuer: string;
@@ -9,8 +9,8 @@ export interface Authority {
 }
 
 /**
- * Whether an identity belongs to the authority. A subject is unique within its issuer only (OpenID
- * Connect Core 1.0, 2): at another issuer the same subject is another person.
+ * A subject is unique within its issuer only (OpenID Connect Core 1.0, 2): at another issuer the
+ * same subject is another person.
  *
  * @param stored null = stored before issuers were; the next confirmation by the provider adopts it
  * @param authority null = identities of this kind have no issuer (certificates)
@@ -24,32 +24,30 @@ export function isOfAuthority(stored: string | null, authority: Authority | null
   );
 }
 
-/** Every issuer whose identities belong to the authority. */
 export function issuersOf({ issuer, formerIssuers }: Authority): string[] {
   return [issuer, ...formerIssuers];
 }
 
-/** An identity that is linked to some account. */
 export interface LinkedIdentity {
   readonly accountId: string;
   readonly subject: string;
-  /** Who named it; null = stored before issuers were. */
+  /** null = stored before issuers were. */
   readonly issuer: string | null;
   readonly login: string | null;
   readonly status: EligibilityStatus;
-  /** When its provider last gave a definite answer, Unix milliseconds; null = never. */
+  /** Time of the last definite answer, Unix milliseconds; null = never. */
   readonly checkedAt: number | null;
 }
 
-/** An identity that was just proven, and the account it is for. */
-export interface LinkRequest extends Pick<LinkedIdentity, 'accountId' | 'subject' | 'login'> {
+/** A proven identity with the account to link it to. */
+interface LinkRequest extends Pick<LinkedIdentity, 'accountId' | 'subject' | 'login'> {
   /** null = identities of this kind have no issuer. */
   readonly authority: Authority | null;
-  /** When the provider said so, Unix milliseconds. */
+  /** Time of the provider's answer, Unix milliseconds. */
   readonly checkedAt: number;
 }
 
-export type LinkDecision =
+type LinkDecision =
   | { readonly kind: 'insert' }
   | { readonly kind: 'refresh'; readonly change: 'regained' | 'renamed' | 'none' }
   | { readonly kind: 'refuse'; readonly code: 'provider-already-linked' | 'not-eligible' }
@@ -57,16 +55,15 @@ export type LinkDecision =
   | { readonly kind: 'foreign'; readonly issuer: string | null };
 
 /**
- * What linking a proven identity to an account comes to, given the identities of that provider
- * which it meets. One identity has one account, and an account has one identity per provider:
- * another one has to be unlinked first. A no that is newer than the proof stands.
+ * One identity has one account, and an account has one identity per provider: another one has to be
+ * unlinked first. A no that is newer than the proof stands.
  */
-export function judgeLink(request: LinkRequest, met: readonly LinkedIdentity[]): LinkDecision {
-  const [identity, ...others] = met;
+export function judgeLink(request: LinkRequest, linked: readonly LinkedIdentity[]): LinkDecision {
+  const [identity, ...others] = linked;
   if (identity === undefined) {
     return { kind: 'insert' };
   }
-  const foreign = met.find(
+  const foreign = linked.find(
     ({ subject, issuer }) =>
       subject === request.subject && !isOfAuthority(issuer, request.authority),
   );

@@ -32,30 +32,39 @@ describe(judgeIdentity, () => {
     ['eligible', NOW - 10 * INTERVAL, { ...strict, enabled: false }, true],
   ] as const;
   it.each(cases)('%s, last answer at %s, %j: allowed %s', (status, checkedAt, rules, isAllowed) => {
-    const identity = { status, checkedAt, failures: 1 };
+    const identity = { status, reason: null, checkedAt, failures: 1 };
     expect(judgeIdentity(identity, rules, NOW).isAllowed).toBe(isAllowed);
   });
 
-  it('says until when a strict answer holds, to the millisecond', () => {
+  it('returns the end of a strict answer to the millisecond', () => {
     const identity = { ...good, failures: 1 };
     expect(judgeIdentity(identity, strict, NOW)).toEqual({
       isAllowed: true,
       until: NOW + INTERVAL,
     });
-    expect(judgeIdentity(identity, strict, NOW + INTERVAL)).toEqual({ isAllowed: false });
+    expect(judgeIdentity(identity, strict, NOW + INTERVAL)).toEqual({
+      isAllowed: false,
+      code: 'not-eligible',
+    });
   });
 
-  it('leaves the check that is due its time, while none has failed', () => {
+  it('keeps the time of a due check while none has failed', () => {
     const until = nextCheckAt(strict, NOW) + 2 * MINUTE;
     expect(judgeIdentity(good, strict, NOW)).toEqual({ isAllowed: true, until });
-    expect(judgeIdentity(good, strict, until)).toEqual({ isAllowed: false });
+    expect(judgeIdentity(good, strict, until)).toEqual({
+      isAllowed: false,
+      code: 'not-eligible',
+    });
     const short = { ...strict, intervalSeconds: 60 };
-    expect(judgeIdentity(good, short, NOW + 1.5 * MINUTE)).toEqual({ isAllowed: false });
+    expect(judgeIdentity(good, short, NOW + 1.5 * MINUTE)).toEqual({
+      isAllowed: false,
+      code: 'not-eligible',
+    });
   });
 });
 
 describe(firstCheckAt, () => {
-  it('is spread over the second half of the interval', () => {
+  it('spreads over the second half of the interval', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (random) => {
         const wait = firstCheckAt(lenient, NOW, random) - NOW;
@@ -73,7 +82,7 @@ describe(nextCheckAt, () => {
     'begins one interval after the check before it began: %s',
     (kind) => {
       const verdict = kind === 'eligible' ? { kind } : { kind, reason: 'not_a_member' };
-      const times = { askedAt: NOW, now: NOW + MINUTE };
+      const times = { startedAt: NOW, now: NOW + MINUTE };
       expect(applyRecheck(good, verdict, lenient, times, 0.5)).toMatchObject({
         checkedAt: NOW + MINUTE,
         nextCheckAt: NOW + INTERVAL,
@@ -83,12 +92,12 @@ describe(nextCheckAt, () => {
 });
 
 describe(retryCheckAt, () => {
-  it('doubles, and tries at least four times an interval', () => {
+  it('doubles the delay, and tries at least four times an interval', () => {
     const waits = [1, 2, 3, 30, 4000].map((n) => retryCheckAt(lenient, n, NOW, 0) - NOW);
     expect(waits).toEqual([5000, 10_000, 20_000, INTERVAL / 4, INTERVAL / 4]);
   });
 
-  it('spreads those that failed together', () => {
+  it('spreads checks that failed together', () => {
     expect(retryCheckAt(lenient, 30, NOW, 1) - NOW).toBe(INTERVAL / 8);
   });
 
@@ -99,17 +108,17 @@ describe(retryCheckAt, () => {
 });
 
 describe(applyRecheck, () => {
-  const at = (now: number) => ({ askedAt: now, now });
+  const at = (now: number) => ({ startedAt: now, now });
   const unknown = { kind: 'unknown', reason: 'timeout' } as const;
   const no = { kind: 'ineligible', reason: 'not_a_member' } as const;
 
-  it.each([lenient, strict])('takes a definite no in both modes: %j', (rules) => {
+  it.each([lenient, strict])('accepts a definite no in both modes: %j', (rules) => {
     const after = applyRecheck(good, no, rules, at(NOW), 0);
     expect(after).toMatchObject({ status: 'ineligible', reason: 'not_a_member', checkedAt: NOW });
     expect(changeBetween(good, after)).toBe('lost');
   });
 
-  it('keeps a good answer while the provider is silent, for ever where not strict', () => {
+  it('keeps a good answer while the provider is unavailable, without a limit where not strict', () => {
     const after = applyRecheck(good, unknown, lenient, at(NOW + 99 * INTERVAL), 0);
     expect(after).toMatchObject({ status: 'eligible', reason: 'timeout', checkedAt: NOW });
     expect(after.failures).toBe(1);
@@ -127,7 +136,7 @@ describe(applyRecheck, () => {
     );
   });
 
-  it('never turns a no into anything else without a definite yes', () => {
+  it('changes a refusal only by a definite yes', () => {
     const refused: EligibilityRecord = { ...good, status: 'ineligible', reason: 'not_a_member' };
     for (const rules of [lenient, strict]) {
       const after = applyRecheck(refused, unknown, rules, at(NOW + 9 * INTERVAL), 0);
@@ -143,16 +152,16 @@ describe(applyRecheck, () => {
 describe(underCurrentRules, () => {
   const no = { status: 'ineligible', reason: 'user_not_allowed' } as const;
 
-  it('makes a no of a good answer that the rules refuse now', () => {
+  it('refuses a good answer that the current rules refuse', () => {
     const now = underCurrentRules(good, no);
     expect(now).toEqual({ ...good, ...no });
-    const times = { askedAt: NOW, now: NOW };
+    const times = { startedAt: NOW, now: NOW };
     const after = applyRecheck(now, { kind: 'unknown', reason: 'timeout' }, lenient, times, 0);
     expect(after).toMatchObject({ ...no, checkedAt: good.checkedAt, failures: 1 });
     expect(changeBetween(good, after)).toBe('lost');
   });
 
-  it('never makes a yes, and keeps what it cannot judge', () => {
+  it('never allows a refused answer, and keeps undecidable ones', () => {
     const refused = { ...good, status: 'ineligible', reason: 'invalid_grant' } as const;
     expect(underCurrentRules(refused, { status: 'eligible' })).toBe(refused);
     expect(underCurrentRules(refused, no)).toBe(refused);
@@ -169,13 +178,16 @@ describe(isConcerned, () => {
     // The provider itself refused.
     ['ineligible', 'eligible', 'eligible', false],
     ['ineligible', 'ineligible', 'ineligible', false],
-    // Another replica stored a yes under the former rules.
+    // Another replica stored a positive answer under the former rules.
     ['eligible', 'ineligible', 'ineligible', true],
     ['eligible', 'eligible', 'unknown', true],
     ['eligible', null, null, true],
-  ] as const)('stored %s, before %s, now %s: %s', (status, before, after, expected) => {
-    expect(isConcerned(status, before, after)).toBe(expected);
-  });
+  ] as const)(
+    'changes access from stored %s, before %s, now %s: %s',
+    (status, before, after, expected) => {
+      expect(isConcerned(status, before, after)).toBe(expected);
+    },
+  );
 });
 
 describe(removedUserIn, () => {
@@ -183,7 +195,7 @@ describe(removedUserIn, () => {
     ['organization', { action: 'member_removed', membership: { user: { id: 7 } } }],
     ['membership', { action: 'removed', member: { id: 7 } }],
     ['github_app_authorization', { action: 'revoked', sender: { id: 7 } }],
-  ])('finds who may have left in %s', (event, payload) => {
+  ])('finds the people who may have left in %s', (event, payload) => {
     expect(removedUserIn(event, payload)).toBe('7');
     expect(removedUserIn(event, { ...payload, action: 'added' })).toBeNull();
   });

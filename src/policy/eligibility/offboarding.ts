@@ -1,101 +1,124 @@
 import type { EligibilityStatus, EligibilityVerdict } from './eligibility.js';
 
-/** The operator's decisions about offboarding. */
 export interface OffboardingRules {
   readonly enabled: boolean;
   /** The time between a definite answer about an identity and its next scheduled check. */
   readonly intervalSeconds: number;
-  /** Whether a provider that gives no answer for a whole interval counts as a no. */
+  /** True if a provider that gives no answer for a whole interval counts as a no. */
   readonly strict: boolean;
+  /** Providers whose directory has to show a person as active. Absent or empty = none. */
+  readonly directories?: readonly string[];
 }
 
-/** The part of an identity record that eligibility hangs on. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface EligibilityRecord {
   readonly status: EligibilityStatus;
   readonly reason: string | null;
-  /** When the provider last gave a definite answer, yes or no; null = never. */
+  /** Time of the provider's last definite answer; null = never. */
   readonly checkedAt: number | null;
   /** Checks without a definite answer since then. */
   readonly failures: number;
 }
 
-/** A record after a check, with the time of its next one. */
 export interface ScheduledRecord extends EligibilityRecord {
   readonly nextCheckAt: number;
 }
 
-/** What one re-check came to, judged against the provider's rules. */
-export type RecheckVerdict =
+/** The answer of a provider, judged against the rules. */
+export type ProviderVerdict =
   | { readonly kind: 'eligible' }
   | { readonly kind: 'ineligible'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string; readonly retryAfterMs?: number };
 
+export type RecheckVerdict =
+  | ProviderVerdict
+  /** The provider gave nothing to ask with: only another login there brings an answer. */
+  | { readonly kind: 'login_needed'; readonly reason: LoginNeededReason };
+
+const LOGIN_NEEDED_REASONS = ['no_refresh_token', 'no_user_token', 'user_token_expired'] as const;
+
+export type LoginNeededReason = (typeof LOGIN_NEEDED_REASONS)[number];
+
 /** When a check began and ended, Unix milliseconds. */
-export interface CheckTimes {
-  readonly askedAt: number;
+interface CheckTimes {
+  readonly startedAt: number;
   readonly now: number;
 }
 
-export type IdentityDecision =
+type IdentityDecision =
   /** `until`: from then on, Unix milliseconds, the answer is no unless a check renewed it. */
-  { readonly isAllowed: true; readonly until: number } | { readonly isAllowed: false };
+  | { readonly isAllowed: true; readonly until: number }
+  /** `provider-required`: logging in at the provider again is the way back. */
+  | { readonly isAllowed: false; readonly code: 'not-eligible' | 'provider-required' };
 
-/** The first check of an identity comes after this share of the interval at the earliest. */
+/** The first check takes place after this share of the interval, or later. */
 const EARLIEST_PHASE = 0.5;
 
-/** For a check that is due: its place in the queue, and the requests to the provider. */
+/** Limit of a due check: its wait in the queue, and the requests to the provider. */
 const LONGEST_CHECK_MS = 120_000;
 
 const FIRST_RETRY_MS = 5_000;
-/** At least this many tries fit into an interval. */
+/** Least number of attempts within an interval. */
 const TRIES_PER_INTERVAL = 4;
-/** A retry waits between this share of its delay and all of it. */
+/** A retry waits for at least this share of its delay. */
 const RETRY_SPREAD = 0.5;
 
 /**
- * Whether the cached eligibility of an identity allows access (contract, Required providers
- * and offboarding). Unknown is a no only where strict, once the last good answer is older than the
- * interval; where nothing is re-checked, strict has no meaning. A check takes place after the
- * interval, so an answer that no check has failed to renew counts until that one must have ended.
+ * Judges the cached eligibility (contract, Required providers and offboarding). Unknown is a no
+ * only where strict, once the last good answer is older than the interval. A check follows the
+ * interval, so an answer counts until that check must have ended. Where the provider gives nothing
+ * to ask with, the last login counts for one interval in both modes.
  */
 export function judgeIdentity(
-  identity: Omit<EligibilityRecord, 'reason'>,
+  identity: EligibilityRecord,
   rules: OffboardingRules,
   now: number,
 ): IdentityDecision {
   if (identity.status === 'ineligible') {
-    return { isAllowed: false };
+    return { isAllowed: false, code: 'not-eligible' };
+  }
+  const intervalMs = rules.intervalSeconds * 1000;
+  if (rules.enabled && waitsForLogin(identity)) {
+    const until = lastLoginCountsUntil(identity, rules);
+    return now < until ? { isAllowed: true, until } : { isAllowed: false, code: LOGIN_NEEDED };
   }
   if (!rules.enabled || !rules.strict) {
     return { isAllowed: true, until: Infinity };
   }
-  const intervalMs = rules.intervalSeconds * 1000;
   const pendingMs = Math.min(LONGEST_CHECK_MS, intervalMs / 2);
   const graceMs = identity.failures === 0 ? pendingMs : 0;
   const until = (identity.checkedAt ?? -Infinity) + intervalMs + graceMs;
-  return now < until ? { isAllowed: true, until } : { isAllowed: false };
+  return now < until ? { isAllowed: true, until } : { isAllowed: false, code: 'not-eligible' };
 }
 
-/**
- * When an identity that was just linked is checked for the first time, within the interval.
- *
- * @param random 0 to 1: spreads identities that were linked at the same moment
- */
+const LOGIN_NEEDED = 'provider-required';
+
+export function waitsForLogin({ reason }: Pick<EligibilityRecord, 'reason'>): boolean {
+  return LOGIN_NEEDED_REASONS.some((known) => known === reason);
+}
+
+function lastLoginCountsUntil(
+  { checkedAt }: Pick<EligibilityRecord, 'checkedAt'>,
+  { intervalSeconds }: OffboardingRules,
+): number {
+  return (checkedAt ?? -Infinity) + intervalSeconds * 1000;
+}
+
+/** @param random 0 to 1: spreads identities that were linked at the same time */
 export function firstCheckAt(rules: OffboardingRules, now: number, random: number): number {
   return now + Math.round(rules.intervalSeconds * 1000 * (1 - EARLIEST_PHASE * random));
 }
 
 /**
- * When an identity with a definite answer is checked again: neither earlier, as providers are asked
- * once per interval, nor later, as access ends within it.
+ * Providers are asked once per interval, not earlier; access ends after it, so not later.
  *
- * @param askedAt when the check that was answered began
+ * @param startedAt start of the answered check
  */
-export function nextCheckAt(rules: OffboardingRules, askedAt: number): number {
-  return askedAt + rules.intervalSeconds * 1000;
+export function nextCheckAt(rules: OffboardingRules, startedAt: number): number {
+  return startedAt + rules.intervalSeconds * 1000;
 }
 
-/** When to ask again after `failures` checks without an answer: doubling, within the interval. */
+/** Backs off exponentially within the interval. */
 export function retryCheckAt(
   rules: OffboardingRules,
   failures: number,
@@ -111,14 +134,14 @@ export function retryCheckAt(
 }
 
 /**
- * What a re-check does to the record. A definite answer counts in both modes; without one the last
- * answer stays, except that strict stops trusting a good one that has grown too old.
+ * Without a definite answer the last one stays, except that strict mode stops trusting an old good
+ * one.
  */
 export function applyRecheck(
   record: EligibilityRecord,
   verdict: RecheckVerdict,
   rules: OffboardingRules,
-  { askedAt, now }: CheckTimes,
+  { startedAt, now }: CheckTimes,
   random: number,
 ): ScheduledRecord {
   switch (verdict.kind) {
@@ -129,16 +152,37 @@ export function applyRecheck(
         reason: verdict.kind === 'ineligible' ? verdict.reason : null,
         checkedAt: now,
         failures: 0,
-        nextCheckAt: nextCheckAt(rules, askedAt),
+        nextCheckAt: nextCheckAt(rules, startedAt),
       };
     case 'unknown':
       return unanswered(record, verdict, rules, now, random);
+    case 'login_needed':
+      return awaitingLogin(record, verdict, rules, { startedAt, now });
   }
 }
 
 /**
- * The record before a check, where the last answer would be a no under the rules as they are now:
- * that stands as any no does when the provider gives no answer.
+ * Another check before the next login is useless, so the record waits for the end of the interval.
+ */
+function awaitingLogin(
+  record: EligibilityRecord,
+  { reason }: Extract<RecheckVerdict, { kind: 'login_needed' }>,
+  rules: OffboardingRules,
+  { startedAt, now }: CheckTimes,
+): ScheduledRecord {
+  const { checkedAt, status } = record;
+  const next = nextCheckAt(rules, startedAt);
+  if (status === 'ineligible') {
+    return { ...record, failures: 0, nextCheckAt: next };
+  }
+  const until = lastLoginCountsUntil(record, rules);
+  return now < until
+    ? { status, reason, checkedAt, failures: 0, nextCheckAt: Math.max(until, now + 1000) }
+    : { status: 'unknown', reason, checkedAt, failures: 0, nextCheckAt: next };
+}
+
+/**
+ * A no of the current rules about the last answer stands when the provider gives no answer.
  *
  * @param verdict on the facts of the last answer; null = there are none
  */
@@ -152,8 +196,8 @@ export function underCurrentRules(
 }
 
 /**
- * Whether changed rules may change what is stored of an identity, so that it has to be checked now. It
- * also has to where a check under the former rules, by another replica, is what was stored.
+ * Returns true if an identity has to be checked now: rules changed, or another replica stored a
+ * check under the former ones.
  *
  * @param before what the former rules make of the last answer; null = there is none to judge
  * @param after what the changed rules make of it
@@ -175,7 +219,8 @@ function unanswered(
 ): ScheduledRecord {
   const failures = record.failures + 1;
   const isKept = judgeIdentity({ ...record, failures }, rules, now).isAllowed;
-  const hasAnswer = record.status === 'ineligible';
+  const hasAnswer =
+    record.status === 'ineligible' || (record.status === 'unknown' && waitsForLogin(record));
   return {
     status: isKept || hasAnswer ? record.status : 'unknown',
     reason: hasAnswer ? record.reason : verdict.reason,
@@ -185,7 +230,7 @@ function unanswered(
   };
 }
 
-/** What a check changed for the account, as far as access is concerned. */
+/** The change of access that a check caused for the account. */
 export function changeBetween(
   before: EligibilityRecord,
   after: EligibilityRecord,
@@ -198,14 +243,16 @@ export function changeBetween(
   return after.status === 'eligible' && before.status !== 'eligible' ? 'regained' : 'none';
 }
 
-/** Events of GitHub's webhook after which a user may have lost membership, with the path of the user's id. */
+/**
+ * Events of GitHub's webhook after which a user may have lost membership, with the path of the id.
+ */
 const REMOVALS: Readonly<Record<string, readonly [action: string, path: readonly string[]]>> = {
   organization: ['member_removed', ['membership', 'user', 'id']],
   membership: ['removed', ['member', 'id']],
   github_app_authorization: ['revoked', ['sender', 'id']],
 };
 
-/** The numeric id of the user who may have lost membership, as text; null for any other event. */
+/** Returns the numeric id of the user as text; null for any other event. */
 export function removedUserIn(event: string, payload: unknown): string | null {
   const row = Object.hasOwn(REMOVALS, event) ? REMOVALS[event] : undefined;
   if (row === undefined || valueAt(payload, ['action']) !== row[0]) {

@@ -1,10 +1,9 @@
 import type { EligibilityRules } from './eligibility.js';
 
-/** What clients show of a provider, whatever its protocol. */
-export interface ProviderPresentation {
+interface ProviderPresentation {
   readonly id: string;
   readonly displayName: string;
-  /** Whether its callback at this server and the address that browsers return to are known. */
+  /** True if its callback at this server and the return address of browsers are known. */
   readonly isOAuthConfigured: boolean;
   readonly ui: { readonly iconHint: string | null; readonly buttonColor: string | null };
 }
@@ -25,71 +24,118 @@ export interface OidcRules extends ProviderPresentation {
     readonly groupsAny: readonly string[];
     readonly groupsAll: readonly string[];
   };
-  /** What makes an e-mail address count: a verified claim, or that this issuer says so. */
+  /** The condition for an e-mail address to count: a verified claim, or this issuer's word. */
   readonly emailVerification: 'required' | 'trustedIssuer';
   readonly storeRefreshToken: boolean;
+  readonly scopes: readonly string[];
   /** Where set, re-checks ask the directory of Google Workspace, and need no token of the person. */
   readonly googleWorkspaceGroups: object | null;
+  /** The directory that reports the people of this provider (SCIM); null = none. */
+  readonly scim: DirectoryRules | null;
 }
 
-/** The operator's decisions about the identities of one provider. */
+export interface DirectoryRules {
+  /**
+   * The fact of an identity that names a person of the directory: `externalId` is the subject, or for
+   * `oid` the object id of Microsoft Entra ID.
+   */
+  readonly match: 'externalId' | 'oid' | 'userName' | 'email';
+  /** True if the directory has to show a person as active. */
+  readonly required: boolean;
+}
+
+/** The operator's settings for the identities of one provider. */
 export type ProviderRules = GitHubRules | OidcRules;
 
-/** The rules that an identity of the provider must meet. */
-export function eligibilityRulesOf(provider: ProviderRules): EligibilityRules {
+/** The properties of a provider that depend on its kind. All code reads them here. */
+export interface ProviderCapabilities {
+  /** The rules that an identity of the provider must meet. */
+  readonly rules: EligibilityRules;
+  /** True if there is an organisation allowlist, or an allow rule of OpenID Connect. */
+  readonly hasMembershipRules: boolean;
+  /** True if the rules are in a file that is read again while the server runs. */
+  readonly hasRulesFile: boolean;
+  /** Without the user, OpenID Connect needs a refresh token, and Google Workspace a service account. */
+  readonly isRecheckable: boolean;
+  readonly storesRefreshToken: boolean;
+  /**
+   * True if the authorization request asks for refresh tokens, where re-checks need them (OpenID Connect
+   * Core 1.0, 11). Providers may give them without being asked.
+   */
+  readonly asksForRefreshTokens: boolean;
+  /** The claim whose value people may choose themselves as their login; null = none. */
+  readonly chosenLogin: string | null;
+  /** The facts that the provider reports. */
+  readonly reports: 'organizations' | 'email and groups';
+  /** Returns true if an e-mail address counts that the provider verified, or did not. */
+  readonly believesEmail: (isVerified: boolean) => boolean;
+}
+
+export function capabilitiesOf(provider: ProviderRules): ProviderCapabilities {
   switch (provider.type) {
     case 'github':
-      return {
-        users: provider.allowedUsers,
-        // A login of digits only would match the numeric id of another person.
-        matchSubjects: false,
-        emailDomains: [],
-        groupsAny: [],
-        groupsAll: [],
-        orgs: provider.allowedOrgs,
-        orgMatch: provider.orgMatch,
-      };
-    case 'oidc': {
-      const { usersAllowlist: users, ...allow } = provider.allow;
-      return { users, matchSubjects: true, ...allow, orgs: [], orgMatch: 'any' };
-    }
+      return gitHubCapabilities(provider);
+    case 'oidc':
+      return oidcCapabilities(provider);
   }
 }
 
-/** Whether an allowlist narrows which identities of the provider are eligible. */
+function gitHubCapabilities(provider: GitHubRules): ProviderCapabilities {
+  const { allowedUsers: users, allowedOrgs: orgs, orgMatch } = provider;
+  const unused = { emailDomains: [], groupsAny: [], groupsAll: [] };
+  return {
+    // A login of digits only would match the numeric id of another person.
+    rules: { users, matchSubjects: false, ...unused, orgs, orgMatch },
+    hasMembershipRules: orgs.length > 0,
+    hasRulesFile: false,
+    isRecheckable: true,
+    storesRefreshToken: false,
+    asksForRefreshTokens: true,
+    // A login of GitHub belongs to one account.
+    chosenLogin: null,
+    reports: 'organizations',
+    believesEmail: () => false,
+  };
+}
+
+function oidcCapabilities(provider: OidcRules): ProviderCapabilities {
+  const { claims, scopes, storeRefreshToken: storesRefreshToken } = provider;
+  const { usersAllowlist: users, ...allow } = provider.allow;
+  const hasDirectory = provider.googleWorkspaceGroups !== null;
+  return {
+    rules: { users, matchSubjects: true, ...allow, orgs: [], orgMatch: 'any' },
+    hasMembershipRules: hasAllowRules(provider.allow),
+    hasRulesFile: true,
+    isRecheckable: storesRefreshToken || hasDirectory,
+    storesRefreshToken,
+    asksForRefreshTokens: !storesRefreshToken || hasDirectory || scopes.includes('offline_access'),
+    chosenLogin: claims.login === 'sub' ? null : claims.login,
+    reports: 'email and groups',
+    believesEmail: (isVerified) => believesEmail(provider, isVerified),
+  };
+}
+
+/** Returns true if an allowlist narrows which identities of the provider are eligible. */
 export function isRestricted(provider: ProviderRules): boolean {
-  return hasMembershipRules(provider) || eligibilityRulesOf(provider).users.length > 0;
+  const { hasMembershipRules, rules } = capabilitiesOf(provider);
+  return hasMembershipRules || rules.users.length > 0;
 }
 
-/** Whether there are membership rules: an organisation allowlist or OpenID Connect allow rules. */
-export function hasMembershipRules(provider: ProviderRules): boolean {
-  return provider.type === 'github'
-    ? provider.allowedOrgs.length > 0
-    : hasAllowRules(provider.allow);
+/** Returns true if the directory of a provider has to show a person as active. */
+export function requiresDirectory(provider: ProviderRules): boolean {
+  return provider.type === 'oidc' && provider.scim?.required === true;
 }
 
-/** Whether one of the allow rules of an OpenID Connect provider restricts who is eligible. */
+/** Returns true if one of the allow rules of an OpenID Connect provider restricts who is eligible. */
 export function hasAllowRules(allow: OidcRules['allow']): boolean {
   return Object.values(allow).some((rule) => rule.length > 0);
 }
 
 /**
- * Without the user, an OpenID Connect provider can be queried only with a refresh token, and Google
- * Workspace by a service account.
- */
-export function isRecheckable(provider: ProviderRules): boolean {
-  return (
-    provider.type === 'github' ||
-    provider.storeRefreshToken ||
-    provider.googleWorkspaceGroups !== null
-  );
-}
-
-/**
- * Whether an e-mail address of the provider counts: `email_verified` vouches for the claim
+ * Returns true if an e-mail address of the provider counts: `email_verified` vouches for the claim
  * `email` alone (OpenID Connect Core 1.0, 5.1).
  *
- * @param isVerified the value of `email_verified` beside the address
+ * @param isVerified the value of `email_verified` of the same response
  */
 export function believesEmail(
   { claims, emailVerification }: Pick<OidcRules, 'claims' | 'emailVerification'>,

@@ -1,8 +1,8 @@
-import { GITHUB, okta, policyWith } from '../../../test/fakes/access-policy.js';
+import { GITHUB, okta, policyWith, relay } from '../../../test/fixtures/policy-fixture.js';
 import { describePolicy } from './describe-policy.js';
 
 describe('describePolicy', () => {
-  it('says in words what the default server does', () => {
+  it('describes the default server', () => {
     expect(describePolicy(policyWith())).toEqual([
       'Anyone who can reach this server can create an account.',
       'An existing account logs in with its device key, signing a challenge of this server.',
@@ -12,7 +12,7 @@ describe('describePolicy', () => {
     ]);
   });
 
-  it('says in words what a public server with a required provider does', () => {
+  it('describes a public server with a required provider', () => {
     expect(
       describePolicy(
         policyWith({
@@ -32,12 +32,23 @@ describe('describePolicy', () => {
       'An existing account logs in with its device key, signing a challenge of this server.',
       'To use the server, an account must be connected to okta and github and be eligible there.',
       'Eligibility is checked again every hour.',
+      'Where a provider gives nothing to ask with, a login there counts for that long; then the person has to log in there again.',
       'While a provider is down, its identities are refused once their last good check is that old.',
       'Only end-to-end encrypted content is stored; the server cannot read it.',
     ]);
   });
 
-  it('says in words what an invitation is needed for', () => {
+  it('describes each backend with its own rules', () => {
+    const files = { id: 'files', name: 'Files', resource: 'https://files.example.com' };
+    const strict = { ...files, requireProviders: ['okta'], allowKeyless: false };
+    const sentences = describePolicy(policyWith({ resourceServers: [relay(), relay(strict)] }));
+    expect(sentences.filter((one) => one.includes('tokens'))).toEqual([
+      'Sessions can get tokens for Relay (https://relay.example.com).',
+      'Sessions can get tokens for Files (https://files.example.com). For that, an account must also be connected to okta and be eligible there. It refuses accounts without device keys.',
+    ]);
+  });
+
+  it('describes the use of invitations', () => {
     const auth = { anonymousSignupEnabled: false, signupInvitationsEnabled: true };
     expect(describePolicy(policyWith({ auth }))[0]).toBe('A new device key needs an invitation.');
     const open = { ...auth, anonymousSignupEnabled: true };
@@ -46,7 +57,7 @@ describe('describePolicy', () => {
     );
   });
 
-  it('says in words what a keyless server with certificates does', () => {
+  it('describes a keyless server with certificates', () => {
     expect(
       describePolicy(
         policyWith({
@@ -74,13 +85,14 @@ describe('describePolicy', () => {
       'No identity provider is required to use the server.',
       'An account without device keys is served only while one of its identities is eligible.',
       'Eligibility is checked again every 90 seconds.',
+      'Where a provider gives nothing to ask with, a login there counts for that long; then the person has to log in there again.',
       'While a provider is down, its last answer counts.',
       'Encrypted content is refused; the server can read everything that is stored.',
       'Content that is not end-to-end encrypted is stored readable in the database, in whole or in part.',
     ]);
   });
 
-  it('says that users choose on an optional server', () => {
+  it('describes the choice of users on an optional server', () => {
     const words = describePolicy(
       policyWith({
         auth: { offboarding: { enabled: true, intervalSeconds: 120, strict: false } },

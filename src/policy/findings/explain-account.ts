@@ -1,4 +1,5 @@
-import { judgeProviders } from '../admission/access.js';
+import { judgeProviders, type ProvidersDecision } from '../admission/access.js';
+import { judgeResource, type ResourceDecision } from '../admission/resource-server.js';
 import {
   admissionTable,
   CERTIFICATES,
@@ -13,57 +14,78 @@ import {
   type EligibilityRules,
   type EligibilityStatus,
 } from '../eligibility/eligibility.js';
-import { eligibilityRulesOf, type ProviderRules } from '../eligibility/provider-rules.js';
+import { capabilitiesOf, type ProviderRules } from '../eligibility/provider-rules.js';
+import { judgeSignals } from '../eligibility/signals.js';
+import { state } from '../messages/messages.js';
+import type { Statement } from '../messages/statement.js';
 import type { KeyMode } from '../operator-policy.js';
 import type { KnownIdentity } from './policy-plan.js';
 
-/** An identity with what an explanation says of it. Times are Unix milliseconds. */
-export interface ExplainedIdentity extends KnownIdentity {
+/** Times are Unix milliseconds. */
+interface ExplainedIdentity extends KnownIdentity {
   readonly login: string | null;
   readonly nextCheckAt: number | null;
 }
 
-/** An account as the rules see it. */
-export interface ExplainedAccount {
+interface ExplainedAccount {
   readonly keyMode: KeyMode;
   /** Unix milliseconds; null = it is not disabled. */
   readonly disabledAt: number | null;
   readonly identities: readonly ExplainedIdentity[];
 }
 
-/** Whether one way to log in opens the account. */
-export type ExplainedLogin = { readonly method: string } & AdmissionDecision;
+/** True if the login method opens the account. */
+type ExplainedLogin = { readonly method: string } & AdmissionDecision;
 
-export interface ExplainedVerdict {
+interface ExplainedVerdict {
   readonly status: EligibilityStatus;
   readonly reason?: string;
 }
 
-/** One provider that is required, or of which the account has an identity. */
-export interface ExplainedProvider {
+/** A provider that is required, or that the account has linked. */
+interface ExplainedProvider {
   readonly provider: string;
   readonly isRequired: boolean;
   readonly isConfigured: boolean;
   readonly identity: ExplainedIdentity | null;
-  /** null = the provider is not configured, or has none of these. */
+  /** null = the provider is not configured, or has no such rules. */
   readonly rules: EligibilityRules | CertificateRules | null;
-  /** What the rules say of the facts or the certificate; null = there is nothing to judge. */
+  /** The verdict of the rules on the facts or the certificate; null = there is nothing to judge. */
   readonly verdict: ExplainedVerdict | null;
-  /** The same in words. */
   readonly sentences: readonly string[];
+  /** The same sentences. */
+  readonly statements: readonly Statement[];
 }
+
+/** True if sessions of the account get tokens of the backend. */
+interface ExplainedResourceServer {
+  readonly id: string;
+  readonly name: string;
+  readonly resource: string;
+  readonly isAllowed: boolean;
+  /** The code of the refusal; null = tokens are issued. */
+  readonly code: ResourceRefusal | null;
+  /** The provider that the refusal is about. */
+  readonly provider: string | null;
+  readonly sentence: string;
+  /** The same sentence. */
+  readonly statement: Statement;
+}
+
+type ResourceRefusal = 'account-disabled' | Exclude<ResourceDecision, { isAllowed: true }>['code'];
 
 export interface AccountExplanation {
   readonly decision: 'allowed' | 'refused';
   /** The code of the refusal; null = the account is allowed. */
   readonly code: 'account-disabled' | 'provider-required' | 'not-eligible' | null;
-  /** The decision in words. */
   readonly reasons: readonly string[];
+  /** The same reasons. */
+  readonly statements: readonly Statement[];
   readonly logins: readonly ExplainedLogin[];
   readonly providers: readonly ExplainedProvider[];
+  readonly resourceServers: readonly ExplainedResourceServer[];
 }
 
-/** Says by which rules and facts an account is served or refused. */
 export function explainAccount(
   policy: AdmissionPolicy,
   account: ExplainedAccount,
@@ -76,24 +98,15 @@ export function explainAccount(
   const refusal = decision.isAllowed ? null : decision.code;
   const code = disabledAt === null ? refusal : 'account-disabled';
   const logins = loginsOf(policy, account);
-  const shown = new Set([...required, ...identities.map(({ provider }) => provider)]);
+  const statements = reasonsFor(account, decision, required, logins);
+  const shownProviders = new Set([...required, ...identities.map(({ provider }) => provider)]);
   return {
     decision: code === null ? 'allowed' : 'refused',
     code,
-    reasons: [
-      disabledAt === null
-        ? 'The account is enabled.'
-        : `The account is disabled since ${timeOf(disabledAt)}.`,
-      ...(isKeyless ? ['It has no device key: one of its identities has to be eligible.'] : []),
-      ...(decision.isAllowed ? [] : [refusalOf(decision)]),
-      ...logins.map((login) =>
-        login.isAllowed
-          ? `Login with ${login.method} is allowed.`
-          : `Login with ${login.method} is refused by ${login.variable}: ${login.code}.`,
-      ),
-    ],
+    reasons: statements.map(({ message }) => message),
+    statements,
     logins,
-    providers: [...shown].map((provider) =>
+    providers: [...shownProviders].map((provider) =>
       explainProvider(
         policy,
         provider,
@@ -101,25 +114,46 @@ export function explainAccount(
         now,
       ),
     ),
+    resourceServers: explainResourceServers(policy, account, now),
   };
 }
 
-function refusalOf({
-  code,
-  provider,
-}: {
-  readonly code: 'provider-required' | 'not-eligible';
-  readonly provider: string | null;
-}): string {
-  if (provider === null) {
-    return 'None of its identities is eligible.';
-  }
-  return code === 'provider-required'
-    ? `${provider} is required, and no identity of it is linked.`
-    : `${provider} is required, and does not confirm its identity.`;
+function reasonsFor(
+  { keyMode, disabledAt, identities }: ExplainedAccount,
+  decision: ProvidersDecision,
+  required: readonly string[],
+  logins: readonly ExplainedLogin[],
+): Statement[] {
+  return [
+    disabledAt === null ? state('account-enabled') : state('account-disabled', { at: disabledAt }),
+    ...(keyMode === 'keyless' ? [state('account-keyless')] : []),
+    ...(decision.isAllowed ? [] : [refusalOf(decision, required, identities)]),
+    ...logins.map(({ method, ...login }) =>
+      login.isAllowed
+        ? state('login-allowed', { method })
+        : state('login-refused', { method, variable: login.variable, code: login.code }),
+    ),
+  ];
 }
 
-/** The methods that open the account, each with the decision of the admission table. */
+function refusalOf(
+  { code, provider }: Exclude<ProvidersDecision, { isAllowed: true }>,
+  required: readonly string[],
+  identities: readonly ExplainedIdentity[],
+): Statement {
+  // The refusal of an account without a device key may name a provider that is not required.
+  if (provider === null || (code === 'not-eligible' && !required.includes(provider))) {
+    return state('no-identity-eligible');
+  }
+  if (code === 'not-eligible') {
+    return state('identity-not-confirmed', { provider });
+  }
+  return identities.some((one) => one.provider === provider)
+    ? state('identity-login-expired', { provider })
+    : state('identity-not-linked', { provider });
+}
+
+/** The methods that open the account. */
 function loginsOf(
   policy: AdmissionPolicy,
   { keyMode, identities }: ExplainedAccount,
@@ -144,16 +178,44 @@ function explainProvider(
     id === CERTIFICATES
       ? explainCertificate(mtls, identity, now)
       : explainFacts(provider, identity);
+  const statements =
+    identity === null
+      ? [state('identity-absent')]
+      : [
+          ...identityStatements(identity, rules, verdict),
+          ...signalStatements(identity, auth.offboarding.directories),
+        ];
   return {
     provider: id,
     isRequired: auth.requiredLoginProviders.includes(id),
     isConfigured: provider !== undefined || (id === CERTIFICATES && mtls.enabled),
     ...{ identity, rules, verdict },
-    sentences:
-      identity === null
-        ? ['No identity is linked: provider-required.']
-        : identitySentences(identity, rules, verdict),
+    sentences: statements.map(({ message }) => message),
+    statements,
   };
+}
+
+function explainResourceServers(
+  { auth, resourceServers }: AdmissionPolicy,
+  { keyMode, disabledAt, identities }: ExplainedAccount,
+  now: number,
+): ExplainedResourceServer[] {
+  const known = { isKeyless: keyMode === 'keyless', identities };
+  return resourceServers.map((server) => {
+    const { id, name, resource } = server;
+    const judged = judgeResource(server, auth.requiredLoginProviders, known, auth.offboarding, now);
+    const { code, provider } = judged.isAllowed ? { code: null, provider: null } : judged;
+    const refusal =
+      disabledAt === null
+        ? { code, provider }
+        : { code: 'account-disabled' as const, provider: null };
+    const statement =
+      refusal.code === null
+        ? state('backend-allowed', { name })
+        : state('backend-refused', { name, provider: refusal.provider, code: refusal.code });
+    const isAllowed = refusal.code === null;
+    return { id, name, resource, isAllowed, ...refusal, sentence: statement.message, statement };
+  });
 }
 
 type Judged = Pick<ExplainedProvider, 'rules' | 'verdict'>;
@@ -162,7 +224,7 @@ function explainFacts(
   provider: ProviderRules | undefined,
   identity: ExplainedIdentity | null,
 ): Judged {
-  const rules = provider === undefined ? null : eligibilityRulesOf(provider);
+  const rules = provider === undefined ? null : capabilitiesOf(provider).rules;
   const facts = identity?.facts ?? null;
   return rules === null || identity === null || facts === null
     ? { rules, verdict: null }
@@ -191,28 +253,42 @@ function explainCertificate(
   return { rules, verdict: { status, ...reason } };
 }
 
-function identitySentences(
+function identityStatements(
   identity: ExplainedIdentity,
   rules: Judged['rules'],
   verdict: ExplainedVerdict | null,
-): string[] {
-  const { login, status, reason, checkedAt, nextCheckAt, failures, certificate } = identity;
-  const facts = certificate?.facts ?? identity.facts;
+): Statement[] {
+  const { login, subject, status, reason, checkedAt, nextCheckAt, failures } = identity;
+  const facts = identity.certificate?.facts ?? identity.facts;
   return [
-    `Linked as ${login ?? identity.subject}; stored result: ${status}${reason === null ? '' : ` (${reason})`}.`,
-    `Last definite answer ${timeOf(checkedAt)}; next check ${timeOf(nextCheckAt)}; ${failures} checks without an answer since.`,
+    state('identity-linked', { name: login ?? subject, status, reason }),
+    state('identity-checks', { checkedAt, nextCheckAt, failures }),
     ...Object.entries(rules ?? {})
       .filter(([, rule]) => Array.isArray(rule) && rule.length > 0)
-      .map(([name, rule]) => `Rule ${name}: ${(rule as readonly string[]).join(', ')}`),
-    `Facts from the ${certificate === null ? 'provider' : 'certificate'}: ${facts === null ? 'none yet' : JSON.stringify(facts)}`,
-    `By these rules: ${verdict === null ? 'not judged' : wordsOf(verdict)}.`,
+      .map(([name, rule]) => state('identity-rule', { name, values: rule as readonly string[] })),
+    state('identity-facts', {
+      isCertificate: identity.certificate !== null,
+      facts: facts === null ? null : JSON.stringify(facts),
+    }),
+    verdict === null
+      ? state('identity-not-judged')
+      : state('identity-judged', { status: verdict.status, reason: verdict.reason ?? null }),
   ];
 }
 
-function wordsOf({ status, reason }: ExplainedVerdict): string {
-  return reason === undefined ? status : `${status} (${reason})`;
-}
-
-function timeOf(ms: number | null): string {
-  return ms === null ? 'never' : new Date(ms).toISOString();
+function signalStatements(
+  identity: ExplainedIdentity,
+  directories: readonly string[] | undefined,
+): Statement[] {
+  const decision = judgeSignals(identity, directories);
+  const isMissing = !decision.isAllowed && decision.reason === 'directory_missing';
+  return [
+    ...(isMissing ? [state('directory-absent')] : []),
+    ...(identity.signals ?? []).flatMap(({ source, isAllowed, at }) => {
+      if (source === 'directory') {
+        return [state(isAllowed ? 'directory-active' : 'directory-inactive', { at })];
+      }
+      return isAllowed ? [] : [state('signal-disabled', { at })];
+    }),
+  ];
 }

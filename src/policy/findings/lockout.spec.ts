@@ -1,4 +1,9 @@
-import { okta, policyWith, type PolicyChange } from '../../../test/fakes/access-policy.js';
+import {
+  okta,
+  policyWith,
+  relay,
+  type PolicyChange,
+} from '../../../test/fixtures/policy-fixture.js';
 import { findLockouts } from './lockout.js';
 
 const RESTRICTED = okta({ allow: { groupsAny: ['staff'] } });
@@ -44,6 +49,14 @@ const listing = (
 
 const MTLS: PolicyChange['mtls'] = { enabled: true, mode: 'direct', autoProvision: true };
 
+const KEYED_BACKEND = {
+  id: 'relay',
+  name: 'Relay',
+  resource: 'https://relay.example.com',
+  requireProviders: [],
+  allowKeyless: false,
+};
+
 function found(...changes: readonly PolicyChange[]): string[] {
   return findLockouts(policyWith(...changes)).map(({ severity, code }) => `${severity} ${code}`);
 }
@@ -52,6 +65,10 @@ describe('findLockouts', () => {
   it.each<[string, PolicyChange[]]>([
     ['the default', []],
     ['an enforced public server', [ENFORCED]],
+    [
+      'a backend that refuses keyless accounts, next to accounts with a key',
+      [ENFORCED, { resourceServers: [KEYED_BACKEND] }],
+    ],
     ['a list of users that says what it means', [ENFORCED, { providers: [listing(USERS)] }]],
     [
       'a list of logins that the provider owns',
@@ -100,6 +117,16 @@ describe('findLockouts', () => {
       'error oauth-not-configured',
       [ENFORCED, { providers: [{ ...RESTRICTED, isOAuthConfigured: false }] }],
     ],
+    [
+      'error resource-server-admits-no-account',
+      [
+        KEYLESS,
+        {
+          auth: { ...KEYLESS.auth, keyChallengeEnabled: false },
+          resourceServers: [KEYED_BACKEND],
+        },
+      ],
+    ],
     ['error trusts-every-peer', [{ http: { trustedProxies: ['0.0.0.0/0'] } }]],
     ['warning no-signup-method', [{ auth: { anonymousSignupEnabled: false } }]],
     ['warning invitations-beside-anonymous-signup', [{ auth: { signupInvitationsEnabled: true } }]],
@@ -117,6 +144,10 @@ describe('findLockouts', () => {
       [KEYLESS, { auth: { signupProviders: ['okta'] } }],
     ],
     [
+      'warning public-url-without-tls',
+      [{ http: { publicUrl: 'http://gate', tls: { certPath: '/tls.crt' } } }],
+    ],
+    [
       'warning anonymous-signup-on-public-server',
       [{ http: { publicUrl: 'https://gate.example.com' } }],
     ],
@@ -125,6 +156,10 @@ describe('findLockouts', () => {
       [ENFORCED, { auth: { anonymousSignupEnabled: true } }],
     ],
     ['warning required-provider-unrestricted', [ENFORCED, { providers: [okta()] }]],
+    [
+      'warning resource-server-provider-unrestricted',
+      [{ providers: [okta()], resourceServers: [relay({ requireProviders: ['okta'] })] }],
+    ],
     ['warning offboarding-without-allowlists', [ENFORCED, { providers: [okta()] }]],
     [
       'warning allowlists-without-offboarding',
@@ -176,7 +211,7 @@ describe('findLockouts', () => {
     expect(found(...changes)).toContain(finding);
   });
 
-  it('has nothing to say of clients where nothing is new to them', () => {
+  it('reports nothing about clients where nothing is new to them', () => {
     const older: PolicyChange = { auth: { requireServerChallenge: false } };
     const required: PolicyChange = { ...KEYLESS, encryption: { storagePolicy: 'required_e2ee' } };
     for (const quiet of [{}, ENFORCED, OPTIONAL, required]) {
@@ -202,12 +237,12 @@ describe('findLockouts', () => {
       'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION=0',
       [KEYLESS],
     ],
-  ])('%s names the setting to change: %s', (code, setting, changes) => {
+  ])('names for %s the setting to change: %s', (code, setting, changes) => {
     const finding = findLockouts(policyWith(...changes)).find((one) => one.code === code);
     expect(finding?.message).toContain(setting);
   });
 
-  it('names the entry, the claim and how to write it', () => {
+  it('names the entry, the claim and its format', () => {
     const provider = { ...listing(['alice', ...USERS, 'erin']) };
     const findings = findLockouts(policyWith({ providers: [provider] }));
     const finding = findings.find(({ code }) => code === 'allowlist-entry-can-be-chosen');

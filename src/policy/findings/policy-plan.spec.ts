@@ -2,6 +2,13 @@ import type { CertificateRecord } from '../certificate/certificate-record.js';
 import { COMMON_NAME, type CertificateRules } from '../certificate/client-certificate.js';
 import type { EligibilityRules } from '../eligibility/eligibility.js';
 import {
+  okta,
+  policyWith,
+  relay,
+  type PolicyChange,
+} from '../../../test/fixtures/policy-fixture.js';
+import { PlanTally } from './plan-tally.js';
+import {
   judgeAccess,
   predictAccess,
   type KnownIdentity,
@@ -46,7 +53,7 @@ describe(judgeAccess, () => {
     [[identity()], 'allowed'],
     [[identity({ status: 'ineligible' })], 'refused'],
     [[identity({ provider: 'github' })], 'refused'],
-  ] as const)('of %j is %s', (identities, stay) => {
+  ] as const)('judges %j as %s', (identities, stay) => {
     expect(judgeAccess(staff, keyed(...identities), NOW)).toBe(stay);
   });
 
@@ -55,11 +62,14 @@ describe(judgeAccess, () => {
     [[identity()], 'allowed'],
     [[identity({ status: 'ineligible' })], 'refused'],
     [[identity({ status: 'ineligible' }), identity({ provider: 'github' })], 'allowed'],
-  ] as const)('of %j is %s where nothing is required and no key opens it', (identities, stay) => {
-    const free = { ...staff, requiredLoginProviders: [] };
-    expect(judgeAccess(free, keyless(...identities), NOW)).toBe(stay);
-    expect(judgeAccess(free, keyed(...identities), NOW)).toBe('allowed');
-  });
+  ] as const)(
+    'judges %j as %s where nothing is required and the account has no key',
+    (identities, stay) => {
+      const free = { ...staff, requiredLoginProviders: [] };
+      expect(judgeAccess(free, keyless(...identities), NOW)).toBe(stay);
+      expect(judgeAccess(free, keyed(...identities), NOW)).toBe('allowed');
+    },
+  );
 });
 
 describe(predictAccess, () => {
@@ -75,7 +85,7 @@ describe(predictAccess, () => {
     ],
     ['strict, and an old answer', policy({}, true), identity({ checkedAt: 0 }), 'refused'],
   ];
-  it.each(cases)('with %s', (_what, changed, one, stay) => {
+  it.each(cases)('predicts the access with %s', (_what, changed, one, stay) => {
     expect(predictAccess(staff, changed, keyed(one), NOW)).toBe(stay);
     const free = { ...changed, requiredLoginProviders: [] };
     expect(predictAccess(staff, free, keyless(one), NOW)).toBe(stay);
@@ -87,13 +97,60 @@ describe(predictAccess, () => {
     expect(predictAccess(present, staff, keyed(refused), NOW)).toBe('allowed');
   });
 
-  it('does not overrule a no of the provider itself', () => {
+  it('keeps a refusal of the provider itself', () => {
     const gone = identity({ status: 'ineligible', reason: 'invalid_grant' });
     expect(predictAccess(staff, policy({}), keyed(gone), NOW)).toBe('refused');
   });
 });
 
-describe('of certificates', () => {
+describe(PlanTally, () => {
+  const linked = { id: 'a', keyMode: 'keyed', disabledAt: null, identities: [identity()] } as const;
+  const bare = { ...linked, id: 'b', identities: [] };
+  const keylessOne = { ...linked, id: 'c', keyMode: 'keyless' } as const;
+  const disabled = { ...linked, id: 'd', disabledAt: NOW };
+
+  function tallied(present: PolicyChange, changed: PolicyChange) {
+    const configured = { providers: [okta()] };
+    const tally = new PlanTally(
+      policyWith(configured, present),
+      policyWith(configured, changed),
+      NOW,
+    );
+    [linked, bare, keylessOne, disabled].forEach((account) => tally.add(account));
+    return tally.counts;
+  }
+
+  it('counts who loses the tokens of a backend whose rules become stricter', () => {
+    const resourceServers = [relay({ requireProviders: ['okta'], allowKeyless: false })];
+    expect(tallied({ resourceServers: [relay()] }, { resourceServers })).toMatchObject({
+      ...{ accounts: 4, lose: 0, gain: 0 },
+      resourceServers: [{ id: 'relay', lose: 2, gain: 0, unknown: 0 }],
+    });
+    expect(tallied({ resourceServers }, { resourceServers: [relay()] })).toMatchObject({
+      resourceServers: [{ id: 'relay', lose: 0, gain: 2, unknown: 0 }],
+    });
+  });
+
+  it('counts backends that are added and removed', () => {
+    const files = relay({ id: 'files' });
+    const counts = tallied({ resourceServers: [relay()] }, { resourceServers: [files] });
+    expect(counts.resourceServers).toEqual([
+      { id: 'relay', lose: 3, gain: 0, unknown: 0 },
+      { id: 'files', lose: 0, gain: 3, unknown: 0 },
+    ]);
+  });
+
+  it('adds the rules of the server to those of each backend', () => {
+    const resourceServers = [relay()];
+    const auth = { requiredLoginProviders: ['okta'] };
+    expect(tallied({ resourceServers }, { resourceServers, auth })).toMatchObject({
+      ...{ lose: 1, losing: ['b'] },
+      resourceServers: [{ id: 'relay', lose: 1, gain: 0 }],
+    });
+  });
+});
+
+describe('the prediction for certificates', () => {
   const RECORD: CertificateRecord = {
     facts: {
       emails: ['jo@corp.example'],
@@ -114,7 +171,7 @@ describe('of certificates', () => {
       ...given,
     },
   });
-  const shown = (given: Partial<KnownIdentity> = {}): KnownIdentity =>
+  const seen = (given: Partial<KnownIdentity> = {}): KnownIdentity =>
     identity({
       ...{ provider: 'mtls', subject: 'san_email:jo@corp.example', facts: null },
       certificate: RECORD,
@@ -122,30 +179,30 @@ describe('of certificates', () => {
     });
   const OPEN = certificates({});
   const CASES: [what: string, changed: OffboardingPolicy, one: KnownIdentity, stay: string][] = [
-    ['the same rules', OPEN, shown(), 'allowed'],
-    ['its issuer', certificates({ allowedIssuers: ['Corp CA'] }), shown(), 'allowed'],
-    ['another issuer', certificates({ allowedIssuers: ['Other CA'] }), shown(), 'refused'],
-    ['another domain', certificates({ allowedEmailDomains: ['new.example'] }), shown(), 'refused'],
-    ['another part of it', certificates({ identitySource: 'san_upn' }), shown(), 'refused'],
+    ['the same rules', OPEN, seen(), 'allowed'],
+    ['its issuer', certificates({ allowedIssuers: ['Corp CA'] }), seen(), 'allowed'],
+    ['another issuer', certificates({ allowedIssuers: ['Other CA'] }), seen(), 'refused'],
+    ['another domain', certificates({ allowedEmailDomains: ['new.example'] }), seen(), 'refused'],
+    ['another part of it', certificates({ identitySource: 'san_upn' }), seen(), 'refused'],
     [
       'a domain, where no certificate is stored',
       certificates({ allowedEmailDomains: ['new.example'] }),
-      shown({ certificate: null }),
+      seen({ certificate: null }),
       'refused',
     ],
     [
       'an issuer, where no certificate is stored: the last answer stands',
       certificates({ allowedIssuers: ['Other CA'] }),
-      shown({ certificate: null }),
+      seen({ certificate: null }),
       'allowed',
     ],
     [
       'certificates off: the last answer stands',
       { ...OPEN, certificates: null },
-      shown(),
+      seen(),
       'allowed',
     ],
-    ['strict, and an old answer', certificates({}, true), shown({ checkedAt: 0 }), 'refused'],
+    ['strict, and an old answer', certificates({}, true), seen({ checkedAt: 0 }), 'refused'],
   ];
 
   it.each(CASES)('predicts with %s', (_what, changed, one, stay) => {
@@ -154,15 +211,15 @@ describe('of certificates', () => {
     expect(predictAccess(OPEN, free, keyless(one), NOW)).toBe(stay);
   });
 
-  it('refuses one that has expired', () => {
-    expect(predictAccess(OPEN, OPEN, keyed(shown()), NOW + 1001)).toBe('refused');
+  it('refuses an expired certificate', () => {
+    expect(predictAccess(OPEN, OPEN, keyed(seen()), NOW + 1001)).toBe('refused');
   });
 
-  it('allows what only the old rules refused, and never what was revoked', () => {
+  it('allows a certificate that only the old rules refused, and never a revoked one', () => {
     const present = certificates({ allowedIssuers: ['Other CA'] });
-    const byRules = shown({ status: 'ineligible', reason: 'issuer_not_allowed' });
+    const byRules = seen({ status: 'ineligible', reason: 'issuer_not_allowed' });
     expect(predictAccess(present, OPEN, keyed(byRules), NOW)).toBe('allowed');
-    const revoked = shown({ status: 'ineligible', reason: 'revoked' });
+    const revoked = seen({ status: 'ineligible', reason: 'revoked' });
     expect(predictAccess(OPEN, OPEN, keyed(revoked), NOW)).toBe('refused');
   });
 });

@@ -7,11 +7,14 @@ import {
   type EligibilityFacts,
   type EligibilityRules,
 } from '../eligibility/eligibility.js';
-import { judgeIdentity, type OffboardingRules } from '../eligibility/offboarding.js';
+import { waitsForLogin, type OffboardingRules } from '../eligibility/offboarding.js';
+import {
+  judgeSignalledIdentity,
+  judgeSignals,
+  type SignalledIdentity,
+} from '../eligibility/signals.js';
 
-/** A linked identity with what its provider said last. */
-export interface KnownIdentity {
-  readonly provider: string;
+export interface KnownIdentity extends SignalledIdentity {
   readonly subject: string;
   readonly status: EligibilityStatus;
   readonly reason: string | null;
@@ -20,31 +23,27 @@ export interface KnownIdentity {
   readonly failures: number;
   /** null = the provider has not reported any yet. */
   readonly facts: EligibilityFacts | null;
-  /** The certificate that was shown last; null = not a certificate, or linked before it was stored. */
+  /** The last presented certificate; null = not a certificate, or linked before it was stored. */
   readonly certificate: CertificateRecord | null;
 }
 
-/** An account with its linked identities. */
 export interface KnownAccount {
-  /** Whether identities are its only login methods: it has no device key. */
+  /** True if identities are its only login methods: it has no device key. */
   readonly isKeyless: boolean;
   readonly identities: readonly KnownIdentity[];
 }
 
-/** The part of a configuration that decides which accounts keep access. */
 export interface OffboardingPolicy {
   readonly requiredLoginProviders: readonly string[];
   readonly offboarding: OffboardingRules;
-  /** Of each configured provider. */
   readonly rules: ReadonlyMap<string, EligibilityRules>;
   /** null = certificates are not accepted. */
   readonly certificates: CertificateRules | null;
 }
 
-/** Whether an account keeps access; `unknown` where only the provider can decide. */
+/** True if an account keeps access; `unknown` where only the provider can decide. */
 export type AccessOutcome = 'allowed' | 'refused' | 'unknown';
 
-/** Whether an account has access under the policy as it is, by what is stored. */
 export function judgeAccess(
   policy: OffboardingPolicy,
   account: KnownAccount,
@@ -54,8 +53,9 @@ export function judgeAccess(
 }
 
 /**
- * Whether an account would keep access under a changed policy, judged on the last answers of its
- * providers and the last certificate. Authorities and revocations are not consulted. A no that the present rules do not explain came from the provider, and remains a no.
+ * Predicts access from the last answers of the providers and the last certificate, without
+ * authorities and revocations. A no that the present rules do not explain came from the provider,
+ * and remains a no.
  */
 export function predictAccess(
   present: OffboardingPolicy,
@@ -64,6 +64,9 @@ export function predictAccess(
   now: number,
 ): AccessOutcome {
   return combine(changed, account, (identity) => {
+    if (!judgeSignals(identity, changed.offboarding.directories).isAllowed) {
+      return 'refused';
+    }
     const before = judge(present, identity, now);
     const after = judge(changed, identity, now);
     if (after === null || (identity.status === 'ineligible' && before !== 'ineligible')) {
@@ -72,15 +75,17 @@ export function predictAccess(
     if (after !== 'eligible') {
       return after === 'ineligible' ? 'refused' : 'unknown';
     }
-    return byRecord(changed, { ...identity, status: 'eligible' }, now);
+    // Changed rules bring no answer where only another login does.
+    const status = waitsForLogin(identity) ? identity.status : 'eligible';
+    return byRecord(changed, { ...identity, status }, now);
   });
 }
 
 function byRecord({ offboarding }: OffboardingPolicy, identity: KnownIdentity, now: number) {
-  return judgeIdentity(identity, offboarding, now).isAllowed ? 'allowed' : 'refused';
+  return judgeSignalledIdentity(identity, offboarding, now).isAllowed ? 'allowed' : 'refused';
 }
 
-/** null = there is nothing to judge by: no rules for this provider, or nothing that it said. */
+/** Returns null without rules for this provider, or without an answer of it. */
 function judge(
   policy: OffboardingPolicy,
   { provider, subject, facts, certificate }: KnownIdentity,
@@ -89,7 +94,7 @@ function judge(
   if (provider === CERTIFICATES) {
     const verdict =
       policy.certificates && judgeRecord(certificate, subject, policy.certificates, now);
-    // A certificate that was not seen is no answer: the last one stands.
+    // A certificate that was not presented gives no answer, so the last verdict stands.
     return verdict === null || verdict.kind === 'unknown' ? null : verdict.kind;
   }
   const rules = policy.rules.get(provider);

@@ -1,4 +1,9 @@
-import { GITHUB, okta, policyWith, type PolicyChange } from '../../../test/fakes/access-policy.js';
+import {
+  GITHUB,
+  okta,
+  policyWith,
+  type PolicyChange,
+} from '../../../test/fixtures/policy-fixture.js';
 import type { ProviderRules } from '../eligibility/provider-rules.js';
 import { outcomeFor, type PersonOutcome, type TestedPerson } from './policy-test.js';
 
@@ -40,7 +45,7 @@ const outcome = (
 };
 
 describe(outcomeFor, () => {
-  it('is that of the rules, of the required providers and of the table of methods', () => {
+  it('combines the rules, the required providers and the table of methods', () => {
     expect(outcome(STAFF, {}, REQUIRED)).toEqual({
       ...{ eligibility: 'eligible', reason: null, access: 'allowed', creates: ['keyed'] },
     });
@@ -71,7 +76,7 @@ describe(outcomeFor, () => {
     expect(access({ accountMode: 'keyless' })).toBe('allowed');
   });
 
-  it('asks for the other required providers, which the person may have linked', () => {
+  it('requires the other required providers, which the person may have linked', () => {
     const both: PolicyChange = { auth: { requiredLoginProviders: ['okta', 'github'] } };
     expect(outcome(STAFF, {}, both).access).toBe('provider-required');
     expect(outcome(STAFF, { linked: ['github'] }, both).access).toBe('allowed');
@@ -82,7 +87,7 @@ describe(outcomeFor, () => {
     ['required', 'email', false, 'email_unverified'],
     ['required', 'upn', true, 'email_unverified'],
     ['trustedIssuer', 'upn', false, null],
-  ] as const)('believes an address by %s, claim %s, verified %s', (by, email, verified, reason) => {
+  ] as const)('accepts an address by %s, claim %s, verified %s', (by, email, verified, reason) => {
     const provider = okta({
       allow: { emailDomains: ['acme.example'] },
       claims: { login: 'preferred_username', email, groups: 'groups' },
@@ -97,11 +102,11 @@ describe(outcomeFor, () => {
     [{ acme: 'pending' }, 'organization_membership_pending'],
     [{ other: 'active' }, 'organization_membership_missing'],
     [{}, 'organization_membership_missing'],
-  ])('takes the memberships %j at GitHub for all there are', (organizations, reason) => {
+  ])('treats the memberships %j at GitHub as complete', (organizations, reason) => {
     expect(outcome(ACME, { organizations }).reason).toBe(reason);
   });
 
-  it('knows no e-mail address and no groups from GitHub', () => {
+  it('reads no e-mail address and no groups from GitHub', () => {
     const byEmail = { ...GITHUB, allowedUsers: ['ada@acme.example'] };
     expect(outcome(byEmail, {}).reason).toBe('user_not_allowed');
   });

@@ -8,11 +8,11 @@ describe('judgeReturnAddress', () => {
     'http://127.0.0.1:3000/oauth',
     'http://127.8.9.1',
     'http://[::1]:3000',
-  ])('finds %s safe', (address) => {
+  ])('accepts %s as safe', (address) => {
     expect(judgeReturnAddress(address, [])).toEqual({ safe: true });
   });
 
-  it('finds a listed scheme safe, and no other', () => {
+  it('accepts a listed scheme as safe, and no other', () => {
     expect(judgeReturnAddress('myapp://oauth', ['myapp'])).toEqual({ safe: true });
     expect(judgeReturnAddress('MyApp:///', ['myapp'])).toEqual({ safe: true });
     expect(judgeReturnAddress('other://oauth', ['myapp']).safe).toBe(false);
@@ -58,7 +58,7 @@ describe('returnAddressFor', () => {
   const hostedUrl = 'https://gate.example.com';
   const webappUrl = 'https://app.example.com';
 
-  it('prefers the return base, then the web app, then the page this server hosts', () => {
+  it('prefers the return base, then the web app, then the page of this server', () => {
     const returnUrlBase = 'myapp://oauth';
     expect(returnAddressFor({ returnUrlBase, webappUrl, hostedUrl }, 'okta')).toBe(
       'myapp://oauth/okta',

@@ -1,27 +1,23 @@
-/** Schemes that run code, read files or travel unprotected: no setting can allow them. */
+/** Schemes that run code, read files or are unencrypted: no setting can allow them. */
 const REFUSED_SCHEMES = ['javascript', 'data', 'file', 'vbscript', 'http', 'blob', 'about'];
 
 export interface ReturnAddressFacts {
   readonly returnUrlBase: string | null;
   readonly webappUrl: string | null;
-  /** Of the server, where it hosts the account page; null = it does not, or its address is not set. */
+  /** The account page of this server; null = it hosts none, or its address is not set. */
   readonly hostedUrl: string | null;
 }
 
-export type ReturnAddressVerdict =
+type ReturnAddressVerdict =
   | { readonly safe: true }
   /** `reason` completes "the address ...". */
   | { readonly safe: false; readonly reason: string };
 
-/** Whether an operator may list the scheme as one that a return address has. */
 export function isAllowableScheme(scheme: string): boolean {
   return !REFUSED_SCHEMES.includes(scheme.toLowerCase());
 }
 
-/**
- * Whether the browser may be sent to the address after OAuth: https, http on a loopback host, or a
- * scheme of `allowedSchemes` (empty = none beyond those two).
- */
+/** Safe are https, http on a loopback host, and the schemes of `allowedSchemes`. */
 export function judgeReturnAddress(
   address: string,
   allowedSchemes: readonly string[],
@@ -52,8 +48,8 @@ export function judgeReturnAddress(
 }
 
 /**
- * Where the browser returns for one provider (contract, External providers): the return base, else
- * the web app, else the page this server hosts; null when none of the three is known.
+ * The return base, else the web app, else this server's page (contract, External providers); null
+ * when none is known.
  */
 export function returnAddressFor(facts: ReturnAddressFacts, providerId: string): string | null {
   if (facts.returnUrlBase !== null) {
@@ -65,7 +61,7 @@ export function returnAddressFor(facts: ReturnAddressFacts, providerId: string):
   return facts.hostedUrl === null ? null : joined(facts.hostedUrl, `app/oauth/${providerId}`);
 }
 
-/** Whether the host name is this machine, as browsers and RFC 8252 see it. */
+/** Judges as browsers and RFC 8252 do. */
 export function isLoopbackHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
@@ -74,14 +70,14 @@ export function isLoopbackHost(hostname: string): boolean {
   );
 }
 
-/** `myapp://` already ends where the provider begins. */
+/** A base such as `myapp://` needs no separator before the provider. */
 function joined(base: string, path: string): string {
   return base.endsWith('/') ? `${base}${path}` : `${base}/${path}`;
 }
 
 /**
- * URL parsers drop tabs and line breaks silently, which is how "java\nscript:" gets past a list, and
- * read a backslash as a slash.
+ * URL parsers drop tabs and line breaks silently, which hides "java\nscript:" from a list, and read
+ * a backslash as a slash.
  */
 function parseStrictly(address: string): URL | null {
   const isFull = !/[\s\p{Cc}\\]/u.test(address) && URL.canParse(address);
@@ -92,14 +88,14 @@ function unsafe(reason: string): ReturnAddressVerdict {
   return { safe: false, reason };
 }
 
-/** Parts that a program behind the address could read as another path. */
+/** Path parts that a program behind the address could decode to another path. */
 const AMBIGUOUS_PATH = /%(?:2f|5c|00|0a|0d)/i;
 
 /**
- * Where the browser may be sent with a login code: the address, as a URL parser reads it.
+ * Returns the allowed return address of a login code, as a URL parser reads it.
  *
- * @param prefixes full addresses; origin and path segments count. Empty = none is allowed
- * @returns null when the address is none that the operator allowed
+ * @param prefixes full addresses; origin and path segments are compared. Empty = none is allowed
+ * @returns null for an address that the operator did not allow
  */
 export function allowedReturnTo(address: string, prefixes: readonly string[]): URL | null {
   const url = parseStrictly(address);
@@ -120,7 +116,7 @@ function isUnder(url: URL, prefix: URL): boolean {
   return url.pathname === base || url.pathname.startsWith(`${base}/`);
 }
 
-/** An empty user name leaves no trace in the parsed address. */
+/** Reads the raw authority, because the parsed address does not show an empty user name. */
 function authorityOf(address: string): string {
   return /^[^:]+:\/\/([^/?]*)/.exec(address)?.[1] ?? '';
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { normalizeBase64 } from './base64.js';
 
 describe(normalizeBase64.name, () => {
-  it('reads what Buffer writes, in all four spellings, as one', () => {
+  it('reads all four encodings of Buffer as one', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 80 }), (bytes) => {
         const expected = Buffer.from(bytes).toString('base64url');

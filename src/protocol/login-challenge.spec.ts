@@ -20,7 +20,7 @@ describe(writeLoginChallenge.name, () => {
 });
 
 describe(readLoginChallenge.name, () => {
-  it.each([[ORIGINS], [[]]])('reads what was written, with the origins %j', (origins) => {
+  it.each([[ORIGINS], [[]]])('reads a written challenge, with the origins %j', (origins) => {
     const challenge = { origins, nonce: NONCE, expiresAt: EXPIRES_AT };
     expect(readLoginChallenge(writeLoginChallenge(challenge))).toEqual({
       kind: 'challenge',
@@ -28,7 +28,7 @@ describe(readLoginChallenge.name, () => {
     });
   });
 
-  it('names another version', () => {
+  it('reports another version', () => {
     const next = text.replace(LOGIN_CHALLENGE_VERSION, 'gatehouse-login-v2');
     expect(readLoginChallenge(next)).toEqual({ kind: 'other-version' });
   });
@@ -61,14 +61,14 @@ describe(readLoginChallenge.name, () => {
     expect(readLoginChallenge(changed)).toEqual({ kind: 'other-form' });
   });
 
-  it('refuses a text of more bytes than the server takes', () => {
+  it('refuses a text of more bytes than the server accepts', () => {
     const long = text.replace('gate', 'g'.repeat(MAX_LOGIN_CHALLENGE_BYTES));
     expect(readLoginChallenge(long)).toEqual({ kind: 'other-form' });
   });
 });
 
 describe(fitsLoginChallenge.name, () => {
-  it('holds exactly to the limit', () => {
+  it('accepts exactly up to the limit', () => {
     const empty = writeLoginChallenge({
       origins: [''],
       nonce: NONCE,

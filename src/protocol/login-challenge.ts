@@ -1,17 +1,17 @@
-/** The first line. It also keeps a signature from meaning anything else than a login. */
+/** The first line; with it a signature can only mean a login. */
 export const LOGIN_CHALLENGE_VERSION = 'gatehouse-login-v1';
 
-/** What `POST /v1/auth` takes (contract, Sign-up and login with a device key). */
+/** Limit of `POST /v1/auth` (contract, Sign-up and login with a device key). */
 export const MAX_LOGIN_CHALLENGE_BYTES = 1024;
 
 const NONCE = /^[A-Za-z0-9_-]{43}$/;
 const EXPIRY = /^[1-9]\d{12,14}$/;
 const ORIGIN = /^https?:\/\/[^\s/?#@]+$/;
-/** Printable ASCII and line feeds: what a screen shows is what is signed. */
+/** Printable ASCII and line feeds, so that the displayed text is the signed text. */
 const PLAIN_TEXT = /^[\x20-\x7e\n]*$/;
 
 export interface LoginChallenge {
-  /** Origins at which clients reach the server that made it. Empty = it does not know them. */
+  /** Origins at which clients reach the issuing server. Empty = unknown. */
   readonly origins: readonly string[];
   /** 32 random bytes in base64url. */
   readonly nonce: string;
@@ -19,9 +19,9 @@ export interface LoginChallenge {
   readonly expiresAt: number;
 }
 
-export type LoginChallengeVerdict =
+type LoginChallengeVerdict =
   | { readonly kind: 'challenge'; readonly challenge: LoginChallenge }
-  /** A challenge of this kind, in a version that this program does not know. */
+  /** This program does not support the version. */
   | { readonly kind: 'other-version' }
   | { readonly kind: 'other-form' };
 
@@ -30,13 +30,12 @@ export function writeLoginChallenge({ origins, nonce, expiresAt }: LoginChalleng
   return [LOGIN_CHALLENGE_VERSION, origins.join(' '), nonce, String(expiresAt)].join('\n');
 }
 
-/** Whether a challenge with these origins fits into {@link MAX_LOGIN_CHALLENGE_BYTES}. */
 export function fitsLoginChallenge(origins: readonly string[]): boolean {
   const longest = { origins, nonce: 'A'.repeat(43), expiresAt: 999_999_999_999_999 };
   return writeLoginChallenge(longest).length <= MAX_LOGIN_CHALLENGE_BYTES;
 }
 
-/** Reads a challenge strictly: whatever {@link writeLoginChallenge} does not write is refused. */
+/** Refuses any text that {@link writeLoginChallenge} cannot produce. */
 export function readLoginChallenge(text: string): LoginChallengeVerdict {
   if (text.length > MAX_LOGIN_CHALLENGE_BYTES || !PLAIN_TEXT.test(text)) {
     return { kind: 'other-form' };

@@ -1,16 +1,18 @@
+import { base64urlnopad } from '@scure/base';
+
 const STANDARD = /^[A-Za-z0-9+/]*={0,2}$/;
 const URL_SAFE = /^[A-Za-z0-9_-]*={0,2}$/;
 const PADDING = /=+$/;
 
-/** Bytes of n base64 characters without padding; null when no byte string has that many. */
+/** Without padding; null for an impossible length. */
 function byteLength(characters: number): number | null {
   return characters % 4 === 1 ? null : Math.floor((characters * 3) / 4);
 }
 
 /**
- * Normalises strict base64 (standard or url-safe, padded or not) to unpadded base64url.
- * Mixed alphabets, white space, wrong padding and stray trailing bits are refused: one byte
- * string has one spelling per alphabet, so nothing can be replayed under another spelling.
+ * Normalises base64 (standard or url-safe, padded or not) to unpadded base64url. One byte string
+ * has one spelling per alphabet, so nothing can be replayed under another: mixed alphabets, white
+ * space, wrong padding and stray trailing bits are refused.
  *
  * @returns null when the text is not strict base64 of `minBytes` to `maxBytes` bytes
  */
@@ -29,6 +31,16 @@ export function normalizeBase64(text: string, minBytes: number, maxBytes: number
   }
   const urlSafe = bare.replaceAll('+', '-').replaceAll('/', '_');
   return hasStrayBits(urlSafe) ? null : urlSafe;
+}
+
+/** @returns null for any text that {@link normalizeBase64} refuses */
+export function readBase64(
+  text: string,
+  minBytes: number,
+  maxBytes: number,
+): Uint8Array<ArrayBuffer> | null {
+  const normalized = normalizeBase64(text, minBytes, maxBytes);
+  return normalized === null ? null : Uint8Array.from(base64urlnopad.decode(normalized));
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

@@ -1,7 +1,7 @@
 import { loopbackCode } from './loopback-code.js';
 
 describe(loopbackCode.name, () => {
-  it('is the one that docs/connect-a-client.md describes', () => {
+  it('matches docs/connect-a-client.md', () => {
     expect(loopbackCode('state')).toBe('LXLG-NGWS');
   });
 

@@ -1,4 +1,4 @@
-import { normalizeBase64 } from '../base64.js';
+import { normalizeBase64 } from './base64.js';
 
 /** p, the field of edwards25519, and L, the order of its base point (RFC 8032, section 5.1). */
 const FIELD_PRIME = 2n ** 255n - 19n;
@@ -7,21 +7,21 @@ const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 /** The positive y coordinate of the points of order 8 that is below p / 2. */
 const ORDER_8_Y = 0x5fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
 /**
- * The y coordinates of the eight points whose order divides 8. A public key or a commitment that
- * is one of them makes forged signatures verify: such an account is open to anyone.
+ * The points whose order divides 8. As a public key or a commitment they make forged signatures
+ * verify: such an account is open to anyone.
  */
 const LOW_ORDER_Y = [0n, 1n, FIELD_PRIME - 1n, ORDER_8_Y, FIELD_PRIME - ORDER_8_Y];
 
 const MAX_CHALLENGE_BYTES = 1024;
 
-/** What a caller sends to prove that it holds a device key, each in base64. */
+/** Each field is in base64. */
 export interface SentProof {
   readonly publicKey: string;
   readonly challenge: string;
   readonly signature: string;
 }
 
-/** The bytes of a {@link SentProof}: well formed, the signature not verified yet. */
+/** The decoded proof: well formed, with an unverified signature. */
 export interface SignedChallenge {
   /** Raw, 32 bytes. */
   readonly publicKey: Buffer;
@@ -29,7 +29,7 @@ export interface SignedChallenge {
   readonly signature: Buffer;
 }
 
-/** The first that is malformed is returned. */
+/** Returns the name of a malformed field. */
 export function readSignedChallenge(sent: SentProof): SignedChallenge | keyof SentProof {
   const publicKey = readPublicKey(sent.publicKey);
   if (publicKey === null) {
@@ -45,7 +45,7 @@ export function readSignedChallenge(sent: SentProof): SignedChallenge | keyof Se
     : 'signature';
 }
 
-/** The bytes of an account's public key; null where {@link judgePublicKey} refuses them. */
+/** Returns null for a key that {@link judgePublicKey} refuses. */
 export function readPublicKey(text: string): Buffer | null {
   const key = decodeBase64(text, 32, 32);
   return key !== null && judgePublicKey(key) === 'ok' ? key : null;
@@ -56,19 +56,19 @@ function decodeBase64(text: string, minBytes: number, maxBytes: number): Buffer 
   return normalized === null ? null : Buffer.from(normalized, 'base64url');
 }
 
-export type DeviceKeyVerdict = 'ok' | 'wrong-length' | 'non-canonical' | 'low-order';
+type DeviceKeyVerdict = 'ok' | 'wrong-length' | 'non-canonical' | 'low-order';
 
 /**
- * Whether 32 bytes may be an account's Ed25519 key: y below p (no second encoding of one point)
- * and not of low order. Says nothing about whether the point is on the curve: verifying does.
+ * Accepts y below p (no second encoding of one point) that is not of low order. Verification checks
+ * that the point is on the curve.
  */
 export function judgePublicKey(key: Uint8Array): DeviceKeyVerdict {
   return key.length === 32 ? judgePoint(key) : 'wrong-length';
 }
 
 /**
- * Whether 64 bytes have the form of a signature: R canonical and not of low order, S below L
- * (RFC 8032, section 5.1.7). Cheap, so it comes before the curve arithmetic.
+ * Accepts R that is canonical and not of low order, and S below L (RFC 8032, section 5.1.7). The
+ * check comes first because it is cheap.
  */
 export function isStrictSignature(signature: Uint8Array): boolean {
   return (

@@ -1,0 +1,40 @@
+import type { OffboardingRules } from '../eligibility/offboarding.js';
+import { judgeProviders, type AccessFacts, type ProvidersDecision } from './access.js';
+
+/** The rules of one backend, in addition to those of the server. */
+export interface ResourceServerRules {
+  readonly id: string;
+  /** Ids of providers. Empty = none beyond those of the server. */
+  readonly requireProviders: readonly string[];
+  readonly allowKeyless: boolean;
+}
+
+/** A backend as people and operators see it. */
+export interface ResourceServer extends ResourceServerRules {
+  readonly name: string;
+  /** Its address, which is the audience of its tokens. */
+  readonly resource: string;
+}
+
+export type ResourceDecision =
+  | ProvidersDecision
+  | { readonly isAllowed: false; readonly code: 'keyless-disabled'; readonly provider: null };
+
+/**
+ * Decides if an account may use a backend: by the rules of the server first, then by its own.
+ *
+ * @param required ids of the providers that the server itself requires
+ */
+export function judgeResource(
+  { requireProviders, allowKeyless }: ResourceServerRules,
+  required: readonly string[],
+  account: Pick<AccessFacts, 'isKeyless' | 'identities'>,
+  offboarding: OffboardingRules,
+  now: number,
+): ResourceDecision {
+  const all = [...new Set([...required, ...requireProviders])];
+  const decision = judgeProviders(all, account, offboarding, now);
+  return decision.isAllowed && account.isKeyless && !allowKeyless
+    ? { isAllowed: false, code: 'keyless-disabled', provider: null }
+    : decision;
+}

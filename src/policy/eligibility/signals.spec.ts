@@ -1,0 +1,64 @@
+import { judgeProviders } from '../admission/access.js';
+import { judgeSignalledIdentity, judgeSignals, type SignalFact } from './signals.js';
+
+const RULES = { enabled: true, intervalSeconds: 3600, strict: false };
+const fact = (source: SignalFact['source'], isAllowed: boolean): SignalFact => ({
+  ...{ source, isAllowed, at: 0 },
+});
+const YES = fact('directory', true);
+const NO = fact('directory', false);
+
+describe(judgeSignals.name, () => {
+  it.each<[string, readonly SignalFact[], readonly string[], boolean, string | null]>([
+    ['no signal', [], [], true, null],
+    ['a yes of the directory', [YES], [], true, null],
+    ['a no of the directory', [NO], [], true, 'directory_inactive'],
+    [
+      'a no of the stream beside a yes',
+      [YES, fact('shared-signals', false)],
+      [],
+      true,
+      'signal_disabled',
+    ],
+    ['a required directory without the person', [], ['people'], true, 'directory_missing'],
+    [
+      'a yes of another source',
+      [fact('shared-signals', true)],
+      ['people'],
+      true,
+      'directory_missing',
+    ],
+    ['a required directory with the person', [YES], ['people'], true, null],
+    ['a required directory that is empty', [], ['people'], false, null],
+    ['a no of a required directory that is empty', [NO], ['people'], false, 'directory_inactive'],
+    ['a required directory of another provider', [], ['guild'], true, null],
+  ])('judges %s', (_what, signals, directories, hasDirectory, reason) => {
+    const decision = judgeSignals({ provider: 'people', signals, hasDirectory }, directories);
+    expect(decision).toEqual(reason === null ? { isAllowed: true } : { isAllowed: false, reason });
+  });
+});
+
+describe(judgeSignalledIdentity.name, () => {
+  const record = { provider: 'people', reason: null, checkedAt: 0, failures: 0 };
+
+  it('admits only with both, eligibility and signals', () => {
+    const judge = (status: 'eligible' | 'ineligible', signals: readonly SignalFact[]) =>
+      judgeSignalledIdentity({ ...record, status, signals }, RULES, 0).isAllowed;
+    expect(judge('eligible', [YES])).toBe(true);
+    expect(judge('eligible', [NO])).toBe(false);
+    expect(judge('ineligible', [YES])).toBe(false);
+  });
+
+  it('leaves a second identity of a keyless account open', () => {
+    const identities = [
+      { ...record, status: 'eligible' as const, signals: [NO] },
+      { ...record, provider: 'guild', status: 'eligible' as const },
+    ];
+    const judge = (required: readonly string[]) =>
+      judgeProviders(required, { isKeyless: true, identities }, RULES, 0);
+    expect(judge([])).toMatchObject({ isAllowed: true });
+    expect(judge(['people'])).toEqual({
+      ...{ isAllowed: false, code: 'not-eligible', provider: 'people' },
+    });
+  });
+});

@@ -1,0 +1,93 @@
+import type { EligibilityStatus } from '../eligibility/eligibility.js';
+import type { MessageTable, Wording } from './statement.js';
+
+interface OfProvider {
+  readonly provider: string;
+}
+
+interface Judged {
+  readonly status: EligibilityStatus;
+  readonly reason: string | null;
+}
+
+/** Reasons for a decision about one account, and the facts behind it. */
+export const ACCOUNT_MESSAGES = {
+  'account-enabled': () => 'The account is enabled.',
+  'account-disabled': ({ at }: { readonly at: number }, { time }) =>
+    `The account is disabled since ${time(at)}.`,
+  'account-keyless': () => 'It has no device key: one of its identities has to be eligible.',
+  'no-identity-eligible': () => 'None of its identities is eligible.',
+  'identity-not-confirmed': ({ provider }: OfProvider, words) =>
+    `${words.provider(provider)} is required, and does not confirm its identity.`,
+  'identity-login-expired': ({ provider }: OfProvider, words) =>
+    `${words.provider(provider)} gave nothing to ask it with, and the last login there is older than the interval: the person has to log in there again.`,
+  'identity-not-linked': ({ provider }: OfProvider, words) =>
+    `${words.provider(provider)} is required, and no identity of it is linked.`,
+  'backend-allowed': ({ name }: { readonly name: string }) => `${name}: its sessions get tokens.`,
+  'backend-refused': ({ name, provider, code }: RefusedBackend, words) =>
+    `${name}: its sessions get no token (${provider === null ? '' : `${words.provider(provider)}: `}${words.reason(code)}).`,
+  'login-allowed': ({ method }: { readonly method: string }, { provider }) =>
+    `Login with ${provider(method)} is allowed.`,
+  'login-refused': ({ method, variable, code }: RefusedLogin, { provider, reason }) =>
+    `Login with ${provider(method)} is refused by ${variable}: ${reason(code)}.`,
+
+  'identity-absent': () => 'No identity is linked: provider-required.',
+  'identity-linked': ({ name, status, reason }: Judged & { readonly name: string }, words) =>
+    `Linked as ${name}; stored result: ${judged(status, reason, words)}.`,
+  'identity-checks': ({ checkedAt, nextCheckAt, failures }: Checks, words) =>
+    `Last definite answer ${timeOf(checkedAt, words)}; next check ${timeOf(nextCheckAt, words)}; ${failures} checks without an answer since.`,
+  'identity-rule': ({ name, values }: { readonly name: string; readonly values: Values }) =>
+    `Rule ${name}: ${values.join(', ')}`,
+  'identity-facts': ({ isCertificate, facts }: Facts) =>
+    `Facts from the ${isCertificate ? 'certificate' : 'provider'}: ${facts ?? 'none yet'}`,
+  'identity-judged': ({ status, reason }: Judged, words) =>
+    `By these rules: ${judged(status, reason, words)}.`,
+  'identity-not-judged': () => 'By these rules: not judged.',
+  'directory-active': ({ at }: Reported, { time }) =>
+    `The directory shows the person as active since ${time(at)}.`,
+  'directory-inactive': ({ at }: Reported, { time }) =>
+    `The directory deactivated the person on ${time(at)}. A newer request of the directory or gatehouse account enable ends that.`,
+  'directory-absent': () =>
+    'The directory does not show the person as active, which signals.scim.required demands.',
+  'signal-disabled': ({ at }: Reported, { time }) =>
+    `The provider disabled the person by a signal on ${time(at)}.`,
+} satisfies MessageTable;
+
+interface Reported {
+  readonly at: number;
+}
+
+type Values = readonly string[];
+
+interface RefusedBackend {
+  readonly name: string;
+  /** null = no single provider decides. */
+  readonly provider: string | null;
+  readonly code: string;
+}
+
+interface RefusedLogin {
+  readonly method: string;
+  readonly variable: string;
+  readonly code: string;
+}
+
+interface Checks {
+  readonly checkedAt: number | null;
+  readonly nextCheckAt: number | null;
+  readonly failures: number;
+}
+
+interface Facts {
+  readonly isCertificate: boolean;
+  /** JSON. */
+  readonly facts: string | null;
+}
+
+function judged(status: EligibilityStatus, reason: string | null, words: Wording): string {
+  return reason === null ? status : `${status} (${words.reason(reason)})`;
+}
+
+function timeOf(at: number | null, { time }: Wording): string {
+  return at === null ? 'never' : time(at);
+}

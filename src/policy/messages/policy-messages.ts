@@ -1,0 +1,89 @@
+import type { MessageTable, Wording } from './statement.js';
+
+interface Providers {
+  readonly providers: readonly string[];
+}
+
+const SIGNUP_REFUSALS: Readonly<Record<string, string>> = {
+  AUTH_ANONYMOUS_SIGNUP_ENABLED: 'anonymous sign-up is off',
+  AUTH_KEY_CHALLENGE_ENABLED: 'login with a device key is off',
+  SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'encrypted content is not stored',
+};
+
+/** The policy, in the order sign-up, login, offboarding, backends, storage. */
+export const POLICY_MESSAGES = {
+  'signup-open': () => 'Anyone who can reach this server can create an account.',
+  'signup-invited': () => 'A new device key needs an invitation.',
+  'signup-refused': ({ variable }: { readonly variable: string }) =>
+    `A new device key is refused: ${SIGNUP_REFUSALS[variable] ?? variable}.`,
+  'signup-providers': ({ providers }: Providers, words) =>
+    `An account with device keys can be created through ${anyOf(providers, words)}.`,
+  'signup-keyless': ({ providers }: Providers, words) =>
+    `The first login through ${anyOf(providers, words)} creates an account without device keys.`,
+  'signup-certificate': () =>
+    'The first login with a client certificate creates an account without device keys.',
+
+  'login-key': ({ isChallenged }: { readonly isChallenged: boolean }) =>
+    `An existing account logs in with its device key${isChallenged ? ', signing a challenge of this server' : ''}.`,
+  'login-key-off': () => 'Login with a device key is off.',
+  'login-keyless': ({ providers }: Providers, words) =>
+    `Accounts without device keys log in through ${anyOf(providers, words)}.`,
+  'login-certificate': () => 'Accounts without device keys log in with a client certificate.',
+
+  'required-none': () => 'No identity provider is required to use the server.',
+  'required-providers': ({ providers }: Providers, words) =>
+    `To use the server, an account must be connected to ${allOf(providers, words)} and be eligible there.`,
+  'keyless-served': () =>
+    'An account without device keys is served only while one of its identities is eligible.',
+  rechecked: ({ seconds }: { readonly seconds: number }) =>
+    `Eligibility is checked again every ${duration(seconds)}.`,
+  'not-rechecked': () => 'Eligibility is not checked again after an identity is linked.',
+  'login-instead': () =>
+    'Where a provider gives nothing to ask with, a login there counts for that long; then the person has to log in there again.',
+  'outage-strict': () =>
+    'While a provider is down, its identities are refused once their last good check is that old.',
+  'outage-lenient': () => 'While a provider is down, its last answer counts.',
+
+  'resource-server': ({ name, resource, providers, isKeyed }: Backend, words) =>
+    `Sessions can get tokens for ${name} (${resource}).${providers.length === 0 ? '' : ` For that, an account must also be connected to ${allOf(providers, words)} and be eligible there.`}${isKeyed ? ' It refuses accounts without device keys.' : ''}`,
+
+  'content-encrypted': () =>
+    'Only end-to-end encrypted content is stored; the server cannot read it.',
+  'content-plain': () =>
+    'Encrypted content is refused; the server can read everything that is stored.',
+  'content-optional': ({ isKeyless, canSwitch }: ContentChoice) =>
+    `Content may be end-to-end encrypted or readable by the server${isKeyless ? ', and accounts without device keys are allowed' : ''}.${canSwitch ? ' Users can switch between the two.' : ''}`,
+  'plain-sealed': () =>
+    'Content that is not end-to-end encrypted is sealed in the database; the server can open it.',
+  'plain-readable': () =>
+    'Content that is not end-to-end encrypted is stored readable in the database, in whole or in part.',
+} satisfies MessageTable;
+
+interface Backend extends Providers {
+  readonly name: string;
+  readonly resource: string;
+  /** True if it refuses accounts without device keys. */
+  readonly isKeyed: boolean;
+}
+
+interface ContentChoice {
+  readonly isKeyless: boolean;
+  readonly canSwitch: boolean;
+}
+
+const anyOf = (ids: readonly string[], { provider }: Wording): string =>
+  new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(ids.map(provider));
+
+const allOf = (ids: readonly string[], { provider }: Wording): string =>
+  new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(ids.map(provider));
+
+function duration(seconds: number): string {
+  if (seconds % 3600 === 0) {
+    return counted(seconds / 3600, 'hour');
+  }
+  return seconds % 60 === 0 ? counted(seconds / 60, 'minute') : counted(seconds, 'second');
+}
+
+function counted(count: number, unit: string): string {
+  return count === 1 ? unit : `${count} ${unit}s`;
+}
