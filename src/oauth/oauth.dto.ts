@@ -1,0 +1,148 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Equals, IsIn, IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
+
+const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+
+const CLIENT_CREDENTIALS = 'client_credentials';
+
+/** Client authentication by an assertion (RFC 7521, 4.2). */
+export class ClientAuthenticationForm {
+  @ApiProperty({ required: false, description: 'The id of the backend, if it is given at all.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  client_id?: string;
+
+  @ApiProperty({ enum: [ASSERTION], required: false })
+  @IsOptional()
+  @Equals(ASSERTION)
+  client_assertion_type?: string;
+
+  @ApiProperty({ required: false, description: 'A JWT that the backend signed (RFC 7523).' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(16_384)
+  client_assertion?: string;
+}
+
+const OfExchange = (): PropertyDecorator => ValidateIf((form: TokenForm) => !isOfClient(form));
+
+/**
+ * A token exchange (RFC 8693, 2.1), or the request of a backend for a token of its own (RFC 6749,
+ * 4.4.2). A repeated parameter is an array, and refused.
+ */
+export class TokenForm extends ClientAuthenticationForm {
+  @ApiProperty({ enum: [EXCHANGE, CLIENT_CREDENTIALS] })
+  @IsIn([EXCHANGE, CLIENT_CREDENTIALS])
+  grant_type!: string;
+
+  @ApiProperty({ required: false, description: 'The token of a session, for an exchange.' })
+  @OfExchange()
+  @IsString()
+  @MaxLength(1024)
+  subject_token!: string;
+
+  @ApiProperty({ required: false, enum: [ACCESS_TOKEN], description: 'For an exchange.' })
+  @OfExchange()
+  @Equals(ACCESS_TOKEN)
+  subject_token_type!: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'For an exchange: the address of the backend, exactly as it is configured.',
+  })
+  @OfExchange()
+  @IsString()
+  @MaxLength(2048)
+  resource!: string;
+
+  @ApiProperty({ enum: [ACCESS_TOKEN], required: false })
+  @IsOptional()
+  @Equals(ACCESS_TOKEN)
+  requested_token_type?: string;
+
+  @ApiProperty({ type: String, required: false, description: 'Not supported: refused.' })
+  @IsOptional()
+  @Equals(undefined, { message: 'Delegation is not supported.' })
+  actor_token?: unknown;
+
+  @ApiProperty({
+    required: false,
+    description: 'For a client: `ssf.manage`, `ssf.read`, `introspect`. Default: all of them.',
+  })
+  @IsOptional()
+  @IsString()
+  @MaxLength(256)
+  scope?: string;
+}
+
+/** True if a backend asks for a token of its own. */
+export function isOfClient({ grant_type: grant }: TokenForm): boolean {
+  return grant === CLIENT_CREDENTIALS;
+}
+
+/** RFC 8693, 2.2.1; of a client RFC 6749, 5.1. */
+export class TokenDto {
+  @ApiProperty() access_token!: string;
+  @ApiProperty({ required: false, enum: [ACCESS_TOKEN], description: 'Of an exchange.' })
+  issued_token_type?: string;
+
+  @ApiProperty({ enum: ['Bearer'] }) token_type!: string;
+  @ApiProperty({ description: 'Seconds.' }) expires_in!: number;
+  @ApiProperty({ required: false, description: 'Of a client.' }) scope?: string;
+}
+
+export class IntrospectionForm extends ClientAuthenticationForm {
+  @ApiProperty({ description: 'The token that a caller presented.' })
+  @IsString()
+  @MaxLength(8192)
+  token!: string;
+}
+
+/** RFC 7662, 2.2. All but `active` are absent where it is false. */
+export class IntrospectionDto {
+  @ApiProperty() active!: boolean;
+  @ApiProperty({ required: false }) iss?: string;
+  @ApiProperty({ required: false, type: String }) aud?: string | string[];
+  @ApiProperty({ required: false, description: 'The account.' }) sub?: string;
+  @ApiProperty({ required: false, description: 'The session at this backend.' }) sid?: string;
+  @ApiProperty({ required: false }) client_id?: string;
+  @ApiProperty({ required: false, enum: ['Bearer'] }) token_type?: string;
+  @ApiProperty({ required: false, description: 'Unix seconds.' }) iat?: number;
+  @ApiProperty({ required: false, description: 'Unix seconds.' }) exp?: number;
+  @ApiProperty({ required: false }) jti?: string;
+  @ApiProperty({ required: false, description: 'Time of the login, Unix seconds.' })
+  auth_time?: number;
+
+  @ApiProperty({ required: false, description: 'End of the session, Unix seconds.' })
+  session_exp?: number;
+
+  @ApiProperty({ required: false, description: '`device-key`, `mtls` or a provider id.' })
+  login_method?: string;
+
+  @ApiProperty({ required: false }) login?: string;
+  @ApiProperty({ required: false }) email?: string;
+}
+
+/** RFC 7517, 5. */
+export class JwkSetDto {
+  @ApiProperty({ type: [Object] }) keys!: readonly object[];
+}
+
+/** RFC 8414, 2. */
+export class ServerMetadataDto {
+  @ApiProperty() issuer!: string;
+  @ApiProperty() token_endpoint!: string;
+  @ApiProperty() jwks_uri!: string;
+  @ApiProperty() introspection_endpoint!: string;
+  @ApiProperty({ type: [String] }) scopes_supported!: string[];
+  @ApiProperty({ type: [String] }) response_types_supported!: string[];
+  @ApiProperty({ type: [String] }) grant_types_supported!: string[];
+  @ApiProperty({ type: [String] }) token_endpoint_auth_methods_supported!: string[];
+  @ApiProperty({ type: [String] }) token_endpoint_auth_signing_alg_values_supported!: string[];
+  @ApiProperty({ type: [String] }) introspection_endpoint_auth_methods_supported!: string[];
+  @ApiProperty({ type: [String] })
+  introspection_endpoint_auth_signing_alg_values_supported!: string[];
+}
