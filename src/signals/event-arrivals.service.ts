@@ -1,0 +1,94 @@
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { IdentityEvents } from '../auth/identity.events.js';
+import { isUnavailable } from '../common/errors.js';
+import { Timers } from '../common/runtime/timers.js';
+import { SecurityEventRepository } from '../storage/repositories/oauth/security-event.repository.js';
+
+/** Finds events of other replicas without messages between them. */
+const LOOK_EVERY_MS = 2000;
+
+/** A poll that waits for an event of its stream. */
+export interface Arrival {
+  /** Resolves when an event may have arrived, at the latest after `ms`. */
+  within(ms: number): Promise<void>;
+  end(): void;
+}
+
+/** Wakes polls when an event arrives: one statement looks for all streams that wait. */
+@Injectable()
+export class EventArrivalsService implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly logger = new Logger(EventArrivalsService.name);
+  private readonly waiting = new Map<string, AbortController>();
+  private looking: Promise<void> | null = null;
+  private isLookDue = false;
+  private isStopping = false;
+
+  constructor(
+    private readonly log: SecurityEventRepository,
+    private readonly identityEvents: IdentityEvents,
+    private readonly timers: Timers,
+  ) {}
+
+  /** Every change of access is announced to all replicas once it is stored, and so is its event. */
+  onModuleInit(): void {
+    this.identityEvents.on('access-changed', () => this.look());
+    this.identityEvents.on('access-changes-missed', () => this.look());
+  }
+
+  beforeApplicationShutdown(): void {
+    this.isStopping = true;
+    this.waiting.forEach((arrival) => arrival.abort());
+  }
+
+  /**
+   * Expects an event of the stream from now on. An earlier poll of the same stream stops to wait, so
+   * that one stream holds one request.
+   */
+  expect(streamId: string): Arrival {
+    const arrival = new AbortController();
+    this.waiting.get(streamId)?.abort();
+    this.waiting.set(streamId, arrival);
+    if (this.isStopping) {
+      arrival.abort();
+    }
+    return {
+      within: (ms) => this.timers.sleep(ms, arrival.signal).catch(() => undefined),
+      end: () => {
+        if (this.waiting.get(streamId) === arrival) {
+          this.waiting.delete(streamId);
+        }
+      },
+    };
+  }
+
+  /** Looks for events of the streams that wait. Changes during a look cause another one. */
+  @Interval(LOOK_EVERY_MS)
+  look(): void {
+    this.isLookDue = true;
+    this.looking ??= this.lookWhileDue().finally(() => (this.looking = null));
+  }
+
+  private async lookWhileDue(): Promise<void> {
+    while (this.isLookDue) {
+      this.isLookDue = false;
+      const waiting = [...this.waiting.keys()];
+      if (waiting.length === 0) {
+        return;
+      }
+      try {
+        const arrived = await this.log.arrivedAt(waiting);
+        arrived.forEach((id) => this.waiting.get(id)?.abort());
+      } catch (error) {
+        if (!isUnavailable(error)) {
+          this.logger.error(error);
+        }
+      }
+    }
+  }
+}

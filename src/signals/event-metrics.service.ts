@@ -1,0 +1,49 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import { MetricsService } from '../metrics/metrics.service.js';
+import {
+  EventStatisticsRepository,
+  type EventStatistics,
+} from '../storage/repositories/oauth/event-statistics.repository.js';
+
+/** Measures the event log and the streams of each backend. */
+@Injectable()
+export class EventMetricsService implements OnModuleInit {
+  constructor(
+    private readonly statistics: EventStatisticsRepository,
+    private readonly metrics: MetricsService,
+    @Inject(resourceServersConfig.KEY)
+    private readonly servers: ConfigType<typeof resourceServersConfig>,
+  ) {}
+
+  onModuleInit(): void {
+    this.observe(
+      'gatehouse_security_events_stored',
+      'Events about ended sessions of the last hour, by resource server.',
+      ({ events }) => events,
+    );
+    this.observe(
+      'gatehouse_security_events_oldest_waiting_seconds',
+      'Age of the oldest event that a stream has not acknowledged, by resource server; 0 when there is none.',
+      ({ oldestWaitingSeconds }) => oldestWaitingSeconds,
+    );
+    this.observe(
+      'gatehouse_event_streams',
+      'Streams of events about ended sessions, by resource server.',
+      ({ streams }) => streams,
+    );
+  }
+
+  private observe(name: string, help: string, value: (one: EventStatistics) => number): void {
+    this.metrics.observeEach(name, help, ['resource_server'], async () => {
+      const found = await this.statistics
+        .read(this.servers.map(({ id }) => id))
+        .catch((): EventStatistics[] => []);
+      return found.map((one) => ({
+        labels: { resource_server: one.resourceServer },
+        value: value(one),
+      }));
+    });
+  }
+}

@@ -1,0 +1,139 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  MaxLength,
+  Min,
+} from 'class-validator';
+
+export const POLL_DELIVERY = 'urn:ietf:rfc:8936';
+const MAX_TEXT = 256;
+const MAX_ACKNOWLEDGED = 500;
+
+class AuthorizationSchemeDto {
+  @ApiProperty() spec_urn!: string;
+}
+
+/** OpenID Shared Signals Framework 1.0, 7.1. */
+export class TransmitterDto {
+  @ApiProperty() spec_version!: string;
+  @ApiProperty() issuer!: string;
+  @ApiProperty() jwks_uri!: string;
+  @ApiProperty({ type: [String] }) delivery_methods_supported!: string[];
+  @ApiProperty() configuration_endpoint!: string;
+  @ApiProperty() status_endpoint!: string;
+  @ApiProperty() verification_endpoint!: string;
+  @ApiProperty({ type: [String] }) critical_subject_members!: string[];
+  @ApiProperty({ type: [AuthorizationSchemeDto] }) authorization_schemes!: AuthorizationSchemeDto[];
+  @ApiProperty({ enum: ['ALL'] }) default_subjects!: string;
+}
+
+class DeliveryDto {
+  @ApiProperty({ enum: [POLL_DELIVERY] }) method!: string;
+  @ApiProperty({ required: false, description: 'Where to poll (RFC 8936).' })
+  endpoint_url?: string;
+}
+
+export class NewStreamDto {
+  @ApiProperty({ required: false, type: DeliveryDto, description: 'Only polling is offered.' })
+  @IsOptional()
+  @IsObject()
+  delivery?: DeliveryDto;
+
+  @ApiProperty({ required: false, type: [String] })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
+  events_requested?: string[];
+
+  @ApiProperty({ required: false, maxLength: MAX_TEXT, description: 'For a person.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_TEXT)
+  description?: string;
+}
+
+/** OpenID Shared Signals Framework 1.0, 8.1.1. */
+export class StreamDto {
+  @ApiProperty() stream_id!: string;
+  @ApiProperty() iss!: string;
+  @ApiProperty({ description: 'The `resource` of the backend.' }) aud!: string;
+  @ApiProperty({ type: DeliveryDto }) delivery!: DeliveryDto;
+  @ApiProperty({ type: [String] }) events_supported!: string[];
+  @ApiProperty({ type: [String] }) events_requested!: string[];
+  @ApiProperty({ type: [String] }) events_delivered!: string[];
+  @ApiProperty({ description: 'Seconds.' }) min_verification_interval!: number;
+  @ApiProperty({ description: 'Seconds without a poll after which the stream is removed.' })
+  inactivity_timeout!: number;
+
+  @ApiProperty({ required: false }) description?: string;
+}
+
+export class StreamStatusDto {
+  @ApiProperty() stream_id!: string;
+  @ApiProperty({ enum: ['enabled'] }) status!: string;
+}
+
+export class NewStatusDto {
+  @ApiProperty() @IsString() stream_id!: string;
+  @ApiProperty({ enum: ['enabled'], description: 'A stream cannot be paused: delete it instead.' })
+  @IsIn(['enabled'])
+  status!: string;
+}
+
+export class VerificationDto {
+  @ApiProperty() @IsString() stream_id!: string;
+  @ApiProperty({ required: false, maxLength: MAX_TEXT, description: 'The event repeats it.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_TEXT)
+  state?: string;
+}
+
+/** RFC 8936, 2.2. */
+export class PollDto {
+  @ApiProperty({ required: false, type: 'integer', minimum: 0 })
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  maxEvents?: number;
+
+  @ApiProperty({ required: false, description: 'False waits for up to 10 s for an event.' })
+  @IsOptional()
+  @IsBoolean()
+  returnImmediately?: boolean;
+
+  @ApiProperty({ required: false, type: [String], maxItems: MAX_ACKNOWLEDGED })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_ACKNOWLEDGED)
+  @IsString({ each: true })
+  ack?: string[];
+
+  @ApiProperty({
+    required: false,
+    type: Object,
+    description: 'By `jti`: `err` and `description` of events that the backend could not use.',
+  })
+  @IsOptional()
+  @IsObject()
+  setErrs?: Readonly<Record<string, unknown>>;
+}
+
+/** RFC 8936, 2.3. */
+export class EventsDto {
+  @ApiProperty({
+    type: Object,
+    description: 'Security event tokens by `jti` (RFC 8417), each until it is acknowledged.',
+  })
+  sets!: Readonly<Record<string, string>>;
+
+  @ApiProperty() moreAvailable!: boolean;
+}
