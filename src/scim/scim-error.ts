@@ -1,0 +1,39 @@
+import { AppError, ERRORS, type ErrorCode } from '../common/errors.js';
+import { SCIM_TYPE, type FormattedRefusal } from '../common/http/request-rules.js';
+
+type ScimType = 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'uniqueness';
+
+/** A refusal with the `scimType` of RFC 7644, 3.12. */
+export class ScimError extends AppError {
+  constructor(
+    readonly scimType: ScimType,
+    readonly detail: string,
+  ) {
+    super('invalid-request');
+  }
+
+  get status(): number {
+    return this.scimType === 'uniqueness' ? 409 : 400;
+  }
+}
+
+/** Codes for which the common message names something that no SCIM client has. */
+const DETAILS: Partial<Record<ErrorCode, string>> = {
+  'missing-token': 'Send the token of this directory: Authorization: Bearer <token>.',
+  'invalid-token': 'The token is not valid for this directory.',
+  'not-found': 'There is no such resource.',
+  'unsupported-media-type': 'Send application/scim+json.',
+};
+
+/** Writes a refusal as RFC 7644, 3.12 defines it. */
+export function scimRefusal(refusal: AppError): FormattedRefusal {
+  const isScim = refusal instanceof ScimError;
+  const status = isScim ? refusal.status : ERRORS[refusal.code].status;
+  const body = {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+    status: String(status),
+    ...(isScim && { scimType: refusal.scimType }),
+    detail: isScim ? refusal.detail : (DETAILS[refusal.code] ?? refusal.message),
+  };
+  return { status, contentType: `${SCIM_TYPE}; charset=utf-8`, body: JSON.stringify(body) };
+}

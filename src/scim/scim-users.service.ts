@@ -1,0 +1,144 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { Clock } from '../common/runtime/clock.js';
+import { AppError } from '../common/errors.js';
+import { httpConfig } from '../config/http.config.js';
+import type { DirectoryRules } from '../policy/eligibility/provider-rules.js';
+import { DatabaseService } from '../storage/database.service.js';
+import {
+  DirectoryPersonRepository,
+  type DirectoryPerson,
+  type PersonAttributes,
+  type PersonPage,
+} from '../storage/repositories/directory/directory-person.repository.js';
+import { DirectoriesService } from './directories.service.js';
+import { DirectoryChangesService } from './directory-changes.service.js';
+import { ScimError } from './scim-error.js';
+import { conditionsOf } from './scim-filter.js';
+import { patchUser } from './scim-patch.js';
+import { readUser } from './scim-user.js';
+
+/** The people that a directory reports, and the effect of each request on their access. */
+@Injectable()
+export class ScimUsersService {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly people: DirectoryPersonRepository,
+    private readonly changes: DirectoryChangesService,
+    private readonly directories: DirectoriesService,
+    private readonly clock: Clock,
+    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+  ) {}
+
+  /** The address of a directory's endpoint. */
+  baseOf(provider: string): string {
+    return `${this.http.publicUrl ?? ''}/v1/scim/${provider}/v2`;
+  }
+
+  async create(provider: string, body: unknown): Promise<DirectoryPerson> {
+    const given = readUser(body, true);
+    const rules = this.rulesOf(provider);
+    const now = new Date(this.clock.now());
+    const { person, effect } = await this.database.transaction(async (tx) => {
+      const after = await this.people.insert(tx, provider, given, now);
+      if (after === null) {
+        throw nameIsTaken();
+      }
+      return {
+        person: after,
+        ...(await this.changes.apply(tx, rules, { before: null, after, now })),
+      };
+    });
+    if (effect !== null) {
+      this.changes.announce(effect);
+    }
+    return person;
+  }
+
+  async read(provider: string, id: string): Promise<DirectoryPerson> {
+    const { people } = await this.people.search(provider, [{ attribute: 'id', value: id }], 0, 1);
+    const [person] = people;
+    if (person === undefined) {
+      throw new AppError('not-found');
+    }
+    return person;
+  }
+
+  /** @param filter absent = all people */
+  search(
+    provider: string,
+    filter: string | undefined,
+    offset: number,
+    limit: number,
+  ): Promise<PersonPage> {
+    const conditions = filter === undefined ? [] : conditionsOf(filter);
+    return this.people.search(provider, conditions, offset, limit);
+  }
+
+  replace(provider: string, id: string, body: unknown): Promise<DirectoryPerson> {
+    return this.change(provider, id, ({ isActive }) => readUser(body, isActive));
+  }
+
+  patch(provider: string, id: string, body: unknown): Promise<DirectoryPerson> {
+    return this.change(provider, id, (person) => patchUser(person, body));
+  }
+
+  /** Ends the access of the person; the no outlives the person. */
+  async remove(provider: string, id: string): Promise<void> {
+    const rules = this.rulesOf(provider);
+    const now = new Date(this.clock.now());
+    const effect = await this.database.transaction(async (tx) => {
+      const before = await this.people.lock(tx, provider, id);
+      if (before === null) {
+        throw new AppError('not-found');
+      }
+      const applied = await this.changes.apply(tx, rules, { before, after: null, now });
+      if (applied.isKnown) {
+        await this.people.remove(tx, before);
+      } else {
+        await this.people.keepDeleted(tx, before, rules.match === 'email', now);
+      }
+      return applied.effect;
+    });
+    if (effect !== null) {
+      this.changes.announce(effect);
+    }
+  }
+
+  private async change(
+    provider: string,
+    id: string,
+    changed: (person: DirectoryPerson) => PersonAttributes,
+  ): Promise<DirectoryPerson> {
+    const rules = this.rulesOf(provider);
+    const now = new Date(this.clock.now());
+    const { after, effect } = await this.database.transaction(async (tx) => {
+      const before = await this.people.lock(tx, provider, id);
+      if (before === null) {
+        throw new AppError('not-found');
+      }
+      const given = changed(before);
+      if (await this.people.isNameTaken(tx, before, given.userName)) {
+        throw nameIsTaken();
+      }
+      const after = await this.people.update(tx, before, given, now);
+      return { after, ...(await this.changes.apply(tx, rules, { before, after, now })) };
+    });
+    if (effect !== null) {
+      this.changes.announce(effect);
+    }
+    return after;
+  }
+
+  private rulesOf(provider: string): DirectoryRules {
+    const rules = this.directories.settingsOf(provider);
+    if (rules === null) {
+      throw new AppError('not-found');
+    }
+    return rules;
+  }
+}
+
+function nameIsTaken(): ScimError {
+  return new ScimError('uniqueness', 'Another person of this directory has the userName.');
+}
