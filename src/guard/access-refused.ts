@@ -1,0 +1,92 @@
+/** A reason why a request is not admitted. */
+export type RefusalCode =
+  | 'missing-token'
+  | 'invalid-request'
+  | 'invalid-token'
+  | 'token-expired'
+  | 'token-revoked'
+  | 'guard-starting'
+  | 'guard-lease-expired'
+  | 'guard-closed'
+  | 'unavailable';
+
+interface RefusalRow {
+  readonly status: number;
+  /** The `error` of the challenge (RFC 6750, 3.1). A request without a token gets none. */
+  readonly error?: string;
+  readonly message: string;
+}
+
+const REFUSALS = {
+  'missing-token': { status: 401, message: 'The request has no access token.' },
+  'invalid-request': {
+    status: 400,
+    error: 'invalid_request',
+    message: 'The request has more than one access token.',
+  },
+  'invalid-token': {
+    status: 401,
+    error: 'invalid_token',
+    message: 'The access token is not valid here.',
+  },
+  'token-expired': {
+    status: 401,
+    error: 'invalid_token',
+    message: 'The access token has expired.',
+  },
+  'token-revoked': {
+    status: 401,
+    error: 'invalid_token',
+    message: 'The session of the access token has ended.',
+  },
+  'guard-starting': {
+    status: 503,
+    message: 'The guard has not yet received the sessions that ended.',
+  },
+  'guard-lease-expired': {
+    status: 503,
+    message: 'The guard cannot learn which sessions have ended.',
+  },
+  'guard-closed': { status: 503, message: 'The guard is closed.' },
+  unavailable: { status: 503, message: 'The access token cannot be checked now.' },
+} as const satisfies Record<RefusalCode, RefusalRow>;
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** A request must not be admitted. Answer with {@link status}, {@link headers} and {@link body}. */
+export class AccessRefused extends Error {
+  override readonly name = 'AccessRefused';
+  readonly status: number;
+  /** The challenge (RFC 6750, 3), which names the protected resource metadata (RFC 9728, 5.1). */
+  readonly wwwAuthenticate: string | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    readonly code: RefusalCode,
+    metadataUrl: string,
+    options?: ErrorOptions,
+  ) {
+    const row: RefusalRow = REFUSALS[code];
+    super(row.message, options);
+    this.status = row.status;
+    this.retryAfterSeconds = row.status === 503 ? RETRY_AFTER_SECONDS : null;
+    const error = row.error && `error="${row.error}", error_description="${row.message}", `;
+    this.wwwAuthenticate =
+      row.status === 503 ? null : `Bearer ${error ?? ''}resource_metadata="${metadataUrl}"`;
+  }
+
+  /** Headers of the answer. */
+  get headers(): Readonly<Record<string, string>> {
+    return {
+      'cache-control': 'no-store',
+      ...(this.wwwAuthenticate !== null && { 'www-authenticate': this.wwwAuthenticate }),
+      ...(this.retryAfterSeconds !== null && { 'retry-after': String(this.retryAfterSeconds) }),
+    };
+  }
+
+  /** The body of the answer, in the shape of every refusal of Gatehouse. */
+  get body(): { readonly statusCode: number; readonly code: string; readonly message: string } {
+    const { status: statusCode, code, message } = this;
+    return { statusCode, code, message };
+  }
+}

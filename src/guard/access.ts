@@ -1,0 +1,80 @@
+/** A session that may use the backend, as its access token describes it. */
+export interface Access {
+  /** Id of the account (`sub`). */
+  readonly account: string;
+  /** Id of the session at this backend. It never returns after it has ended. */
+  readonly sid: string;
+  /** `device-key`, `mtls` or the id of an identity provider. */
+  readonly loginMethod: string;
+  /** Names of the person; null unless the configuration of the backend asks for them. */
+  readonly login: string | null;
+  readonly email: string | null;
+  /** Time of the login; null where the token does not have it. */
+  readonly authenticatedAt: Date | null;
+  /** End of the token. */
+  readonly expiresAt: Date;
+  /** End of the session. */
+  readonly sessionExpiresAt: Date;
+}
+
+/** Claims that every access token must have. */
+export const REQUIRED_CLAIMS = ['sub', 'sid', 'iat', 'exp', 'session_exp', 'login_method'];
+
+/** The longest life of an access token: the memory of ended sessions covers it. */
+export const MAX_TOKEN_SECONDS = 900;
+/** The clocks of the issuer and of this machine may differ by so much. */
+export const MAX_SKEW_SECONDS = 60;
+
+/** Facts that a token is compared with. */
+export interface Expectation {
+  readonly issuer: string;
+  readonly resource: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Returns the access in verified claims; null where they are not of a token for this backend and
+ * time.
+ */
+export function accessFrom(
+  claims: Readonly<Record<string, unknown>>,
+  { issuer, resource, now }: Expectation,
+): Access | null {
+  const { iss, aud, sub, sid, login_method: loginMethod } = claims;
+  const { iat, exp, session_exp: sessionExp, auth_time: authTime } = claims;
+  const isOurs = iss === issuer && aud === resource;
+  if (!isOurs || !isText(sub) || !isText(sid) || !isText(loginMethod)) {
+    return null;
+  }
+  if (!isSeconds(iat) || !isSeconds(exp) || !isSeconds(sessionExp)) {
+    return null;
+  }
+  const isTimely =
+    iat * 1000 <= now + MAX_SKEW_SECONDS * 1000 &&
+    exp - iat <= MAX_TOKEN_SECONDS &&
+    Math.min(exp, sessionExp) * 1000 > now;
+  return isTimely
+    ? {
+        ...{ account: sub, sid, loginMethod },
+        login: textOrNull(claims['login']),
+        email: textOrNull(claims['email']),
+        authenticatedAt: isSeconds(authTime) ? new Date(authTime * 1000) : null,
+        expiresAt: new Date(exp * 1000),
+        sessionExpiresAt: new Date(sessionExp * 1000),
+      }
+    : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 256;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** Seconds that a `Date` can hold. */
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= 8.64e12;
+}
