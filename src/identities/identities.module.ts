@@ -1,8 +1,14 @@
 import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { IdentitiesStorageModule } from '../storage/modules/identities-storage.module.js';
+import { StorageModule } from '../storage/storage.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
-import { ForeignIdentities } from './foreign-identities.js';
-import { IdentityChanges } from './identity-changes.js';
-import { IdentityLinks } from './identity-links.js';
+import { ForeignIdentitiesService } from './foreign-identities.service.js';
+import { IdentityChangesService } from './identity-changes.service.js';
+import { IdentityLinksService } from './identity-links.service.js';
+import { IdentitySignalsService } from './identity-signals.service.js';
+import { IdentityProofService } from './identity-proof.service.js';
 
 /**
  * Owns the identities of accounts: linking, unlinking, refusing them, and announcing what changed.
@@ -10,8 +16,19 @@ import { IdentityLinks } from './identity-links.js';
  * (policy). Routes: none.
  */
 @Module({
-  imports: [ProvidersModule],
-  providers: [ForeignIdentities, IdentityChanges, IdentityLinks],
-  exports: [IdentityChanges, IdentityLinks],
+  imports: [AuditModule, AuthModule, IdentitiesStorageModule, ProvidersModule, StorageModule],
+  providers: [
+    ForeignIdentitiesService,
+    IdentityChangesService,
+    IdentityLinksService,
+    IdentityProofService,
+    IdentitySignalsService,
+  ],
+  exports: [
+    IdentityChangesService,
+    IdentityLinksService,
+    IdentityProofService,
+    IdentitySignalsService,
+  ],
 })
 export class IdentitiesModule {}

@@ -1,16 +1,26 @@
 import { Module } from '@nestjs/common';
+
+import { AuthModule } from '../auth/auth.module.js';
+import { OperatorRulesModule } from '../config/config.module.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
+import { IdentitiesStorageModule } from '../storage/modules/identities-storage.module.js';
+import { SessionsStorageModule } from '../storage/modules/sessions-storage.module.js';
 import { IdentitiesModule } from '../identities/identities.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
-import { AccountRecheck } from './account-recheck.js';
-import { CertificateSessions } from './certificate-sessions.js';
-import { OffboardingJob, OldestCheckGauge, ProviderFailureCounts } from './offboarding.job.js';
-import { RevocationSignals } from './signals/revocation-signals.js';
-import { RuleSignals } from './signals/rule-signals.js';
+import { AccountRecheckService } from './account-recheck.service.js';
+import { CertificateSessionsService } from './certificate-sessions.service.js';
+import { OffboardingJob } from './offboarding.job.js';
+import { ProviderMetricsService } from './provider-metrics.service.js';
+import { OffboardingMetricsService } from './offboarding-metrics.service.js';
+import { RecheckQueuesService } from './recheck-queues.service.js';
+import { RecheckVerdictService } from './recheck-verdict.service.js';
+import { RevocationSignalsService } from './signals/revocation-signals.service.js';
+import { RuleSignalsService } from './signals/rule-signals.service.js';
+import { UnusedFilesService } from './signals/unused-files.service.js';
 import { ProviderSignalsController } from './signals/provider-signals.controller.js';
-import {
-  GitHubWebhookService,
-  ProviderSignalsService,
-} from './signals/provider-signals.service.js';
+import { BackchannelLogoutService } from './signals/backchannel-logout.service.js';
+import { GitHubWebhookService } from './signals/github-webhook.service.js';
+import { RecheckSignalsService } from './signals/recheck-signals.service.js';
 
 /**
  * Owns the re-checks of linked identities: the queue of each provider, its workers and pauses, the
@@ -20,18 +30,30 @@ import {
  * Routes: POST /v1/auth/backchannel-logout/:provider, POST /v1/auth/providers/github/webhook.
  */
 @Module({
-  imports: [IdentitiesModule, ProvidersModule],
+  imports: [
+    AuthModule,
+    IdentitiesModule,
+    IdentitiesStorageModule,
+    MetricsModule,
+    OperatorRulesModule,
+    ProvidersModule,
+    SessionsStorageModule,
+  ],
   controllers: [ProviderSignalsController],
   providers: [
-    AccountRecheck,
-    CertificateSessions,
+    AccountRecheckService,
+    BackchannelLogoutService,
+    CertificateSessionsService,
     GitHubWebhookService,
     OffboardingJob,
-    OldestCheckGauge,
-    ProviderFailureCounts,
-    ProviderSignalsService,
-    RevocationSignals,
-    RuleSignals,
+    OffboardingMetricsService,
+    ProviderMetricsService,
+    RecheckQueuesService,
+    RecheckSignalsService,
+    RecheckVerdictService,
+    RevocationSignalsService,
+    RuleSignalsService,
+    UnusedFilesService,
   ],
 })
 export class OffboardingModule {}

@@ -1,7 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecheckOutcome } from './account-recheck.js';
+import { ManualClock } from '../../test/fixtures/manual-clock.js';
+import { ManualTimers } from '../../test/fixtures/manual-timers.js';
+import type { RecheckOutcome } from './account-recheck.service.js';
 import type { LeasedIdentity } from '../storage/repositories/identity-due.repository.js';
 import { leaseMsFor, ProviderQueue } from './provider-queue.js';
+
+let clock: ManualClock;
+let timers: ManualTimers;
+
+beforeEach(() => {
+  clock = new ManualClock(1_000_000);
+  timers = new ManualTimers(clock);
+});
 
 function identity(id: number): LeasedIdentity {
   return {
@@ -45,8 +54,14 @@ function queueOver(
     },
     limits,
     stop.signal,
+    { clock, timers },
   );
   return { queue, due, leases, stop };
+}
+
+/** Moves the clock until a drain has ended. */
+async function ended(drain: Promise<void>): Promise<void> {
+  await Promise.all([drain, clock.advance(60_000)]);
 }
 
 describe(ProviderQueue, () => {
@@ -58,18 +73,18 @@ describe(ProviderQueue, () => {
       seen.push(id);
       active += 1;
       most = Math.max(most, active);
-      await sleep(1);
+      await timers.sleep(1);
       active -= 1;
       return { kind: 'eligible' };
     });
-    await queue.drain();
+    await ended(queue.drain());
     expect(seen).toHaveLength(173);
     expect(new Set(seen).size).toBe(173);
     expect(most).toBe(4);
     expect(leases).toEqual([50, 50, 50, 23]);
   });
 
-  it('looks again at once when called while a check hangs', async () => {
+  it('reads the due identities again when called while a check hangs', async () => {
     let finish = (): void => undefined;
     const hanging = new Promise<void>((done) => (finish = done));
     const seen: string[] = [];
@@ -79,60 +94,65 @@ describe(ProviderQueue, () => {
       return { kind: 'eligible' };
     });
     const first = queue.drain();
-    await sleep(5);
+    await clock.advance(5);
     due.push(identity(1));
     const second = queue.drain();
-    await sleep(5);
+    await clock.advance(5);
     expect(seen).toEqual(['identity-0', 'identity-1']);
     finish();
     await Promise.all([first, second]);
   });
 
-  it('pauses when the provider asks again and again to be left alone, and gives back the rest', async () => {
-    let asked = 0;
+  it('pauses when the provider requests it repeatedly, and releases the rest', async () => {
+    let checks = 0;
     const { queue, due } = queueOver(200, () => {
-      asked += 1;
+      checks += 1;
       return Promise.resolve({ kind: 'unknown', retryAfterMs: 60_000 });
     });
     await queue.drain();
-    expect(asked).toBeLessThan(10);
-    expect(due).toHaveLength(200 - asked);
+    expect(checks).toBeLessThan(10);
+    expect(due).toHaveLength(200 - checks);
+    await clock.advance(14_999);
     await queue.drain();
-    expect(due).toHaveLength(200 - asked);
+    expect(due).toHaveLength(200 - checks);
+    const before = checks;
+    await clock.advance(1);
+    await queue.drain();
+    expect(checks).toBeGreaterThan(before);
   });
 
-  it('goes on where single answers are missing', async () => {
-    let asked = 0;
+  it('continues when single answers are missing', async () => {
+    let checks = 0;
     const { queue } = queueOver(60, () => {
-      asked += 1;
+      checks += 1;
       return Promise.resolve({ kind: 'unknown' });
     });
     await queue.drain();
-    expect(asked).toBe(60);
+    expect(checks).toBe(60);
   });
 
-  it('stops asking when results cannot be kept, and gives back the rest', async () => {
-    let asked = 0;
+  it('stops when results cannot be stored, and releases the rest', async () => {
+    let checks = 0;
     const { queue, due } = queueOver(200, () => {
-      asked += 1;
+      checks += 1;
       return Promise.reject(new Error('storage is away'));
     });
     await expect(queue.drain()).rejects.toThrow('storage is away');
-    expect(asked).toBeLessThanOrEqual(4);
-    expect(due).toHaveLength(200 - asked);
+    expect(checks).toBeLessThanOrEqual(4);
+    expect(due).toHaveLength(200 - checks);
   });
 
-  it('gives back what it has not begun when it is stopped', async () => {
+  it('releases pending checks when it is stopped', async () => {
     const { queue, due, stop } = queueOver(200, async () => {
-      await sleep(1);
+      await timers.sleep(1);
       stop.abort();
       return { kind: 'eligible' };
     });
-    await queue.drain();
+    await ended(queue.drain());
     expect(due).toHaveLength(196);
   });
 
-  it('aborts checks under way when it is stopped', async () => {
+  it('aborts running checks when it is stopped', async () => {
     const { queue, stop } = queueOver(1, async (_one, signal) => {
       const aborted = new Promise((done) => signal.addEventListener('abort', done));
       stop.abort();
@@ -143,46 +163,60 @@ describe(ProviderQueue, () => {
     expect(stop.signal.aborted).toBe(true);
   });
 
-  it('begins no check before the identity is due, and no due one later for it', async () => {
-    const begun: [id: string, at: number][] = [];
+  it('aborts a check that takes too long', async () => {
+    let abortedAt: number | null = null;
+    const startedAt = clock.nowMs;
+    const { queue } = queueOver(1, async (_one, signal) => {
+      await new Promise((done) => signal.addEventListener('abort', done));
+      abortedAt = clock.nowMs - startedAt;
+      return { kind: 'unknown' };
+    });
+    const drained = queue.drain();
+    await clock.advance(150_000);
+    await drained;
+    expect(abortedAt).toBe(140_000);
+  });
+
+  it('begins no check before the identity is due, and delays no due one for it', async () => {
+    const startedAt = clock.nowMs;
+    const starts: [id: string, at: number][] = [];
     const { queue, due } = queueOver(3, ({ id }) => {
-      begun.push([id, performance.now()]);
+      starts.push([id, clock.nowMs - startedAt]);
       return Promise.resolve({ kind: 'eligible' });
     });
     due[0] = { ...identity(0), dueInMs: 80 };
     due[1] = { ...identity(1), dueInMs: 40 };
-    const startedAt = performance.now();
-    await queue.drain();
-    expect(begun.map(([id]) => id)).toEqual(['identity-2', 'identity-1', 'identity-0']);
-    const waits = begun.map(([, at]) => at - startedAt);
-    // A timer may fire a millisecond early.
-    expect(waits[1]).toBeGreaterThan(38);
-    expect(waits[2]).toBeGreaterThan(78);
+    await ended(queue.drain());
+    expect(starts).toEqual([
+      ['identity-2', 0],
+      ['identity-1', 40],
+      ['identity-0', 80],
+    ]);
   });
 
-  it('gives back what waits for its time when it is stopped', async () => {
+  it('releases delayed checks when it is stopped', async () => {
     const { queue, due, stop } = queueOver(1, () => Promise.resolve({ kind: 'eligible' }));
     due[0] = { ...identity(0), dueInMs: 3_600_000 };
     const drained = queue.drain();
-    setImmediate(() => stop.abort());
+    await clock.advance(1000);
+    stop.abort();
     await drained;
     expect(due).toHaveLength(1);
   });
 
-  it('begins no more checks a second than the provider is to be asked', async () => {
-    let lastBegunAt = 0;
+  it('begins no more checks per second than the limit of the provider', async () => {
+    const startedAt = clock.nowMs;
+    const starts: number[] = [];
     const { queue } = queueOver(
       8,
       () => {
-        lastBegunAt = performance.now();
+        starts.push(clock.nowMs - startedAt);
         return Promise.resolve({ kind: 'eligible' });
       },
       { concurrency: 8, checksPerSecond: 100 },
     );
-    const startedAt = performance.now();
-    await queue.drain();
-    // From before the first turn: that one may begin late, and the others do not wait for it.
-    expect(lastBegunAt - startedAt).toBeGreaterThan(60);
+    await ended(queue.drain());
+    expect(starts).toEqual([0, 10, 20, 30, 40, 50, 60, 70]);
   });
 });
 

@@ -1,35 +1,32 @@
 import { setMaxListeners } from 'node:events';
-import { performance } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecheckOutcome } from './account-recheck.js';
+import type { Runtime } from '../common/runtime/runtime.js';
+import type { RecheckOutcome } from './account-recheck.service.js';
 import type { LeasedIdentity } from '../storage/repositories/identity-due.repository.js';
 
 const CHECK_LIMIT_MS = 140_000;
-/** For what is stored when a check ends. */
+/** Time to store the result of a check. */
 const SETTLE_MS = 10_000;
-/** A refresh is not cut short: it may ask the provider for its endpoints, and then for tokens. */
+/** A refresh is never aborted: it may request the provider's metadata and then the tokens. */
 const REQUESTS_OF_REFRESH = 2;
-/** A leased identity whose turn comes later than this is given back. */
+/** A leased identity that cannot start within this time is released. */
 const START_WITHIN_MS = 30_000;
 const BATCH = 50;
 
 /**
- * Longer than a check may take, so that a living worker never loses a lease.
- *
- * @param timeoutSeconds for one request to the provider
+ * A lease is longer than any check, so that a running worker never loses it.
+ * @param timeoutSeconds of one request to the provider
  */
 export function leaseMsFor(timeoutSeconds: number): number {
   const longest = Math.max(CHECK_LIMIT_MS, REQUESTS_OF_REFRESH * timeoutSeconds * 1000);
   return START_WITHIN_MS + longest + SETTLE_MS;
 }
 
-/** Unanswered checks in a row, with the provider asking to be left alone, that pause its queue. */
+/** Consecutive unanswered checks with a retry delay from the provider that pause its queue. */
 const REFUSALS_TO_PAUSE = 5;
-/** The pause may be about some identities only, so it is short; each waits for its own time too. */
+/** Limit of the pause, which may concern only some identities; each also has its own retry time. */
 const LONGEST_PAUSE_MS = 15_000;
 
-/** What a queue does its work with; times are those of a clock that never jumps. */
-export interface QueueWork {
+interface QueueWork {
   readonly lease: (limit: number) => Promise<LeasedIdentity[]>;
   readonly release: (identities: readonly LeasedIdentity[]) => Promise<void>;
   readonly recheck: (identity: LeasedIdentity, signal: AbortSignal) => Promise<RecheckOutcome>;
@@ -47,10 +44,7 @@ interface Waiting {
   readonly startBefore: number;
 }
 
-/**
- * The identities of one provider that are due. A queue has its own workers, so that a slow provider
- * delays no other identities.
- */
+/** Each provider has a queue with its own workers, so that a slow one delays no others. */
 export class ProviderQueue {
   private readonly workers = new Set<Promise<void>>();
   private readonly underWay = new Set<AbortController>();
@@ -66,15 +60,16 @@ export class ProviderQueue {
     private readonly work: QueueWork,
     private readonly limits: QueueLimits,
     private readonly stop: AbortSignal,
+    private readonly runtime: Pick<Runtime, 'clock' | 'timers'>,
   ) {
-    // Each worker that waits for its turn listens: more than ten of them are no leak.
+    // Each waiting worker adds a listener: more than ten are not a leak.
     setMaxListeners(0, stop);
     stop.addEventListener('abort', () => this.underWay.forEach((check) => check.abort()));
   }
 
   /**
-   * Checks what is due until nothing is. Called while that goes on, it looks again at once with the
-   * workers that have nothing to do: one check that hangs does not hold up what became due since.
+   * Checks identities until none is due. A call during a run makes idle workers lease again at
+   * once, so that one hanging check does not delay other due identities.
    */
   async drain(): Promise<void> {
     this.isExhausted = false;
@@ -95,7 +90,7 @@ export class ProviderQueue {
         await this.check(next);
       }
     } catch (error) {
-      // Storage is away: nothing can be kept, so nothing more is asked.
+      // Storage is unavailable: no result can be stored, so no further request is sent.
       this.isExhausted = true;
       this.setAside();
       throw error;
@@ -128,7 +123,7 @@ export class ProviderQueue {
   private async leaseMore(): Promise<void> {
     const limit = Math.max(BATCH, this.limits.concurrency);
     const leased = await this.work.lease(limit);
-    const now = performance.now();
+    const now = this.runtime.clock.elapsed();
     const startBefore = now + START_WITHIN_MS;
     const waiting = leased.map((identity) => ({
       identity,
@@ -139,25 +134,24 @@ export class ProviderQueue {
     this.isExhausted = leased.length < limit;
   }
 
-  /** Waits until the identity is due, and for a place in the rate that the provider is asked at. */
   private async hasTurn({ dueAt, startBefore }: Waiting): Promise<boolean> {
     await this.sleepUntil(dueAt);
     const { checksPerSecond } = this.limits;
     if (checksPerSecond > 0) {
-      const slot = Math.max(this.nextSlotAt, performance.now());
+      const slot = Math.max(this.nextSlotAt, this.runtime.clock.elapsed());
       if (slot > startBefore) {
         return false;
       }
       this.nextSlotAt = slot + 1000 / checksPerSecond;
       await this.sleepUntil(slot);
     }
-    return performance.now() <= startBefore && !this.mustRest();
+    return this.runtime.clock.elapsed() <= startBefore && !this.mustRest();
   }
 
   private async sleepUntil(time: number): Promise<void> {
-    const waitMs = time - performance.now();
+    const waitMs = time - this.runtime.clock.elapsed();
     if (waitMs > 0) {
-      await sleep(waitMs, undefined, { signal: this.stop }).catch(() => undefined);
+      await this.runtime.timers.sleep(waitMs, this.stop).catch(() => undefined);
     }
   }
 
@@ -165,25 +159,27 @@ export class ProviderQueue {
     const { kind, retryAfterMs = 0 } = await this.limited(identity);
     this.refusals = kind === 'unknown' && retryAfterMs > 0 ? this.refusals + 1 : 0;
     if (this.refusals >= REFUSALS_TO_PAUSE) {
-      this.pausedUntil = performance.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+      this.pausedUntil = this.runtime.clock.elapsed() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
     }
   }
 
-  /** Not AbortSignal.any and .timeout: they outlive the check, by minutes and tens of thousands. */
+  /**
+   * Avoids AbortSignal.any and Timers.timeout: they outlive the check by minutes, in tens of thousands.
+   */
   private async limited(identity: LeasedIdentity): Promise<RecheckOutcome> {
     const check = new AbortController();
-    const timer = setTimeout(() => check.abort(), CHECK_LIMIT_MS);
+    const limit = this.runtime.timers.after(CHECK_LIMIT_MS, () => check.abort());
     this.underWay.add(check);
     try {
       return await this.work.recheck(identity, check.signal);
     } finally {
-      clearTimeout(timer);
+      limit.cancel();
       this.underWay.delete(check);
     }
   }
 
   private mustRest(): boolean {
-    return this.stop.aborted || performance.now() < this.pausedUntil;
+    return this.stop.aborted || this.runtime.clock.elapsed() < this.pausedUntil;
   }
 
   private setAside(): void {
@@ -195,7 +191,7 @@ export class ProviderQueue {
     const given = this.unused;
     this.unused = [];
     if (given.length > 0) {
-      // Should it fail, the leases run out by themselves.
+      // If the release fails, the leases expire.
       await this.work.release(given).catch(() => undefined);
     }
   }

@@ -20,10 +20,9 @@ const NO_PROTOCOL_ANSWER = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_
  */
 const CLIENT_REFUSALS = ['invalid_client', 'unauthorized_client'];
 
-/** No request succeeds before the operator acts: the provider is not to be asked for every identity. */
+/** No request succeeds before the operator acts, so requests for other identities pause. */
 export const REFUSED_CLIENT_RETRY_MS = 60_000;
 
-/** Any error that ended an authorization, as the one error that providers throw. */
 export function exchangeFailure(error: unknown): ProviderError {
   if (error instanceof ProviderError) {
     return error;
@@ -31,7 +30,7 @@ export function exchangeFailure(error: unknown): ProviderError {
   return new ProviderError(refusalOf(error), { cause: withoutAnswer(error) });
 }
 
-/** The re-check after a failed or invalid response, which is no refusal. */
+/** A failed or invalid response is not a refusal. */
 export function unknownBecause(error: unknown): Recheck {
   const upstream = upstreamFailureIn(error);
   if (upstream === undefined) {
@@ -45,7 +44,6 @@ export function unknownBecause(error: unknown): Recheck {
   };
 }
 
-/** A step of a diagnosis that failed. */
 export function failedStep(step: DiagnosisStep['step'], error: unknown): DiagnosisStep {
   const upstream = upstreamFailureIn(error);
   const detail = upstream?.detail === undefined ? '' : ` (${upstream.detail})`;
@@ -57,7 +55,7 @@ export function failedStep(step: DiagnosisStep['step'], error: unknown): Diagnos
   };
 }
 
-/** Without the responses that libraries attach: claims and tokens must not be logged. */
+/** Removes the responses that libraries attach, because claims and tokens must not be logged. */
 export function withoutAnswer(error: unknown): Error {
   const upstream = upstreamFailureIn(error);
   if (upstream !== undefined) {
@@ -71,7 +69,7 @@ export function withoutAnswer(error: unknown): Error {
   );
 }
 
-/** What is wrong with the upstream; undefined where it answered as the protocol says. */
+/** @returns undefined where the upstream answered as the protocol says */
 export function upstreamFailureIn(error: unknown): UpstreamError | undefined {
   const known = upstreamErrorIn(error);
   if (known !== undefined || !(error instanceof Error)) {
@@ -112,7 +110,7 @@ function refusalOf(error: unknown): ExchangeRefusal {
     : 'invalid_response';
 }
 
-/** An error code of RFC 6749; any other text of the upstream is not repeated. */
+/** Drops any text that is not a code of RFC 6749. */
 function oauthCodeOf(error: Error): string {
   const code = error instanceof ResponseBodyError ? error.error : '';
   return /^[a-z_]{0,40}$/.test(code) ? code : 'other';

@@ -1,29 +1,45 @@
 import { Module } from '@nestjs/common';
-import { UpstreamConnections } from './http/upstream-connections.js';
-import { ProviderHealth } from './provider-health.js';
-import { CertificateFiles } from './certificate/certificate-files.js';
-import { CertificateStatus } from './certificate/certificate-status.js';
-import { FetchedLists } from './certificate/fetched-lists.js';
-import { OcspResponders } from './certificate/ocsp-responders.js';
-import { ProviderRegistry } from './provider-registry.js';
+import { OperatorRulesModule } from '../config/config.module.js';
+import { UpstreamConnectionsService } from './http/upstream-connections.service.js';
+import { ProviderHealthService } from './provider-health.service.js';
+import { CertificateFilesService } from './certificate/certificate-files.service.js';
+import { CertificateStatusService } from './certificate/certificate-status.service.js';
+import { ExpiryService } from './certificate/expiry.service.js';
+import { RevocationListService } from './certificate/revocation-list.service.js';
+import { ServedCertificatesService } from './certificate/served-certificates.service.js';
+import { OcspService } from './certificate/ocsp.service.js';
+import { RevocationService } from './certificate/revocation.service.js';
+import { ProviderRegistry } from './provider.registry.js';
 
 /**
  * Owns the protocols of identity providers, every request to an upstream and its limits, and the
  * meaning of a response (a profile, gone, or unknown); for certificates: the authorities, path
- * validation, revocation lists and OCSP.
+ * validation, revocation lists and OCSP, and the certificates that this server presents.
  * Does not own the sign-up rules (policy), the schedule of re-checks (offboarding), the state of a
  * login (login), nor the storage of credentials (storage). Routes: none.
  */
 @Module({
+  imports: [OperatorRulesModule],
   providers: [
-    CertificateFiles,
-    CertificateStatus,
-    FetchedLists,
-    OcspResponders,
-    ProviderHealth,
+    CertificateFilesService,
+    CertificateStatusService,
+    ExpiryService,
+    RevocationListService,
+    OcspService,
+    RevocationService,
+    ServedCertificatesService,
+    ProviderHealthService,
     ProviderRegistry,
-    UpstreamConnections,
+    UpstreamConnectionsService,
   ],
-  exports: [CertificateFiles, CertificateStatus, FetchedLists, ProviderHealth, ProviderRegistry],
+  exports: [
+    CertificateFilesService,
+    CertificateStatusService,
+    ExpiryService,
+    RevocationListService,
+    ServedCertificatesService,
+    ProviderHealthService,
+    ProviderRegistry,
+  ],
 })
 export class ProvidersModule {}

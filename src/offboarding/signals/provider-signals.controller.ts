@@ -3,17 +3,20 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import { Public } from '../../auth/route-access.js';
-import { GitHubWebhookService, ProviderSignalsService } from './provider-signals.service.js';
+import { BackchannelLogoutService } from './backchannel-logout.service.js';
+import { GitHubWebhookService } from './github-webhook.service.js';
 
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TEXT = 'application/json';
+/** The body is text until its signature was verified. */
+const WEBHOOK_LIMIT_BYTES = 262_144;
 
 @ApiTags('provider signals')
 @Controller('v1/auth')
 @Public()
 export class ProviderSignalsController {
   constructor(
-    private readonly signals: ProviderSignalsService,
+    private readonly logouts: BackchannelLogoutService,
     private readonly github: GitHubWebhookService,
   ) {}
 
@@ -27,14 +30,14 @@ export class ProviderSignalsController {
   @HttpCode(200)
   @Refuses('not-found', 'unavailable')
   async logOut(@Param('provider') provider: string, @Body() form: string): Promise<void> {
-    await this.signals.logOut(provider, form);
+    await this.logouts.logOut(provider, form);
   }
 
   @ApiOperation({
     summary: 'GitHub reports that a user may have left an organisation, a team or the app.',
   })
   @Post('providers/github/webhook')
-  @RouteConfig({ textBody: JSON_TEXT })
+  @RouteConfig({ textBody: JSON_TEXT, bodyLimitBytes: WEBHOOK_LIMIT_BYTES })
   @ApiConsumes(JSON_TEXT)
   @ApiBody({ schema: { type: 'object' } })
   @Answers(SuccessDto)

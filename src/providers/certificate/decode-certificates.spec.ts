@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CertificateDecoder } from '../../policy/certificate/forwarded-certificate.js';
 import { decodeCertificates } from './decode-certificates.js';
 
-/** Decoders do not look into the bytes. These give `+`, `/` and padding in base64. */
+/** Decoders do not parse the bytes. These produce `+`, `/` and padding in base64. */
 const LEAF = Buffer.from([0x30, 0xfb, 0xef, 0xbe, 0xff, 0xff, 0x3f, 0x3e]);
 const ISSUER = Buffer.from([0x30, 0x03, 0x02, 0x01, 0x07]);
 const HASH = createHash('sha256').update(LEAF).digest('hex');
@@ -25,11 +25,11 @@ const one = [LEAF.toString('hex')];
 const two = [LEAF.toString('hex'), ISSUER.toString('hex')];
 
 describe('url-pem', () => {
-  it('reads what nginx and AWS send, a plus sign as itself', () => {
+  it('reads the header of nginx and AWS, a plus sign unchanged', () => {
     expect(b64(LEAF)).toMatch(/[+/].*=$/);
     expect(decode('url-pem', url(pem(LEAF)))).toEqual(one);
     expect(decode('url-pem', url(pem(LEAF) + pem(ISSUER)))).toEqual(two);
-    // AWS leaves +, = and / as they are.
+    // AWS does not encode `+`, `=` and `/`.
     expect(decode('url-pem', pem(LEAF).replace(/[ \n]/g, url))).toEqual(one);
   });
 
@@ -51,7 +51,7 @@ describe('url-pem', () => {
 });
 
 describe('base64-der', () => {
-  it('reads what Traefik, HAProxy and Caddy send', () => {
+  it('reads the header of Traefik, HAProxy and Caddy', () => {
     expect(decode('base64-der', b64(LEAF))).toEqual(one);
     expect(decode('base64-der', `${b64(LEAF)},${b64(ISSUER)}`)).toEqual(two);
     // Traefik 2.8 percent-encoded it.
@@ -107,12 +107,12 @@ describe('rfc9440', () => {
 describe('xfcc', () => {
   const cert = `Cert="${url(pem(LEAF))}"`;
   const chain = `Chain="${url(pem(LEAF) + pem(ISSUER))}"`;
-  // The example of Envoy's own documentation, with a certificate.
+  // The example is from the documentation of Envoy, with a certificate.
   const documented =
     `By=http://frontend.lyft.com;Hash=${HASH};` +
     'Subject="/C=US/ST=CA/L=San Francisco/OU=Lyft/CN=Test Client";URI=http://testclient.lyft.com';
 
-  it('reads the keys in any case and order, and takes quoted values whole', () => {
+  it('reads the keys in any case and order, and keeps quoted values whole', () => {
     expect(decode('xfcc', `${documented};${cert}`)).toEqual(one);
     expect(decode('xfcc', `${cert};${chain}`)).toEqual(two);
     expect(decode('xfcc', `chain="${url(pem(LEAF) + pem(ISSUER))}"`)).toEqual(two);
@@ -121,7 +121,7 @@ describe('xfcc', () => {
     );
   });
 
-  it('refuses several elements, unless the first one was chosen', () => {
+  it('refuses several elements, unless the first one was selected', () => {
     const text = `${cert},By=spiffe://mesh;Hash=${HASH}`;
     expect(decode('xfcc', text)).toBeNull();
     expect(decode('xfcc', text, { xfccElement: 'first' })).toEqual(one);
@@ -146,7 +146,7 @@ describe('xfcc', () => {
 });
 
 describe('pem-spaces', () => {
-  it('reads what Apache makes of line breaks', () => {
+  it('reads the line breaks of Apache', () => {
     expect(decode('pem-spaces', pem(LEAF).replaceAll('\n', ' '))).toEqual(one);
     expect(decode('pem-spaces', '(null)')).toBeNull();
     expect(decode('pem-spaces', url(pem(LEAF)))).toBeNull();

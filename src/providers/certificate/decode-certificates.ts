@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { parseItem, parseList } from 'structured-headers';
 import type { CertificateDecoder } from '../../policy/certificate/forwarded-certificate.js';
+import { allOrNull, decodePem, decodeStrictBase64 } from '../../x509/pem.js';
 
-export interface EncodedCertificates {
+interface EncodedCertificates {
   readonly text: string;
   /** The second header, where the format has one. */
   readonly chain: string | null;
@@ -10,7 +11,7 @@ export interface EncodedCertificates {
   readonly xfccElement: 'only' | 'first';
 }
 
-/** DER certificates, the client's own first; null when the text is not exactly in the format. */
+/** @returns the client's own certificate first; null when the text is not exactly in the format */
 export function decodeCertificates(
   decoder: CertificateDecoder,
   { text, chain, xfccElement }: EncodedCertificates,
@@ -33,30 +34,6 @@ export function decodeCertificates(
     // Neither percent-encoded nor a structured field.
     return null;
   }
-}
-
-const BEGIN = '-----BEGIN CERTIFICATE-----';
-const END = '-----END CERTIFICATE-----';
-
-/**
- * Certificates of PEM text, first one first. White space of any kind may be between the lines and the
- * blocks, and nothing else (RFC 7468 allows explanations there; a proxy sends none).
- *
- * @returns null when the text is not only certificates
- */
-export function decodePem(text: string): Buffer[] | null {
-  const blocks = text.trim().split(END);
-  if (blocks.pop() !== '') {
-    return null;
-  }
-  return allOrNull(
-    blocks.map((block) => {
-      const bare = block.trimStart();
-      return bare.startsWith(BEGIN)
-        ? decodeStrictBase64(bare.slice(BEGIN.length).replace(/[ \t\r\n]+/g, ''))
-        : null;
-    }),
-  );
 }
 
 /**
@@ -153,21 +130,4 @@ function tokenize(text: string): Pairs[] | null {
     separator = next;
   }
   return length === text.length && separator === undefined ? elements : null;
-}
-
-const STRICT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** Bytes of padded standard base64; null for text that only a lenient decoder accepts. */
-function decodeStrictBase64(text: string): Buffer | null {
-  if (text === '' || !STRICT.test(text)) {
-    return null;
-  }
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : null;
-}
-
-/** All of them, or null when one is missing. */
-function allOrNull(items: readonly (Buffer | null)[]): Buffer[] | null {
-  const found = items.filter((item) => item !== null);
-  return found.length === items.length && found.length > 0 ? found : null;
 }

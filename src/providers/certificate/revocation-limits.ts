@@ -1,6 +1,6 @@
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '../http/upstream-http.js';
 
-/** Revocation lists and OCSP responses: they are signed by themselves, and lists are long. */
+/** They are signed by themselves, and lists are long. */
 export const REVOCATION_LIMITS: UpstreamLimits = {
   ...DEFAULT_UPSTREAM_LIMITS,
   acceptsPlainHttp: true,

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Clock } from '../../common/clock.js';
+import type { Clock } from '../../common/runtime/clock.js';
 import {
   readJson,
   UpstreamError,
@@ -8,12 +8,12 @@ import {
 } from '../http/upstream-http.js';
 
 export interface GitHubUser {
-  /** The numeric id, which a renamed account keeps and a re-registered login does not get. */
+  /** The numeric id: a renamed account keeps it, and a re-registered login gets another one. */
   readonly subject: string;
   readonly login: string;
 }
 
-/** `unknown_token`: GitHub does not accept the token. `absent`: it shows no user with that id. */
+/** `unknown_token`: GitHub refuses the token. `absent`: it has no visible user with that id. */
 export type GitHubLookup = GitHubUser | 'unknown_token' | 'absent';
 
 const LONGEST_PAUSE_MS = 60 * 60 * 1000;
@@ -23,7 +23,6 @@ const USER = v.object({
   login: v.pipe(v.string(), v.nonEmpty()),
 });
 
-/** The REST API of github.com or an Enterprise Server. */
 export class GitHubApi {
   constructor(
     private readonly apiUrl: string,
@@ -31,19 +30,17 @@ export class GitHubApi {
     private readonly clock: Clock,
   ) {}
 
-  /** The owner of the token. @throws UpstreamError */
   userByToken(accessToken: string, signal?: AbortSignal): Promise<GitHubLookup> {
     return this.readUser(['user'], accessToken, signal);
   }
 
-  /** The user that has this numeric id now. @throws UpstreamError */
   userById(subject: string, token: string, signal?: AbortSignal): Promise<GitHubLookup> {
     return this.readUser(['user', subject], token, signal);
   }
 
   /**
-   * The response to an authenticated call with any status, except one about a rate limit.
-   * @param path segments, encoded here. @throws UpstreamError
+   * @param path segments, encoded here
+   * @returns a response with any status, except that of a rate limit
    */
   async call(
     path: readonly string[],

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { GitHubProviderSettings } from '../../config/providers.config.js';
+import type { GitHubProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type { Membership } from '../../policy/eligibility/eligibility.js';
 import { readJson, UpstreamError } from '../http/upstream-http.js';
 import type { GitHubApi, GitHubUser } from './github-api.js';
@@ -20,7 +20,6 @@ const MEMBERSHIP = v.object({
 
 const TEAM_MEMBERSHIP = v.object({ state: v.picklist(['active', 'pending']) });
 
-/** An entry of the rules: an organisation, or a team of one. */
 export function readOrgEntry(entry: string): {
   readonly org: string;
   readonly team: string | null;
@@ -30,8 +29,8 @@ export function readOrgEntry(entry: string): {
 }
 
 /**
- * Reads memberships in the organisations and teams that the rules name. A 404 is a no only when the token that
- * was used may see members; a redirect (302) and every other refusal have no meaning.
+ * A 404 is a no only if the token may see members; a redirect (302) and every other refusal count
+ * as unknown.
  */
 export class GitHubMemberships {
   constructor(
@@ -41,7 +40,7 @@ export class GitHubMemberships {
     private readonly appTokens: GitHubAppTokens | null,
   ) {}
 
-  /** Memberships by entry, in lower case; one is enough for `any`. @throws UpstreamError */
+  /** @returns memberships by entry, in lower case; one is enough for `any` */
   async of(member: GitHubMember, signal?: AbortSignal): Promise<Record<string, Membership>> {
     const found: Record<string, Membership> = {};
     const inOrgs = new Map<string, Membership>();
@@ -53,9 +52,9 @@ export class GitHubMemberships {
           ? await this.byUser(org, member, signal)
           : await this.byApp(org, member, this.appTokens, signal));
       inOrgs.set(org, inOrg);
-      // The answer about a team has no numeric id: it counts with the organisation's, which has.
-      const isAsked = team !== null && inOrg === 'active';
-      const membership = isAsked ? await this.inTeam(org, team, member, signal) : inOrg;
+      // The answer about a team has no numeric id, so it counts only with that of the organisation.
+      const readsTeam = team !== null && inOrg === 'active';
+      const membership = readsTeam ? await this.inTeam(org, team, member, signal) : inOrg;
       found[entry] = membership;
       if (membership === 'active' && this.rules.orgMatch === 'any') {
         break;
@@ -97,7 +96,10 @@ export class GitHubMemberships {
     return membershipIn(response, member, token.readsMembers);
   }
 
-  /** Members of child teams count. Of a secret team, the token of a member shows their own membership. */
+  /**
+   * Members of child teams count. The token of a member of a secret team shows their own
+   * membership.
+   */
   private async inTeam(
     org: string,
     team: string,
@@ -114,7 +116,7 @@ export class GitHubMemberships {
     if (response.status !== 404) {
       return 'unknown';
     }
-    // An app sees every team: one that is not there has another name now, and says nothing.
+    // An app sees every team: a missing one was renamed, so its answer is unknown.
     const isKnown =
       member.accessToken !== null || (await this.api.call(path, token, request)).status === 200;
     return isKnown ? 'none' : 'unknown';
@@ -133,7 +135,7 @@ async function membershipIn(
     return 'unknown';
   }
   const { state, user } = await readJson(response, MEMBERSHIP);
-  // A login can change hands between two calls: only the numeric id identifies the member.
+  // A login can be reassigned between two calls: only the numeric id identifies the member.
   if (String(user.id) !== subject) {
     return 'unknown';
   }

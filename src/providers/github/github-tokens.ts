@@ -1,10 +1,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import * as v from 'valibot';
-import type { Clock } from '../../common/clock.js';
-import { readValue } from '../../config/environment/read-values.js';
+import type { Clock } from '../../common/runtime/clock.js';
+import { readValue } from '../../config/read-environment.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
-import type { GitHubProviderSettings } from '../../config/providers.config.js';
+import type { GitHubProviderSettings } from '../../config/providers-file/provider-settings.js';
 import { ProviderError, type ProviderCredentials } from '../identity-provider.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
 import type { GitHubApi } from './github-api.js';
@@ -15,10 +15,7 @@ const USER_TOKEN = v.object({
   expiresAt: v.fallback(v.nullable(v.number()), null),
 });
 
-/**
- * A user's access token, of no known length or form. Without a refresh token `refreshToken` is null;
- * `expiresAt` is in Unix milliseconds, null = never.
- */
+/** `expiresAt` is in Unix milliseconds; null = never. */
 export type GitHubUserToken = Readonly<v.InferOutput<typeof USER_TOKEN>>;
 
 /** RFC 6749, 5.1 and 5.2; GitHub answers 200 to both. */
@@ -29,13 +26,12 @@ const TOKEN_ANSWER = v.object({
   expires_in: v.fallback(v.nullable(v.number()), null),
 });
 
-/** Errors about the code or token; any other is about this server. */
+/** Errors of the code or token; any other concerns this server. */
 const SPENT = ['bad_refresh_token', 'bad_verification_code', 'invalid_grant'];
 
-/** Errors about this server: the id, the secret or the app itself. */
+/** Errors of this server's client: its id, its secret or the app itself. */
 const CLIENT_REFUSALS = ['incorrect_client_credentials', 'application_suspended'];
 
-/** A user token this close to its expiry is renewed. */
 const RENEW_USER_TOKEN_BEFORE_MS = 60_000;
 
 /** The code or refresh token is no longer valid. */
@@ -45,7 +41,6 @@ export class GitHubGrantSpent extends ProviderError {
   }
 }
 
-/** Requests, renews and checks the access tokens of users. */
 export class GitHubUserTokens {
   private readonly secret: SecretFile<string>;
 
@@ -56,18 +51,17 @@ export class GitHubUserTokens {
   ) {
     const { clientSecret, clientSecretFile } = settings;
     this.secret = new SecretFile(
+      clock,
       clientSecret,
       clientSecretFile,
       (text) => readValue('GITHUB_CLIENT_SECRET', text) ?? '',
     );
   }
 
-  /** @throws GitHubGrantSpent, UpstreamError */
   byCode(code: string, redirectUri: string, codeVerifier: string): Promise<GitHubUserToken> {
     return this.request({ code, redirect_uri: redirectUri, code_verifier: codeVerifier });
   }
 
-  /** @throws GitHubGrantSpent, UpstreamError */
   byRefreshToken(refreshToken: string): Promise<GitHubUserToken> {
     return this.request({ grant_type: 'refresh_token', refresh_token: refreshToken });
   }
@@ -77,9 +71,9 @@ export class GitHubUserTokens {
   }
 
   /**
-   * Whether GitHub confirms that this application no longer has the token. A 401 of the API does not
-   * confirm it: an installation that answers 401 to every call would end every session.
-   * @throws UpstreamError
+   * Returns true if GitHub confirms that the token is revoked for this application. A 401 of the
+   * API is not a confirmation: an installation that answers 401 to every call would end every
+   * session.
    */
   async isRevoked(accessToken: string): Promise<boolean> {
     const { clientId, apiUrl } = this.settings;
@@ -131,7 +125,7 @@ export class GitHubUserTokens {
   }
 }
 
-/** The token in stored credentials (its JSON); null when they are not of this provider. */
+/** @returns null for credentials of another provider */
 export function tokenOf(credentials: ProviderCredentials): GitHubUserToken | null {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), USER_TOKEN), credentials);
   return parsed.success ? parsed.output : null;
@@ -139,7 +133,7 @@ export function tokenOf(credentials: ProviderCredentials): GitHubUserToken | nul
 
 interface InstallationToken {
   readonly token: string;
-  /** Whether it may read memberships; without that a 404 has no meaning. */
+  /** True if the token may read memberships; otherwise a 404 counts as unknown. */
   readonly readsMembers: boolean;
   /** Unix milliseconds. */
   readonly expiresAt: number;
@@ -159,12 +153,12 @@ const INSTALLATION = v.object({
 
 const INSTALLATION_TOKEN = v.object({
   token: v.string(),
-  // An unreadable time is NaN, which is no number to valibot.
+  // An invalid time is NaN, which valibot does not accept as a number.
   expires_at: v.pipe(v.string(), v.transform(Date.parse), v.number()),
   permissions: v.fallback(v.object({ members: v.optional(v.string(), '') }), { members: '' }),
 });
 
-/** The tokens of a GitHub App for one organisation each, cached until shortly before they expire. */
+/** Tokens are cached until shortly before they expire. */
 export class GitHubAppTokens {
   private readonly privateKey: KeyObject;
   private readonly cached = new Map<string, Promise<InstallationToken | null>>();
@@ -178,8 +172,8 @@ export class GitHubAppTokens {
   }
 
   /**
-   * The token for an organisation (lower case); null when the app is not installed there.
-   * @throws UpstreamError
+   * @param org lower case
+   * @returns null when the app is not installed there
    */
   async forOrg(org: string): Promise<InstallationToken | null> {
     const cached = this.cached.get(org);
@@ -187,7 +181,7 @@ export class GitHubAppTokens {
     if (token && token.expiresAt - RENEW_INSTALLATION_TOKEN_BEFORE_MS > this.clock.now()) {
       return token;
     }
-    // The first caller requests; the others wait for the same answer.
+    // The first caller sends the request; the others wait for the same answer.
     if (this.cached.get(org) === cached) {
       const requested = this.request(org);
       this.cached.set(org, requested);
@@ -196,7 +190,6 @@ export class GitHubAppTokens {
     return (await this.cached.get(org)) ?? null;
   }
 
-  /** Drops a token that GitHub did not accept. */
   forget(org: string): void {
     this.cached.delete(org);
   }
@@ -220,7 +213,10 @@ export class GitHubAppTokens {
     };
   }
 
-  /** An installation of another account would answer 404 for every member: its name is compared. */
+  /**
+   * Compares the name, because an installation of another account would answer 404 for every
+   * member.
+   */
   private async installationOf(org: string, jwt: string): Promise<string | null> {
     const { installationIdByOrg } = this.app;
     const known = Object.hasOwn(installationIdByOrg, org) ? installationIdByOrg[org] : undefined;
@@ -230,7 +226,7 @@ export class GitHubAppTokens {
     if (response.status === 404) {
       return null;
     }
-    // Signed with a key that the app no longer has, or of an app that is gone.
+    // Signed with a key that was removed from the app, or of a deleted app.
     if (response.status === 401) {
       throw new UpstreamError('invalid_client', { detail: 'app_key_refused' });
     }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../common/clock.js';
-import type { GitHubProviderSettings } from '../../config/providers.config.js';
-import type { UpstreamConnections } from '../http/upstream-connections.js';
+import type { Runtime } from '../../common/runtime/runtime.js';
+import type { GitHubProviderSettings } from '../../config/providers-file/provider-settings.js';
+import type { UpstreamConnectionsService } from '../http/upstream-connections.service.js';
 import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
 import {
   ProviderError,
@@ -28,11 +28,11 @@ import {
 } from './github-tokens.js';
 
 /**
- * github.com or an Enterprise Server. Memberships are read by a GitHub App, and then no token of a
- * user is stored; or with the user's own token, which is stored for the re-check.
+ * A GitHub App reads memberships, and then no token of a user is stored; without one they are read
+ * with the user's own token, which is stored for the re-check.
  */
 export class GitHubProvider extends PassportProvider implements IdentityProvider, Diagnosable {
-  /** Those of the rules, also of teams only. */
+  /** Organisations of the rules, including those of teams. */
   private readonly orgs: readonly string[];
   private readonly userTokens: GitHubUserTokens;
   private readonly api: GitHubApi;
@@ -42,12 +42,13 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
 
   constructor(
     private readonly settings: GitHubProviderSettings,
-    clock: Clock,
-    connections: UpstreamConnections,
+    runtime: Runtime,
+    connections: UpstreamConnectionsService,
     limits: UpstreamLimits,
   ) {
     super(settings.id);
-    const http = new UpstreamHttp(clock, connections, limits);
+    const { clock } = runtime;
+    const http = new UpstreamHttp(runtime, connections, limits);
     this.orgs = [...new Set(settings.allowedOrgs.map((entry) => readOrgEntry(entry).org))];
     this.api = new GitHubApi(settings.apiUrl, http, clock);
     const { app, allowedOrgs, orgMembershipSource } = settings;
@@ -62,7 +63,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     this.flow = new PassportFlow(settings.id, strategy);
   }
 
-  /** Checks a user by the numeric id, which outlives a changed login. */
+  /** Checks a user by the numeric id, which stays the same when the login changes. */
   async recheck(subject: RecheckSubject, signal: AbortSignal): Promise<Recheck> {
     const { appTokens } = this;
     if (appTokens !== null) {
@@ -70,9 +71,9 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     }
     const kept = subject.credentials === null ? null : tokenOf(subject.credentials);
     if (kept === null) {
-      return { outcome: 'unknown', reason: 'no_user_token' };
+      return { outcome: 'login_needed', reason: 'no_user_token' };
     }
-    // No refresh is aborted: the answer may hold the only token that still works.
+    // A refresh is never aborted: its answer may contain the only valid token.
     const renewed = await this.renewed(kept);
     if ('outcome' in renewed) {
       return renewed;
@@ -92,7 +93,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     ];
   }
 
-  /** GitHub authenticates the client before it looks at the code. */
+  /** GitHub authenticates the client before it checks the code. */
   private async diagnoseClient(): Promise<DiagnosisStep> {
     try {
       await this.userTokens.byCode('no-code', this.settings.redirectUrl ?? '', 'no-verifier');
@@ -122,7 +123,8 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
   private startUrl(request: AuthorizationRequest): URL {
     const url = new URL(`${this.settings.baseUrl}/login/oauth/authorize`);
     const challenge = createHash('sha256').update(request.codeVerifier).digest('base64url');
-    // Without a scope the token shows public data only: enough where an app reads memberships.
+    // Without a scope the token shows only public data, which is enough if an app reads
+    // memberships.
     const readsOrgs = this.appTokens === null && this.settings.allowedOrgs.length > 0;
     url.search = new URLSearchParams({
       client_id: this.settings.clientId,
@@ -148,7 +150,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     return { profile, credentials, providerSession: null };
   }
 
-  /** No e-mail address is requested from GitHub, and it has no groups. */
+  /** GitHub has no groups, and no e-mail address is requested. */
   private async profileOf(
     user: GitHubUser,
     accessToken: string | null,
@@ -204,7 +206,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
       return token;
     }
     if (token.refreshToken === null) {
-      return { outcome: 'unknown', reason: 'user_token_expired' };
+      return { outcome: 'login_needed', reason: 'user_token_expired' };
     }
     try {
       const fresh = await this.userTokens.byRefreshToken(token.refreshToken);
@@ -217,8 +219,8 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
   }
 
   /**
-   * Asks every installation: managed users are hidden from the installations of other enterprises, so
-   * an account is gone only when all of them do not show it.
+   * Queries every installation: managed users are hidden from the installations of other
+   * enterprises, so an account is absent only if no installation shows it.
    */
   private async findByApp(
     subject: string,
@@ -247,7 +249,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
 function codeIn(parameters: URLSearchParams, expectedState: string): string {
   const [state, ...otherStates] = parameters.getAll('state');
   const [code, ...otherCodes] = parameters.getAll('code');
-  // RFC 6749, 3.1: no parameter comes twice.
+  // No parameter may occur twice (RFC 6749, 3.1).
   if (state !== expectedState || otherStates.length > 0 || otherCodes.length > 0) {
     throw new ProviderError('invalid_response');
   }

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { certificateDirectory, selfSigned } from '../../../test/fakes/certificates.js';
-import { Clock } from '../../common/clock.js';
-import { startLocalServer, type LocalServer } from '../../../test/fakes/local-server.js';
-import { DIRECT, PATIENT_LIMITS } from '../../../test/fakes/provider-settings.js';
+import { certificateDirectory, selfSigned } from '../../../test/fixtures/certificates-fixture.js';
+import { Runtime } from '../../common/runtime/runtime.js';
+import { startLocalServer, type LocalServer } from '../../../test/helpers/local-server.js';
+import { DIRECT, PATIENT_LIMITS } from '../../../test/fixtures/provider-settings-fixture.js';
 import { CircuitBreaker, RequestBudget, UpstreamHttp } from './upstream-http.js';
 
 describe(UpstreamHttp, () => {
   let server: LocalServer;
-  let asked: string[];
+  let paths: string[];
 
   beforeEach(async () => {
-    asked = [];
+    paths = [];
     server = await startLocalServer(({ url, headers }) => {
-      asked.push(url.pathname);
+      paths.push(url.pathname);
       switch (url.pathname) {
         case '/ok':
           return { status: 200, json: { custom: headers['x-custom'] ?? null } };
@@ -37,7 +37,7 @@ describe(UpstreamHttp, () => {
   afterEach(() => server.close());
 
   const httpWith = (given: object = {}): UpstreamHttp =>
-    new UpstreamHttp(new Clock(), DIRECT, { ...PATIENT_LIMITS, ...given });
+    new UpstreamHttp(new Runtime(), DIRECT, { ...PATIENT_LIMITS, ...given });
 
   it('returns the answer, and sends the given method, headers and body', async () => {
     const response = await httpWith().fetch(`${server.url}/ok`, { headers: { 'x-custom': 'yes' } });
@@ -47,7 +47,7 @@ describe(UpstreamHttp, () => {
 
   it('does not follow a redirect', async () => {
     expect((await httpWith().fetch(`${server.url}/moved`)).status).toBe(302);
-    expect(asked).toEqual(['/moved']);
+    expect(paths).toEqual(['/moved']);
   });
 
   it.each([
@@ -56,7 +56,7 @@ describe(UpstreamHttp, () => {
     ['http://localhost.evil.example/'],
     ['file:///etc/passwd'],
     ['data:application/json,{}'],
-  ])('asks nothing at %s', async (address) => {
+  ])('sends nothing to %s', async (address) => {
     await expect(httpWith().fetch(address)).rejects.toMatchObject({ failure: 'insecure_address' });
   });
 
@@ -69,12 +69,12 @@ describe(UpstreamHttp, () => {
     await expect(httpWith(given).fetch(server.url + path)).rejects.toMatchObject({ failure });
   });
 
-  it('passes on how long to wait', async () => {
+  it('returns the time to wait', async () => {
     const busy = httpWith().fetch(`${server.url}/busy`);
     await expect(busy).rejects.toMatchObject({ retryAfterMs: 7_000 });
   });
 
-  it('says which step failed before there was an answer', async () => {
+  it('names the step that failed before there was an answer', async () => {
     const directory = certificateDirectory();
     const { cert, key } = selfSigned(directory.path, 'localhost', 'IP:127.0.0.1');
     const secure = createServer({ cert, key }).listen(0, '127.0.0.1');
@@ -98,7 +98,7 @@ describe(UpstreamHttp, () => {
     });
   });
 
-  it('says aborted when the caller gave up, and timeout when the time of the caller is over', async () => {
+  it('reports aborted when the caller aborts, and timeout when the time of the caller is over', async () => {
     const hasty = httpWith().fetch(`${server.url}/slow`, { signal: AbortSignal.timeout(1) });
     await expect(hasty).rejects.toMatchObject({ failure: 'timeout' });
     const signal = AbortSignal.abort();
@@ -107,7 +107,7 @@ describe(UpstreamHttp, () => {
     });
   });
 
-  it('stops asking an upstream that keeps failing', async () => {
+  it('stops calling an upstream that keeps failing', async () => {
     const http = httpWith({ breaker: { failuresToOpen: 2, openMs: 60_000 } });
     for (let time = 0; time < 2; time += 1) {
       await expect(http.fetch(`${server.url}/broken`)).rejects.toMatchObject({
@@ -115,19 +115,19 @@ describe(UpstreamHttp, () => {
       });
     }
     await expect(http.fetch(`${server.url}/ok`)).rejects.toMatchObject({ failure: 'circuit_open' });
-    expect(asked).toHaveLength(2);
+    expect(paths).toHaveLength(2);
   });
 
-  it('turns away what would stand in line too long', async () => {
+  it('refuses a request that would wait too long', async () => {
     const http = httpWith({ budget: { perSecond: 0.001, burst: 1, longestWaitMs: 100 } });
     await http.fetch(`${server.url}/ok`);
     await expect(http.fetch(`${server.url}/ok`)).rejects.toMatchObject({ failure: 'rate_limited' });
-    expect(asked).toHaveLength(1);
+    expect(paths).toHaveLength(1);
   });
 });
 
 describe(CircuitBreaker, () => {
-  it('opens after failures in a row, lets one through later, and closes when it succeeds', () => {
+  it('opens after consecutive failures, permits one request later, and closes when it succeeds', () => {
     const breaker = new CircuitBreaker({ failuresToOpen: 2, openMs: 100 });
     breaker.failed(0);
     breaker.succeeded();
@@ -143,7 +143,7 @@ describe(CircuitBreaker, () => {
 });
 
 describe(RequestBudget, () => {
-  it('lets a burst out at once, then spaces requests, then turns them away', () => {
+  it('permits a burst at once, then spaces requests, then refuses them', () => {
     const budget = new RequestBudget({ perSecond: 10, burst: 3, longestWaitMs: 200 });
     const waits = Array.from({ length: 6 }, () => budget.reserve(1_000));
     expect(waits).toEqual([0, 0, 0, 100, 200, null]);

@@ -1,28 +1,31 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import type { Clock } from '../../common/clock.js';
+import type { Runtime } from '../../common/runtime/runtime.js';
 import { tracing } from '../../common/trace.js';
 import { isLoopbackHost } from '../../policy/flow/return-address.js';
-import type { UpstreamConnections } from './upstream-connections.js';
+import { upstreamAddressRefused } from './upstream-addresses.js';
+import type { UpstreamConnectionsService } from './upstream-connections.service.js';
 
 export interface UpstreamLimits {
-  /** Also http to any host: for what is signed by itself. Default: https, and http on loopback. */
+  /** For content that is itself signed. Default: https, and http on loopback. */
   readonly acceptsPlainHttp?: boolean;
+  /**
+   * The configured issuer, where it names the addresses that requests go to: its document must not
+   * make this server reach a private host or speak plain http, unless the issuer itself is there.
+   */
+  readonly issuer?: string;
   /** For the whole request, from the queue to the last byte of the body. */
   readonly timeoutMs: number;
   /** Bytes of a response body, decompressed. */
   readonly maxBytes: number;
   readonly budget: {
     readonly perSecond: number;
-    /** Requests that may be sent at once after a pause. */
+    /** Requests that may be sent simultaneously after a pause. */
     readonly burst: number;
-    /** The longest time a request is queued. */
     readonly longestWaitMs: number;
   };
   readonly breaker: {
-    /** Consecutive failures that open the circuit. */
     readonly failuresToOpen: number;
-    /** How long the circuit stays open; then one request tests the upstream. */
+    /** Time that the circuit stays open, in ms; then one request tests the upstream. */
     readonly openMs: number;
   };
 }
@@ -34,14 +37,15 @@ export interface UpstreamRequest {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** Why a request to an upstream failed, in words for an operator; never part of an answer. */
+/** These are for operators, and never part of an answer. */
 export const UPSTREAM_FAILURES = {
   aborted: 'the request was given up',
   bad_discovery: 'its discovery document is missing, or not that of the configured issuer',
   circuit_open: 'the requests before failed, so it is left alone for some seconds',
   connection_refused: 'it refuses the connection',
   dns_error: 'its host name is not resolved',
-  insecure_address: 'its address is not https',
+  insecure_address:
+    'its address is not https, or is in a private network although its issuer is not',
   invalid_client: 'it refuses the client id or the client secret of this server',
   network_error: 'the connection failed',
   proxy_error: 'the proxy (HTTPS_PROXY, HTTP_PROXY) does not let the request through',
@@ -56,7 +60,7 @@ export const UPSTREAM_FAILURES = {
 
 export type UpstreamFailure = keyof typeof UPSTREAM_FAILURES;
 
-/** Failures that end only when the operator acts. */
+/** Failures that only the operator can resolve. */
 export const OPERATOR_FAILURES: readonly string[] = [
   'invalid_client',
   'service_account_refused',
@@ -68,7 +72,7 @@ interface UpstreamErrorOptions extends ErrorOptions {
   readonly detail?: string | undefined;
 }
 
-/** A request to an upstream failed. Never quotes the response. */
+/** Never quotes the response. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly retryAfterMs: number | undefined;
@@ -85,7 +89,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** The UpstreamError among an error and its causes; undefined when there is none. */
+/** Searches the causes of the error, too. */
 export function upstreamErrorIn(error: unknown): UpstreamError | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof UpstreamError) {
@@ -106,32 +110,29 @@ export const DEFAULT_UPSTREAM_LIMITS: UpstreamLimits = {
 };
 
 /**
- * Sends every request to one upstream: https (http on a loopback host), limits of time and size,
- * redirects returned and never followed (ASVS 15.3.2), a budget of requests and a circuit breaker.
- * Bodies are neither logged nor quoted in errors.
+ * Limits time, size and rate of the requests to one upstream. Redirects are returned and never
+ * followed (ASVS 15.3.2); bodies are neither logged nor quoted in errors.
  */
 export class UpstreamHttp {
   private readonly budget: RequestBudget;
   private readonly breaker: CircuitBreaker;
 
   constructor(
-    private readonly clock: Clock,
-    private readonly connections: UpstreamConnections,
+    private readonly runtime: Runtime,
+    private readonly connections: UpstreamConnectionsService,
     private readonly limits: UpstreamLimits = DEFAULT_UPSTREAM_LIMITS,
   ) {
     this.budget = new RequestBudget(limits.budget);
     this.breaker = new CircuitBreaker(limits.breaker);
   }
 
-  /**
-   * The response with its whole body read. @throws UpstreamError, also for 429 and every 5xx, which
-   * do not answer the request
-   */
+  /** @throws UpstreamError, also for 429 and every 5xx, which do not answer the request */
   async fetch(address: string | URL, request: UpstreamRequest = {}): Promise<Response> {
-    const url = secureAddress(address, this.limits.acceptsPlainHttp ?? false);
-    const timeout = AbortSignal.timeout(this.limits.timeoutMs);
+    const { acceptsPlainHttp = false, issuer } = this.limits;
+    const url = secureAddress(address, acceptsPlainHttp, issuer);
+    const timeout = this.runtime.timers.timeout(this.limits.timeoutMs);
     const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
-    const openMs = this.breaker.waitMs(this.clock.now());
+    const openMs = this.breaker.waitMs(this.runtime.clock.now());
     if (openMs > 0) {
       throw new UpstreamError('circuit_open', { retryAfterMs: openMs });
     }
@@ -147,25 +148,25 @@ export class UpstreamHttp {
   }
 
   private async waitForBudget(signal: AbortSignal): Promise<void> {
-    const waitMs = this.budget.reserve(this.clock.now());
+    const waitMs = this.budget.reserve(this.runtime.clock.now());
     if (waitMs === null) {
       const retryAfterMs = this.limits.budget.longestWaitMs;
       throw new UpstreamError('rate_limited', { retryAfterMs });
     }
     if (waitMs > 0) {
-      await sleep(waitMs, undefined, { signal });
+      await this.runtime.timers.sleep(waitMs, signal);
     }
   }
 
   private send(url: URL, request: UpstreamRequest, signal: AbortSignal): Promise<Response> {
     const traces = tracing();
     const { method = 'GET', headers = {}, body = null } = request;
-    // Neither path nor query: they contain user names and authorization codes.
+    // Omits path and query, which contain user names and authorization codes.
     const attributes = { 'http.request.method': method, 'server.address': url.hostname };
     const work = { name: `${method} ${url.hostname}`, kind: 'client', attributes } as const;
     const send = async (): Promise<Response> => {
       const init = { method, headers, body, signal, redirect: 'manual' } as const;
-      const response = await this.connections.fetch(url, init);
+      const response = await this.connections.fetch(url, init, this.limits.issuer);
       const bytes = await readCapped(response, this.limits.maxBytes);
       const { status } = response;
       traces?.note({ 'http.response.status_code': status });
@@ -187,15 +188,18 @@ export class UpstreamHttp {
     if (caller?.aborted === true && !isTimeout) {
       return new UpstreamError('aborted', { cause: error });
     }
-    this.breaker.failed(this.clock.now());
+    this.breaker.failed(this.runtime.clock.now());
     if (error instanceof UpstreamError) {
       return error;
+    }
+    if (upstreamAddressRefused(error)) {
+      return new UpstreamError('insecure_address', { cause: error });
     }
     return isTimeout ? new UpstreamError('timeout', { cause: error }) : networkFailure(error);
   }
 }
 
-/** openid-client gives a request the same time as we do, and its clock starts first. */
+/** openid-client uses the same timeout, and its timer starts first. */
 function isTimeoutOf(caller: AbortSignal | null | undefined): boolean {
   return caller?.aborted === true && (caller.reason as Error | undefined)?.name === 'TimeoutError';
 }
@@ -219,7 +223,7 @@ function networkFailure(error: unknown): UpstreamError {
   return new UpstreamError(failure, { cause: error, ...(code !== '' && { detail: code }) });
 }
 
-/** The code of the innermost cause that has one. */
+/** Returns the code of the innermost cause that has one. */
 function codeIn(error: unknown): string {
   let code = '';
   for (let current = error; typeof current === 'object' && current !== null;) {
@@ -230,14 +234,14 @@ function codeIn(error: unknown): string {
   return code;
 }
 
-/** The body as JSON of that shape. @throws UpstreamError `unexpected_answer` for anything else */
+/** @throws UpstreamError `unexpected_answer` for a body of another form */
 export async function readJson<Schema extends v.GenericSchema>(
   response: Response,
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
   const parsed = v.safeParse(schema, await response.json().catch(() => undefined));
   if (!parsed.success) {
-    // No cause: the errors of both parsers quote the body.
+    // No cause, because the errors of both parsers quote the body.
     throw new UpstreamError('unexpected_answer');
   }
   return parsed.output;
@@ -249,7 +253,7 @@ async function readCapped(response: Response, maxBytes: number): Promise<Buffer<
   const body: AsyncIterable<Uint8Array> | null = response.body;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    // Ending the loop cancels the stream: the rest is never received.
+    // Leaving the loop cancels the stream, so the rest is not received.
     if (size > maxBytes) {
       throw new UpstreamError('too_large');
     }
@@ -268,9 +272,14 @@ function refuseOutage({ status, headers }: Response): void {
   }
 }
 
-function secureAddress(address: string | URL, acceptsPlainHttp: boolean): URL {
+function secureAddress(
+  address: string | URL,
+  acceptsPlainHttp: boolean,
+  issuer: string | undefined,
+): URL {
   const url = new URL(address);
-  const isAccepted = acceptsPlainHttp || isLoopbackHost(url.hostname);
+  const isOfPlainIssuer = issuer === undefined || new URL(issuer).protocol === 'http:';
+  const isAccepted = acceptsPlainHttp || (isLoopbackHost(url.hostname) && isOfPlainIssuer);
   if (url.protocol !== 'https:' && (url.protocol !== 'http:' || !isAccepted)) {
     throw new UpstreamError('insecure_address');
   }
@@ -290,11 +299,11 @@ export class CircuitBreaker {
       return 0;
     }
     const leftMs = this.openUntil - now;
-    // More than the whole time can only be left when the clock was set back.
+    // A longer remaining time is only possible after the clock was set back.
     if (leftMs > 0 && leftMs <= this.limits.openMs) {
       return leftMs;
     }
-    // Half open: one request is let through, the others wait for its outcome.
+    // Half open: one request is sent, and the others wait for its outcome.
     this.openUntil = now + this.limits.openMs;
     return 0;
   }
@@ -309,21 +318,18 @@ export class CircuitBreaker {
   }
 }
 
-/**
- * Limits the rate of requests to an upstream (a token bucket). Requests beyond it are queued; those
- * that would wait too long are refused. Times are Unix milliseconds.
- */
+/** A token bucket: requests beyond it are queued; those that would wait too long are refused. */
 export class RequestBudget {
-  /** When the next request could be sent without a burst. */
+  /** Time at which the next request could be sent without a burst. */
   private nextAt = 0;
 
   constructor(private readonly limits: UpstreamLimits['budget']) {}
 
-  /** Milliseconds to wait before sending, with the place reserved; null = the queue is too long. */
+  /** Reserves a slot. @returns the milliseconds to wait for it; null = the queue is too long */
   reserve(now: number): number | null {
     const spacingMs = 1000 / this.limits.perSecond;
     const saved = now - (this.limits.burst - 1) * spacingMs;
-    // No later place is ever reserved: the clock was set back.
+    // A later slot is never reserved, so the clock was set back.
     const isCredible = this.nextAt - now <= this.limits.longestWaitMs + spacingMs;
     const at = isCredible ? Math.max(this.nextAt, saved) : now;
     if (at - now > this.limits.longestWaitMs) {

@@ -7,40 +7,45 @@ import {
   type ClientAuth,
   type ServerMetadata,
 } from 'openid-client';
+import type { Clock } from '../../common/runtime/clock.js';
 import { UpstreamError } from '../http/upstream-http.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
 import { readClientKeys, type ClientKey } from '../../config/providers-file/client-keys.js';
-import type { OidcProviderSettings } from '../../config/providers.config.js';
+import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 type Keys = readonly [ClientKey, ...ClientKey[]];
 
 /**
- * How this server authenticates at a token endpoint: by the client secret, by an assertion that it
- * signs (`private_key_jwt`, RFC 7523), or by one that something else keeps in a file, such as the
- * projected token of a Kubernetes service account. Files are read again when they are used.
+ * Authenticates this server by the client secret, by an assertion that it signs (`private_key_jwt`,
+ * RFC 7523), or by one from a file that another program maintains, such as the projected token of a
+ * Kubernetes service account. Files are read again on use.
  */
 export class ClientAuthentication {
   private readonly secret: SecretFile<string> | null;
   private readonly keys: SecretFile<Keys | null> | null;
   private readonly assertion: SecretFile<string> | null;
 
-  constructor(private readonly settings: OidcProviderSettings) {
+  constructor(
+    private readonly settings: OidcProviderSettings,
+    clock: Clock,
+  ) {
     const { clientSecret, clientSecretFile, clientKeyFile, clientAssertionFile } = settings;
     this.secret =
-      clientSecret === null ? null : new SecretFile(clientSecret, clientSecretFile, (text) => text);
+      clientSecret === null
+        ? null
+        : new SecretFile(clock, clientSecret, clientSecretFile, (text) => text);
     this.keys =
       clientKeyFile === null
         ? null
-        : new SecretFile<Keys | null>(null, clientKeyFile, readClientKeys);
+        : new SecretFile<Keys | null>(clock, null, clientKeyFile, readClientKeys);
     this.assertion =
       clientAssertionFile === null
         ? null
-        : new SecretFile('', clientAssertionFile, (text) => text.trim());
+        : new SecretFile(clock, '', clientAssertionFile, (text) => text.trim());
   }
 
-  /** For one request to the token endpoint. */
   async method(metadata: ServerMetadata): Promise<ClientAuth> {
     if (this.keys !== null) {
       return this.signed(await this.keys.current(), metadata);
@@ -55,7 +60,7 @@ export class ClientAuthentication {
       : ClientSecretPost(secret);
   }
 
-  /** The public keys (RFC 7517), also those that do not sign yet or any more; null without keys. */
+  /** Includes keys that do not sign yet or any more. @returns null without keys */
   async publicKeys(): Promise<readonly JWK[] | null> {
     const keys = await this.keys?.current();
     return keys === undefined ? null : Promise.all((keys ?? []).map(publicKeyOf));
@@ -89,7 +94,7 @@ export class ClientAuthentication {
 async function publicKeyOf({ publicJwk, algorithms }: ClientKey): Promise<JWK> {
   const jwk = publicJwk as JWK;
   const kid = await calculateJwkThumbprint(jwk);
-  // An RSA key fits two algorithms: which one signs depends on the provider.
+  // An RSA key fits two algorithms; the provider determines which one signs.
   return { ...jwk, kid, use: 'sig', ...(algorithms.length === 1 && { alg: algorithms[0] }) };
 }
 

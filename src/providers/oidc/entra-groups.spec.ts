@@ -3,9 +3,9 @@ import {
   type Answer,
   type Fault,
   type LocalServer,
-} from '../../../test/fakes/local-server.js';
-import { DIRECT } from '../../../test/fakes/provider-settings.js';
-import { Clock } from '../../common/clock.js';
+} from '../../../test/helpers/local-server.js';
+import { DIRECT } from '../../../test/fixtures/provider-settings-fixture.js';
+import { Runtime } from '../../common/runtime/runtime.js';
 import { EntraGroups } from './oidc-profile.js';
 import { UpstreamHttp } from '../http/upstream-http.js';
 
@@ -31,7 +31,8 @@ describe(EntraGroups, () => {
     return { status: 200, json: { value, '@odata.nextLink': nextLink } };
   };
 
-  const read = () => new EntraGroups(graph.url, new UpstreamHttp(new Clock(), DIRECT)).of('token');
+  const read = () =>
+    new EntraGroups(graph.url, new UpstreamHttp(new Runtime(), DIRECT)).of('token');
 
   it('reads page after page, and counts only groups', async () => {
     const roles = [{ '@odata.type': '#microsoft.graph.directoryRole', id: 'r' }, null];
@@ -45,14 +46,14 @@ describe(EntraGroups, () => {
   });
 
   it.each<Fault>(['unauthorized', 'forbidden'])(
-    'cannot say when the token is %s',
+    'reports unknown when the token is %s',
     async (fault) => {
       pages = [fault];
       expect(await read()).toBeNull();
     },
   );
 
-  it('takes the token to no other address', async () => {
+  it('sends the token to no other address', async () => {
     const other = await startLocalServer(() => page(['stolen']));
     pages = [page(['a'], `${other.url}/v1.0/me/transitiveMemberOf`)];
     await expect(read()).rejects.toMatchObject({ failure: 'unexpected_answer' });

@@ -1,29 +1,28 @@
 import { SignJWT } from 'jose';
 import * as v from 'valibot';
-import type { Clock } from '../../common/clock.js';
+import type { Clock } from '../../common/runtime/clock.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
 import {
   readServiceAccountKey,
   type ServiceAccountKey,
 } from '../../config/providers-file/service-account-key.js';
-import type { GoogleWorkspaceSettings } from '../../config/providers.config.js';
+import type { GoogleWorkspaceSettings } from '../../config/providers-file/provider-settings.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
 import { REFUSED_CLIENT_RETRY_MS } from '../provider-failure.js';
 
-/** To read users and groups, which an administrator delegates to the service account. */
-export const DIRECTORY_SCOPES = [
+/** An administrator delegates these to the service account. */
+const DIRECTORY_SCOPES = [
   'https://www.googleapis.com/auth/admin.directory.group.readonly',
   'https://www.googleapis.com/auth/admin.directory.user.readonly',
 ] as const;
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** Google refuses assertions that live longer than an hour; this one is sent at once. */
+/** Google refuses assertions that live longer than an hour; this one is used at once. */
 const ASSERTION_SECONDS = 300;
 
 const RENEW_BEFORE_MS = 5 * 60 * 1000;
 
-/** Why Google refuses the service account, by the code in the log, in words for an operator. */
 export const SERVICE_ACCOUNT_REFUSALS = {
   no_key: 'no key of a service account was read from serviceAccountKeyFile',
   key_refused:
@@ -44,7 +43,7 @@ export const SERVICE_ACCOUNT_REFUSALS = {
 
 export type ServiceAccountRefusal = keyof typeof SERVICE_ACCOUNT_REFUSALS;
 
-/** Nothing is read before the operator acts. */
+/** Pauses the requests, because only the operator can resolve the failure. */
 export function refusedFor(detail: ServiceAccountRefusal): UpstreamError {
   const retryAfterMs = REFUSED_CLIENT_RETRY_MS;
   return new UpstreamError('service_account_refused', { detail, retryAfterMs });
@@ -85,8 +84,8 @@ interface AccessToken {
 }
 
 /**
- * Access tokens of a service account that acts for an administrator (domain-wide delegation), by
- * signed assertions (RFC 7523, 2.1). One is kept until shortly before it expires.
+ * A service account acts for an administrator (domain-wide delegation, RFC 7523, 2.1). A token is
+ * cached until shortly before it expires.
  */
 export class GoogleAccessTokens {
   private readonly key: SecretFile<ServiceAccountKey | null>;
@@ -100,13 +99,14 @@ export class GoogleAccessTokens {
   ) {
     const { serviceAccountKeyFile } = settings;
     this.key = new SecretFile<ServiceAccountKey | null>(
+      clock,
       null,
       serviceAccountKeyFile,
       readServiceAccountKey,
     );
   }
 
-  /** The token, which one request gets for all callers. @throws UpstreamError */
+  /** Concurrent callers share one request. */
   async current(): Promise<string> {
     if (this.known !== null && this.clock.now() < this.known.renewAt) {
       return this.known.token;
@@ -115,7 +115,6 @@ export class GoogleAccessTokens {
     return (await this.pending).token;
   }
 
-  /** Drops a token that was not accepted. */
   forget(token: string): void {
     if (this.known?.token === token) {
       this.known = null;
@@ -157,7 +156,7 @@ export class GoogleAccessTokens {
   }
 }
 
-/** Never quotes the response. */
+/** The error never quotes the response. */
 async function refusalIn(response: Response): Promise<UpstreamError> {
   const { error, error_description: description } = await readJson(response, TOKEN_ERROR);
   if (error === 'invalid_grant') {

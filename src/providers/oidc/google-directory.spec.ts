@@ -1,21 +1,13 @@
 import { writeFileSync } from 'node:fs';
+import { Runtime } from '../../common/runtime/runtime.js';
 import { FakeGoogleWorkspace } from '../../../test/fakes/google-workspace.js';
-import type { Fault } from '../../../test/fakes/local-server.js';
-import { waitFor } from '../../../test/helpers/wait.js';
-import { DIRECT } from '../../../test/fakes/provider-settings.js';
-import { Clock } from '../../common/clock.js';
+import type { Fault } from '../../../test/helpers/local-server.js';
+import { MovedClock } from '../../../test/fixtures/moved-clock.js';
+import { DIRECT } from '../../../test/fixtures/provider-settings-fixture.js';
 import { UpstreamHttp } from '../http/upstream-http.js';
 import { GoogleDirectory } from './google-directory.js';
 
 const ANNA = '1001';
-
-/** A clock that a test moves. */
-class MovedClock extends Clock {
-  movedMs = 0;
-  override now(): number {
-    return super.now() + this.movedMs;
-  }
-}
 
 describe(GoogleDirectory, () => {
   let google: FakeGoogleWorkspace;
@@ -30,7 +22,11 @@ describe(GoogleDirectory, () => {
   afterEach(() => google.close());
 
   const directoryWith = (given = {}): GoogleDirectory =>
-    new GoogleDirectory({ ...google.settings, ...given }, new UpstreamHttp(clock, DIRECT), clock);
+    new GoogleDirectory(
+      { ...google.settings, ...given },
+      new UpstreamHttp(new Runtime(clock), DIRECT),
+      clock,
+    );
   const find = (given = {}) => directoryWith(given).find(ANNA);
   const groups = async (given = {}) => {
     const user = await find(given);
@@ -43,7 +39,7 @@ describe(GoogleDirectory, () => {
       email: 'anna@acme.example',
       groups: ['staff@acme.example', 'ops@acme.example'],
     });
-    expect(google.asked).toEqual(['POST /token', `GET /users/${ANNA}`, `GET /groups ${ANNA}`]);
+    expect(google.requests).toEqual(['POST /token', `GET /users/${ANNA}`, `GET /groups ${ANNA}`]);
     google.setGroups(ANNA);
     expect(await groups()).toEqual([]);
   });
@@ -54,12 +50,12 @@ describe(GoogleDirectory, () => {
     google.pageSize = 10;
     expect(await groups()).toEqual([...names].sort());
     google.pageSize = 0;
-    google.asked.splice(0);
+    google.requests.splice(0);
     await expect(find()).rejects.toMatchObject({ failure: 'unexpected_answer' });
     expect(google.count('GET /groups')).toBe(50);
   });
 
-  it('counts nested groups only where asked, and groups that are members of each other once', async () => {
+  it('includes nested groups only where configured, and circular ones once', async () => {
     google.groups.set('all@acme.example', ['staff@acme.example']);
     google.groups.set('staff@acme.example', [ANNA, 'all@acme.example']);
     google.groups.delete('Staff@acme.example');
@@ -70,7 +66,7 @@ describe(GoogleDirectory, () => {
     expect(await groups({ nestedGroups: true })).toEqual(nested);
   });
 
-  it('distinguishes users that left from those it may not see', async () => {
+  it('distinguishes deleted users from those that it may not read', async () => {
     google.users.set(ANNA, { primaryEmail: 'anna@acme.example', suspended: true });
     expect(await find()).toBe('suspended');
     google.users.set(ANNA, { primaryEmail: 'anna@acme.example', archived: true });
@@ -94,15 +90,15 @@ describe(GoogleDirectory, () => {
       const directory = directoryWith();
       await Promise.all(Array.from({ length: 5 }, () => directory.find(ANNA)));
       expect(google.count('POST /token')).toBe(1);
-      google.clockAheadMs = clock.movedMs = (3599 - 310) * 1000;
+      google.clockAheadMs = clock.aheadMs = (3599 - 310) * 1000;
       await directory.find(ANNA);
       expect(google.count('POST /token')).toBe(1);
-      google.clockAheadMs = clock.movedMs += 10_000;
+      google.clockAheadMs = clock.aheadMs += 10_000;
       await directory.find(ANNA);
       expect(google.count('POST /token')).toBe(2);
     });
 
-    it('is replaced once when it is not accepted any more', async () => {
+    it('is replaced once when it is refused', async () => {
       const directory = directoryWith();
       await directory.find(ANNA);
       google.forgetTokens();
@@ -111,15 +107,16 @@ describe(GoogleDirectory, () => {
       await expect(directory.find(ANNA)).rejects.toMatchObject(refused('token_refused'));
     });
 
-    it('is requested with the key that the file holds now, or the last good one', async () => {
+    it('is requested with the current key of the file, or the last valid one', async () => {
       const directory = directoryWith();
       await directory.find(ANNA);
       google.rotateKey();
-      const isRead = () => directory.find(ANNA).then(Boolean, () => false);
-      await waitFor('the new key', isRead);
+      google.clockAheadMs = clock.aheadMs += 1000;
+      expect(await directory.find(ANNA)).toMatchObject({ email: 'anna@acme.example' });
       writeFileSync(google.keyFile, 'half a fi');
       google.forgetTokens();
-      expect(await isRead()).toBe(true);
+      google.clockAheadMs = clock.aheadMs += 1000;
+      expect(await directory.find(ANNA)).toMatchObject({ email: 'anna@acme.example' });
       await expect(find()).rejects.toMatchObject(refused('no_key'));
     });
   });
@@ -151,9 +148,9 @@ describe(GoogleDirectory, () => {
     expect(step.message).not.toContain(detail);
   });
 
-  it('passes its diagnosis otherwise, which asks about the administrator only', async () => {
+  it('passes its diagnosis otherwise, which requests only the administrator', async () => {
     expect(await directoryWith().diagnose()).toMatchObject({ severity: 'ok', cause: null });
-    expect(google.asked.join()).not.toContain(ANNA);
+    expect(google.requests.join()).not.toContain(ANNA);
   });
 
   it.each<[string, Fault, string]>([
@@ -167,12 +164,12 @@ describe(GoogleDirectory, () => {
     ['/groups', 'server-error', 'server_error'],
     ['/groups', 'not-found', 'unexpected_answer'],
     ['/groups', 'huge-body', 'too_large'],
-  ])('does not know when %s answers: %s', async (path, fault, failure) => {
+  ])('reports unknown when %s answers: %s', async (path, fault, failure) => {
     google.faults.set(path, fault);
     await expect(find()).rejects.toMatchObject({ failure });
   });
 
-  it('is rate-limited, not refused, by a 403 about a quota', async () => {
+  it('treats a 403 about a quota as a rate limit', async () => {
     google.isRateLimited = true;
     await expect(find()).rejects.toMatchObject({ failure: 'rate_limited' });
   });

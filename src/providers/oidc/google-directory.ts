@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Clock } from '../../common/clock.js';
-import type { GoogleWorkspaceSettings } from '../../config/providers.config.js';
+import type { Clock } from '../../common/runtime/clock.js';
+import type { GoogleWorkspaceSettings } from '../../config/providers-file/provider-settings.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
 import type { DiagnosisStep } from '../identity-provider.js';
 import { failedStep, upstreamFailureIn } from '../provider-failure.js';
@@ -13,7 +13,7 @@ import {
 
 const DIRECTORY_URL = 'https://admin.googleapis.com';
 
-/** Ends a loop of pages, and of nested groups: a person is in at most 10,000 groups. */
+/** Limit that ends a loop of pages or nested groups: a person is in at most 10,000 groups. */
 const MOST_REQUESTS = 50;
 
 const LARGEST_PAGE = '200';
@@ -48,19 +48,18 @@ const FORBIDDEN: Readonly<Record<string, ServiceAccountRefusal>> = {
   ACCESS_TOKEN_SCOPE_INSUFFICIENT: 'scope_missing',
 };
 
-/** An active user of the directory. */
-export interface DirectoryUser {
+interface DirectoryUser {
   readonly email: string;
   /** The e-mail addresses of the groups, in lower case. */
   readonly groups: readonly string[];
 }
 
 /** `hidden`: the administrator may not see that user, who belongs to another organization. */
-export type DirectoryAnswer = DirectoryUser | 'absent' | 'suspended' | 'hidden';
+type DirectoryAnswer = DirectoryUser | 'absent' | 'suspended' | 'hidden';
 
 /**
- * The users and groups of a Google Workspace, read from the Directory API by a service account. Users
- * are found by the subject of their ID tokens, which is their id in the directory and never reused.
+ * Finds users by the subject of their ID tokens, which is their id in the directory and never
+ * reused.
  */
 export class GoogleDirectory {
   private readonly tokens: GoogleAccessTokens;
@@ -73,14 +72,13 @@ export class GoogleDirectory {
     this.tokens = new GoogleAccessTokens(settings, http, clock);
   }
 
-  /** @throws UpstreamError */
   async find(subject: string, signal?: AbortSignal): Promise<DirectoryAnswer> {
     const user = await this.read(['users', subject], USER_FIELDS, USER, signal);
     if (typeof user === 'string') {
       await this.requireOwnRecord(signal);
       return user;
     }
-    // An alias or an address would find another user than the one with that id.
+    // An alias or an address would find a user with another id.
     if (user.id !== subject) {
       throw new UpstreamError('unexpected_answer', { detail: 'subject_mismatch' });
     }
@@ -90,7 +88,6 @@ export class GoogleDirectory {
     return { email: user.primaryEmail, groups: await this.groupsOf(subject, signal) };
   }
 
-  /** Reads what {@link find} reads, about the administrator. */
   async diagnose(): Promise<DiagnosisStep> {
     try {
       await this.requireOwnRecord(undefined);
@@ -107,8 +104,8 @@ export class GoogleDirectory {
   }
 
   /**
-   * That a user is not shown counts only while the administrator's own record is: an administrator
-   * without privileges sees no one.
+   * An invisible user counts as absent only if the administrator's own record is visible: an
+   * administrator without privileges sees no users.
    */
   private async requireOwnRecord(signal: AbortSignal | undefined): Promise<void> {
     const own = await this.read(['users', this.settings.adminEmail], USER_FIELDS, USER, signal);
@@ -154,7 +151,7 @@ export class GoogleDirectory {
     if (typeof page !== 'string') {
       return page;
     }
-    // The user was shown a moment ago; a group may be of another organization.
+    // The user is visible, so the group may belong to another organization.
     if (isUser) {
       throw page === 'absent'
         ? new UpstreamError('unexpected_answer')
@@ -188,7 +185,7 @@ export class GoogleDirectory {
       if (response.status !== 401) {
         return response;
       }
-      // The key of the token may have been deleted, and replaced.
+      // The key of the token may have been deleted and replaced.
       this.tokens.forget(token);
       if (isRetry) {
         throw refusedFor('token_refused');
@@ -197,7 +194,7 @@ export class GoogleDirectory {
   }
 }
 
-/** What Google's own refusals mean; those of other programs have no meaning. */
+/** Interprets Google's own refusals; those of other programs have no meaning. */
 async function noAnswerIn(response: Response): Promise<'absent' | 'hidden'> {
   const { error } = await readJson(response, REFUSAL);
   const reasons = [...error.errors, ...error.details].map(({ reason }) => reason);

@@ -2,7 +2,6 @@ import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
-  calculatePKCECodeChallenge,
   Configuration,
   customFetch,
   fetchUserInfo,
@@ -12,7 +11,7 @@ import {
   type TokenEndpointResponse,
 } from 'openid-client';
 import * as v from 'valibot';
-import type { OidcProviderSettings } from '../../config/providers.config.js';
+import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type { AuthorizationRequest } from '../identity-provider.js';
 import type { UpstreamHttp } from '../http/upstream-http.js';
 import type { ClientAuthentication } from './client-authentication.js';
@@ -21,24 +20,22 @@ import type { OidcTokenVerifier } from './oidc-token-verifier.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** The verified response of the token endpoint. */
 export interface OidcTokens {
-  /** null when a refresh came without an ID token, which OpenID Connect Core 12.2 allows. */
+  /** null for a refresh without an ID token, which OpenID Connect Core 12.2 allows. */
   readonly claims: Claims | null;
   readonly accessToken: string;
   readonly refreshToken: string | null;
 }
 
-export interface RefreshAnswer {
-  /** The refresh token to use from now on; null when the one that was sent stays valid. */
+interface RefreshAnswer {
+  /** The new refresh token; null when the sent one stays valid. */
   readonly replacement: string | null;
-  /** The verified tokens. @throws an error of openid-client or jose, ProviderError, UpstreamError */
+  /** @throws an error of openid-client or jose, ProviderError, UpstreamError */
   readonly tokens: () => Promise<OidcTokens>;
 }
 
 const REFRESHED = v.pipe(v.string(), v.parseJson(), v.object({ refresh_token: v.string() }));
 
-/** The client of one provider, through openid-client. */
 export class OidcClient {
   constructor(
     private readonly settings: OidcProviderSettings,
@@ -48,28 +45,16 @@ export class OidcClient {
     private readonly verifier: OidcTokenVerifier,
   ) {}
 
-  /** @param extra parameters beyond those of the protocol. @throws UpstreamError */
-  async authorizationUrl(request: AuthorizationRequest, extra: object): Promise<URL> {
+  /** Returns the authorization endpoint, with https if the issuer has it. @throws UpstreamError */
+  async authorizationEndpoint(): Promise<URL> {
     const configuration = await this.configuration(await this.discovery.metadata());
-    return buildAuthorizationUrl(configuration, {
-      ...extra,
-      redirect_uri: new URL(request.redirectUri).href,
-      scope: this.settings.scopes.join(' '),
-      state: request.state,
-      nonce: request.nonce,
-      code_challenge: await calculatePKCECodeChallenge(request.codeVerifier),
-      code_challenge_method: 'S256',
-      ...(this.settings.prompt !== null && { prompt: this.settings.prompt }),
-    });
+    return buildAuthorizationUrl(configuration, {});
   }
 
-  /**
-   * Checks `state`, `iss` (RFC 9207) and `nonce`, and exchanges the code for verified tokens.
-   * @throws an error of openid-client or jose, ProviderError, UpstreamError
-   */
+  /** Checks `state`, `iss` (RFC 9207) and `nonce`, and verifies the tokens. */
   async exchangeCode(callback: URL, request: AuthorizationRequest): Promise<OidcTokens> {
     const metadata = await this.discovery.metadata();
-    // Behind a proxy the callback arrives under another host than the one that was registered.
+    // Behind a proxy, the host of the callback may differ from the registered one.
     const returned = new URL(request.redirectUri);
     returned.search = callback.search;
     const answer = await authorizationCodeGrant(await this.configuration(metadata), returned, {
@@ -81,24 +66,21 @@ export class OidcClient {
     return this.verified(answer, metadata);
   }
 
-  /**
-   * Exchanges a refresh token for new tokens. Reading the answer and verifying it are two steps: the
-   * caller first stores the replacement of the spent refresh token, then verifies.
-   */
+  /** The caller stores the new refresh token before it verifies the others. */
   async refresh(refreshToken: string): Promise<RefreshAnswer> {
     let replaced: string | null = null;
     const keep = (token: string | null) => (replaced = token === refreshToken ? null : token);
-    const [asked] = await Promise.allSettled([this.requestRefresh(refreshToken, keep)]);
+    const [refreshed] = await Promise.allSettled([this.requestRefresh(refreshToken, keep)]);
     const tokens = async () => {
-      if (asked.status === 'rejected') {
-        throw asked.reason;
+      if (refreshed.status === 'rejected') {
+        throw refreshed.reason;
       }
-      return this.verified(asked.value.answer, asked.value.metadata);
+      return this.verified(refreshed.value.answer, refreshed.value.metadata);
     };
     return { replacement: replaced, tokens };
   }
 
-  /** The userinfo claims of that subject; null when the provider has no such endpoint. */
+  /** @returns null when the provider has no such endpoint */
   async userInfo(
     accessToken: string,
     subject: string,
@@ -118,7 +100,7 @@ export class OidcClient {
     const metadata = await this.discovery.metadata();
     const configuration = await this.configuration(metadata, async (url, init) => {
       const response = await this.http.fetch(url, init);
-      // Read here, because openid-client returns nothing of an answer with an invalid ID token.
+      // Read here, because openid-client returns no part of an answer with an invalid ID token.
       keep(await refreshTokenIn(response.clone()));
       return response;
     });
@@ -140,7 +122,7 @@ export class OidcClient {
     };
   }
 
-  /** Created for each operation, as it contains how to fetch; it has no other state. */
+  /** Created for each operation, because it contains the fetch function; it has no other state. */
   private async configuration(
     metadata: ServerMetadata,
     fetch: CustomFetch = (url, init) => this.http.fetch(url, init),
@@ -159,7 +141,7 @@ export class OidcClient {
   }
 }
 
-/** openid-client reports what is wrong with a response that is not JSON. */
+/** Returns null for a response that is not JSON, whose problem openid-client reports. */
 async function refreshTokenIn(response: Response): Promise<string | null> {
   const parsed = v.safeParse(REFRESHED, await response.text());
   return response.ok && parsed.success ? parsed.output.refresh_token : null;

@@ -6,7 +6,7 @@ const SETTINGS: ClaimSettings = {
 };
 
 describe(factsOf, () => {
-  it('reads the claims that the operator named', () => {
+  it('reads the claims that the operator configured', () => {
     const claims = {
       preferred_username: 'alice',
       email: 'a@acme.example',
@@ -39,7 +39,7 @@ describe(factsOf, () => {
     [1, false, true],
     [undefined, false, true],
   ])(
-    'believes an address with email_verified %j: %s, by a trusted issuer: %s',
+    'accepts an address with email_verified %j: %s, by a trusted issuer: %s',
     (flag, own, trusted) => {
       const claims = { email: 'a@acme.example', email_verified: flag };
       expect(factsOf(claims, SETTINGS).emailVerified).toBe(own);
@@ -48,7 +48,7 @@ describe(factsOf, () => {
     },
   );
 
-  it.each(['half \ud83d', 'nul \u0000'])('leaves out %j, which no database stores', (text) => {
+  it.each(['half \ud83d', 'nul \u0000'])('omits %j, which no database stores', (text) => {
     const claims = {
       preferred_username: text,
       email: text,
@@ -62,7 +62,7 @@ describe(factsOf, () => {
     expect(factsOf({ 'https://acme.example/groups': text }, SETTINGS).groups).toEqual([]);
   });
 
-  it('does not read what every object has', () => {
+  it('ignores the properties of every object', () => {
     const claims = { login: 'constructor', email: '__proto__', groups: 'toString' };
     const facts = factsOf({}, { ...SETTINGS, claims });
     expect(facts).toMatchObject({ login: null, email: null, groups: null });
@@ -80,16 +80,16 @@ describe('email_verified', () => {
     [false, 'the flag of userinfo', { email: 'a@x' }, { email_verified: true }],
     [
       false,
-      'the flag of userinfo beside a no',
+      'the flag of userinfo with a negative one',
       { email: 'a@x', email_verified: false },
       { email_verified: true },
     ],
     [false, 'the flag of the ID token', { email: 'b@x', email_verified: true }, { email: 'a@x' }],
-  ])('vouches (%s) for an address with %s', (expected, _case, idToken, userInfo) => {
+  ])('confirms (%s) an address with %s', (expected, _case, idToken, userInfo) => {
     expect(verified(idToken, userInfo)).toBe(expected);
   });
 
-  it('vouches for the claim email only, whatever claim the operator reads', () => {
+  it('confirms only the claim email, for any claim that the operator reads', () => {
     const claims = { ...SETTINGS.claims, email: 'upn' };
     const answer = { upn: 'boss@acme.example', email: 'a@acme.example', email_verified: true };
     expect(factsOf(answer, { ...SETTINGS, claims })).toMatchObject({

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { OidcProviderSettings } from '../../config/providers.config.js';
+import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type { EligibilityFacts, EligibilityRules } from '../../policy/eligibility/eligibility.js';
 import { believesEmail } from '../../policy/eligibility/provider-rules.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
@@ -7,29 +7,24 @@ import type { ProviderProfile } from '../identity-provider.js';
 import type { GoogleDirectory } from './google-directory.js';
 import type { Claims, OidcClient, OidcTokens } from './oidc-client.js';
 
-export type ClaimSettings = Pick<OidcProviderSettings, 'claims' | 'emailVerification'>;
+export type ClaimSettings = Pick<OidcProviderSettings, 'claims' | 'emailVerification'> &
+  Partial<Pick<OidcProviderSettings, 'scim'>>;
 
-/** The claim that `email_verified` is about (OpenID Connect Core 1.0, 5.1); no other one. */
+/** The only claim that `email_verified` covers (OpenID Connect Core 1.0, 5.1). */
 const EMAIL = 'email';
 
-/**
- * Builds a profile from the ID token, userinfo and, for groups that these leave out, Microsoft Graph or
- * the directory of Google Workspace.
- */
 export class OidcProfiles {
   constructor(
     private readonly settings: OidcProviderSettings,
     private readonly client: OidcClient,
     private readonly entraGroups: EntraGroups | null,
     private readonly directory: GoogleDirectory | null,
-    /** As they are now. */
     private readonly rules: () => EligibilityRules,
   ) {}
 
   /**
-   * The profile of the tokens; null when neither an ID token nor userinfo identifies the user, or when
-   * the rules need a claim of the ID token and none came (OpenID Connect Core, 12.2).
-   * @param subject the expected subject. @throws like OidcClient
+   * @returns null when no response identifies the user, or when the rules need a claim of the ID
+   * token and none was sent (OpenID Connect Core, 12.2)
    */
   async profileOf(
     tokens: OidcTokens,
@@ -71,7 +66,7 @@ export class OidcProfiles {
   }
 }
 
-/** None of a person who is not in the directory any more; null = not of this organization. */
+/** @returns [] for a person who is absent from the directory; null = not of this organization */
 async function directoryGroups(
   directory: GoogleDirectory,
   subject: string,
@@ -84,22 +79,24 @@ async function directoryGroups(
 }
 
 /**
- * ID token and userinfo as one: userinfo is newer and wins. `email_verified` is taken from the
- * response that has `email`: the flag of one says nothing about the address in the other.
+ * Merges ID token and userinfo: userinfo is newer and takes precedence. `email_verified` is taken
+ * from the response with `email`, because the flag of one does not cover the address in the other.
  */
 export function mergeClaims(idToken: Claims, userInfo: Claims): Claims {
   const addressed = Object.hasOwn(userInfo, EMAIL) ? userInfo : idToken;
   return { ...idToken, ...userInfo, email_verified: own(addressed, 'email_verified') };
 }
 
-/** The claims under the names that the operator configured. Absent groups are null. */
+/** Absent groups are null. */
 export function factsOf(claims: Claims, settings: ClaimSettings): EligibilityFacts {
+  const oid = settings.scim?.match === 'oid' ? textOf(own(claims, 'oid')) : null;
   return {
     login: textOf(own(claims, settings.claims.login)),
     email: textOf(own(claims, settings.claims.email)),
     emailVerified: believesEmail(settings, isVerified(claims)),
     groups: groupsIn(claims, settings.claims.groups),
     memberships: {},
+    ...(oid !== null && { oid }),
   };
 }
 
@@ -110,9 +107,9 @@ function isVerified(claims: Claims): boolean {
 }
 
 /**
- * The groups of a claim; null when it is absent. A claim that is only announced (`_claim_names`, as
- * Microsoft Entra ID does beyond 200 groups) is absent, and the address that comes with it is never
- * requested: it would let a token choose the address that this server calls.
+ * A distributed claim (`_claim_names`, as Microsoft Entra ID sends beyond 200 groups) counts as
+ * absent, and its address is never requested: it would let a token choose the address that this
+ * server calls.
  */
 function groupsIn(claims: Claims, name: string): readonly string[] | null {
   const value = own(claims, name);
@@ -130,17 +127,19 @@ function textOf(value: unknown): string | null {
   return isText(value) && value !== '' ? value : null;
 }
 
-/** Half a surrogate pair and NUL are valid in JSON, and no database stores them: such a text is absent. */
+/**
+ * Unpaired surrogates and NUL are valid in JSON but not in databases: such a text counts as absent.
+ */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0') && !/\p{Cs}/u.test(value);
 }
 
 const FIRST_PAGE = '/v1.0/me/transitiveMemberOf?$select=id&$top=999';
 
-/** Microsoft Entra ID itself ends near 20,000 memberships; this only ends a loop of pages. */
+/** Limit that ends a loop of pages; Microsoft Entra ID itself allows about 20,000 memberships. */
 const MOST_PAGES = 50;
 
-/** Directory roles and administrative units are in the same list: null. */
+/** Directory roles and administrative units are in the same list and become null. */
 const GROUP = v.object({ '@odata.type': v.literal('#microsoft.graph.group'), id: v.string() });
 
 const PAGE = v.object({
@@ -148,22 +147,19 @@ const PAGE = v.object({
   '@odata.nextLink': v.nullish(v.pipe(v.string(), v.url())),
 });
 
-/**
- * Reads the groups of a user, nested ones included, from Microsoft Graph with the user's own access
- * token, page by page.
- */
+/** Reads nested groups, too, with the user's own access token. */
 export class EntraGroups {
   constructor(
     private readonly graphUrl: string,
     private readonly http: UpstreamHttp,
   ) {}
 
-  /** Ids of the groups; null when the token may not read them. @throws UpstreamError */
+  /** @returns null when the token may not read the groups */
   async of(accessToken: string, signal?: AbortSignal): Promise<readonly string[] | null> {
     const groups: string[] = [];
     let next: string | null | undefined = new URL(FIRST_PAGE, this.graphUrl).href;
     for (let pages = 0; typeof next === 'string'; pages += 1) {
-      // The access token is sent to Graph only, whatever address a page names as the next one.
+      // The access token is sent to Graph only, regardless of the next address in a page.
       if (pages === MOST_PAGES || new URL(next).origin !== new URL(this.graphUrl).origin) {
         throw new UpstreamError('unexpected_answer');
       }

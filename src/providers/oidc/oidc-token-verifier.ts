@@ -1,15 +1,24 @@
 import { createHash } from 'node:crypto';
-import { jwtVerify, type JWTPayload, type JWTVerifyResult } from 'jose';
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyResult,
+} from 'jose';
 import type { ServerMetadata } from 'openid-client';
 import * as v from 'valibot';
-import type { Clock } from '../../common/clock.js';
-import { SIGNATURE_ALGORITHMS, type OidcProviderSettings } from '../../config/providers.config.js';
+import type { Clock } from '../../common/runtime/clock.js';
+import {
+  type OidcProviderSettings,
+  SIGNATURE_ALGORITHMS,
+} from '../../config/providers-file/provider-settings.js';
 import {
   MAX_LOGOUT_TOKEN_AGE_SECONDS,
   ProviderError,
   type LogoutNotice,
 } from '../identity-provider.js';
-import type { OidcKeys } from './oidc-discovery.js';
+import type { RemoteKeySet } from '../http/remote-key-set.js';
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -19,7 +28,6 @@ const MAX_ID_TOKEN_AGE_SECONDS = 600;
 /** OpenID Connect Core 2: a subject has at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
-/** The claim `sid` of an ID token or a logout token. */
 const SESSION = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
 
 /** Back-Channel Logout 1.0, 2.4: `sub`, `sid` or both; never a `nonce`, which ID tokens have. */
@@ -34,23 +42,20 @@ const LOGOUT_CLAIMS = v.pipe(
   v.check(({ sub, sid }) => sub !== undefined || sid !== undefined),
 );
 
-/** The session that an ID token names; null when it names none. */
 export function sessionIn(claims: Readonly<Record<string, unknown>>): string | null {
   return v.is(SESSION, claims['sid']) ? claims['sid'] : null;
 }
 
-/** Verifies the tokens that a provider signs. */
 export class OidcTokenVerifier {
   constructor(
     private readonly settings: OidcProviderSettings,
-    private readonly keys: OidcKeys,
+    private readonly keys: RemoteKeySet,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Verifies what openid-client leaves open about an ID token from the token endpoint (OpenID Connect
-   * Core 3.1.3.7): the signature, always (ASVS 9.1.2), the age, foreign audiences, `azp`, `at_hash`.
-   * @throws ProviderError `invalid_response`, UpstreamError, or an error of jose
+   * Verifies the parts of an ID token that openid-client does not check (OpenID Connect Core
+   * 3.1.3.7): the signature, always (ASVS 9.1.2), the age, foreign audiences, `azp`, `at_hash`.
    */
   async verifyIdToken(
     idToken: string,
@@ -76,9 +81,8 @@ export class OidcTokenVerifier {
   }
 
   /**
-   * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). `exp` came with the final
-   * text: older providers omit it, so `iat` has to be recent.
-   * @throws TypeError, UpstreamError, or an error of jose
+   * Back-Channel Logout 1.0, 2.6. Only the final text requires `exp`, which older providers omit,
+   * so `iat` must be recent.
    */
   async verifyLogoutToken(token: string, metadata: ServerMetadata): Promise<LogoutNotice> {
     const { payload, protectedHeader } = await this.verify(
@@ -96,6 +100,20 @@ export class OidcTokenVerifier {
     }
     const { sub = null, sid = null, jti } = claims.output;
     return { subject: sub, providerSession: sid, tokenId: jti };
+  }
+
+  /**
+   * Refuses by its text alone a token that is unsigned or not of this provider for this client, so
+   * that strangers cause no request to the provider with it.
+   */
+  refuseForeignLogoutToken(token: string): void {
+    const { alg = 'none' } = decodeProtectedHeader(token);
+    const { iss, aud } = decodeJwt(token);
+    const isSigned = SIGNATURE_ALGORITHMS.some((known) => known === alg) && !token.endsWith('.');
+    const { issuer, clientId } = this.settings;
+    if (!isSigned || iss !== issuer || ![aud].flat().includes(clientId)) {
+      throw new TypeError('This is not a logout token for this client.');
+    }
   }
 
   private verify(
@@ -119,7 +137,10 @@ export class OidcTokenVerifier {
     );
   }
 
-  /** As openid-client for ID tokens: what the client is registered with, else what the provider lists. */
+  /**
+   * Uses the registered algorithm of the client, else those that the provider lists, as
+   * openid-client does.
+   */
   private algorithmsOf(metadata: ServerMetadata): string[] {
     const { idTokenSigningAlg } = this.settings;
     const listed = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
@@ -129,7 +150,7 @@ export class OidcTokenVerifier {
   }
 }
 
-/** OpenID Connect Core 3.1.3.6: the left half of the hash that belongs to the signature. */
+/** The claim is the left half of the hash (OpenID Connect Core 3.1.3.6). */
 function fitsHash(hash: unknown, accessToken: string, algorithm: string): boolean {
   if (hash === undefined) {
     return true;

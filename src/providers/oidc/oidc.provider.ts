@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { ResponseBodyError, type ServerMetadata } from 'openid-client';
-import type { Clock } from '../../common/clock.js';
-import type { OidcProviderSettings } from '../../config/providers.config.js';
+import type { Runtime } from '../../common/runtime/runtime.js';
+import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type { EligibilityRules } from '../../policy/eligibility/eligibility.js';
-import { believesEmail, eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
+import { believesEmail, capabilitiesOf } from '../../policy/eligibility/provider-rules.js';
 import {
   ProviderError,
   type AuthorizationRequest,
@@ -17,7 +16,7 @@ import {
   type Recheck,
   type RecheckSubject,
 } from '../identity-provider.js';
-import type { UpstreamConnections } from '../http/upstream-connections.js';
+import type { UpstreamConnectionsService } from '../http/upstream-connections.service.js';
 import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
 import { OidcStrategy } from '../passport/strategies.js';
 import { PassportFlow, PassportProvider } from '../passport/passport-flow.js';
@@ -25,7 +24,8 @@ import { failedStep, unknownBecause } from '../provider-failure.js';
 import { ClientAuthentication } from './client-authentication.js';
 import { GoogleDirectory } from './google-directory.js';
 import { OidcClient, type OidcTokens } from './oidc-client.js';
-import { OidcDiscovery, OidcKeys } from './oidc-discovery.js';
+import { RemoteKeySet } from '../http/remote-key-set.js';
+import { OidcDiscovery } from './oidc-discovery.js';
 import { EntraGroups, OidcProfiles } from './oidc-profile.js';
 import { OidcTokenVerifier, sessionIn } from './oidc-token-verifier.js';
 
@@ -34,38 +34,35 @@ const GRAPH_URL = 'https://graph.microsoft.com';
 /** Google allows 2,400 requests a minute for an administrator. */
 const GOOGLE_BUDGET = { perSecond: 30, burst: 60, longestWaitMs: 5_000 };
 
-/**
- * Any OpenID Connect provider. It stores the refresh token for the re-check, except where that asks the
- * directory of Google Workspace.
- */
 export class OidcProvider
   extends PassportProvider
   implements IdentityProvider, LogoutNotifier, ClientKeyPublisher, Diagnosable
 {
   private readonly authentication: ClientAuthentication;
   private readonly client: OidcClient;
-  /** null = people are checked again with their refresh tokens. */
+  /** null = re-checks use the refresh tokens of users. */
   private readonly directory: GoogleDirectory | null;
   private readonly profiles: OidcProfiles;
   protected readonly flow: PassportFlow;
   private readonly discovery: OidcDiscovery;
-  private readonly keys: OidcKeys;
+  private readonly keys: RemoteKeySet;
   private readonly verifier: OidcTokenVerifier;
 
   constructor(
     private readonly settings: OidcProviderSettings,
-    clock: Clock,
-    connections: UpstreamConnections,
+    private readonly runtime: Runtime,
+    connections: UpstreamConnectionsService,
     limits: UpstreamLimits,
-    rules: () => EligibilityRules = () => eligibilityRulesOf(settings),
+    rules: () => EligibilityRules = () => capabilitiesOf(settings).rules,
   ) {
     super(settings.id);
+    const { clock } = runtime;
     const ownLimits = { ...limits, timeoutMs: settings.httpTimeoutSeconds * 1000 };
-    const http = new UpstreamHttp(clock, connections, ownLimits);
+    const http = new UpstreamHttp(runtime, connections, { ...ownLimits, issuer: settings.issuer });
     this.discovery = new OidcDiscovery(settings, http, clock);
-    this.keys = new OidcKeys(http, clock);
+    this.keys = new RemoteKeySet(http, clock);
     this.verifier = new OidcTokenVerifier(settings, this.keys, clock);
-    this.authentication = new ClientAuthentication(settings);
+    this.authentication = new ClientAuthentication(settings, clock);
     this.client = new OidcClient(
       settings,
       this.authentication,
@@ -74,9 +71,9 @@ export class OidcProvider
       this.verifier,
     );
     const { graph, graphUrl } = settings.entra;
-    const graphHttp = new UpstreamHttp(clock, connections, ownLimits);
+    const graphHttp = new UpstreamHttp(runtime, connections, ownLimits);
     const entraGroups = graph ? new EntraGroups(graphUrl ?? GRAPH_URL, graphHttp) : null;
-    const googleHttp = new UpstreamHttp(clock, connections, {
+    const googleHttp = new UpstreamHttp(runtime, connections, {
       ...ownLimits,
       budget: GOOGLE_BUDGET,
     });
@@ -84,7 +81,7 @@ export class OidcProvider
     this.directory = workspace && new GoogleDirectory(workspace, googleHttp, clock);
     this.profiles = new OidcProfiles(settings, this.client, entraGroups, this.directory, rules);
     const strategy = new OidcStrategy(settings, {
-      url: (request, extra) => this.client.authorizationUrl(request, extra),
+      url: () => this.client.authorizationEndpoint(),
       exchange: (callback, request) => this.exchangeCode(callback, request),
     });
     this.flow = new PassportFlow(settings.id, strategy);
@@ -95,12 +92,12 @@ export class OidcProvider
       return this.recheckIn(this.directory, subject, signal).catch(unknownBecause);
     }
     if (subject.credentials === null) {
-      return { outcome: 'unknown', reason: 'no_refresh_token' };
+      return { outcome: 'login_needed', reason: 'no_refresh_token' };
     }
     if (signal.aborted) {
       return { outcome: 'unknown', reason: 'aborted' };
     }
-    // Not aborted by the signal: the answer may hold the only refresh token that still works.
+    // Not aborted by the signal: the answer may contain the only valid refresh token.
     const refresh = await this.client.refresh(subject.credentials);
     if (refresh.replacement !== null) {
       await subject.saveCredentials(refresh.replacement);
@@ -108,7 +105,7 @@ export class OidcProvider
     try {
       return await this.recheckWith(await refresh.tokens(), subject.subject, signal);
     } catch (error) {
-      // RFC 6749, 5.2: the refresh token is revoked, expired or was never given to this client.
+      // The refresh token is revoked, expired or of another client (RFC 6749, 5.2).
       return error instanceof ResponseBodyError && error.error === 'invalid_grant'
         ? { outcome: 'gone', reason: 'invalid_grant' }
         : unknownBecause(error);
@@ -116,6 +113,7 @@ export class OidcProvider
   }
 
   async verifyLogoutToken(token: string): Promise<LogoutNotice> {
+    this.verifier.refuseForeignLogoutToken(token);
     return this.verifier.verifyLogoutToken(token, await this.discovery.metadata());
   }
 
@@ -149,11 +147,11 @@ export class OidcProvider
     }
   }
 
-  /** A token endpoint authenticates the client before it looks at the refresh token (RFC 6749, 6). */
+  /** A token endpoint authenticates the client before it checks the refresh token (RFC 6749, 6). */
   private async diagnoseClient(): Promise<DiagnosisStep> {
     const accepted = { step: 'client', severity: 'ok', cause: null } as const;
     try {
-      const { tokens } = await this.client.refresh(randomBytes(24).toString('base64url'));
+      const { tokens } = await this.client.refresh(this.runtime.random.secret());
       await tokens();
     } catch (error) {
       if (!(error instanceof ResponseBodyError && error.error === 'invalid_grant')) {
@@ -168,7 +166,7 @@ export class OidcProvider
     const found = { step: 'refresh-token', cause: null } as const;
     if (grants?.includes('refresh_token') === false) {
       const message =
-        'it lists no refresh tokens: people who leave are not found before their next login';
+        'it lists no refresh tokens: people have to log in there again after every interval';
       return { ...found, severity: 'error', message };
     }
     if (scopes?.includes('offline_access') && !this.settings.scopes.includes('offline_access')) {
@@ -206,7 +204,7 @@ export class OidcProvider
     subject: string,
     signal: AbortSignal,
   ): Promise<Recheck> {
-    // An answer about another subject says nothing about this one.
+    // An answer about another subject is ignored.
     if (tokens.claims !== null && tokens.claims['sub'] !== subject) {
       return { outcome: 'unknown', reason: 'subject_mismatch' };
     }

@@ -1,5 +1,5 @@
 import passport from 'passport';
-import { authorizationRequest } from '../../../test/fakes/provider-settings.js';
+import { authorizationRequest } from '../../../test/fixtures/provider-settings-fixture.js';
 import { ProviderError } from '../identity-provider.js';
 import { PassportFlow, type StrategyOptions, type StrategyRequest } from './passport-flow.js';
 
@@ -9,7 +9,6 @@ type Act = (
   options: StrategyOptions,
 ) => void;
 
-/** A strategy of a third party. */
 class OtherStrategy extends passport.Strategy {
   constructor(private readonly act: Act) {
     super();
@@ -26,7 +25,7 @@ const flowOf = (act: Act): PassportFlow => new PassportFlow('other', new OtherSt
 const CALLBACK = new URL('https://gatehouse.example/callback?code=c&state=s');
 
 describe(PassportFlow, () => {
-  it('takes the redirect of a strategy for the authorization address', async () => {
+  it('uses the redirect of a strategy as the authorization address', async () => {
     const flow = flowOf((strategy, request, { state, callbackURL, callback }) => {
       expect({ query: request.query, callback }).toEqual({ query: {}, callback: null });
       strategy.redirect(`https://idp.example/authorize?state=${state}&to=${callbackURL}`);
@@ -37,7 +36,7 @@ describe(PassportFlow, () => {
     expect(url.searchParams.get('to')).toBe(request.redirectUri);
   });
 
-  it('takes the user of a strategy for the exchange', async () => {
+  it('uses the user of a strategy for the exchange', async () => {
     const exchange = { profile: { subject: 's' }, credentials: null };
     const flow = flowOf((strategy, { query }) => {
       expect(query).toEqual({ code: 'c', state: 's' });
@@ -73,7 +72,7 @@ describe(PassportFlow, () => {
     await expect(exchange).rejects.toMatchObject({ refusal });
   });
 
-  it('does not mix up authorizations that run at the same time', async () => {
+  it('separates simultaneous authorizations', async () => {
     const flow = flowOf((strategy, _request, { state }) => {
       setImmediate(() => strategy.redirect(`https://idp.example/?state=${state}`));
     });

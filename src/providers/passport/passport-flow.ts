@@ -12,11 +12,11 @@ export interface StrategyRequest {
   readonly method: 'GET';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty for the start; the provider's answer for the callback. */
+  /** Empty for the start; the parameters of the provider's answer for the callback. */
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** `state` and `callbackURL` are known to OAuth strategies; the rest is ours. */
+/** OAuth strategies read `state` and `callbackURL`; the rest is specific to this server. */
 export interface StrategyOptions {
   readonly session: false;
   readonly state: string;
@@ -34,8 +34,8 @@ type Outcome =
 type Middleware = (request: object, response: object, next: (error?: unknown) => void) => void;
 
 /**
- * Runs one Passport strategy without Express and without a session: the caller keeps what an
- * authorization needs (state, nonce, PKCE). The strategy's user is an {@link Exchange}.
+ * Runs one Passport strategy without Express and without a session: the caller stores the state of
+ * the authorization (state, nonce, PKCE). The strategy's user is an {@link Exchange}.
  */
 export class PassportFlow {
   private readonly passport = new passport.Passport();
@@ -47,7 +47,6 @@ export class PassportFlow {
     this.passport.use(name, strategy);
   }
 
-  /** The strategy's redirect. @throws ProviderError */
   async authorizationUrl(request: AuthorizationRequest): Promise<URL> {
     const outcome = await this.run(request, null);
     if (outcome.kind !== 'redirect' || !URL.canParse(outcome.location)) {
@@ -56,7 +55,6 @@ export class PassportFlow {
     return new URL(outcome.location);
   }
 
-  /** The strategy's result for the callback. @throws ProviderError */
   async exchange(callback: URL, request: AuthorizationRequest): Promise<Exchange> {
     const outcome = await this.run(request, callback);
     if (outcome.kind === 'success') {
@@ -67,7 +65,9 @@ export class PassportFlow {
   }
 
   private run(authorization: AuthorizationRequest, callback: URL | null): Promise<Outcome> {
-    const { state, redirectUri: callbackURL } = authorization;
+    const { state, redirectUri } = authorization;
+    // The token request has the address in this form too, and a provider compares the two as text.
+    const callbackURL = new URL(redirectUri).href;
     const options = { session: false, state, callbackURL, authorization, callback } as const;
     const request: StrategyRequest = {
       method: 'GET',
@@ -105,7 +105,6 @@ export class PassportFlow {
   }
 }
 
-/** The part of a provider that its Passport strategy does. */
 export abstract class PassportProvider implements Omit<IdentityProvider, 'recheck'> {
   protected abstract readonly flow: PassportFlow;
 

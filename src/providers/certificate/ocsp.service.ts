@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { LRUCache } from 'lru-cache';
-import { Clock } from '../../common/clock.js';
+import { Runtime } from '../../common/runtime/runtime.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
-import type { CertificateReference } from '../../policy/certificate/certificate-record.js';
-import { UpstreamConnections } from '../http/upstream-connections.js';
+import type { RevocationReference } from '../../policy/certificate/certificate-record.js';
+import { encodeOcspRequest, readOcspResponse, type OcspAnswer } from '../../x509/ocsp-message.js';
+import type { IssuerKey } from '../../x509/verify-signature.js';
+import { UpstreamConnectionsService } from '../http/upstream-connections.service.js';
 import { UpstreamHttp, upstreamErrorIn } from '../http/upstream-http.js';
-import type { IssuerKey } from './certificate-reference.js';
-import { encodeOcspRequest, readOcspResponse, type OcspAnswer } from './ocsp-message.js';
 import { REVOCATION_LIMITS } from './revocation-limits.js';
 
 /** A few hundred bytes each. */
@@ -16,14 +15,13 @@ const MAX_ANSWERS = 10_000;
 const NONCE_BYTES = 16;
 const MAX_BYTES = 64 * 1024;
 
-/** What the responders said, or why none did. */
-export type OcspResult =
+type OcspResult =
   | OcspAnswer
   | { readonly status: 'unknown'; readonly reason: string; readonly retryAfterMs?: number };
 
-/** Asks OCSP responders about certificates, one request for a certificate at a time. */
+/** Sends one request for a certificate at a time. */
 @Injectable()
-export class OcspResponders {
+export class OcspService {
   private readonly upstreams = new Map<string, UpstreamHttp>();
   private readonly answers = new LRUCache<string, OcspResult & { readonly goodUntil: number }>({
     max: MAX_ANSWERS,
@@ -32,24 +30,21 @@ export class OcspResponders {
   private readonly running = new Map<string, Promise<OcspResult>>();
 
   constructor(
-    private readonly clock: Clock,
-    private readonly connections: UpstreamConnections,
+    private readonly runtime: Runtime,
+    private readonly connections: UpstreamConnectionsService,
     @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {}
 
-  /**
-   * @param addresses of responders that may be asked
-   * @param isFresh whether an answer of the cache is not enough
-   */
+  /** @param isFresh true if an answer of the cache is not enough */
   ask(
-    certificate: CertificateReference,
+    certificate: RevocationReference,
     issuer: IssuerKey,
     addresses: readonly string[],
     isFresh: boolean,
   ): Promise<OcspResult> {
     const name = `${certificate.issuerName} ${issuer.name} ${certificate.serialNumber}`;
     const known = isFresh ? undefined : this.answers.get(name);
-    if (known !== undefined && this.clock.now() < known.goodUntil) {
+    if (known !== undefined && this.runtime.clock.now() < known.goodUntil) {
       return Promise.resolve(known);
     }
     const running =
@@ -61,7 +56,7 @@ export class OcspResponders {
 
   private async askAll(
     name: string,
-    certificate: CertificateReference,
+    certificate: RevocationReference,
     issuer: IssuerKey,
     addresses: readonly string[],
   ): Promise<OcspResult> {
@@ -69,7 +64,7 @@ export class OcspResponders {
     for (const address of addresses) {
       last = await this.askOne(address, certificate, issuer);
       if (last.status !== 'unknown') {
-        const longest = this.clock.now() + this.mtls.crlFetchSeconds * 1000;
+        const longest = this.runtime.clock.now() + this.mtls.crlFetchSeconds * 1000;
         const goodUntil = Math.min(('until' in last && last.until) || Infinity, longest);
         this.answers.set(name, { ...last, goodUntil });
         return last;
@@ -80,14 +75,14 @@ export class OcspResponders {
 
   private async askOne(
     address: string,
-    { issuerName, serialNumber }: CertificateReference,
+    { issuerName, serialNumber }: RevocationReference,
     { key }: IssuerKey,
   ): Promise<OcspResult> {
     const question = {
       issuerName: Buffer.from(issuerName, 'base64'),
       issuerKey: key,
       serialNumber,
-      nonce: randomBytes(NONCE_BYTES),
+      nonce: this.runtime.random.bytes(NONCE_BYTES),
     };
     try {
       const response = await this.upstreamOf(address).fetch(address, {
@@ -101,7 +96,7 @@ export class OcspResponders {
       return readOcspResponse(
         Buffer.from(await response.arrayBuffer()),
         question,
-        this.clock.now(),
+        this.runtime.clock.now(),
       );
     } catch (error) {
       const retryAfterMs = upstreamErrorIn(error)?.retryAfterMs;
@@ -114,7 +109,7 @@ export class OcspResponders {
     const { origin } = new URL(address);
     const limits = { ...REVOCATION_LIMITS, maxBytes: MAX_BYTES };
     const upstream =
-      this.upstreams.get(origin) ?? new UpstreamHttp(this.clock, this.connections, limits);
+      this.upstreams.get(origin) ?? new UpstreamHttp(this.runtime, this.connections, limits);
     this.upstreams.set(origin, upstream);
     return upstream;
   }

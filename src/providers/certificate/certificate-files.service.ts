@@ -3,16 +3,19 @@ import { createSecureContext } from 'node:tls';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
+import { Timers } from '../../common/runtime/timers.js';
 import { PolledFiles } from '../../common/polled-files.js';
-import { ConfigurationError } from '../../config/configuration-error.js';
+import { ConfigurationError } from '../../config/environment/configuration-error.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
-import type { TrustStore } from './certificate-chain.js';
-import { decodePem } from './decode-certificates.js';
-import { parseCertificate } from './parse-certificate.js';
-import { parseRevocationList, type RevocationList } from './revocation-list.js';
+import type { TrustStore } from '../../x509/certificate-chain.js';
+import { readCertificates, type ParsedCertificate } from '../../x509/parse-certificate.js';
+import {
+  parseRevocationList,
+  type ListReading,
+  type RevocationList,
+} from '../../x509/revocation-list.js';
 
 const LOOK_EVERY_MS = 2000;
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const REVOCATION_LIST = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
 type FileName = 'tlsCertPath' | 'tlsKeyPath' | 'caPath' | 'crlPath';
@@ -33,30 +36,38 @@ interface TlsFiles {
   readonly crl: string[] | undefined;
 }
 
-/** The contents of the files at one moment. */
 export interface LoadedFiles {
   readonly tls: TlsFiles;
   /** null when there is no CA bundle. */
   readonly trust: TrustStore | null;
+  /** {@link trust} without its lists, for paths alone. */
+  readonly pathTrust: TrustStore | null;
   /** null when there is no file of revocation lists. */
   readonly revocations: readonly RevocationList[] | null;
 }
 
 /** The certificate files. Key and certificate of different age are an invalid change, too. */
 @Injectable()
-export class CertificateFiles implements OnModuleInit {
+export class CertificateFilesService implements OnModuleInit {
   private readonly logger = new Logger('ClientCertificates');
   private readonly listeners: ((loaded: LoadedFiles, before: LoadedFiles) => void)[] = [];
-  private loaded: LoadedFiles = { tls: NO_FILES, trust: null, revocations: null };
+  private loaded: LoadedFiles = NOT_LOADED;
+  private looking: Promise<void> | null = null;
   private readonly files = new PolledFiles(
     () => this.read(),
-    loadedFrom,
+    (tls) =>
+      loadedFrom(tls, {
+        maxAgeMs: this.mtls.crlMaxAgeSeconds * 1000,
+        nextTurn: () => this.timers.nextTurn(),
+      }),
     (reason) => this.logger.error(`Changed certificate files are not used: ${reason}`),
   );
 
-  constructor(@Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>) {}
+  constructor(
+    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    private readonly timers: Timers,
+  ) {}
 
-  /** @throws ConfigurationError when a configured file cannot be read or is invalid */
   async onModuleInit(): Promise<void> {
     if (this.mtls.enabled) {
       this.loaded = (await this.files.load()) ?? this.loaded;
@@ -67,20 +78,27 @@ export class CertificateFiles implements OnModuleInit {
     return this.loaded;
   }
 
-  /** Whether a file changed to something that cannot be used. */
+  /** True if a file changed to something that cannot be used. */
   get hasUnusedChange(): boolean {
     return this.files.hasUnusedChange;
   }
 
-  /** Calls back after every valid change. */
   onChange(listener: (loaded: LoadedFiles, before: LoadedFiles) => void): void {
     this.listeners.push(listener);
   }
 
+  /** Once at a time: a long revocation list is read in slices. */
   @Interval(LOOK_EVERY_MS)
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
+    this.looking ??= this.readChange().finally(() => {
+      this.looking = null;
+    });
+    await this.looking;
+  }
+
+  private async readChange(): Promise<void> {
     const before = this.loaded;
-    const loaded = this.mtls.enabled ? await this.files.look() : null;
+    const loaded = this.mtls.enabled ? await this.files.poll() : null;
     if (loaded !== null) {
       this.loaded = loaded;
       this.listeners.forEach((listener) => listener(loaded, before));
@@ -114,19 +132,21 @@ export class CertificateFiles implements OnModuleInit {
   }
 }
 
-const NO_FILES: TlsFiles = { cert: undefined, key: undefined, ca: undefined, crl: undefined };
+const NOT_LOADED: LoadedFiles = {
+  tls: { cert: undefined, key: undefined, ca: undefined, crl: undefined },
+  trust: null,
+  pathTrust: null,
+  revocations: null,
+};
 
-/** @throws ConfigurationError naming the invalid file */
-function loadedFrom(tls: TlsFiles): LoadedFiles {
-  const revocations = revocationsOf(tls);
-  return { tls, trust: trustStoreOf(tls, revocations), revocations };
+async function loadedFrom(tls: TlsFiles, reading: ListReading): Promise<LoadedFiles> {
+  const revocations = await revocationsOf(tls, reading);
+  const anchors = anchorsOf(tls);
+  const trust = anchors && { anchors, revocations };
+  return { tls, trust, pathTrust: trust && { ...trust, revocations: null }, revocations };
 }
 
-/** @throws ConfigurationError naming the invalid file */
-function trustStoreOf(
-  tls: TlsFiles,
-  revocations: readonly RevocationList[] | null,
-): TrustStore | null {
+function anchorsOf(tls: TlsFiles): readonly ParsedCertificate[] | null {
   try {
     createSecureContext({ ...tls });
   } catch (error) {
@@ -135,20 +155,21 @@ function trustStoreOf(
   if (tls.ca === undefined) {
     return null;
   }
-  // Bundles often have a comment beside each certificate.
-  const blocks = tls.ca.match(CERTIFICATE) ?? [];
-  const anchors = (decodePem(blocks.join('\n')) ?? []).map(parseCertificate);
-  const known = anchors.filter((anchor) => anchor !== null);
-  if (known.length === 0 || known.length < anchors.length) {
+  const anchors = readCertificates(tls.ca);
+  if (anchors === null) {
     throw problem('caPath', new Error('It has to hold certificates in PEM, all of them readable.'));
   }
-  return { anchors: known, revocations };
+  return anchors;
 }
 
-/** @throws ConfigurationError naming the invalid file */
-function revocationsOf({ crl }: TlsFiles): readonly RevocationList[] | null {
+async function revocationsOf(
+  { crl }: TlsFiles,
+  reading: ListReading,
+): Promise<readonly RevocationList[] | null> {
   try {
-    return crl?.map(parseRevocationList) ?? null;
+    return crl === undefined
+      ? null
+      : await Promise.all(crl.map((list) => parseRevocationList(list, reading)));
   } catch (error) {
     throw problem('crlPath', error);
   }

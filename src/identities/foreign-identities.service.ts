@@ -1,22 +1,22 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { ProviderRegistry } from '../providers/provider-registry.js';
+import { ProviderRegistry } from '../providers/provider.registry.js';
 import { IdentityRepository } from '../storage/repositories/identity.repository.js';
-import { StorageLifecycle } from '../storage/storage-lifecycle.js';
+import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
 
-/** Logs at start which identities no login can match, because another issuer named them. */
+/** Logs at start the identities that no login can match, because another issuer named them. */
 @Injectable()
-export class ForeignIdentities implements OnModuleInit {
-  private readonly logger = new Logger(ForeignIdentities.name);
+export class ForeignIdentitiesService implements OnModuleInit {
+  private readonly logger = new Logger(ForeignIdentitiesService.name);
 
   constructor(
     private readonly identities: IdentityRepository,
     private readonly providers: ProviderRegistry,
-    private readonly storage: StorageLifecycle,
+    private readonly storage: StorageLifecycleService,
   ) {}
 
   onModuleInit(): void {
     this.storage.beforeReady(() => {
-      // It reads every identity once, and being ready does not wait for it.
+      // It reads every identity once; readiness does not wait for it.
       void this.report().catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : undefined;
         this.logger.warn({ msg: 'identities of other issuers were not counted', error: reason });

@@ -1,62 +1,48 @@
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
-import { IdentityEvents } from '../../auth/identity-events.js';
-import { Clock } from '../../common/clock.js';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../common/runtime/clock.js';
 import { isUnavailable } from '../../common/errors.js';
-import { authConfig } from '../../config/auth.config.js';
-import { OperatorRules, type RuledSettings } from '../../config/rules/operator-rules.js';
-import { Metrics } from '../../metrics/metrics.js';
+import { OperatorRulesService, type RuledSettings } from '../../config/operator-rules.service.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import { judgeRecord } from '../../policy/certificate/certificate-record.js';
 import { judgeEligibility, type EligibilityStatus } from '../../policy/eligibility/eligibility.js';
 import { isConcerned } from '../../policy/eligibility/offboarding.js';
-import { eligibilityRulesOf } from '../../policy/eligibility/provider-rules.js';
-import { CertificateFiles } from '../../providers/certificate/certificate-files.js';
+import { capabilitiesOf } from '../../policy/eligibility/provider-rules.js';
 import {
   IdentityDueRepository,
   type AnsweredIdentity,
 } from '../../storage/repositories/identity-due.repository.js';
+import { RecheckSignalsService } from './recheck-signals.service.js';
 
-/** Identities that one statement reads. */
 const BATCH = 500;
 
 type Judge = (identity: AnsweredIdentity) => EligibilityStatus | null;
 
 /**
- * Makes the identities due that changed allow rules may put out or let in, by the last answers about
- * them. Every replica does so for the rules that it has read: one that still has the former rules may
- * have checked an identity in between.
+ * Every replica marks identities by the rules that it has read, because one with the former rules
+ * may have checked the identity in between.
  */
 @Injectable()
-export class RuleSignals implements OnModuleInit {
+export class RuleSignalsService implements OnModuleInit {
   private readonly logger = new Logger('ProviderSignals');
-  /** Changes are followed one after the other. */
+  /** Changes are processed one after the other. */
   private working = Promise.resolve();
 
   constructor(
-    private readonly rules: OperatorRules,
-    private readonly files: CertificateFiles,
+    private readonly rules: OperatorRulesService,
     private readonly identities: IdentityDueRepository,
-    private readonly events: IdentityEvents,
-    private readonly metrics: Metrics,
+    private readonly signals: RecheckSignalsService,
     private readonly clock: Clock,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
   ) {}
 
   onModuleInit(): void {
-    this.metrics.observe(
-      'gatehouse_configuration_files_unused',
-      'Files of rules or certificates that changed to something this server cannot use: 0, 1 or 2 kinds.',
-      () => Number(this.rules.hasUnusedChange) + Number(this.files.hasUnusedChange),
-    );
-    if (this.auth.offboarding.enabled) {
+    if (this.signals.isOn) {
       this.rules.onChange((now, before) => {
         this.working = this.working.then(() => this.note(now, before));
       });
     }
   }
 
-  /** While storage is away nothing is due earlier: the regular re-check finds the change. */
+  /** While storage is unavailable, the regular re-check detects the change later. */
   private async note(now: RuledSettings, before: RuledSettings): Promise<void> {
     for (const provider of changedProviders(now, before)) {
       try {
@@ -64,9 +50,7 @@ export class RuleSignals implements OnModuleInit {
         const judgeNow = this.judgeUnder(now, provider);
         const identities = await this.makeDue(provider, judgeBefore, judgeNow);
         this.logger.log({ msg: 'rule signal', provider, identities });
-        if (identities > 0) {
-          this.events.emit('identities-due');
-        }
+        this.signals.recheck(identities);
       } catch (error) {
         const reason = isUnavailable(error) ? 'storage is unavailable' : String(error);
         this.logger.warn({ msg: 'rule signal lost', provider, reason });
@@ -94,7 +78,7 @@ export class RuleSignals implements OnModuleInit {
         judgeRecord(certificate, subject, mtls, this.clock.now()).kind;
     }
     const settings = providers.find(({ id }) => id === provider);
-    const rules = settings && eligibilityRulesOf(settings);
+    const rules = settings && capabilitiesOf(settings).rules;
     return ({ subject, facts }) =>
       rules === undefined || facts === null
         ? null
@@ -113,7 +97,7 @@ function changedProviders(now: RuledSettings, before: RuledSettings): string[] {
 }
 
 function textOf(provider: RuledSettings['providers'][number]): string {
-  return JSON.stringify(eligibilityRulesOf(provider));
+  return JSON.stringify(capabilitiesOf(provider).rules);
 }
 
 function rulesText({ mtls }: RuledSettings): string {

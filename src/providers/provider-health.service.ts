@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { Clock } from '../common/clock.js';
+import { Clock } from '../common/runtime/clock.js';
 import { authConfig } from '../config/auth.config.js';
 import { providersConfig } from '../config/providers.config.js';
 import {
@@ -17,25 +17,23 @@ import type {
 } from './identity-provider.js';
 import { upstreamFailureIn } from './provider-failure.js';
 
-/** No request was sent: they say nothing new about the provider. */
+/** No request was sent, so the state of the provider is unchanged. */
 type Unsent = 'aborted' | 'circuit_open';
 
-/** What is counted: a failure of the upstream, or a login that brought no refresh token. */
-export type ProviderCause = Exclude<UpstreamFailure, Unsent> | 'no_refresh_token';
+type ProviderCause = Exclude<UpstreamFailure, Unsent> | 'no_refresh_token';
 
 const CAUSES = [
   ...Object.keys(UPSTREAM_FAILURES).filter((one) => one !== 'aborted' && one !== 'circuit_open'),
   'no_refresh_token',
 ] as readonly ProviderCause[];
 
-export interface CountedFailure {
+interface CountedFailure {
   readonly provider: string;
   readonly cause: ProviderCause;
   readonly count: number;
 }
 
-/** A request to a provider that failed. */
-export interface ProviderFailure {
+interface ProviderFailure {
   /** Unix milliseconds. */
   readonly at: number;
   readonly cause: ProviderCause;
@@ -43,17 +41,17 @@ export interface ProviderFailure {
   readonly detail: string | null;
 }
 
-export interface ProviderState {
-  /** null = it answered last, or nothing was requested. */
+interface ProviderState {
+  /** null = the last request was answered, or none was sent. */
   readonly failingFor: ProviderCause | null;
   /** Unix milliseconds; null = not since the start of the process. */
   readonly lastAnswerAt: number | null;
   readonly lastFailure: ProviderFailure | null;
 }
 
-/** Counts why providers fail, and logs when one begins to, for another reason, and when it recovers. */
+/** Logs when a provider starts to fail, when the cause changes, and when it recovers. */
 @Injectable()
-export class ProviderHealth {
+export class ProviderHealthService {
   private readonly logger = new Logger('Providers');
   private readonly counts = new Map<string, Map<ProviderCause, number>>();
   private readonly failing = new Map<string, ProviderCause>();
@@ -70,14 +68,12 @@ export class ProviderHealth {
     providers.forEach(({ id }) => this.counts.set(id, new Map(CAUSES.map((cause) => [cause, 0]))));
   }
 
-  /** Of every provider and cause, since the start. */
   counted(): CountedFailure[] {
     return [...this.counts].flatMap(([provider, causes]) =>
       [...causes].map(([cause, count]) => ({ provider, cause, count })),
     );
   }
 
-  /** How requests of this process to the provider ended last. */
   stateOf(provider: string): ProviderState {
     return {
       failingFor: this.failing.get(provider) ?? null,
@@ -99,7 +95,7 @@ export class ProviderHealth {
     this.failing.set(provider, cause);
     const facts = { provider, cause, ...(detail !== undefined && { detail }) };
     const msg = `provider failed: ${UPSTREAM_FAILURES[cause]}; ${this.consequence()}`;
-    // Nothing but a change of the configuration ends it.
+    // Only a change of the configuration ends it.
     this.logger[OPERATOR_FAILURES.includes(cause) ? 'error' : 'warn']({ msg, ...facts });
   }
 
@@ -110,7 +106,7 @@ export class ProviderHealth {
     }
   }
 
-  /** A login brought no refresh token although one is to be kept. Logged once while this process runs. */
+  /** Reports a login without the required refresh token. Logged once per process. */
   lacksRefreshToken(provider: string): void {
     if (!this.auth.offboarding.enabled) {
       return;
@@ -141,12 +137,11 @@ export class ProviderHealth {
   }
 }
 
-/** A provider whose failures are counted and logged for every caller. */
+/** Counts and logs the failures of a provider for every caller. */
 export class ObservedProvider implements IdentityProvider {
   constructor(
     private readonly provider: IdentityProvider,
-    private readonly health: ProviderHealth,
-    /** Whether a login is to bring what a re-check needs. */
+    private readonly health: ProviderHealthService,
     private readonly keepsCredentials: boolean,
   ) {}
 
@@ -154,7 +149,7 @@ export class ObservedProvider implements IdentityProvider {
     return this.provider.id;
   }
 
-  /** Success says little: nothing may have been requested. */
+  /** Success is not recorded, because no request may have been sent. */
   authorizationUrl(request: AuthorizationRequest): Promise<URL> {
     return this.provider.authorizationUrl(request).catch((error: unknown) => this.fail(error));
   }

@@ -1,43 +1,44 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AuditLog } from '../audit/audit-log.js';
-import { IdentityEvents } from '../auth/identity-events.js';
+import { AuditService } from '../audit/audit.service.js';
+import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import type { IdentityChange } from '../storage/repositories/identity.repository.js';
 
-/** Announces stored changes of identities: to the account's clients, to every replica, to the audit log. */
+/** A session that ended with the answer of its provider. */
+interface EndedSession {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly provider: string;
+  readonly reason?: string;
+}
+
+/**
+ * Announces stored changes of identities to the account's clients, every replica and the audit log.
+ */
 @Injectable()
-export class IdentityChanges {
-  private readonly logger = new Logger(IdentityChanges.name);
+export class IdentityChangesService {
+  private readonly logger = new Logger(IdentityChangesService.name);
 
   constructor(
     private readonly events: IdentityEvents,
-    private readonly audit: AuditLog,
+    private readonly audit: AuditService,
     @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
   ) {}
 
-  /** A newer answer of the provider counts at once, even where nothing looks different. */
-  announceLink(accountId: string, change: IdentityChange | null): void {
-    if (change === null) {
-      this.events.announceAccessChange({ accountId });
-    } else {
-      this.announce(change);
-    }
-  }
-
   /**
    * @param change its `seq` is null when the account no longer exists
-   * @param closes why live connections end, where the provider is required; where it is not, they are
-   *   judged, as the account may have lost its last login method. Absent = they stay
-   * @returns whether live connections end in any case
+   * @param closes the reason to close live connections if the provider is required; others are only
+   * checked. Absent = all stay
+   * @returns true if live connections are closed
    */
   announce(
     { accountId, seq, event }: Omit<IdentityChange, 'seq'> & { readonly seq: number | null },
     closes?: 'provider-required' | 'not-eligible',
     provider = '',
   ): boolean {
-    // Before the connections end, so that their clients find the reason in the profile.
+    // Sent before the connections end, so that their clients find the reason in the profile.
     if (seq !== null) {
       this.events.emit('identities-changed', accountId, seq);
     }
@@ -55,11 +56,20 @@ export class IdentityChanges {
     return hasClosed;
   }
 
+  /** Announces that a provider no longer vouches for a session, which has ended. */
+  announceEnd(session: EndedSession): void {
+    const { accountId, sessionId } = session;
+    this.audit.log({ kind: 'token-revoked', actor: 'provider', ...session });
+    this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
+  }
+
+  /** Logs the identity with which an account was created; no client knows the account yet. */
+  logCreation(accountId: string, provider: string): void {
+    this.audit.log({ kind: 'identity-linked', actor: 'user', accountId, provider });
+  }
+
   /**
-   * Logs and counts for the audit trail that a login met an identity of another issuer.
-   *
-   * @param issuer of the identity that is stored
-   * @returns what to answer: the configured issuer does not vouch for that identity
+   * @returns the refusal of a login with an identity of another issuer, which is logged and audited
    */
   refuseForeign(provider: string, issuer: string | null): AppError {
     this.logger.warn({ msg: 'login met an identity of another issuer', provider, issuer });

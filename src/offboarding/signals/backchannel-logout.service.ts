@@ -1,0 +1,81 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Clock } from '../../common/runtime/clock.js';
+import { AppError } from '../../common/errors.js';
+import { IdentityChangesService } from '../../identities/identity-changes.service.js';
+import { MAX_LOGOUT_TOKEN_AGE_SECONDS } from '../../providers/identity-provider.js';
+import { ProviderRegistry } from '../../providers/provider.registry.js';
+import {
+  LOGOUT_REASON,
+  ProviderLogoutRepository,
+} from '../../storage/repositories/signals/provider-logout.repository.js';
+import { ProviderSignalRepository } from '../../storage/repositories/signals/provider-signal.repository.js';
+import { RecheckSignalsService } from './recheck-signals.service.js';
+
+const MAX_TOKEN_LENGTH = 16_384;
+/**
+ * Used tokens are stored for longer than they could be accepted again, including clock differences.
+ */
+const REMEMBERED_MS = 2 * MAX_LOGOUT_TOKEN_AGE_SECONDS * 1000;
+
+/**
+ * Receives a provider's signal that a session ended (OpenID Connect Back-Channel Logout 1.0). A named
+ * session also ends here. A signal decides nothing about the user: the identity becomes due and is
+ * re-checked at once, so that a forged or mistaken signal costs one re-check.
+ */
+@Injectable()
+export class BackchannelLogoutService {
+  private readonly logger = new Logger('ProviderSignals');
+
+  constructor(
+    private readonly providers: ProviderRegistry,
+    private readonly logouts: ProviderLogoutRepository,
+    private readonly received: ProviderSignalRepository,
+    private readonly signals: RecheckSignalsService,
+    private readonly changes: IdentityChangesService,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @throws AppError `not-found` for a provider that sends no logout tokens, `invalid-request`: also for
+   *   a token that names no session where nothing is re-checked, `unavailable`
+   */
+  async logOut(providerId: string, form: string): Promise<void> {
+    const provider = this.providers.logoutNotifier(providerId);
+    if (provider === undefined) {
+      throw new AppError('not-found');
+    }
+    const [token = '', ...more] = new URLSearchParams(form).getAll('logout_token');
+    if (token === '' || more.length > 0 || token.length > MAX_TOKEN_LENGTH) {
+      throw new AppError('invalid-request');
+    }
+    const refuse = (cause: string): never => {
+      this.logger.warn({ msg: 'logout token refused', provider: providerId, cause });
+      throw new AppError('invalid-request');
+    };
+    const notice = await provider
+      .verifyLogoutToken(token)
+      .catch((error: unknown) => refuse(String(error)));
+    if (notice.providerSession === null && !this.signals.isOn) {
+      return refuse('it names no session, and identities are not re-checked');
+    }
+    const now = this.clock.now();
+    const expiresAt = new Date(now + REMEMBERED_MS);
+    const made = await this.logouts.logOut(providerId, notice, expiresAt, new Date(now));
+    if (made === null) {
+      return refuse('it was used before');
+    }
+    for (const { id: sessionId, accountId } of made.ended) {
+      this.changes.announceEnd({
+        accountId,
+        sessionId,
+        provider: providerId,
+        reason: LOGOUT_REASON,
+      });
+    }
+    this.signals.announce(providerId, made.due);
+    await this.received.note({
+      ...{ provider: providerId, kind: 'backchannel-logout' },
+      receivedAt: new Date(now),
+    });
+  }
+}

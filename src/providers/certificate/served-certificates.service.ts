@@ -1,0 +1,61 @@
+import type { Server } from 'node:https';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { Interval } from '@nestjs/schedule';
+import { adminConfig, adminTlsFiles } from '../../config/admin.config.js';
+import { httpConfig, httpTlsFiles } from '../../config/http.config.js';
+import { pollTlsFiles } from '../../config/tls/tls-files.js';
+
+const LOOK_EVERY_MS = 2000;
+
+type Port = 'PORT' | 'ADMIN_PORT';
+
+interface ServedCertificate {
+  readonly server: Pick<Server, 'setSecureContext'>;
+  readonly files: ReturnType<typeof pollTlsFiles>;
+}
+
+/** Replaces the certificates of the main port and of the administration port when files change. */
+@Injectable()
+export class ServedCertificatesService {
+  private readonly logger = new Logger('Certificates');
+  private readonly served = new Map<Port, ServedCertificate>();
+
+  constructor(
+    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(adminConfig.KEY) private readonly admin: ConfigType<typeof adminConfig>,
+  ) {}
+
+  /**
+   * New handshakes at `server` use the present files and later changes; open connections stay open.
+   *
+   * @throws ConfigurationError when a file cannot be read or is invalid
+   */
+  async keepCurrent(port: Port, server: ServedCertificate['server']): Promise<void> {
+    const set = port === 'PORT' ? httpTlsFiles(this.http.tls) : adminTlsFiles(this.admin.tls);
+    if (set === null) {
+      return;
+    }
+    const files = pollTlsFiles(set, (reason) =>
+      this.logger.error(`The changed certificate files of ${port} are not used: ${reason}`),
+    );
+    server.setSecureContext((await files.load()) ?? {});
+    this.served.set(port, { server, files });
+  }
+
+  /** True if a file changed to something that cannot be used. */
+  get hasUnusedChange(): boolean {
+    return [...this.served.values()].some(({ files }) => files.hasUnusedChange);
+  }
+
+  @Interval(LOOK_EVERY_MS)
+  async poll(): Promise<void> {
+    for (const [port, { files, server }] of this.served) {
+      const context = await files.poll();
+      if (context !== null) {
+        server.setSecureContext(context);
+        this.logger.log(`The certificate files of ${port} have changed and are in use.`);
+      }
+    }
+  }
+}
