@@ -2,8 +2,9 @@ import { Body, Controller, Get, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
+import { LargeBody } from '../common/http/request-rules.js';
 import { Answers, Refuses } from '../common/route-docs.js';
-import type { Content } from '../policy/content.js';
+import type { Content } from '../protocol/content.js';
 import {
   SettingsDto,
   SettingsV2Dto,
@@ -33,6 +34,7 @@ export class AccountSettingsController {
       'Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored.',
   })
   @Post('v1/account/settings')
+  @LargeBody()
   @Answers(SettingsWrittenDto)
   @Refuses('plain-account-requires-settings-v2', 'encrypted-writes-disabled')
   async write(
@@ -57,6 +59,7 @@ export class AccountSettingsController {
       'Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored.',
   })
   @Post('v2/account/settings')
+  @LargeBody()
   @Answers(SettingsV2WrittenDto)
   @Refuses('content-mode-mismatch', 'encrypted-writes-disabled', 'plaintext-writes-disabled')
   async writeV2(

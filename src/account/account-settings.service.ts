@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors.js';
-import type { Content } from '../policy/content.js';
+import type { Content } from '../protocol/content.js';
 import {
   AccountSettingsRepository,
   type AccountSettings,
   type ContentOwner,
 } from '../storage/repositories/account-settings.repository.js';
-import { LiveConnections } from '../updates/live-connections.js';
+import { LiveConnectionsService } from '../updates/live-connections.service.js';
 import type { WrittenDto } from './account.dto.js';
-import { ContentRules } from './content-rules.js';
+import { ContentRulesService } from './content-rules.service.js';
 
-/** The result of a write; `current` is the stored document that it did not replace. */
+/** The result of a write; `current` is the stored document after a version mismatch. */
 type SettingsOutcome = WrittenDto & { readonly current?: AccountSettings };
 
 /** The settings document of an account, with versions (contract, Account, settings, credentials). */
@@ -18,19 +18,19 @@ type SettingsOutcome = WrittenDto & { readonly current?: AccountSettings };
 export class AccountSettingsService {
   constructor(
     private readonly repository: AccountSettingsRepository,
-    private readonly updates: LiveConnections,
-    private readonly rules: ContentRules,
+    private readonly updates: LiveConnectionsService,
+    private readonly rules: ContentRulesService,
   ) {}
 
-  /** @throws AppError `token-revoked` when the account is gone */
+  /** @throws AppError `token-revoked` when the account is deleted */
   read(accountId: string): Promise<AccountSettings> {
     return this.repository.find(accountId);
   }
 
   /**
-   * For clients that know encrypted settings only.
+   * Reads for clients that support only encrypted settings.
    *
-   * @throws AppError `plain-account-requires-settings-v2` and what {@link read} throws
+   * @throws AppError `plain-account-requires-settings-v2` and the errors of {@link read}
    */
   async readEncrypted(accountId: string): Promise<AccountSettings> {
     const settings = await this.read(accountId);
@@ -38,7 +38,7 @@ export class AccountSettingsService {
     return settings;
   }
 
-  /** @throws AppError `plain-account-requires-settings-v2` and what {@link write} throws */
+  /** @throws AppError `plain-account-requires-settings-v2` and the errors of {@link write} */
   async writeEncrypted(
     accountId: string,
     text: string | null,
@@ -51,7 +51,7 @@ export class AccountSettingsService {
   }
 
   /**
-   * Writes where the version is still the expected one. null empties the document.
+   * Writes if the version is the expected one. null empties the document.
    *
    * @throws AppError `encrypted-writes-disabled`, `plaintext-writes-disabled`,
    *   `content-mode-mismatch`, `payload-too-large`, `token-revoked`

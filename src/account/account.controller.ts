@@ -4,17 +4,13 @@ import type { Access } from '../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../auth/route-access.js';
 import { NeedsFreshLogin } from '../auth/sessions/fresh-login.guard.js';
 import { Answers, SuccessDto } from '../common/route-docs.js';
-import { AccountRepository } from '../storage/repositories/account.repository.js';
 import { AccountService } from './account.service.js';
 import { AccountProfileDto } from './account.dto.js';
 
 @ApiTags('account')
 @Controller('v1/account')
 export class AccountController {
-  constructor(
-    private readonly accounts: AccountRepository,
-    private readonly removals: AccountService,
-  ) {}
+  constructor(private readonly accounts: AccountService) {}
 
   @ApiOperation({
     summary: 'The account and its identities.',
@@ -34,7 +30,7 @@ export class AccountController {
   @NeedsFreshLogin()
   @Answers(SuccessDto)
   async remove(@Caller() { accountId }: Access): Promise<SuccessDto> {
-    await this.removals.remove(accountId);
+    await this.accounts.remove(accountId);
     return { success: true };
   }
 }

@@ -1,15 +1,16 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsIn, IsInt, Max, Min, ValidateBy } from 'class-validator';
+import { OpaqueJson } from '../common/http/request-validation.pipe.js';
+import type { EligibilityStatus } from '../policy/eligibility/eligibility.js';
+import type { AccountMode, KeyMode } from '../policy/operator-policy.js';
 import {
   isContent,
   isServiceName,
   isStorableText,
   MAX_CREDENTIALS,
   type Content,
-} from '../policy/content.js';
-import type { EligibilityStatus } from '../policy/eligibility/eligibility.js';
-import type { AccountMode, KeyMode } from '../policy/operator-policy.js';
+} from '../protocol/content.js';
 
 const MODES: readonly AccountMode[] = ['e2ee', 'plain'];
 
@@ -36,7 +37,6 @@ const ENVELOPE: Schema = {
 const CONTENT_MESSAGE =
   'must be {"t": "encrypted", "c": text} or {"t": "plain", "v": any JSON value}';
 
-/** Content in its envelope. */
 const ApiContent = (): PropertyDecorator => ApiProperty(ENVELOPE);
 
 /** Content in its envelope, or null for none. */
@@ -44,13 +44,16 @@ const ApiContentOrNull = (): PropertyDecorator => ApiProperty({ ...ENVELOPE, nul
 
 /** A required field that holds content; with `orNull` it may hold null. */
 const IsContent = ({ orNull = false } = {}): PropertyDecorator =>
-  ValidateBy({
-    name: 'isContent',
-    validator: {
-      validate: (value: unknown) => (orNull && value === null) || isContent(value),
-      defaultMessage: () => `$property ${CONTENT_MESSAGE}${orNull ? ', or null' : ''}`,
-    },
-  });
+  applyDecorators(
+    OpaqueJson(),
+    ValidateBy({
+      name: 'isContent',
+      validator: {
+        validate: (value: unknown) => (orNull && value === null) || isContent(value),
+        defaultMessage: () => `$property ${CONTENT_MESSAGE}${orNull ? ', or null' : ''}`,
+      },
+    }),
+  );
 
 const MAX_VERSION = 2_147_483_646;
 
@@ -105,7 +108,7 @@ export class WriteSettingsDto {
   @IsVersion() expectedVersion!: number;
 }
 
-/** `version` when it was written; the other fields when the version was not the expected one. */
+/** `version` on success; the other fields on a version mismatch. */
 export class WrittenDto {
   @ApiProperty() success!: boolean;
   @ApiProperty({ required: false }) version?: number;
@@ -182,6 +185,7 @@ export class MigrateEncryptionDto {
     type: [MigratedCredentialDto],
     description: 'Those of every service that has some.',
   })
+  @OpaqueJson()
   @ValidateBy({
     name: 'isCredentialList',
     validator: {

@@ -1,10 +1,15 @@
 import { Module } from '@nestjs/common';
-import { AccountPage } from './account-page.js';
+import { AuditModule } from '../audit/audit.module.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { AccountsStorageModule } from '../storage/modules/accounts-storage.module.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { LiveConnectionsModule } from '../updates/live-connections.module.js';
+import { AccountPageService } from './account-page.service.js';
 import { AccountService } from './account.service.js';
 import { AccountSettingsController } from './account-settings.controller.js';
 import { AccountSettingsService } from './account-settings.service.js';
 import { AccountController } from './account.controller.js';
-import { ContentRules } from './content-rules.js';
+import { ContentRulesService } from './content-rules.service.js';
 import { CredentialsController } from './credentials.controller.js';
 import { CredentialsService } from './credentials.service.js';
 import { EncryptionController } from './encryption.controller.js';
@@ -18,6 +23,7 @@ import { EncryptionService } from './encryption.service.js';
  * and the account page at /app.
  */
 @Module({
+  imports: [AccountsStorageModule, AuditModule, AuthModule, LiveConnectionsModule, StorageModule],
   controllers: [
     AccountController,
     AccountSettingsController,
@@ -25,9 +31,9 @@ import { EncryptionService } from './encryption.service.js';
     EncryptionController,
   ],
   providers: [
-    AccountPage,
+    AccountPageService,
     AccountService,
-    ContentRules,
+    ContentRulesService,
     AccountSettingsService,
     CredentialsService,
     EncryptionService,

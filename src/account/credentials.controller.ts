@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
+import { LargeBody } from '../common/http/request-rules.js';
 import { Answers, Refuses, SuccessDto } from '../common/route-docs.js';
 import { CredentialDto, CredentialListDto, PutCredentialDto } from './account.dto.js';
 import { CredentialsService } from './credentials.service.js';
@@ -31,6 +32,7 @@ export class CredentialsController {
     description: 'At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`.',
   })
   @Put(':service')
+  @LargeBody()
   @Answers(SuccessDto)
   @Refuses('content-mode-mismatch', 'encrypted-writes-disabled', 'plaintext-writes-disabled')
   async put(

@@ -1,27 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../common/clock.js';
+import { Clock } from '../common/runtime/clock.js';
 import { AppError, invalidRequest } from '../common/errors.js';
-import { isServiceName, MAX_CREDENTIALS, type Content } from '../policy/content.js';
+import { isServiceName, MAX_CREDENTIALS, type Content } from '../protocol/content.js';
 import {
   AccountCredentialsRepository,
   type AccountCredential,
 } from '../storage/repositories/account-credentials.repository.js';
 import { AccountSettingsRepository } from '../storage/repositories/account-settings.repository.js';
-import { Database, type Query } from '../storage/database.js';
+import { DatabaseService, type Transaction } from '../storage/database.service.js';
 import { nextUpdateSeq } from '../storage/account-row.js';
-import { LiveConnections } from '../updates/live-connections.js';
-import { ContentRules } from './content-rules.js';
+import { LiveConnectionsService } from '../updates/live-connections.service.js';
+import { ContentRulesService } from './content-rules.service.js';
 
-/** The credentials that an account stores for the services it is connected to. */
+/** Credentials of an account for connected services. */
 @Injectable()
 export class CredentialsService {
   constructor(
-    private readonly database: Database,
+    private readonly database: DatabaseService,
     private readonly owners: AccountSettingsRepository,
     private readonly credentials: AccountCredentialsRepository,
-    private readonly updates: LiveConnections,
+    private readonly updates: LiveConnectionsService,
     private readonly clock: Clock,
-    private readonly rules: ContentRules,
+    private readonly rules: ContentRulesService,
   ) {}
 
   list(accountId: string): Promise<AccountCredential[]> {
@@ -45,30 +45,30 @@ export class CredentialsService {
    */
   async put(accountId: string, service: string, content: Content): Promise<void> {
     checkName(service);
-    const seq = await this.database.transaction(async (query) => {
-      const owner = await this.owners.lockOwner(query, accountId);
+    const seq = await this.database.transaction(async (tx) => {
+      const owner = await this.owners.lockOwner(tx, accountId);
       this.rules.checkKind(owner.mode, content);
-      await this.checkLimits(query, accountId, service, content);
-      await this.credentials.put(query, accountId, service, content, new Date(this.clock.now()));
-      return nextUpdateSeq(query, accountId);
+      await this.checkLimits(tx, accountId, service, content);
+      await this.credentials.put(tx, accountId, service, content, new Date(this.clock.now()));
+      return nextUpdateSeq(tx, accountId);
     });
     this.announce(accountId, seq);
   }
 
-  /** Removes it, known or not. @throws AppError `invalid-request` */
+  /** Removes the credential, if it exists. @throws AppError `invalid-request` */
   async remove(accountId: string, service: string): Promise<void> {
     checkName(service);
     this.announce(accountId, await this.credentials.remove(accountId, service));
   }
 
   private async checkLimits(
-    query: Query,
+    tx: Transaction,
     accountId: string,
     service: string,
     content: Content,
   ): Promise<void> {
     this.rules.checkSize(content);
-    const { count, bytes } = await this.credentials.useBeside(query, accountId, service);
+    const { count, bytes } = await this.credentials.useBeside(tx, accountId, service);
     if (count >= MAX_CREDENTIALS) {
       const message = `An account has credentials of at most ${MAX_CREDENTIALS} services.`;
       throw invalidRequest('service', message);
@@ -76,7 +76,7 @@ export class CredentialsService {
     this.rules.checkSize(content, bytes);
   }
 
-  /** Clients read credentials with the settings: they have no update of their own. */
+  /** Announced as a change of the settings, because clients read both together. */
   private announce(accountId: string, seq: number | null): void {
     if (seq !== null) {
       this.updates.publish(accountId, seq, { t: 'account-settings-changed' });

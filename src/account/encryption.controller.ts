@@ -3,6 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { NeedsFreshLogin } from '../auth/sessions/fresh-login.guard.js';
+import { LargeBody } from '../common/http/request-rules.js';
 import { Answers, Refuses } from '../common/route-docs.js';
 import {
   ChangeEncryptionDto,
@@ -40,6 +41,7 @@ export class EncryptionController {
     summary: 'Changes the encryption mode and all stored content in one transaction.',
   })
   @Post('migrate')
+  @LargeBody()
   @NeedsFreshLogin()
   @Answers(MigratedDto)
   @Refuses(

@@ -1,13 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
-import { Clock } from '../common/clock.js';
-import { AppError, invalidRequest } from '../common/errors.js';
-import { encryptionConfig } from '../config/encryption.config.js';
-import {
-  judgeMigration,
-  judgeModeSwitch,
-  type ModeDecision,
-} from '../policy/admission/encryption.js';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../common/runtime/clock.js';
+import { AppError } from '../common/errors.js';
 import type { AccountMode } from '../policy/operator-policy.js';
 import { AccountCredentialsRepository } from '../storage/repositories/account-credentials.repository.js';
 import {
@@ -15,25 +8,24 @@ import {
   type AccountSettings,
   type ContentOwner,
 } from '../storage/repositories/account-settings.repository.js';
-import { Database, type Query } from '../storage/database.js';
-import { LiveConnections } from '../updates/live-connections.js';
+import { DatabaseService, type Transaction } from '../storage/database.service.js';
+import { LiveConnectionsService } from '../updates/live-connections.service.js';
 import type { EncryptionDto, MigratedDto, MigrateEncryptionDto } from './account.dto.js';
-import { ContentRules } from './content-rules.js';
+import { ContentRulesService } from './content-rules.service.js';
 
-/** How an account's content is encrypted, and changing that. */
+/** Reads and changes the encryption mode of an account. */
 @Injectable()
 export class EncryptionService {
   constructor(
-    private readonly database: Database,
+    private readonly database: DatabaseService,
     private readonly owners: AccountSettingsRepository,
     private readonly credentials: AccountCredentialsRepository,
-    private readonly updates: LiveConnections,
+    private readonly updates: LiveConnectionsService,
     private readonly clock: Clock,
-    private readonly rules: ContentRules,
-    @Inject(encryptionConfig.KEY) private readonly config: ConfigType<typeof encryptionConfig>,
+    private readonly rules: ContentRulesService,
   ) {}
 
-  /** @throws AppError `token-revoked` when the account is gone */
+  /** @throws AppError `token-revoked` when the account is deleted */
   async read(accountId: string): Promise<EncryptionDto> {
     return toAnswer(await this.owners.owner(accountId));
   }
@@ -46,18 +38,18 @@ export class EncryptionService {
    */
   async change(accountId: string, mode: AccountMode): Promise<EncryptionDto> {
     const now = this.clock.now();
-    const { answer, seq } = await this.database.transaction(async (query) => {
-      const owner = await this.owners.lockOwner(query, accountId);
-      refuseUnless(judgeModeSwitch(this.config, owner.keyMode, mode));
+    const { answer, seq } = await this.database.transaction(async (tx) => {
+      const owner = await this.owners.lockOwner(tx, accountId);
+      this.rules.checkSwitch(owner.keyMode, mode);
       if (owner.mode === mode) {
         return { answer: toAnswer(owner), seq: null };
       }
-      const stored = await this.owners.find(accountId, query);
-      const services = await this.credentials.services(query, accountId);
+      const stored = await this.owners.find(accountId, tx);
+      const services = await this.credentials.services(tx, accountId);
       if (stored.content !== null || services.length > 0) {
         throw new AppError('migration-required');
       }
-      const taken = await this.owners.changeMode(query, accountId, mode, new Date(now));
+      const taken = await this.owners.changeMode(tx, accountId, mode, new Date(now));
       return { answer: { mode, updatedAt: now }, seq: taken };
     });
     if (seq !== null) {
@@ -75,16 +67,16 @@ export class EncryptionService {
    */
   async migrate(accountId: string, request: MigrateEncryptionDto): Promise<MigratedDto> {
     const now = this.clock.now();
-    const outcome = await this.database.transaction(async (query) => {
-      const owner = await this.owners.lockOwner(query, accountId);
-      refuseUnless(judgeMigration(this.config, owner.keyMode, request.toMode));
+    const outcome = await this.database.transaction(async (tx) => {
+      const owner = await this.owners.lockOwner(tx, accountId);
+      this.rules.checkMigration(owner.keyMode, request.toMode);
       this.checkContents(request);
-      const stored = await this.owners.find(accountId, query);
+      const stored = await this.owners.find(accountId, tx);
       if (stored.version !== request.expectedSettingsVersion) {
         return { current: stored };
       }
-      await this.checkComplete(query, accountId, stored, request);
-      return this.replaceAll(query, accountId, request, new Date(now));
+      await this.checkComplete(tx, accountId, stored, request);
+      return this.replaceAll(tx, accountId, request, new Date(now));
     });
     if ('current' in outcome) {
       const { content: currentContent, version: currentVersion } = outcome.current;
@@ -108,12 +100,12 @@ export class EncryptionService {
 
   /** The request must name every stored service and no other: nothing is lost or added. */
   private async checkComplete(
-    query: Query,
+    tx: Transaction,
     accountId: string,
     stored: AccountSettings,
     { settings, credentials }: MigrateEncryptionDto,
   ): Promise<void> {
-    const services = new Set(await this.credentials.services(query, accountId));
+    const services = new Set(await this.credentials.services(tx, accountId));
     const isSame =
       services.size === credentials.length &&
       credentials.every(({ service }) => services.has(service));
@@ -123,26 +115,17 @@ export class EncryptionService {
   }
 
   private async replaceAll(
-    query: Query,
+    tx: Transaction,
     accountId: string,
     { toMode, settings, credentials }: MigrateEncryptionDto,
     now: Date,
   ) {
-    const modeSeq = await this.owners.changeMode(query, accountId, toMode, now);
+    const modeSeq = await this.owners.changeMode(tx, accountId, toMode, now);
     for (const { service, content } of credentials) {
-      await this.credentials.put(query, accountId, service, content, now);
+      await this.credentials.put(tx, accountId, service, content, now);
     }
-    const { version, seq } = await this.owners.replace(query, accountId, settings);
+    const { version, seq } = await this.owners.replace(tx, accountId, settings);
     return { modeSeq, settingsSeq: seq, settingsVersion: version };
-  }
-}
-
-/** @throws AppError the refusal, if it is one */
-function refuseUnless(decision: ModeDecision): void {
-  if (!decision.isAllowed) {
-    throw decision.code === 'keyless-stays-plain'
-      ? invalidRequest('mode', 'An account without a device key cannot be end-to-end encrypted.')
-      : new AppError(decision.code);
   }
 }
 

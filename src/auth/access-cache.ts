@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../common/runtime/clock.js';
 
 interface Entry<Value> {
   readonly accountId: string;
@@ -12,7 +13,7 @@ interface Load<Value> {
 }
 
 /**
- * What is known about each token, for a few seconds, at most `maxEntries` of them. One load per
+ * Access facts by token, kept for a few seconds, at most `maxEntries` of them. One load per
  * token at a time. An invalidation is final: a load that began before it is neither stored nor
  * returned to a caller that asks after it.
  */
@@ -21,24 +22,28 @@ export class AccessCache<Value> {
   private readonly loads = new Map<string, Load<Value>>();
   private readonly entries: LRUCache<string, Entry<Value>>;
 
-  constructor(options: { readonly maxEntries: number; readonly ttlMs: number }) {
+  constructor(clock: Clock, options: { readonly maxEntries: number; readonly ttlMs: number }) {
     this.entries = new LRUCache({
-      // As a size: for `max` entries the library sets room aside at once, 2 MiB of an idle server.
+      // Set as a size: for `max` entries the library allocates memory at once, 2 MiB of an idle
+      // server.
       maxSize: options.maxEntries,
       sizeCalculation: () => 1,
-      // 0 would mean "for ever".
+      // 0 would mean "forever".
       ttl: Math.max(options.ttlMs, 1),
+      perf: { now: () => clock.elapsed() },
+      // Otherwise the library keeps the time for a millisecond, by a timer of its own.
+      ttlResolution: 0,
       dispose: ({ accountId }, token) => this.forgetToken(accountId, token),
       noDisposeOnSet: true,
     });
   }
 
-  /** What is known now, without waiting; undefined when nothing is. */
+  /** The cached facts, without waiting; undefined when there are none. */
   peek(token: string): Value | undefined {
     return this.entries.get(token)?.value;
   }
 
-  /** Asks `load`, once for all who ask at the same time, and remembers its answer. */
+  /** Calls `load` once for all concurrent callers, and caches its result. */
   load(accountId: string, token: string, load: () => Promise<Value>): Promise<Value> {
     const running = this.loads.get(token);
     if (running !== undefined) {
@@ -53,7 +58,7 @@ export class AccessCache<Value> {
     return started.result;
   }
 
-  /** Forgets everything about an account, answers still under way included. */
+  /** Removes all entries of an account, including running loads. */
   invalidate(accountId: string): void {
     for (const token of this.tokensByAccount.get(accountId) ?? []) {
       this.entries.delete(token);
@@ -66,7 +71,7 @@ export class AccessCache<Value> {
     }
   }
 
-  /** Forgets everything, answers still under way included. */
+  /** Removes all entries, including running loads. */
   clear(): void {
     this.loads.forEach((load) => (load.isStale = true));
     this.loads.clear();

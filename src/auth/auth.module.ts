@@ -1,17 +1,25 @@
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { Admission } from './admission.js';
+import { AuditModule } from '../audit/audit.module.js';
+import { OperatorRulesModule } from '../config/config.module.js';
+import { LoginFlowsStorageModule } from '../storage/modules/login-flows-storage.module.js';
+import { SessionsStorageModule } from '../storage/modules/sessions-storage.module.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { AdmissionService } from './admission.service.js';
 import { AuthService } from './auth.service.js';
 import { AuthenticationGuard } from './authentication.guard.js';
+import { LargeBodyHook } from './large-body.hook.js';
 import { ExpiredRowsJob } from './expired-rows.job.js';
-import { IdentityEvents } from './identity-events.js';
-import { OperatorChanges } from './operator-changes.js';
+import { IdentityEvents } from './identity.events.js';
+import { OperatorChangesService } from './operator-changes.service.js';
 import { ProviderRequiredGuard } from './provider-required.guard.js';
-import { ClientAddress, rateLimits, RateLimits } from './rate-limits.js';
-import { AccessTokens } from './sessions/access-token.js';
-import { SessionIssuer } from './sessions/session-issuer.js';
+import { ClientAddressService } from './client-address.service.js';
+import { rateLimitProvider, RateLimitService } from './rate-limit.service.js';
+import { AccessTokenService } from './sessions/access-token.service.js';
+import { SessionIssuerService } from './sessions/session-issuer.service.js';
 import { SessionsController } from './sessions/sessions.controller.js';
-import { SessionActivity, SessionsService } from './sessions/sessions.service.js';
+import { SessionActivityService } from './sessions/session-activity.service.js';
+import { SessionsService } from './sessions/sessions.service.js';
 
 /**
  * Owns the authentication of a request: tokens, sessions, the one authentication function for HTTP
@@ -19,25 +27,41 @@ import { SessionActivity, SessionsService } from './sessions/sessions.service.js
  * to. Does not own the ways to log in (login), the rules (policy) nor live connections (updates).
  * Routes: /v1/auth/logout, /v1/auth/logout-everywhere, /v1/account/sessions and …/:id.
  */
-@Global()
 @Module({
+  imports: [
+    AuditModule,
+    LoginFlowsStorageModule,
+    OperatorRulesModule,
+    SessionsStorageModule,
+    StorageModule,
+  ],
   controllers: [SessionsController],
   providers: [
-    AccessTokens,
-    Admission,
+    AccessTokenService,
+    AdmissionService,
+    AuthenticationGuard,
     AuthService,
-    ClientAddress,
+    ClientAddressService,
     ExpiredRowsJob,
     IdentityEvents,
-    OperatorChanges,
-    rateLimits,
-    SessionActivity,
-    SessionIssuer,
+    LargeBodyHook,
+    OperatorChangesService,
+    rateLimitProvider,
+    SessionActivityService,
+    SessionIssuerService,
     SessionsService,
     // The order is the order of the checks: who is it, then may it.
-    { provide: APP_GUARD, useClass: AuthenticationGuard },
+    { provide: APP_GUARD, useExisting: AuthenticationGuard },
     { provide: APP_GUARD, useClass: ProviderRequiredGuard },
   ],
-  exports: [Admission, AuthService, ClientAddress, IdentityEvents, RateLimits, SessionIssuer],
+  exports: [
+    AccessTokenService,
+    AdmissionService,
+    AuthService,
+    ClientAddressService,
+    IdentityEvents,
+    RateLimitService,
+    SessionIssuerService,
+  ],
 })
 export class AuthModule {}

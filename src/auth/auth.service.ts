@@ -1,81 +1,82 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { Clock } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
+import { Runtime } from '../common/runtime/runtime.js';
 import { authConfig } from '../config/auth.config.js';
 import { judgeProviders, judgeSession, type AccessFacts } from '../policy/admission/access.js';
+import { judgeResource, type ResourceServerRules } from '../policy/admission/resource-server.js';
 import { batched } from '../storage/batched.js';
+import type { Transaction } from '../storage/database.service.js';
 import {
   LiveAccessRepository,
   type UsedSession,
   type UsedSessionFacts,
 } from '../storage/repositories/live-access.repository.js';
 import { AccessCache } from './access-cache.js';
-import { IdentityEvents } from './identity-events.js';
-import { AccessTokens, type TokenClaims } from './sessions/access-token.js';
-import { SessionActivity } from './sessions/sessions.service.js';
+import { IdentityEvents } from './identity.events.js';
+import { AccessTokenService, type TokenClaims } from './sessions/access-token.service.js';
+import { SessionActivityService } from './sessions/session-activity.service.js';
 
 /** A token that was admitted. */
 export interface Access {
   readonly accountId: string;
   readonly sessionId: string;
-  /** When the session logged in, Unix milliseconds. */
+  /** Time of the login of the session, Unix milliseconds. */
   readonly loggedInAt: number;
-  /** When the token ends, Unix milliseconds. */
+  /** Expiry of the token, Unix milliseconds. */
   readonly expiresAt: number;
-  /** From then on, Unix milliseconds, what the account's identities allow is judged anew. */
+  /** The time in Unix milliseconds at which the account's identities are judged again. */
   readonly holdsUntil: number;
-  /** Why the account is not served for its identities for now; null when it is. */
+  /** The reason why the account is temporarily refused for its identities; null when it is not. */
   readonly providerRefusal: AppError | null;
 }
 
-/** What storage says now about a session that was admitted earlier. */
+/** The current state of a session that was admitted earlier. */
 export interface TokenStatus {
   readonly verdict: Access | AppError;
-  /** The account's newest update; null when the account is gone. */
+  /** `seq` of the account's newest update; null when the account is deleted. */
   readonly updateSeq: number | null;
 }
 
-/** About 500 bytes each. */
+/** About 500 bytes per entry. */
 const MAX_CACHED_TOKENS = 50_000;
 
 /**
- * The one authentication function, for HTTP and for the handshake alike: signature, disabled,
- * session, required providers, eligibility (of one identity at least where nothing else opens the
- * account), in that order.
+ * Authenticates both HTTP requests and handshakes. It checks the signature, the disabled state, the
+ * session, required providers and eligibility (of at least one identity of a keyless account), in
+ * that order.
  */
 @Injectable()
-export class AuthService {
-  /** Requests answered from the cache, and not. */
+export class AuthService implements OnModuleInit {
+  /** Number of requests with and without a cached answer. */
   readonly cacheUse = { hits: 0, misses: 0 };
   private readonly cache: AccessCache<Access | AppError>;
-  /** By one statement for all tokens that are new here at the same moment. */
-  private readonly factsOf = batched(
-    async (tokens: readonly TokenClaims[]) => {
-      const facts = await this.readFacts(tokens);
-      return tokens.map(({ sessionId }) => facts.get(sessionId)?.access ?? null);
-    },
-    { maxKeys: 500 },
-  );
+  /** Reads the facts of all simultaneous new tokens by one statement. */
+  private readonly factsOf: (token: TokenClaims) => Promise<AccessFacts | null>;
 
   constructor(
-    private readonly tokens: AccessTokens,
+    private readonly tokens: AccessTokenService,
     private readonly liveAccess: LiveAccessRepository,
-    private readonly activity: SessionActivity,
-    private readonly clock: Clock,
+    private readonly activity: SessionActivityService,
+    private readonly runtime: Runtime,
     @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
-    events: IdentityEvents,
+    private readonly events: IdentityEvents,
   ) {
-    this.cache = new AccessCache({
+    this.cache = new AccessCache(runtime.clock, {
       maxEntries: MAX_CACHED_TOKENS,
       ttlMs: config.accessCacheMs,
     });
-    events.on('access-changed', ({ accountId }) => this.cache.invalidate(accountId));
-    events.on('access-changes-missed', () => this.cache.clear());
+    this.factsOf = batched(runtime, (tokens) => this.readAccessFacts(tokens), { maxKeys: 500 });
+  }
+
+  onModuleInit(): void {
+    this.events.on('access-changed', ({ accountId }) => this.cache.invalidate(accountId));
+    this.events.on('access-changes-missed', () => this.cache.clear());
   }
 
   /**
-   * Admits a bearer token. Returns at once, without a promise, when the token is warm.
+   * Admits a bearer token. Returns synchronously when the token is cached.
    *
    * @throws AppError (or rejects with it) `missing-token`, `invalid-token`, `token-expired`,
    *   `token-revoked`, `account-disabled`, `unavailable`
@@ -90,19 +91,89 @@ export class AuthService {
       return this.authenticateCold(token);
     }
     this.cacheUse.hits += 1;
-    return this.admit(known);
+    return this.requireAccess(known);
   }
 
   /**
-   * Judges sessions that were admitted earlier against storage, never the cache, by one statement: call
-   * it with a bounded number of them.
+   * Judges a session by the rules of a backend. Returns synchronously when the answer is cached.
    *
-   * @returns in the order of `accesses`
+   * @returns an access without `providerRefusal`
+   * @throws AppError (or rejects with it) as {@link authenticate}, `provider-required`, `not-eligible`,
+   *   `keyless-disabled`
+   */
+  authenticateFor(
+    resourceServer: ResourceServerRules,
+    session: TokenClaims,
+  ): Access | Promise<Access> {
+    const key = `${resourceServer.id} ${session.sessionId}`;
+    const known = this.cache.peek(key);
+    if (known !== undefined && this.stillHolds(known)) {
+      this.cacheUse.hits += 1;
+      return withoutRefusal(this.requireAccess(known));
+    }
+    this.cacheUse.misses += 1;
+    const load = async (): Promise<Access | AppError> =>
+      this.judge(session, await this.factsOf(session), resourceServer);
+    return this.cache
+      .load(session.accountId, key, load)
+      .then((verdict) => withoutRefusal(this.requireAccess(verdict)));
+  }
+
+  /**
+   * As {@link authenticateFor}, from storage and never the cache.
+   *
+   * @param tx holds the account, so that no end of access is missed
+   */
+  async judgeFor(
+    resourceServer: ResourceServerRules,
+    session: TokenClaims,
+    tx: Transaction,
+  ): Promise<Access> {
+    const facts = await this.readFacts([session], tx);
+    const access = facts.get(session.sessionId)?.access ?? null;
+    return withoutRefusal(this.requireAccess(this.judge(session, access, resourceServer)));
+  }
+
+  /**
+   * Judges sessions by the rules of backends as {@link judgeFor}, by one statement, and does not count
+   * as their use.
+   *
+   * @returns an access without `providerRefusal`, or the refusal, in the order of `sessions`
+   */
+  async judgeAllFor(
+    sessions: readonly { readonly server: ResourceServerRules; readonly session: TokenClaims }[],
+    tx: Transaction,
+  ): Promise<(Access | AppError)[]> {
+    const facts = await this.readFacts(
+      sessions.map(({ session }) => session),
+      tx,
+    );
+    return sessions.map(({ server, session }) => {
+      const verdict = this.judge(session, facts.get(session.sessionId)?.access ?? null, server);
+      return verdict instanceof AppError ? verdict : (verdict.providerRefusal ?? verdict);
+    });
+  }
+
+  /** Returns a digest of the rules of a backend and of the server, which changes with them. */
+  rulesOf({ requireProviders, allowKeyless }: ResourceServerRules): string {
+    const { requiredLoginProviders, offboarding } = this.config;
+    const { enabled, intervalSeconds, strict } = offboarding;
+    const rules = [requireProviders, allowKeyless, requiredLoginProviders];
+    return createHash('sha256')
+      .update(JSON.stringify([...rules, enabled, intervalSeconds, strict]))
+      .digest('base64url');
+  }
+
+  /**
+   * Checks previously admitted sessions against storage, never the cache, by one statement, so the
+   * caller must bound their number.
+   *
+   * @returns the results in the order of `accesses`
    * @throws AppError `unavailable`
    */
   async judgeAgain(accesses: readonly Access[]): Promise<TokenStatus[]> {
     const facts = await this.readFacts(accesses);
-    const now = this.clock.now();
+    const now = this.runtime.clock.now();
     return accesses.map((access) => {
       const found = facts.get(access.sessionId);
       const verdict = this.judge(access, found?.access ?? null);
@@ -115,7 +186,7 @@ export class AuthService {
   }
 
   /**
-   * The number of the account's newest update.
+   * Returns the `seq` of the account's newest update.
    *
    * @throws AppError `token-revoked` when the account no longer exists, `unavailable`
    */
@@ -127,24 +198,31 @@ export class AuthService {
     const claims = await this.tokens.verify(token);
     const load = async (): Promise<Access | AppError> =>
       this.judge(claims, await this.factsOf(claims));
-    return this.admit(await this.cache.load(claims.accountId, token, load));
+    return this.requireAccess(await this.cache.load(claims.accountId, token, load));
   }
 
-  private readFacts(sessions: readonly UsedSession[]): Promise<Map<string, UsedSessionFacts>> {
-    const needsIdentities = this.config.requiredLoginProviders.length > 0;
-    return this.liveAccess.factsOf(sessions, needsIdentities);
+  private async readAccessFacts(tokens: readonly TokenClaims[]): Promise<(AccessFacts | null)[]> {
+    const facts = await this.readFacts(tokens);
+    return tokens.map(({ sessionId }) => facts.get(sessionId)?.access ?? null);
   }
 
-  /** A strict deployment stops trusting answers as time goes by, without anything being stored. */
+  private readFacts(
+    sessions: readonly UsedSession[],
+    tx?: Transaction,
+  ): Promise<Map<string, UsedSessionFacts>> {
+    return this.liveAccess.factsOf(sessions, this.config.requiresIdentities, tx);
+  }
+
+  /** In strict mode an old answer stops counting as time passes, without a stored change. */
   private stillHolds(verdict: Access | AppError): boolean {
-    return verdict instanceof AppError || verdict.holdsUntil > this.clock.now();
+    return verdict instanceof AppError || verdict.holdsUntil > this.runtime.clock.now();
   }
 
-  private admit(verdict: Access | AppError): Access {
+  private requireAccess(verdict: Access | AppError): Access {
     if (verdict instanceof AppError) {
       throw verdict;
     }
-    const now = this.clock.now();
+    const now = this.runtime.clock.now();
     if (verdict.expiresAt <= now) {
       throw new AppError('token-expired');
     }
@@ -152,16 +230,24 @@ export class AuthService {
     return verdict;
   }
 
-  private judge(session: TokenClaims, facts: AccessFacts | null): Access | AppError {
+  /** @param resourceServer whose rules apply too; null = none */
+  private judge(
+    session: TokenClaims,
+    facts: AccessFacts | null,
+    resourceServer: ResourceServerRules | null = null,
+  ): Access | AppError {
     const { accountId, sessionId, expiresAt } = session;
     const decision = judgeSession(facts);
     if (!decision.isAllowed) {
       return new AppError(decision.code);
     }
     const { requiredLoginProviders, offboarding } = this.config;
-    const now = this.clock.now();
+    const now = this.runtime.clock.now();
     const account = { isKeyless: true, identities: [], ...facts };
-    const providers = judgeProviders(requiredLoginProviders, account, offboarding, now);
+    const providers =
+      resourceServer === null
+        ? judgeProviders(requiredLoginProviders, account, offboarding, now)
+        : judgeResource(resourceServer, requiredLoginProviders, account, offboarding, now);
     const access = { accountId, sessionId, expiresAt, loggedInAt: decision.loggedInAt };
     if (providers.isAllowed) {
       return { ...access, holdsUntil: providers.until, providerRefusal: null };
@@ -170,4 +256,11 @@ export class AuthService {
     const refusal = new AppError(code, provider === null ? {} : { provider });
     return { ...access, holdsUntil: Infinity, providerRefusal: refusal };
   }
+}
+
+function withoutRefusal(access: Access): Access {
+  if (access.providerRefusal !== null) {
+    throw access.providerRefusal;
+  }
+  return access;
 }

@@ -1,6 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { AuthService, type Access } from './auth.service.js';
-import { RateLimits } from './rate-limits.js';
+import { RateLimitService } from './rate-limit.service.js';
 import { routeAccessOf, type AuthenticatedRequest } from './route-access.js';
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
@@ -10,22 +11,34 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
 export class AuthenticationGuard implements CanActivate {
   constructor(
     private readonly auth: AuthService,
-    private readonly limits: RateLimits,
+    private readonly limits: RateLimitService,
+    private readonly reflector: Reflector,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const access = routeAccessOf(context.getHandler(), context.getClass());
+    const access = routeAccessOf(this.reflector, [context.getHandler(), context.getClass()]);
     if (context.getType() !== 'http' || access === 'public') {
       return true;
     }
-    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const caller = this.auth.authenticate(bearerTokenFrom(request.headers.authorization));
-    return caller instanceof Promise
-      ? caller.then((known) => this.admit(request, known))
-      : this.admit(request, caller);
+    return this.authenticate(context.switchToHttp().getRequest<AuthenticatedRequest>());
   }
 
-  private admit(request: AuthenticatedRequest, access: Access): boolean | Promise<boolean> {
+  /**
+   * Authenticates a request once: callers with a large body before it is read.
+   *
+   * @throws AppError (or rejects with it) as {@link AuthService.authenticate}, and `rate-limited`
+   */
+  authenticate(request: AuthenticatedRequest): boolean | Promise<boolean> {
+    if (request.access !== undefined) {
+      return true;
+    }
+    const caller = this.auth.authenticate(bearerTokenFrom(request.headers.authorization));
+    return caller instanceof Promise
+      ? caller.then((known) => this.attach(request, known))
+      : this.attach(request, caller);
+  }
+
+  private attach(request: AuthenticatedRequest, access: Access): boolean | Promise<boolean> {
     request.access = access;
     return this.limits.isLimited('perAccount')
       ? this.limits.count('perAccount', access.accountId).then(() => true)
@@ -33,7 +46,10 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-/** The credentials of an `Authorization: Bearer …` header (RFC 6750, 2.1); undefined when none. */
+/**
+ * Returns the credentials of an `Authorization: Bearer …` header (RFC 6750, 2.1); undefined when
+ * there are none.
+ */
 export function bearerTokenFrom(header: string | undefined): string | undefined {
   return header === undefined ? undefined : BEARER.exec(header)?.[1];
 }

@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { BatchDeletion } from '../common/batch-deletion.js';
-import { Clock } from '../common/clock.js';
+import { Clock } from '../common/runtime/clock.js';
 import { ExpiredRowsRepository } from '../storage/repositories/expired-rows.repository.js';
 
 const EVERY_MS = 60_000;
 
-/** Deletes challenges, device requests, invitations and revocations that mean nothing any more. */
+/** Deletes expired challenges, device requests, invitations and revocations. */
 @Injectable()
 export class ExpiredRowsJob extends BatchDeletion {
   constructor(rows: ExpiredRowsRepository, clock: Clock) {

@@ -1,14 +1,17 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { routeAccessOf, type AuthenticatedRequest } from './route-access.js';
 
 /**
  * Refuses an account while a required provider is missing or has refused it (specification,
- * Enforcement). It is global: a route is enforced unless it says otherwise.
+ * Enforcement). It applies to every route that does not opt out.
  */
 @Injectable()
 export class ProviderRequiredGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
   canActivate(context: ExecutionContext): boolean {
-    const required = routeAccessOf(context.getHandler(), context.getClass());
+    const required = routeAccessOf(this.reflector, [context.getHandler(), context.getClass()]);
     if (context.getType() !== 'http' || required !== 'eligible') {
       return true;
     }

@@ -1,11 +1,15 @@
-import { createParamDecorator, SetMetadata, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from './auth.service.js';
 
-/** What a route requires: nothing, a valid token, or one whose required providers are linked. */
+/** The access that a route requires: none, a valid token, or one with its required providers linked. */
 export type RouteAccess = 'public' | 'any-token' | 'eligible';
 
-export const ROUTE_ACCESS = 'gatehouse:route-access';
+/** The handler and the controller of a route. */
+export type RouteTargets = ReturnType<ExecutionContext['getHandler' | 'getClass']>[];
+
+const RequiredAccess = Reflector.createDecorator<RouteAccess>();
 
 /** A request that passed {@link AuthenticationGuard}. */
 export interface AuthenticatedRequest extends FastifyRequest {
@@ -13,30 +17,18 @@ export interface AuthenticatedRequest extends FastifyRequest {
 }
 
 /** Opts a route out of authentication. */
-export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(ROUTE_ACCESS, 'public');
+export const Public = (): MethodDecorator & ClassDecorator => RequiredAccess('public');
 
 /**
- * Opts a route out of the required-provider policy, not out of authentication: a person needs it
- * to get out of `provider-required` (contract, Required providers and offboarding).
+ * Opts a route out of the required-provider policy, not out of authentication: a person needs it to
+ * resolve `provider-required` (contract, Required providers and offboarding).
  */
-export const OpenToAnyToken = (): MethodDecorator & ClassDecorator =>
-  SetMetadata(ROUTE_ACCESS, 'any-token');
+export const OpenToAnyToken = (): MethodDecorator & ClassDecorator => RequiredAccess('any-token');
 
-/** The declared access of a route; a handler belongs to one controller. */
-export function routeAccessOf(handler: object, controller: object): RouteAccess {
-  const known = knownAccess.get(handler);
-  if (known !== undefined) {
-    return known;
-  }
-  const declared: unknown =
-    Reflect.getMetadata(ROUTE_ACCESS, handler) ?? Reflect.getMetadata(ROUTE_ACCESS, controller);
-  const access = (declared ?? 'eligible') as RouteAccess;
-  knownAccess.set(handler, access);
-  return access;
+/** Returns the access that the handler, or else the controller, declares; by default `eligible`. */
+export function routeAccessOf(reflector: Reflector, route: RouteTargets): RouteAccess {
+  return reflector.getAllAndOverride(RequiredAccess, route) ?? 'eligible';
 }
-
-/** Reading metadata costs more than the rest of a guard. */
-const knownAccess = new WeakMap<object, RouteAccess>();
 
 /** The {@link Access} of the caller. */
 export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): Access => {

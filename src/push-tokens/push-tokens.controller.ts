@@ -76,13 +76,14 @@ export class PushTokensController {
 
   @ApiOperation({
     summary: 'Saves a token; saved again, what is given is updated and the rest stays.',
-    description: 'The 101st makes the one unused longest give way.',
+    description:
+      'It belongs to the session that saved it last, and is removed when that is ended. The 101st removes the one unused longest.',
   })
   @Post()
   @Answers(SuccessDto)
   async save(@Caller() caller: Access, @Body() body: SavePushTokenDto): Promise<SuccessDto> {
     const { token, ...facts } = body;
-    await this.pushTokens.save(caller.accountId, token, facts);
+    await this.pushTokens.save(caller, token, facts);
     return { success: true };
   }
 
@@ -90,7 +91,7 @@ export class PushTokensController {
   @Delete(':token')
   @Answers(SuccessDto)
   async remove(@Caller() caller: Access, @Param('token') token: string): Promise<SuccessDto> {
-    await this.pushTokens.remove(caller.accountId, token);
+    await this.pushTokens.remove(caller, token);
     return { success: true };
   }
 }

@@ -1,12 +1,15 @@
 import type { Socket as Connection } from 'engine.io';
 import type { Server, Socket } from 'socket.io';
 
-/** RFC 6455, 7.4.1 and the registry it founds: the service restarts, reconnect. */
+/**
+ * WebSocket close code for a restart of the service, after which clients reconnect (IANA registry
+ * of RFC 6455, 7.4.1).
+ */
 const SERVICE_RESTART = 1012;
-/** How long a client may take to receive what was sent before the end, and to answer the close. */
+/** Time for a client to receive the last bytes and to answer the close, in ms. */
 export const CLOSING_MS = 2000;
 
-/** What Engine.IO has of a connection and does not declare. */
+/** Members of an Engine.IO connection that its types do not declare. */
 interface Internals {
   readonly writeBuffer: readonly { readonly data?: unknown }[];
   readonly transport: {
@@ -20,31 +23,6 @@ interface Internals {
 }
 
 const internalsOf = (connection: unknown): Internals => connection as Internals;
-
-/** Ends a connection once everything queued is sent, or {@link CLOSING_MS} later. */
-export function closeAfterSending(connection: Connection): void {
-  connection.close();
-  // Engine.IO waits for a client that does not read until its heartbeat is overdue.
-  if (connection.readyState === 'closing') {
-    setTimeout(() => connection.close(true), CLOSING_MS).unref();
-  }
-}
-
-/**
- * Holds back what is sent until {@link releaseWrites}, so that it leaves in one write. Only where the
- * connection began as a WebSocket: the socket of a request that was polled serves others as well.
- */
-export function holdWrites({ transport, upgraded, request }: Connection): void {
-  if (transport.name === 'websocket' && !upgraded) {
-    request.socket.cork();
-  }
-}
-
-export function releaseWrites({ transport, upgraded, request }: Connection): void {
-  if (transport.name === 'websocket' && !upgraded) {
-    request.socket.uncork();
-  }
-}
 
 /** Destroys a connection at once. */
 export function terminate(connection: Connection): void {

@@ -4,13 +4,13 @@ const refusedAtOnce = (spread: RetrySpread, clients: number, nowMs = 0): number[
   Array.from({ length: clients }, (_, index) => spread.next(nowMs, (index * 0.618) % 1));
 
 describe(RetrySpread.name, () => {
-  it('asks a few to come back after a second or two', () => {
+  it('makes a few clients return after a second or two', () => {
     const seconds = refusedAtOnce(new RetrySpread(), 100);
     expect(Math.min(...seconds)).toBe(1);
     expect(Math.max(...seconds)).toBe(2);
   });
 
-  it('spreads thousands evenly over a range that is bounded', () => {
+  it('spreads thousands evenly over a bounded range', () => {
     const seconds = refusedAtOnce(new RetrySpread(), 10_000);
     expect(Math.max(...seconds)).toBe(15);
     const returning = new Map<number, number>();
@@ -19,7 +19,7 @@ describe(RetrySpread.name, () => {
     expect(Math.max(...returning.values())).toBeLessThan(1500);
   });
 
-  it('forgets those who are back by then', () => {
+  it('forgets clients that are back by then', () => {
     const spread = new RetrySpread();
     refusedAtOnce(spread, 10_000);
     expect(spread.next(5000, 1)).toBe(15);

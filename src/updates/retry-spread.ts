@@ -1,11 +1,11 @@
-/** Handshakes that a process on a small machine completes in a second beside its requests. */
+/** Handshakes that a process on a small machine completes in a second, in addition to its requests. */
 const RETURNING_PER_SECOND = 500;
-/** With the jitter that clients add to it, all are back within half a minute. */
+/** With the jitter that clients add, all clients reconnect within half a minute. */
 const LONGEST_SECONDS = 15;
 
 /**
- * When the clients that are refused together come back. The time grows with how many of them are
- * still expected, and is drawn at random from the later half of the range: they arrive evenly, at
+ * Spreads the reconnects of clients that are refused together. The delay grows with the number of
+ * expected clients, and is drawn at random from the later half of the range: they arrive evenly, at
  * about the rate at which they can be served.
  */
 export class RetrySpread {
@@ -13,9 +13,9 @@ export class RetrySpread {
   private countedAtMs = 0;
 
   /**
-   * Counts one more client that is refused.
+   * Counts one more refused client.
    *
-   * @param nowMs of a clock that never goes back
+   * @param nowMs of a monotonic clock
    * @param random from 0 to 1
    * @returns whole seconds, at least 1
    */

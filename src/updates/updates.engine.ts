@@ -2,30 +2,36 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.io';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
-import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../common/error.filter.js';
+import {
+  answerBytes,
+  refusalAnswer,
+  requestIdFrom,
+  toAppError,
+} from '../common/http/error.filter.js';
 import { invalidRequest, type AppError } from '../common/errors.js';
-import type { Metrics } from '../metrics/metrics.js';
-import type { ConnectionLimits, IncomingPacket } from './connection-limits.js';
+import { hasSecondHost, SECOND_HOST } from '../common/http/request-rules.js';
+import type { MetricsService } from '../metrics/metrics.service.js';
+import type { ConnectionLimitsService, IncomingPacket } from './connection-limits.service.js';
 import { CLOSING_MS } from './connection-transport.js';
-import type { ConnectionPolicy } from './handshake.js';
-import type { HandshakeQueue } from './handshake-queue.js';
+import type { ConnectionPolicyService } from './connection-policy.service.js';
+import type { HandshakeQueueService } from './handshake-queue.service.js';
 
-/** The revision of the Engine.IO protocol that Socket.IO 3 and 4 speak. */
+/** The revision of the Engine.IO protocol that Socket.IO 3 and 4 use. */
 const PROTOCOL = '4';
-/** A message is small: in many pieces it costs far more memory than its bytes. */
+/** Messages are small: many fragments cost far more memory than their bytes. */
 const WEBSOCKET_LIMITS = { closeTimeout: CLOSING_MS, maxFragments: 64, maxBufferedChunks: 1024 };
 
-/** A request as Engine.IO hands it on. */
+/** A request as Engine.IO passes it on. */
 interface UpdatesRequest extends IncomingMessage {
   readonly _query: Readonly<Record<string, string | undefined>>;
-  /** Not on an upgrade. */
+  /** Absent on an upgrade. */
   readonly res?: ServerResponse;
   readonly websocket?: WebSocket;
 }
 
 type Problem = readonly [path: string, message: string];
 
-/** What is wrong with a request, by Engine.IO's error code. */
+/** Problems of a request, by Engine.IO's error code. */
 const PROBLEMS: Readonly<Record<number, Problem>> = {
   [Server.errors.UNKNOWN_TRANSPORT]: ['transport', 'Not offered here.'],
   [Server.errors.UNKNOWN_SID]: ['sid', 'Not known: start again without it.'],
@@ -34,25 +40,22 @@ const PROBLEMS: Readonly<Record<number, Problem>> = {
 const OTHER_PROBLEM: Problem = ['transport', 'Does not fit the request.'];
 
 /**
- * Engine.IO with admission at the HTTP request and refusals in the contract's shape. Its own hooks
- * do not suffice: `allowRequest` passes on a text only, and after `connection_error` Engine.IO
- * still answers by itself.
+ * Engine.IO with admission at the HTTP request, and refusals in the contract's format. Its own
+ * hooks are not sufficient: `allowRequest` accepts only a text, and Engine.IO still answers by
+ * itself after `connection_error`.
  */
 export class UpdatesEngine extends Server {
   private readonly logger = new Logger('Updates');
 
   constructor(
     options: ConstructorParameters<typeof Server>[0],
-    private readonly policy: ConnectionPolicy,
-    private readonly queue: HandshakeQueue,
-    private readonly limits: ConnectionLimits,
-    private readonly metrics: Metrics,
+    private readonly policy: ConnectionPolicyService,
+    private readonly queue: HandshakeQueueService,
+    private readonly limits: ConnectionLimitsService,
+    private readonly metrics: MetricsService,
   ) {
     super({ ...options, wsEngine: BoundedWebSocketServer });
-    this.on('connection', (connection: Socket) => {
-      limits.opened(connection);
-      connection.request.socket.uncork();
-    });
+    this.on('connection', (connection: Socket) => limits.opened(connection));
   }
 
   protected override verify(
@@ -60,12 +63,13 @@ export class UpdatesEngine extends Server {
     isUpgrade: boolean,
     proceed: ErrorCallback,
   ): void {
-    // Node hands a socket over for an upgrade without an error listener.
+    // Node passes the socket of an upgrade without an error listener.
     if (isUpgrade) {
       request.socket.on('error', ignore);
     }
     const { sid } = request._query;
-    // First of all: it costs least, counts for no limit, and a client that tries each transport gets it.
+    // Checked first: it is the cheapest check, counts for no limit, and answers a client on each
+    // transport that it tries.
     const busy = sid ? null : this.queue.refusalNow();
     if (busy !== null) {
       this.refuse(request, busy);
@@ -81,15 +85,15 @@ export class UpdatesEngine extends Server {
       } else if (sid) {
         proceed();
       } else {
-        this.policy.admit(request).then(
-          () => this.open(request, proceed),
+        this.policy.check(request).then(
+          () => proceed(),
           (error: unknown) => this.refuse(request, toAppError(error)),
         );
       }
     });
   }
 
-  /** Counts what arrives on any transport, also on one that is to replace another. */
+  /** Counts packets of any transport, including one that replaces another. */
   protected override createTransport(
     name: Parameters<Server['upgrades']>[0],
     request: UpdatesRequest,
@@ -105,15 +109,19 @@ export class UpdatesEngine extends Server {
     transport.on('packet', take);
     request.websocket?.on('ping', takeControlFrame).on('pong', takeControlFrame);
     if (name === 'polling') {
-      // It would hold a session whose client does not ask again for 30 s, and has no option for it.
+      // Otherwise it would keep the session of a client that stops polling for 30 s; there is no
+      // option for it.
       Object.assign(transport, { closeTimeout: CLOSING_MS });
     }
     return transport;
   }
 
-  /** What Engine.IO finds too late, or not at all. */
+  /** Finds problems that Engine.IO reports too late, or not at all. */
   private problemWith(request: UpdatesRequest, isUpgrade: boolean): Problem | null {
     const { EIO, sid, transport } = request._query;
+    if (hasSecondHost(request)) {
+      return ['host', SECOND_HOST];
+    }
     if (EIO !== PROTOCOL) {
       return ['EIO', `Use ${PROTOCOL}.`];
     }
@@ -124,14 +132,6 @@ export class UpdatesEngine extends Server {
       return ['sid', 'Has a WebSocket already.'];
     }
     return request.method === 'GET' || request.method === 'POST' ? null : ['method', 'Use GET.'];
-  }
-
-  /** The answer and Engine.IO's first packet leave by one write: a write is a tenth of a handshake. */
-  private open(request: UpdatesRequest, proceed: ErrorCallback): void {
-    if (request.res === undefined) {
-      request.socket.cork();
-    }
-    proceed();
   }
 
   private refuse(request: UpdatesRequest, refusal: AppError): void {
@@ -147,14 +147,14 @@ export class UpdatesEngine extends Server {
   }
 }
 
-/** Answers a request to upgrade with a refusal, then closes its connection. */
+/** Answers an upgrade request with a refusal, then closes its connection. */
 export function refuseUpgrade(
   { socket, headers }: IncomingMessage,
   refusal: AppError,
   requestId = requestIdFrom(headers['x-request-id']),
 ): void {
   socket.on('error', ignore);
-  // A client that does not take the answer does not hold the connection.
+  // A client that does not read the answer does not keep the connection.
   socket.setTimeout(CLOSING_MS, () => socket.destroy());
   socket.end(answerBytes(refusalAnswer(refusal, requestId)), () => socket.destroy());
 }
@@ -169,5 +169,5 @@ class BoundedWebSocketServer extends WebSocketServer {
 }
 
 function ignore(): void {
-  // The connection is closed either way.
+  // The connection is closed in any case.
 }

@@ -1,9 +1,9 @@
 import type { Server, Socket } from 'socket.io';
-import type { AccessChange } from '../auth/identity-events.js';
+import type { AccessChange } from '../auth/identity.events.js';
 import type { Access } from '../auth/auth.service.js';
 import type { AppError, ErrorBody } from '../common/errors.js';
 
-/** What changed for an account's clients. */
+/** The content of an update for the clients of an account. */
 export interface UpdateBody {
   readonly t:
     | 'account-settings-changed'
@@ -14,7 +14,7 @@ export interface UpdateBody {
 
 export interface Update {
   readonly id: string;
-  /** Grows by one per account: a client that sees a gap has missed something. */
+  /** Increases by one per account: a client that sees a gap has missed an update. */
   readonly seq: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
@@ -22,54 +22,52 @@ export interface Update {
 }
 
 /**
- * The number of the account's newest update: the first message on a connection, sent again when an
+ * The `seq` of the account's newest update: the first message on a connection, sent again when an
  * update was lost between replicas.
  */
 export interface Hello {
   readonly accountId: string;
-  /** `seq` of the newest update so far: a client that knows an older one has missed some. */
+  /** `seq` of the newest update: a client with an older one has missed some. */
   readonly seq: number;
 }
 
-/** A refusal on a live connection, where no header can carry the time to retry. */
+/** A refusal on a live connection, which has no header for the retry delay. */
 export interface ConnectionRefusal extends ErrorBody {
   readonly retryAfterSeconds?: number;
 }
 
-/** Server to client. */
 export interface ServerEvents {
   hello: (hello: Hello) => void;
   update: (update: Update) => void;
-  /** The server closes this connection right after it. */
+  /** The server closes this connection after it. */
   closing: (reason: ConnectionRefusal) => void;
 }
 
-/** Client to server. */
 export interface ClientEvents {
   ping: (...args: unknown[]) => void;
 }
 
-/** Replica to replica. */
+/** Events between replicas. */
 export interface ClusterEvents {
   'access-changed': (change: AccessChange) => void;
   'access-changes-missed': () => void;
 }
 
-/** What a live connection carries. */
+/** Data of a live connection. */
 export interface ConnectionData {
   access: Access;
-  /** When storage was last asked whether the connection may stay, Unix milliseconds; 0 = never. */
+  /** Time of the last check of the connection, Unix milliseconds; 0 = never. */
   judgedAt: number;
-  /** `seq` of the newest update that was sent here, or named by a `hello`. */
+  /** `seq` of the newest update that was sent here, or contained in a `hello`. */
   sentSeq: number;
-  /** `seq` of the account's newest update when storage was last asked. */
+  /** `seq` of the account's newest update at the last check. */
   storedSeq: number;
 }
 
 export type UpdatesServer = Server<ClientEvents, ServerEvents, ClusterEvents, ConnectionData>;
 export type UpdatesSocket = Socket<ClientEvents, ServerEvents, ClusterEvents, ConnectionData>;
 
-/** The error shape as `closing` and `connect_error` carry it. */
+/** Builds the error body of `closing` and `connect_error`. */
 export function bodyOnConnection(refusal: AppError, requestId?: string): ConnectionRefusal {
   const { retryAfterSeconds } = refusal;
   return {
@@ -78,7 +76,7 @@ export function bodyOnConnection(refusal: AppError, requestId?: string): Connect
   };
 }
 
-/** What `connect_error` brings: `message` is the code, `data` the error shape (contract, Updates). */
+/** The error of `connect_error`: `message` is the code, `data` the error shape (contract, Updates). */
 export function connectError(
   refusal: AppError,
   requestId: string,

@@ -6,22 +6,21 @@ import {
   type OnGatewayDisconnect,
   type OnGatewayInit,
 } from '@nestjs/websockets';
-import { requestIdFrom, toAppError } from '../common/error.filter.js';
+import { requestIdFrom, toAppError } from '../common/http/error.filter.js';
 import { tracing } from '../common/trace.js';
 import { storageConfig } from '../config/storage.config.js';
-import { Metrics } from '../metrics/metrics.js';
-import { IdentityEvents, type AccessChange } from '../auth/identity-events.js';
-import { Handshake } from './handshake.js';
-import { HandshakeQueue } from './handshake-queue.js';
-import { closeAfterSending, holdWrites, releaseWrites } from './connection-transport.js';
-import { LiveConnections } from './live-connections.js';
+import { MetricsService } from '../metrics/metrics.service.js';
+import { IdentityEvents, type AccessChange } from '../auth/identity.events.js';
+import { HandshakeService } from './handshake.service.js';
+import { HandshakeQueueService } from './handshake-queue.service.js';
+import { LiveConnectionsService } from './live-connections.service.js';
 import { connectError, type UpdatesServer, type UpdatesSocket } from './updates.events.js';
 
 const HANDSHAKE = { name: 'handshake /v1/updates', kind: 'server', attributes: {} } as const;
 
 /**
- * The live side of an account. A connection exists only behind the same authentication and
- * eligibility as a request, and ends with them.
+ * The live connections of accounts. A connection requires the same authentication and eligibility
+ * as a request, and ends with them.
  */
 @WebSocketGateway()
 export class UpdatesGateway
@@ -30,27 +29,23 @@ export class UpdatesGateway
   private readonly logger = new Logger(UpdatesGateway.name);
 
   constructor(
-    private readonly handshake: Handshake,
-    private readonly queue: HandshakeQueue,
-    private readonly connections: LiveConnections,
+    private readonly handshake: HandshakeService,
+    private readonly queue: HandshakeQueueService,
+    private readonly connections: LiveConnectionsService,
     private readonly events: IdentityEvents,
-    private readonly metrics: Metrics,
+    private readonly metrics: MetricsService,
     @Inject(storageConfig.KEY) private readonly config: ConfigType<typeof storageConfig>,
   ) {}
 
   afterInit(server: UpdatesServer): void {
     this.connections.bind(server);
     server.use((socket, next) => {
-      this.admit(socket).then(
-        () => {
-          // The answer to CONNECT leaves with `hello`: a write is a tenth of a handshake.
-          holdWrites(socket.conn);
-          next();
-        },
+      this.authenticate(socket).then(
+        () => next(),
         (error: unknown) => {
           next(this.toConnectError(error, socket));
-          // Socket.IO sends it in the next tick, and would take a second CONNECT after it.
-          process.nextTick(closeAfterSending, socket.conn);
+          // Socket.IO sends the refusal in the next tick, and would then accept a second CONNECT.
+          process.nextTick(() => this.connections.closeAfterSending(socket.conn));
         },
       );
     });
@@ -76,19 +71,17 @@ export class UpdatesGateway
       await this.connections.welcome(socket);
     } catch (error) {
       this.connections.close(socket, this.queue.refusalFor(error));
-    } finally {
-      releaseWrites(socket.conn);
     }
   }
 
-  /** A connection without a socket on it would neither end nor count for an account. */
+  /** Closes the connection: without a socket it would neither end nor count for an account. */
   handleDisconnect(socket: UpdatesSocket): void {
-    closeAfterSending(socket.conn);
+    this.connections.closeAfterSending(socket.conn);
   }
 
-  private admit(socket: UpdatesSocket): Promise<void> {
-    const admit = (): Promise<void> => this.handshake.admit(socket);
-    return tracing()?.run(HANDSHAKE, admit) ?? admit();
+  private authenticate(socket: UpdatesSocket): Promise<void> {
+    const authenticate = (): Promise<void> => this.handshake.authenticate(socket);
+    return tracing()?.run(HANDSHAKE, authenticate) ?? authenticate();
   }
 
   private toConnectError(error: unknown, socket: UpdatesSocket): Error {

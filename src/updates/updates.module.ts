@@ -1,45 +1,49 @@
 import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
-import { ConnectionLimits, UnauthenticatedConnections } from './connection-limits.js';
-import { ConnectionSweep } from './connection-sweep.js';
-import { HandshakeQueue } from './handshake-queue.js';
-import { ConnectionPolicy, Handshake } from './handshake.js';
-import { LiveConnections } from './live-connections.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
+import { LiveConnectionsModule } from './live-connections.module.js';
+import { ConnectionLimitsService } from './connection-limits.service.js';
+import { UnauthenticatedConnectionsService } from './unauthenticated-connections.service.js';
+import { ConnectionSweepService } from './connection-sweep.service.js';
+import { HandshakeQueueService } from './handshake-queue.service.js';
+import { ConnectionPolicyService } from './connection-policy.service.js';
+import { HandshakeService } from './handshake.service.js';
 import { CLUSTER_ADAPTER, UpdatesAdapter, type ClusterAdapter } from './updates.adapter.js';
+import { UpdatesEngineService } from './updates-engine.service.js';
 import { UpdatesGateway } from './updates.gateway.js';
 
 export interface UpdatesOptions {
-  /** The connection that the replicas share; null where there is one replica. */
+  /** The Redis connection that the replicas share; null with one replica. */
   readonly redis: Redis | Cluster | null;
 }
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
-  new ConfigurableModuleBuilder<UpdatesOptions>()
-    .setExtras({}, (definition) => ({ ...definition, global: true }))
-    .build();
+  new ConfigurableModuleBuilder<UpdatesOptions>().build();
 
 /**
- * Owns live connections: the handshake at /v1/updates, what is sent over it, and how a connection
- * ends. Does not own authentication (auth) nor what changed: features publish that.
+ * Owns the handshake at /v1/updates, the limits of connections, and the checks that end them. Does
+ * not own sending (LiveConnectionsModule), authentication (auth) nor the changes: features publish
+ * them.
  */
 @Module({
+  imports: [AuthModule, LiveConnectionsModule, MetricsModule],
   providers: [
-    ConnectionPolicy,
-    ConnectionLimits,
-    ConnectionSweep,
-    Handshake,
-    HandshakeQueue,
-    LiveConnections,
-    UnauthenticatedConnections,
+    ConnectionPolicyService,
+    ConnectionLimitsService,
+    ConnectionSweepService,
+    HandshakeService,
+    HandshakeQueueService,
+    UnauthenticatedConnectionsService,
     UpdatesAdapter,
+    UpdatesEngineService,
     UpdatesGateway,
     { provide: CLUSTER_ADAPTER, inject: [MODULE_OPTIONS_TOKEN], useFactory: clusterAdapterOver },
   ],
-  exports: [LiveConnections],
 })
 export class UpdatesModule extends ConfigurableModuleClass {}
 
-/** A server without Redis never loads the package that carries updates between replicas. */
+/** Loads the adapter only with Redis, which carries updates between replicas. */
 async function clusterAdapterOver({ redis }: UpdatesOptions): Promise<ClusterAdapter | null> {
   if (redis === null) {
     return null;

@@ -9,14 +9,13 @@ const REQUEST = {
 };
 const COMMON = {
   channelId: v.string(),
-  /** Unix milliseconds. */
   createdAt: v.number(),
   content: v.looseObject(TEXTS),
   session: SESSION,
   metadata: v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])),
 };
 
-/** Of the preset `generic`; unknown fields are kept, as later versions may add some. */
+/** Unknown fields are kept, because later versions may add some. */
 const PAYLOAD = v.variant('topic', [
   v.looseObject({ ...COMMON, topic: v.literal('ready'), request: v.null() }),
   v.looseObject({
@@ -34,7 +33,7 @@ const PAYLOAD = v.variant('topic', [
 /** The body of a delivery (specification, Webhook delivery payload), by its `topic`. */
 export type WebhookPayload = v.InferOutput<typeof PAYLOAD>;
 
-/** The payload in a body; null where it is none. */
+/** Returns the payload in a body; null for a body of another form. */
 export function readPayload(rawBody: Uint8Array): WebhookPayload | null {
   try {
     const { success, output } = v.safeParse(PAYLOAD, JSON.parse(Buffer.from(rawBody).toString()));

@@ -4,6 +4,7 @@ import {
   serviceSignature,
   standardSignature,
 } from '../notify/webhook/webhook-signature.js';
+import { signingKey } from '../notify/webhook/signing-secret.js';
 import { readPayload, type WebhookPayload } from './payload.js';
 
 /** Headers as Node gives them, or as fetch does; names in any case. */
@@ -21,7 +22,7 @@ export interface VerifyOptions {
   readonly now?: number;
 }
 
-/** Which signature was right. `standard` covers id and time, `service` the body alone. */
+/** The signature that was valid. `standard` covers id and time, `service` only the body. */
 export type SignatureKind = 'service' | 'standard';
 
 /** A delivery of a channel with the preset `generic`, signed with the secret. */
@@ -42,7 +43,7 @@ const MESSAGES: Readonly<Record<RefusalReason, string>> = {
   'invalid-payload': 'The body is not the payload of a delivery.',
 };
 
-/** The request is no delivery that was signed with the secret: answer 401, and do nothing else. */
+/** The request is not a delivery signed with the secret: answer 401, and do nothing else. */
 export class WebhookRefused extends Error {
   override readonly name = 'WebhookRefused';
 
@@ -55,12 +56,13 @@ const TOLERANCE_SECONDS = 300;
 const MAX_SIGNATURES = 16;
 
 /**
- * The delivery in a request, if it was signed with the secret (specification, Webhook signing).
+ * Returns the delivery in a request if it was signed with the secret (specification, Webhook
+ * signing).
  *
- * @param rawBody the bytes as received: JSON that was parsed and written again does not verify
- * @param secret of the channel; several while one is being replaced
- * @throws WebhookRefused for whatever else a sender could send
- * @throws TypeError for an empty secret or none at all
+ * @param rawBody the bytes as received: JSON that was parsed and serialized again does not verify
+ * @param secret of the channel; several during a rotation
+ * @throws WebhookRefused for any request that is no signed delivery
+ * @throws TypeError without a secret, for an empty one, or a `whsec_` secret of less than 16 bytes
  */
 export function verify(
   headers: WebhookHeaders,
@@ -78,7 +80,7 @@ export function verify(
 }
 
 /**
- * The same for a body of any form, such as that of another preset.
+ * {@link verify} for a body of any form, such as that of another preset.
  *
  * @throws WebhookRefused, TypeError
  */
@@ -91,6 +93,9 @@ export function verifySignature(
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && one !== '')) {
     throw new TypeError('verify() needs a secret that is not empty.');
+  }
+  if (secrets.some((one) => signingKey(one) === null)) {
+    throw new TypeError('verify() needs a whsec_ secret with base64 of at least 16 bytes.');
   }
   const refusal = standardRefusal(headers, rawBody, secrets, { toleranceSeconds, now });
   if (refusal === null) {
@@ -115,7 +120,8 @@ function standardRefusal(
   const id = headerIn(headers, 'webhook-id');
   const time = headerIn(headers, 'webhook-timestamp') ?? '';
   const signatures = headerIn(headers, 'webhook-signature')?.split(' ', MAX_SIGNATURES);
-  if (id === null || signatures === undefined || !/^\d{1,12}$/.test(time)) {
+  // Standard Webhooks separates id, time and body by dots, so an id contains none.
+  if (id === null || id.includes('.') || signatures === undefined || !/^\d{1,12}$/.test(time)) {
     return 'missing-signature';
   }
   const timestamp = Number(time);
@@ -128,13 +134,13 @@ function standardRefusal(
   return isTimely ? null : 'wrong-time';
 }
 
-/** Length first, then in constant time (specification, Webhook signing 3). */
+/** Compares the lengths, then in constant time (specification, Webhook signing 3). */
 function isEqual(received: string, expected: string): boolean {
   const [one, other] = [Buffer.from(received), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** Null when the header is missing, empty or given more than once. */
+/** Returns null for a missing, empty or repeated header. */
 function headerIn(headers: WebhookHeaders, name: string): string | null {
   const values =
     headers instanceof Headers

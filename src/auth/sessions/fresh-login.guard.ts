@@ -7,7 +7,7 @@ import {
   type CanActivate,
   type ExecutionContext,
 } from '@nestjs/common';
-import { Clock } from '../../common/clock.js';
+import { Clock } from '../../common/runtime/clock.js';
 import { AppError } from '../../common/errors.js';
 import { Refuses } from '../../common/route-docs.js';
 import { authConfig } from '../../config/auth.config.js';
@@ -15,8 +15,8 @@ import { isFreshLogin } from '../../policy/admission/access.js';
 import type { AuthenticatedRequest } from '../route-access.js';
 
 /**
- * Keeps what ends or takes over an account from a token that may have been stolen: the session must
- * have logged in a short time ago (contract, Sessions).
+ * Requires a recent login for actions that end or take over an account, because the token may be
+ * stolen (contract, Sessions).
  */
 @Injectable()
 export class FreshLoginGuard implements CanActivate {
@@ -35,6 +35,6 @@ export class FreshLoginGuard implements CanActivate {
   }
 }
 
-/** For routes that need {@link FreshLoginGuard}. */
+/** Marks routes that need {@link FreshLoginGuard}. */
 export const NeedsFreshLogin = (): MethodDecorator =>
   applyDecorators(UseGuards(FreshLoginGuard), Refuses('fresh-login-required'));

@@ -2,23 +2,31 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 
-const MAX_NAME = 64;
+export const MAX_NAME = 64;
 const MAX_PLATFORM = 32;
-/** Anything that can be shown in a line: no control characters, no lone surrogates. */
+const MIN_SESSION_SECONDS = 60;
+/** Text of a single line: no control characters and no lone surrogates. */
 const PRINTABLE = /^[^\p{C}]+$/u;
 
-/** What a client says of itself, for its owner to recognise. */
+/** The client's description of itself, for its owner to recognise. */
 export class ClientDto {
   @ApiProperty({ required: false, maxLength: MAX_NAME, description: 'For a person.' })
   name?: string;
 
   @ApiProperty({ required: false, maxLength: MAX_PLATFORM }) platform?: string;
+
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    minimum: MIN_SESSION_SECONDS,
+    description: 'Ends the session after this time, if the server would not end it earlier.',
+  })
+  sessionSeconds?: number;
 }
 
-/** Where a login came from. */
 export interface LoginOrigin {
   readonly client: ClientDto | undefined;
-  /** As the trusted proxies report it. */
+  /** The address that trusted proxies report. */
   readonly address: string;
 }
 
@@ -33,7 +41,17 @@ export const IsClient = (): PropertyDecorator =>
     validator: {
       validate: (value: unknown) => value === undefined || isClient(value),
       defaultMessage: () =>
-        `client must be {name?: up to ${MAX_NAME}, platform?: up to ${MAX_PLATFORM} printable characters}`,
+        `client must be {name?: up to ${MAX_NAME}, platform?: up to ${MAX_PLATFORM} printable characters, sessionSeconds?: integer from ${MIN_SESSION_SECONDS}}`,
+    },
+  });
+
+/** The name alone, as its owner chooses it. */
+export const IsClientName = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isClientName',
+    validator: {
+      validate: (value: unknown) => value !== undefined && isLine(value, MAX_NAME),
+      defaultMessage: () => `name must be 1 to ${MAX_NAME} printable characters`,
     },
   });
 
@@ -41,8 +59,16 @@ function isClient(value: unknown): value is ClientDto {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return false;
   }
-  const { name, platform } = value as Readonly<Record<string, unknown>>;
-  return isLine(name, MAX_NAME) && isLine(platform, MAX_PLATFORM);
+  const { name, platform, sessionSeconds } = value as Readonly<Record<string, unknown>>;
+  return (
+    isLine(name, MAX_NAME) && isLine(platform, MAX_PLATFORM) && isSessionSeconds(sessionSeconds)
+  );
+}
+
+function isSessionSeconds(value: unknown): boolean {
+  return (
+    value === undefined || (Number.isSafeInteger(value) && Number(value) >= MIN_SESSION_SECONDS)
+  );
 }
 
 function isLine(value: unknown, maxLength: number): boolean {
@@ -52,7 +78,7 @@ function isLine(value: unknown, maxLength: number): boolean {
   );
 }
 
-/** The body of a login that needs nothing else. */
+/** The body of a login without other fields. */
 export class LoginClientDto {
   @ApiProperty({ required: false, type: ClientDto })
   @IsClient()

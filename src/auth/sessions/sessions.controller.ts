@@ -1,9 +1,10 @@
-import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Answers, SuccessDto } from '../../common/route-docs.js';
+import { IdParam } from '../../common/http/id-param.js';
+import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../auth.service.js';
 import { Caller, OpenToAnyToken } from '../route-access.js';
-import { SessionListDto } from './sessions.dto.js';
+import { RenameSessionDto, SessionListDto } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
 
 const DONE: SuccessDto = { success: true };
@@ -18,6 +19,19 @@ export class SessionsController {
   @Answers(SessionListDto)
   async list(@Caller() caller: Access): Promise<SessionListDto> {
     return { sessions: await this.sessions.list(caller) };
+  }
+
+  @ApiOperation({ summary: 'Names a session of the account.' })
+  @Patch('account/sessions/:id')
+  @Answers(SuccessDto)
+  @Refuses('not-found')
+  async rename(
+    @Caller() { accountId }: Access,
+    @IdParam() id: string,
+    @Body() { name }: RenameSessionDto,
+  ): Promise<SuccessDto> {
+    await this.sessions.rename(accountId, id, name);
+    return DONE;
   }
 
   @ApiOperation({ summary: 'Ends one session at once and everywhere, known or not.' })

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsClientName, MAX_NAME } from './login-origin.js';
 
 export class SessionClientDto {
   @ApiProperty({ nullable: true, type: String }) name!: string | null;
@@ -26,4 +27,10 @@ export class SessionDto {
 export class SessionListDto {
   @ApiProperty({ type: [SessionDto], description: 'Newest first.' })
   sessions!: readonly SessionDto[];
+}
+
+export class RenameSessionDto {
+  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, description: 'Printable characters.' })
+  @IsClientName()
+  name!: string;
 }

@@ -12,10 +12,10 @@ import {
 import { ApiBody, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/auth.service.js';
-import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Caller, OpenToAnyToken, Public } from '../../auth/route-access.js';
 import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
-import { ChangesState } from '../../common/request-rules.js';
+import { ChangesState } from '../../common/http/request-rules.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import { CertificateConnectService } from './certificate-connect.service.js';
 import { BrowserStepDto, ConnectCertificateDto, ConnectStartDto } from './certificate.dto.js';
@@ -83,11 +83,11 @@ export class CertificateConnectController {
   async connect(
     @Caller() { accountId }: Access,
     @Body() { code, proof }: ConnectCertificateDto,
-    @Req() { raw }: FastifyRequest,
+    @Req() { raw, ip }: FastifyRequest,
   ): Promise<SuccessDto> {
-    // null is as good as absent to class-validator.
+    // class-validator treats null as absent.
     await (typeof code === 'string'
-      ? this.connections.claim(accountId, code, proof ?? null)
+      ? this.connections.claim(accountId, code, proof ?? null, ip)
       : this.connections.connect(accountId, raw));
     return { success: true };
   }
@@ -99,7 +99,7 @@ export class CertificateConnectController {
   @Delete()
   @NeedsFreshLogin()
   @Answers(SuccessDto)
-  @Refuses('invalid-request')
+  @Refuses('last-identity')
   async disconnect(@Caller() { accountId }: Access): Promise<SuccessDto> {
     await this.connections.disconnect(accountId);
     return { success: true };

@@ -11,14 +11,14 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { ChangesState } from '../../common/request-rules.js';
+import { ChangesState } from '../../common/http/request-rules.js';
 import { Answers, Refuses } from '../../common/route-docs.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
-import { LoginMethod } from '../login-outcomes.js';
-import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { LoginMethod } from '../login-outcomes.service.js';
+import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Public } from '../../auth/route-access.js';
 import { LoginClientDto, loginOrigin } from '../../auth/sessions/login-origin.js';
-import type { Login } from '../../auth/sessions/session-issuer.js';
+import type { Login } from '../../auth/sessions/session-issuer.service.js';
 import { CertificateLoginService } from './certificate-login.service.js';
 import { BrowserStepDto, ClaimDto } from './certificate.dto.js';
 
@@ -27,7 +27,6 @@ interface Redirection {
   readonly statusCode: 302;
 }
 
-/** A step of the login in a browser. */
 const RedirectsBrowser = (description: string): MethodDecorator =>
   applyDecorators(Redirect(), ApiResponse({ status: 302, description }));
 

@@ -1,37 +1,55 @@
 import { Module } from '@nestjs/common';
+
+import { AuditModule } from '../../audit/audit.module.js';
+import { AuthModule } from '../../auth/auth.module.js';
+import { AccountsStorageModule } from '../../storage/modules/accounts-storage.module.js';
+import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
 import { ProvidersModule } from '../../providers/providers.module.js';
 import { IdentitiesModule } from '../../identities/identities.module.js';
 import { KeylessModule } from '../keyless/keyless.module.js';
 import { CertificateConnectController } from './certificate-connect.controller.js';
+import { CertificateCodeService } from './certificate-code.service.js';
 import { CertificateConnectService } from './certificate-connect.service.js';
-import { CertificateIdentities } from './certificate-identities.js';
-import { CertificateHeaders } from './certificate-headers.js';
+import { CertificateIdentitiesService } from './certificate-identities.service.js';
+import { CertificateHeadersService } from './certificate-headers.service.js';
 import { CertificateLoginController } from './certificate-login.controller.js';
 import { CertificateLoginService } from './certificate-login.service.js';
-import { PresentedCertificates } from './presented-certificate.js';
-import { TlsListener } from './tls-listener.js';
+import { CertificateReturnService } from './certificate-return.service.js';
+import { PresentedCertificateService } from './presented-certificate.service.js';
+import { TlsListenerService } from './tls-listener.service.js';
 
 /**
- * Owns what a client shows: reading certificates from the socket of a second port or from the headers
- * of a trusted proxy, the login of the user they identify, and connecting one to an account. Does not
- * own the rules about that identity (policy/certificate), authorities and revocation (providers) nor
- * accounts (keyless).
+ * Owns certificate login: reading certificates from the socket of a second port or from the headers
+ * of a trusted proxy, the login of the user they identify, and connecting one to an account. Does
+ * not own the rules about that identity (policy/certificate), authorities and revocation
+ * (providers) nor accounts (keyless).
  *
  * Headers are removed from every request, are used only when the connection itself comes from a
  * trusted proxy, and never in mode direct, where the identity is the socket's.
  *
- * Routes: /v1/auth/mtls, …/start, …/complete and …/claim; /v1/connect/certificate, …/start and …/complete.
+ * Routes: /v1/auth/mtls, …/start, …/complete and …/claim; /v1/connect/certificate, …/start and
+ * …/complete.
  */
 @Module({
-  imports: [IdentitiesModule, KeylessModule, ProvidersModule],
+  imports: [
+    AccountsStorageModule,
+    AuditModule,
+    AuthModule,
+    IdentitiesModule,
+    KeylessModule,
+    LoginFlowsStorageModule,
+    ProvidersModule,
+  ],
   controllers: [CertificateConnectController, CertificateLoginController],
   providers: [
+    CertificateCodeService,
     CertificateConnectService,
-    CertificateHeaders,
-    CertificateIdentities,
+    CertificateHeadersService,
+    CertificateIdentitiesService,
     CertificateLoginService,
-    PresentedCertificates,
-    TlsListener,
+    CertificateReturnService,
+    PresentedCertificateService,
+    TlsListenerService,
   ],
 })
 export class CertificateLoginModule {}

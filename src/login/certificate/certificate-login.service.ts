@@ -1,124 +1,102 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AuditLog } from '../../audit/audit-log.js';
-import { Clock } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
-import { Admission } from '../../auth/admission.js';
+import { AdmissionService } from '../../auth/admission.service.js';
 import { CERTIFICATES, judgeAdmission } from '../../policy/admission/admission.js';
 import { endOf } from '../../policy/certificate/certificate-record.js';
-import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
-import {
-  KeylessLogin,
-  standsOnLastAnswer,
-  type KeylessIdentity,
-} from '../keyless/keyless-login.service.js';
-import { randomSecret } from '../../common/random-secret.js';
+import { standsOnLastAnswer, type KeylessIdentity } from '../keyless/keyless-identity.js';
+import { KeylessLoginService } from '../keyless/keyless-login.service.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
-import type { Login } from '../../auth/sessions/session-issuer.js';
+import type { Login } from '../../auth/sessions/session-issuer.service.js';
 import {
-  CertificateIdentities,
+  CertificateIdentitiesService,
   type NamedCertificate,
   type ProvenCertificate,
-} from './certificate-identities.js';
-import { checkProof, returnAddress, refusedReturn, toProofHash } from './certificate-return.js';
+} from './certificate-identities.service.js';
+import { CertificateCodeService } from './certificate-code.service.js';
+import { CertificateReturnService, checkProof, toProofHash } from './certificate-return.service.js';
 
-/** Contents of a claim code: the proven identity, not a token. */
-interface ClaimContents extends Pick<NamedCertificate, 'subject' | 'login'> {
-  /** Codes of earlier versions have none. */
-  readonly record?: NamedCertificate['record'];
+interface ClaimContents extends NamedCertificate {
   readonly created: boolean;
-  /** Lower-case hex; null = the code alone is enough. Codes of earlier versions have none. */
-  readonly proofHash?: string | null;
+  /** When the certificate was shown, Unix milliseconds. */
+  readonly shownAt: number;
+  /** Lower-case hex; null = the code alone is enough. */
+  readonly proofHash: string | null;
 }
 
-/** Login with a client certificate, directly or through a browser. */
 @Injectable()
 export class CertificateLoginService {
   constructor(
-    private readonly certificates: CertificateIdentities,
-    private readonly keyless: KeylessLogin,
-    private readonly claims: ExternalFlowRepository,
-    private readonly admission: Admission,
-    private readonly audit: AuditLog,
-    private readonly clock: Clock,
+    private readonly certificates: CertificateIdentitiesService,
+    private readonly keyless: KeylessLoginService,
+    private readonly codes: CertificateCodeService,
+    private readonly returns: CertificateReturnService,
+    private readonly admission: AdmissionService,
     @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
   ) {}
 
-  /**
-   * @throws AppError `not-found` (switched off), and what {@link CertificateIdentities.of} and
-   *   {@link KeylessLogin.logIn} throw
-   */
   async logIn(request: IncomingMessage, origin: LoginOrigin): Promise<Login> {
     this.admission.require(CERTIFICATES, 'login', 'keyless');
     return this.keyless.logIn(this.identity(await this.certificates.of(request)), origin);
   }
 
-  /**
-   * The address that requests the browser's certificate.
-   *
-   * @throws AppError `not-found`, `invalid-return-to`, `invalid-request`
-   */
+  /** @returns the address that requests the browser's certificate */
   start(returnTo: unknown, proofHash: unknown): string {
     const refusal = this.refusal();
-    const address = returnAddress(returnTo, this.mtls);
+    const address = this.returns.addressOf(returnTo);
     const hash = toProofHash(proofHash);
     if (refusal !== null) {
-      return refusedReturn(address, refusal, this.audit);
+      return this.returns.refused(address, refusal);
     }
-    const { href } = address;
-    // Relative, so that the path prefix of a proxy is kept.
-    const base = this.mtls.publicUrl === null ? '' : `${this.mtls.publicUrl}/v1/auth/mtls/`;
-    const query = new URLSearchParams({ returnTo: href, ...(hash && { proofHash: hash }) });
-    return `${base}complete?${query.toString()}`;
+    const query = { returnTo: address.href, ...(hash && { proofHash: hash }) };
+    return this.returns.completion('/v1/auth/mtls', query);
   }
 
-  /**
-   * Adds a code for a login to the return address; a refusal is its `error`.
-   *
-   * @throws AppError `not-found`, `invalid-return-to`, `invalid-request`, `unavailable`
-   */
+  /** Adds a code for a login, or an `error`, to the return address. */
   async complete(request: IncomingMessage, returnTo: unknown, proofHash: unknown): Promise<string> {
     const refusal = this.refusal();
-    const url = returnAddress(returnTo, this.mtls);
+    const url = this.returns.addressOf(returnTo);
     const hash = toProofHash(proofHash);
     if (refusal !== null) {
-      return refusedReturn(url, refusal, this.audit);
+      return this.returns.refused(url, refusal);
     }
     try {
       const proven = await this.certificates.of(request);
       const identity = this.identity(proven);
-      // An old answer creates nothing, and the claim asks again.
+      // An old answer creates no account; the claim checks again.
       const created = !standsOnLastAnswer(identity) && (await this.keyless.provision(identity));
-      url.searchParams.set('code', await this.issueCode(proven, created, hash));
+      const { subject, login, record } = proven;
+      const contents: Omit<ClaimContents, 'shownAt'> = {
+        subject,
+        login,
+        record,
+        created,
+        proofHash: hash,
+      };
+      url.searchParams.set('code', await this.codes.issue('mtls-claim', contents));
       return url.href;
     } catch (error) {
-      return refusedReturn(url, error, this.audit);
+      return this.returns.refused(url, error);
     }
   }
 
-  /**
-   * A refused proof does not use the code up.
-   *
-   * @throws AppError `not-found`, `invalid-code`, `invalid-proof`, and what
-   *   {@link KeylessLogin.logIn} throws
-   */
+  /** A refused proof does not use the code up. */
   async claim(code: string, proof: string | null, origin: LoginOrigin): Promise<Login> {
     this.admission.require(CERTIFICATES, 'login', 'keyless');
-    const now = new Date(this.clock.now());
-    const contents = await this.claims.takeChecked<ClaimContents>(
+    const contents = await this.codes.takeChecked<ClaimContents>(
       'mtls-claim',
       code,
-      now,
-      ({ proofHash = null }) => checkProof(proofHash, proof),
+      ({ proofHash }) => checkProof(proofHash, proof),
     );
     if (contents === null) {
       throw new AppError('invalid-code');
     }
-    const { subject, login, record = null, created } = contents;
-    const proven = await this.certificates.prove({ subject, login, record });
-    const answer = await this.keyless.logIn(this.identity(proven), origin);
+    const { subject, login, record, created, shownAt } = contents;
+    const proven = await this.certificates.verify({ subject, login, record }, origin.address);
+    const identity = { ...this.identity(proven), authenticatedAt: shownAt };
+    const answer = await this.keyless.logIn(identity, origin);
     return { ...answer, created: created || answer.created };
   }
 
@@ -129,19 +107,9 @@ export class CertificateLoginService {
     return { ...known, login, certificate: record, eligibility, limits };
   }
 
-  private async issueCode(
-    { subject, login, record }: ProvenCertificate,
-    created: boolean,
-    proofHash: string | null,
-  ): Promise<string> {
-    const code = randomSecret();
-    const contents: ClaimContents = { subject, login, record, created, proofHash };
-    const expiresAt = new Date(this.clock.now() + this.mtls.claimTtlSeconds * 1000);
-    await this.claims.add('mtls-claim', code, contents, expiresAt);
-    return code;
-  }
-
-  /** The refusal for the return address; null = admitted. @throws AppError `not-found` (switched off) */
+  /**
+   * The refusal for the return address; null = admitted. @throws AppError `not-found` (disabled)
+   */
   private refusal(): AppError | null {
     const decision = judgeAdmission(this.admission.table, CERTIFICATES, 'login', 'keyless');
     const refusal = decision.isAllowed ? null : new AppError(decision.code);

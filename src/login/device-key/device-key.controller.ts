@@ -2,14 +2,14 @@ import { Body, Controller, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Answers, Refuses } from '../../common/route-docs.js';
-import { LoginMethod } from '../login-outcomes.js';
-import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { LoginMethod } from '../login-outcomes.service.js';
+import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Public } from '../../auth/route-access.js';
 import { loginOrigin } from '../../auth/sessions/login-origin.js';
-import type { Login } from '../../auth/sessions/session-issuer.js';
+import type { Login } from '../../auth/sessions/session-issuer.service.js';
 import { ChallengeDto, DeviceKeyLoginDto, LoginAnswerDto } from './device-key.dto.js';
 import { DeviceKeyService } from './device-key.service.js';
-import { LoginChallenges } from './login-challenges.js';
+import { LoginChallengeService } from './login-challenge.service.js';
 import { SignupPolicyGuard } from '../../auth/signup-policy.guard.js';
 
 @ApiTags('auth')
@@ -17,7 +17,7 @@ import { SignupPolicyGuard } from '../../auth/signup-policy.guard.js';
 export class DeviceKeyController {
   constructor(
     private readonly deviceKeys: DeviceKeyService,
-    private readonly challenges: LoginChallenges,
+    private readonly challenges: LoginChallengeService,
   ) {}
 
   @ApiOperation({ summary: 'A challenge to sign: valid for 60 seconds and one login.' })

@@ -4,7 +4,6 @@ import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 
 const BASE64 = 'base64, standard or url-safe, padded or not';
 
-/** What proves that a caller holds a device key. */
 export class SignedChallengeDto extends LoginClientDto {
   @ApiProperty({ description: `Raw 32-byte Ed25519 key, ${BASE64}.` })
   @MaxLength(64)

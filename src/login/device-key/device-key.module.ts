@@ -1,8 +1,14 @@
 import { Module } from '@nestjs/common';
+
+import { AuditModule } from '../../audit/audit.module.js';
+import { AuthModule } from '../../auth/auth.module.js';
+import { AccountsStorageModule } from '../../storage/modules/accounts-storage.module.js';
+import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
+import { SessionsStorageModule } from '../../storage/modules/sessions-storage.module.js';
 import { DeviceKeyController } from './device-key.controller.js';
 import { DeviceKeyService } from './device-key.service.js';
-import { InvitedSignup } from './invited-signup.js';
-import { LoginChallenges } from './login-challenges.js';
+import { KeyedSignupService } from './keyed-signup.service.js';
+import { LoginChallengeService } from './login-challenge.service.js';
 
 /**
  * Owns sign-up and login with a device key: challenges, the proof that a caller holds the key, and
@@ -11,8 +17,15 @@ import { LoginChallenges } from './login-challenges.js';
  * Routes: POST /v1/auth, POST /v1/auth/challenge.
  */
 @Module({
+  imports: [
+    AccountsStorageModule,
+    AuditModule,
+    AuthModule,
+    LoginFlowsStorageModule,
+    SessionsStorageModule,
+  ],
   controllers: [DeviceKeyController],
-  providers: [DeviceKeyService, InvitedSignup, LoginChallenges],
-  exports: [DeviceKeyService],
+  providers: [DeviceKeyService, KeyedSignupService, LoginChallengeService],
+  exports: [DeviceKeyService, KeyedSignupService],
 })
 export class DeviceKeyModule {}

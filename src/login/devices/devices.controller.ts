@@ -1,20 +1,10 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Param,
-  ParseUUIDPipe,
-  Post,
-  Req,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../../common/errors.js';
+import { IdParam } from '../../common/http/id-param.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../../auth/auth.service.js';
-import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Caller, Public } from '../../auth/route-access.js';
 import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
 import { loginOrigin } from '../../auth/sessions/login-origin.js';
@@ -27,9 +17,6 @@ import {
   WaitingDeviceDto,
 } from './devices.dto.js';
 import { DevicesService } from './devices.service.js';
-
-const DeviceId = (): ParameterDecorator =>
-  Param('id', new ParseUUIDPipe({ exceptionFactory: () => new AppError('not-found') }));
 
 @ApiTags('devices')
 @Controller('v2/auth/devices')
@@ -69,7 +56,7 @@ export class DevicesController {
   @Answers(SuccessDto)
   @Refuses('not-found', 'already-answered')
   async approve(
-    @DeviceId() id: string,
+    @IdParam() id: string,
     @Body() { sealed }: ApproveDeviceDto,
     @Caller() caller: Access,
     @Req() { ip }: FastifyRequest,
@@ -83,7 +70,7 @@ export class DevicesController {
   @Answers(SuccessDto)
   @Refuses('not-found', 'already-answered')
   async refuse(
-    @DeviceId() id: string,
+    @IdParam() id: string,
     @Caller() caller: Access,
     @Req() { ip }: FastifyRequest,
   ): Promise<SuccessDto> {
@@ -96,7 +83,7 @@ export class DevicesController {
   @Public()
   @Answers(DeviceTokenDto)
   @Refuses('invalid-proof', 'not-found', 'unavailable')
-  claim(@DeviceId() id: string, @Body() { proof }: ClaimDeviceDto): Promise<DeviceTokenDto> {
-    return this.devices.claim(id, proof);
+  claim(@IdParam() id: string, @Body() { proof, client }: ClaimDeviceDto): Promise<DeviceTokenDto> {
+    return this.devices.claim(id, proof, client?.sessionSeconds);
   }
 }

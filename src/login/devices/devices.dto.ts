@@ -54,7 +54,7 @@ export class ApproveDeviceDto {
   sealed?: string;
 }
 
-export class ClaimDeviceDto {
+export class ClaimDeviceDto extends LoginClientDto {
   @ApiProperty({ description: 'The secret whose hash the device sent first.' })
   @Length(1, 1024)
   @IsString()

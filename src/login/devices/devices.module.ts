@@ -1,4 +1,9 @@
 import { Module } from '@nestjs/common';
+
+import { AuditModule } from '../../audit/audit.module.js';
+import { AuthModule } from '../../auth/auth.module.js';
+import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
+import { StorageModule } from '../../storage/storage.module.js';
 import { DevicesController } from './devices.controller.js';
 import { DevicesService } from './devices.service.js';
 
@@ -6,5 +11,9 @@ import { DevicesService } from './devices.service.js';
  * Owns adding a device to an account: its request, the approval and the login that follows. Does not
  * own sessions (auth). Routes: /v2/auth/devices, …/:id and below.
  */
-@Module({ controllers: [DevicesController], providers: [DevicesService] })
+@Module({
+  imports: [AuditModule, AuthModule, LoginFlowsStorageModule, StorageModule],
+  controllers: [DevicesController],
+  providers: [DevicesService],
+})
 export class DevicesModule {}

@@ -1,25 +1,22 @@
-import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../audit/audit-log.js';
-import { Clock } from '../../common/clock.js';
+import { AuditService } from '../../audit/audit.service.js';
+import { addressGroup } from '../../common/network/addresses.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
-import { normalizeBase64 } from '../../policy/base64.js';
-import {
-  drawUserCode,
-  readUserCode,
-  showUserCode,
-  USER_CODE_LIFETIME_MS,
-} from '../../policy/flow/user-code.js';
-import { Database, type Query } from '../../storage/database.js';
+import { Runtime } from '../../common/runtime/runtime.js';
+import { USER_CODE_LIFETIME_MS } from '../../policy/flow/code-limits.js';
+import { normalizeBase64 } from '../../protocol/base64.js';
+import { drawUserCode, readUserCode, showUserCode } from '../../protocol/user-code.js';
+import { DatabaseService, type Transaction } from '../../storage/database.service.js';
 import {
   DeviceAuthorizationRepository,
   type AnswerOutcome,
   type TakenApproval,
 } from '../../storage/repositories/device-authorization.repository.js';
+import type { VouchingSession } from '../../storage/repositories/session.repository.js';
 import type { Access } from '../../auth/auth.service.js';
-import { RateLimits } from '../../auth/rate-limits.js';
+import { RateLimitService } from '../../auth/rate-limit.service.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
-import { SessionIssuer } from '../../auth/sessions/session-issuer.js';
+import { SessionIssuerService } from '../../auth/sessions/session-issuer.service.js';
 import { isProofOf } from '../login-proof.js';
 import type {
   DeviceRequestDto,
@@ -28,25 +25,22 @@ import type {
   WaitingDeviceDto,
 } from './devices.dto.js';
 
-/** The shortest interval between two requests of a device for its token. */
 const POLL_MS = 3000;
 const MAX_SEALED_BYTES = 1024;
-/** Of 20^8 codes at most a few thousand are in use: even one collision is rare. */
+/** At most a few thousand of 20^8 codes are in use: even one collision is rare. */
 const MAX_DRAWS = 5;
 
-/** Requests of new devices, the answers to them, and their login (contract, Adding a device). */
 @Injectable()
 export class DevicesService {
   constructor(
     private readonly devices: DeviceAuthorizationRepository,
-    private readonly database: Database,
-    private readonly issuer: SessionIssuer,
-    private readonly limits: RateLimits,
-    private readonly audit: AuditLog,
-    private readonly clock: Clock,
+    private readonly database: DatabaseService,
+    private readonly issuer: SessionIssuerService,
+    private readonly limits: RateLimitService,
+    private readonly audit: AuditService,
+    private readonly runtime: Runtime,
   ) {}
 
-  /** @throws AppError `invalid-public-key`, `unavailable` */
   async request(body: RequestDeviceDto, { address }: LoginOrigin): Promise<DeviceRequestDto> {
     const device = {
       publicKey: decodeX25519(body.publicKey),
@@ -55,10 +49,11 @@ export class DevicesService {
       clientPlatform: body.client?.platform ?? null,
       address,
     };
-    const now = this.clock.now();
+    const { clock, random } = this.runtime;
+    const now = clock.now();
     const expiresAt = now + USER_CODE_LIFETIME_MS;
     for (let draws = 0; draws < MAX_DRAWS; draws += 1) {
-      const code = drawUserCode(randomInt);
+      const code = drawUserCode((bound) => random.below(bound));
       const id = await this.devices.add(code, device, new Date(now), new Date(expiresAt));
       if (id !== null) {
         return { id, userCode: showUserCode(code), expiresAt, intervalSeconds: POLL_MS / 1000 };
@@ -67,21 +62,22 @@ export class DevicesService {
     throw new AppError('unavailable');
   }
 
-  /**
-   * The device that shows a user code. Guessing is limited by account and by address.
-   *
-   * @throws AppError `not-found`, `rate-limited`
-   */
+  /** Look-ups that find none are limited by account and by address. */
   async find(text: string, { accountId }: Access, address: string): Promise<WaitingDeviceDto> {
     const code = readUserCode(text);
     if (code === null) {
       throw new AppError('not-found');
     }
-    await this.limits.count('deviceLookupPerAccount', accountId);
-    await this.limits.count('deviceLookupPerIp', address);
-    const found = await this.devices.findWaiting(code, new Date(this.clock.now()));
+    const guesser = { accountId, addressGroup: addressGroup(address) };
+    const now = this.runtime.clock.now();
+    const missUntil = new Date(now + USER_CODE_LIFETIME_MS);
+    const found = await this.devices.findWaiting(code, guesser, new Date(now), missUntil);
     if (found === null) {
       throw new AppError('not-found');
+    }
+    if (found instanceof Date) {
+      const retryAfterSeconds = Math.ceil((found.getTime() - now) / 1000);
+      throw new AppError('rate-limited', { retryAfterSeconds });
     }
     return {
       id: found.id,
@@ -92,19 +88,22 @@ export class DevicesService {
     };
   }
 
-  /**
-   * Lets the device log in to the caller's account, while the caller's session goes on.
-   *
-   * @param sealed of keyed accounts, and of no other
-   * @throws AppError `invalid-request`, `not-found`, `already-answered`, `token-revoked`
-   */
+  /** @param sealed of keyed accounts, and of no other */
   async approve(id: string, caller: Access, sealed: string | null, address: string): Promise<void> {
     const secret = sealed === null ? null : normalizeBase64(sealed, 1, MAX_SEALED_BYTES);
     if (sealed !== null && secret === null) {
       throw invalidRequest('sealed', 'Send 1 to 1024 bytes in base64url.');
     }
     const answer = { ...caller, id, address };
-    const outcome = await this.devices.approve(answer, secret, new Date(this.clock.now()));
+    const outcome = await this.database.transaction(async (tx) => {
+      const now = new Date(this.runtime.clock.now());
+      const approved = await this.devices.approve(tx, answer, secret, now);
+      if (approved.isAnswered) {
+        // Only approvals count; one too many is rolled back.
+        await this.limits.count('deviceApprovalPerAccount', caller.accountId);
+      }
+      return approved;
+    });
     if (outcome.keyMode === 'keyed' && secret === null) {
       throw invalidRequest(
         'sealed',
@@ -117,10 +116,9 @@ export class DevicesService {
     this.conclude('device-approved', outcome, caller, address);
   }
 
-  /** @throws AppError `not-found`, `already-answered`, `token-revoked` */
   async refuse(id: string, caller: Access, address: string): Promise<void> {
     const answer = { ...caller, id, address };
-    const outcome = await this.devices.refuse(answer, new Date(this.clock.now()));
+    const outcome = await this.devices.refuse(answer, new Date(this.runtime.clock.now()));
     this.conclude('device-refused', outcome, caller, address);
   }
 
@@ -136,14 +134,9 @@ export class DevicesService {
     this.audit.log({ kind, actor: 'user', accountId, sessionId, address });
   }
 
-  /**
-   * The state of the request, with a session where it was approved: once, while the approving session
-   * is active.
-   *
-   * @throws AppError `not-found`, `invalid-proof`, `rate-limited` when it polls too often
-   */
-  async claim(id: string, proof: string): Promise<DeviceTokenDto> {
-    const now = this.clock.now();
+  /** Returns the session of an approved request once, while the approving session is active. */
+  async claim(id: string, proof: string, sessionSeconds?: number): Promise<DeviceTokenDto> {
+    const now = this.runtime.clock.now();
     const known = await this.devices.progressOf(id, new Date(now));
     if (known === null) {
       throw new AppError('not-found');
@@ -157,7 +150,7 @@ export class DevicesService {
       throw tooOften(POLL_MS - sinceLast);
     }
     if (known.state === 'approved') {
-      return this.logIn(id, new Date(now));
+      return this.logIn(id, new Date(now), sessionSeconds);
     }
     if (!(await this.devices.notePoll(id, new Date(now), new Date(now - POLL_MS)))) {
       throw tooOften(POLL_MS);
@@ -165,33 +158,45 @@ export class DevicesService {
     return { state: known.state };
   }
 
-  private async logIn(id: string, now: Date): Promise<DeviceTokenDto> {
-    const begun = await this.database.transaction(async (query) => {
-      const taken = await this.devices.take(query, id, now);
+  private async logIn(
+    id: string,
+    now: Date,
+    sessionSeconds: number | undefined,
+  ): Promise<DeviceTokenDto> {
+    const login = await this.database.transaction(async (tx) => {
+      const taken = await this.devices.take(tx, id, now);
       if (taken === null) {
         throw new AppError('not-found');
       }
-      return taken.isGood ? this.begin(query, taken) : null;
+      const { voucher } = taken;
+      return voucher === null ? null : this.begin(tx, taken, voucher, sessionSeconds);
     });
-    if (begun === null) {
+    if (login === null) {
       return { state: 'refused' };
     }
-    const { token, accountId } = await this.issuer.answer(begun.account, begun.session, false);
-    return { state: 'approved', token, accountId, sealed: begun.sealed };
+    const { token, accountId } = await this.issuer.answer(login.account, login.session, false);
+    return { state: 'approved', token, accountId, sealed: login.sealed };
   }
 
-  private async begin(query: Query, taken: TakenApproval) {
+  private async begin(
+    tx: Transaction,
+    taken: TakenApproval,
+    voucher: VouchingSession,
+    sessionSeconds: number | undefined,
+  ) {
     const client = {
+      ...(sessionSeconds !== undefined && { sessionSeconds }),
       ...(taken.clientName !== null && { name: taken.clientName }),
       ...(taken.clientPlatform !== null && { platform: taken.clientPlatform }),
     };
-    const session = this.issuer.prepare('device', { client, address: taken.address });
-    const account = await this.issuer.begin(taken.accountId, session, query);
+    const origin = { client, address: taken.address };
+    const session = this.issuer.prepareVouched('device', origin, voucher);
+    const account = await this.issuer.begin(taken.accountId, session, tx);
     return { account, session, sealed: taken.sealed };
   }
 }
 
-/** At most the interval, whatever the clocks of two servers. */
+/** At most the interval, regardless of the clocks of two servers. */
 function tooOften(waitMs: number): AppError {
   const retryAfterSeconds = Math.ceil(Math.min(waitMs, POLL_MS) / 1000);
   return new AppError('rate-limited', { retryAfterSeconds });

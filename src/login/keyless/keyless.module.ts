@@ -1,14 +1,18 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../../auth/auth.module.js';
+import { IdentitiesStorageModule } from '../../storage/modules/identities-storage.module.js';
+import { StorageModule } from '../../storage/storage.module.js';
 import { IdentitiesModule } from '../../identities/identities.module.js';
-import { KeylessLogin } from './keyless-login.service.js';
+import { KeylessAccountService } from './keyless-account.service.js';
+import { KeylessLoginService } from './keyless-login.service.js';
 
 /**
  * Owns the login to accounts without device keys. Does not own how an identity is proven: providers
  * and certificates do, and import this. Routes: none.
  */
 @Module({
-  imports: [IdentitiesModule],
-  providers: [KeylessLogin],
-  exports: [KeylessLogin],
+  imports: [AuthModule, IdentitiesModule, IdentitiesStorageModule, StorageModule],
+  providers: [KeylessAccountService, KeylessLoginService],
+  exports: [KeylessLoginService],
 })
 export class KeylessModule {}

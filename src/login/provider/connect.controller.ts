@@ -1,11 +1,11 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ChangesState } from '../../common/request-rules.js';
+import { ChangesState } from '../../common/http/request-rules.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import type { Access } from '../../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../../auth/route-access.js';
 import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
-import { IdentityLinks } from '../../identities/identity-links.js';
+import { IdentityLinksService } from '../../identities/identity-links.service.js';
 import { ConnectFinalizeDto, StartAnswerDto, StartDto } from './provider-login.dto.js';
 import { ProviderLoginService } from './provider-login.service.js';
 import { ProviderStartService } from './provider-start.service.js';
@@ -17,7 +17,7 @@ export class ConnectController {
   constructor(
     private readonly starts: ProviderStartService,
     private readonly logins: ProviderLoginService,
-    private readonly links: IdentityLinks,
+    private readonly links: IdentityLinksService,
   ) {}
 
   @ApiOperation({
@@ -64,7 +64,7 @@ export class ConnectController {
   @Delete()
   @NeedsFreshLogin()
   @Answers(SuccessDto)
-  @Refuses('unsupported-provider')
+  @Refuses('last-identity', 'unsupported-provider')
   async unlink(
     @Caller() { accountId }: Access,
     @Param('provider') provider: string,

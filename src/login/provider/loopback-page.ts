@@ -1,19 +1,16 @@
 import { createHash } from 'node:crypto';
-import { confirmationPageHeaders } from '../../common/security-headers.js';
+import { confirmationPageHeaders } from '../../common/http/security-headers.js';
 
-/** What the user confirms before the redirect to a program on the computer. */
 export interface LoopbackQuestion {
-  /** The display name of the identity provider. */
   readonly provider: string;
   readonly port: number;
   /** The code that the program shows as well. */
   readonly code: string;
   readonly flow: 'auth' | 'connect';
-  /** Why there is no result; null when there is one. */
+  /** The error; null when there is a result. */
   readonly error: string | null;
   /** Sent to the program or dropped; null when there is no result. */
   readonly pending: string | null;
-  /** The program's address with the answer. */
   readonly location: string;
 }
 
@@ -39,7 +36,7 @@ a { border-color: var(--accent); background: var(--accent); color: var(--on-acce
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Of both pages: no script, one style, no frame around them, a form to this server only. */
+/** Headers of both pages: no script, one style, no frame around them, a form to this server only. */
 export const LOOPBACK_PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...confirmationPageHeaders(STYLE_HASH),
   'cache-control': 'no-store',
@@ -70,7 +67,6 @@ another person brought you here, cancel.</p>
   );
 }
 
-/** After a cancellation. */
 export function cancelledPage(): string {
   return page(
     'Cancelled',

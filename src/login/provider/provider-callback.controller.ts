@@ -9,16 +9,16 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ChangesState } from '../../common/request-rules.js';
+import { ChangesState } from '../../common/http/request-rules.js';
 import { AppError } from '../../common/errors.js';
 import { Answers, Refuses } from '../../common/route-docs.js';
-import { ProviderRegistry } from '../../providers/provider-registry.js';
-import { LoginOutcomes } from '../login-outcomes.js';
-import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { ProviderRegistry } from '../../providers/provider.registry.js';
+import { LoginOutcomesService } from '../login-outcomes.service.js';
+import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Public } from '../../auth/route-access.js';
 import { cancelledPage, LOOPBACK_PAGE_HEADERS, loopbackPage } from './loopback-page.js';
 import { KeySetDto } from './provider-login.dto.js';
-import { PendingLogins } from './pending-logins.js';
+import { PendingLoginsService } from './pending-logins.service.js';
 import { ProviderCallbackService } from './provider-callback.service.js';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -30,8 +30,8 @@ const PAGE = { 'text/html': { schema: { type: 'string' } } };
 export class ProviderCallbackController {
   constructor(
     private readonly callbacks: ProviderCallbackService,
-    private readonly outcomes: LoginOutcomes,
-    private readonly pendings: PendingLogins,
+    private readonly outcomes: LoginOutcomesService,
+    private readonly pendings: PendingLoginsService,
     private readonly providers: ProviderRegistry,
   ) {}
 

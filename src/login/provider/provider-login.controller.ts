@@ -2,22 +2,23 @@ import { Body, Controller, Delete, Get, Param, Post, Query, Req, UseGuards } fro
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../../common/errors.js';
-import { ChangesState } from '../../common/request-rules.js';
+import { ChangesState } from '../../common/http/request-rules.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
 import { decodePublicKey } from '../device-key/device-key.service.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
-import { LoginMethod } from '../login-outcomes.js';
-import { LoginRateGuard } from '../../auth/rate-limits.js';
+import { LoginMethod } from '../login-outcomes.service.js';
+import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Public } from '../../auth/route-access.js';
 import { loginOrigin } from '../../auth/sessions/login-origin.js';
-import type { Login } from '../../auth/sessions/session-issuer.js';
-import { PendingLogins, type FlowOwner } from './pending-logins.js';
+import type { Login } from '../../auth/sessions/session-issuer.service.js';
+import { PendingLoginsService, type FlowOwner } from './pending-logins.service.js';
 import {
   FinalizeDto,
   FinalizeKeylessDto,
   StartAnswerDto,
   StartLoginDto,
 } from './provider-login.dto.js';
+import { ProviderKeylessService } from './provider-keyless.service.js';
 import { ProviderLoginService } from './provider-login.service.js';
 import { ProviderStartService } from './provider-start.service.js';
 
@@ -29,7 +30,8 @@ export class ProviderLoginController {
   constructor(
     private readonly starts: ProviderStartService,
     private readonly logins: ProviderLoginService,
-    private readonly pendings: PendingLogins,
+    private readonly keyless: ProviderKeylessService,
+    private readonly pendings: PendingLoginsService,
   ) {}
 
   @ApiOperation({ summary: 'Begins a login: the address to open, for 10 minutes.' })
@@ -109,7 +111,7 @@ export class ProviderLoginController {
     @Body() body: FinalizeKeylessDto,
     @Req() request: FastifyRequest,
   ): Promise<Login> {
-    return this.logins.finishKeyless(provider, body, loginOrigin(request, body.client));
+    return this.keyless.finish(provider, body, loginOrigin(request, body.client));
   }
 
   @ApiOperation({ summary: 'Drops a pending login, existing or not.' })

@@ -1,13 +1,21 @@
 import { Module } from '@nestjs/common';
+
+import { AuthModule } from '../../auth/auth.module.js';
+import { AccountsStorageModule } from '../../storage/modules/accounts-storage.module.js';
+import { IdentitiesStorageModule } from '../../storage/modules/identities-storage.module.js';
+import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
+import { StorageModule } from '../../storage/storage.module.js';
 import { ProvidersModule } from '../../providers/providers.module.js';
 import { IdentitiesModule } from '../../identities/identities.module.js';
 import { DeviceKeyModule } from '../device-key/device-key.module.js';
 import { KeylessModule } from '../keyless/keyless.module.js';
-import { LoginOutcomesModule } from '../login-outcomes.js';
+import { LoginOutcomesModule } from '../login-outcomes.module.js';
 import { ConnectController } from './connect.controller.js';
-import { PendingLogins } from './pending-logins.js';
+import { PendingLoginsService } from './pending-logins.service.js';
 import { ProviderCallbackController } from './provider-callback.controller.js';
 import { ProviderCallbackService } from './provider-callback.service.js';
+import { ProviderExchangeService } from './provider-exchange.service.js';
+import { ProviderKeylessService } from './provider-keyless.service.js';
 import { ProviderLoginController } from './provider-login.controller.js';
 import { ProviderLoginService } from './provider-login.service.js';
 import { ProviderStartService } from './provider-start.service.js';
@@ -26,8 +34,26 @@ import { ProviderStartService } from './provider-start.service.js';
  * /v1/oauth/:provider/callback and …/cancel, /v1/connect/external/:provider, …/params and …/finalize.
  */
 @Module({
-  imports: [DeviceKeyModule, IdentitiesModule, KeylessModule, LoginOutcomesModule, ProvidersModule],
+  imports: [
+    AccountsStorageModule,
+    AuthModule,
+    DeviceKeyModule,
+    IdentitiesModule,
+    IdentitiesStorageModule,
+    KeylessModule,
+    LoginFlowsStorageModule,
+    LoginOutcomesModule,
+    ProvidersModule,
+    StorageModule,
+  ],
   controllers: [ConnectController, ProviderCallbackController, ProviderLoginController],
-  providers: [PendingLogins, ProviderCallbackService, ProviderLoginService, ProviderStartService],
+  providers: [
+    PendingLoginsService,
+    ProviderExchangeService,
+    ProviderKeylessService,
+    ProviderCallbackService,
+    ProviderLoginService,
+    ProviderStartService,
+  ],
 })
 export class ProviderLoginModule {}

@@ -16,7 +16,7 @@ describe(returnLocation.name, () => {
     expect(location).toBe(`${address}?flow=auth&pending=p&mode=keyed`);
   });
 
-  it('stays at its address and in one header line, whatever the values are', () => {
+  it('keeps its address and one header line, for any values', () => {
     const hostile = fc.oneof(
       unicodeText(),
       fc.constantFrom('//evil.example', '\r\nset-cookie: a=b', '@evil.example', '#x', '&error=no'),

@@ -1,7 +1,6 @@
 import type { AuthMode } from '../../policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
 
-/** The query of the return address (contract, External providers). */
 export interface ReturnQuery {
   readonly flow: 'auth' | 'connect';
   readonly error?: string;

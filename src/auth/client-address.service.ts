@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { clientAddress, trustOf, type Trust } from '../common/network/trusted-proxies.js';
+import { httpConfig } from '../config/http.config.js';
+
+/**
+ * The address of a request: the peer's, or the one that a trusted proxy reports. HTTP and the
+ * handshake use the same rule; a header from any other peer is ignored (ASVS 4.1.3).
+ */
+@Injectable()
+export class ClientAddressService {
+  /** True if a proxy at this address is trusted. */
+  readonly isTrusted: Trust;
+
+  constructor(@Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>) {
+    this.isTrusted = trustOf(http.trustedProxies);
+  }
+
+  of(request: IncomingMessage): string {
+    return clientAddress(request, this.isTrusted);
+  }
+}

@@ -1,0 +1,47 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readOnWhileClosing } from '../common/network/ended-connections.js';
+import { httpConfig } from '../config/http.config.js';
+import { AuthenticationGuard } from './authentication.guard.js';
+
+/**
+ * Has the guard authenticate the callers of routes that are marked as `LargeBody` before their body is
+ * read: Nest runs guards after Fastify has parsed it, and a stranger could make the server parse it.
+ */
+@Injectable()
+export class LargeBodyHook {
+  private readonly limitBytes: number;
+
+  constructor(
+    { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
+    private readonly guard: AuthenticationGuard,
+    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+  ) {
+    this.limitBytes = http.bodyLimitBytes;
+    httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
+      if (route.config?.largeBody === true) {
+        route.bodyLimit = this.limitBytes;
+        route.preParsing = async (request, reply, payload) => {
+          await this.authenticate(request, reply);
+          return payload;
+        };
+      }
+    });
+  }
+
+  private async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    try {
+      await this.guard.authenticate(request);
+    } catch (error) {
+      // Node reads and drops the rest of a refused request, which has to be bounded.
+      if (!(Number(request.headers['content-length']) <= this.limitBytes)) {
+        void reply.header('connection', 'close');
+        readOnWhileClosing(request.raw.socket);
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { LiveConnectionsService } from './live-connections.service.js';
+
+/**
+ * Owns the registry of live connections, with which features send updates. Does not own how a
+ * connection begins (UpdatesModule). Routes: none.
+ */
+@Module({
+  imports: [AuthModule],
+  providers: [LiveConnectionsService],
+  exports: [LiveConnectionsService],
+})
+export class LiveConnectionsModule {}

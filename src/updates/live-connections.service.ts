@@ -1,0 +1,181 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { Socket as Connection } from 'engine.io';
+import { AuthService } from '../auth/auth.service.js';
+import { IdentityEvents, type AccessChange } from '../auth/identity.events.js';
+import { AppError } from '../common/errors.js';
+import { Runtime } from '../common/runtime/runtime.js';
+import { CLOSING_MS, closeForRestart } from './connection-transport.js';
+import {
+  bodyOnConnection,
+  type UpdateBody,
+  type UpdatesServer,
+  type UpdatesSocket,
+} from './updates.events.js';
+
+const EXPIRY_CHECK_MS = 10_000;
+/** Delay for the clients of a server that stops: the waves have spread them already. */
+export const RETRY_AFTER_DRAIN_SECONDS = 1;
+const WAVE_MS = 100;
+/** A drain of few connections takes this long per connection, less than its limit. */
+const MS_PER_CONNECTION = 5;
+
+const accountRoom = (accountId: string): string => `account:${accountId}`;
+
+/** Registry of this process's connections. */
+@Injectable()
+export class LiveConnectionsService implements OnModuleInit {
+  private server: UpdatesServer | null = null;
+  private draining = false;
+
+  constructor(
+    private readonly auth: AuthService,
+    private readonly runtime: Runtime,
+    private readonly events: IdentityEvents,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.on('push-tokens-changed', (accountId, seq) =>
+      this.publish(accountId, seq, { t: 'push-tokens-changed' }),
+    );
+    this.events.on('identities-changed', (accountId, seq) =>
+      this.publish(accountId, seq, { t: 'identities-changed' }),
+    );
+  }
+
+  bind(server: UpdatesServer): void {
+    this.server = server;
+  }
+
+  /** Number of authenticated connections. */
+  get total(): number {
+    return this.server?.of('/').adapter.sids.size ?? 0;
+  }
+
+  /** True while this process stops and accepts no new connections. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  all(): UpdatesSocket[] {
+    return [...(this.server?.of('/').sockets.values() ?? [])];
+  }
+
+  of(accountId: string): UpdatesSocket[] {
+    const namespace = this.server?.of('/');
+    const ids = namespace?.adapter.rooms.get(accountRoom(accountId)) ?? [];
+    return [...ids].flatMap((id) => namespace?.sockets.get(id) ?? []);
+  }
+
+  countOf(accountId: string): number {
+    return this.server?.of('/').adapter.rooms.get(accountRoom(accountId))?.size ?? 0;
+  }
+
+  /** Registers the connection for updates, until it ends. */
+  join(socket: UpdatesSocket): void {
+    socket.onAnyOutgoing(noteSent);
+    void socket.join(accountRoom(socket.data.access.accountId));
+  }
+
+  /**
+   * Sends `hello` to a client that has joined, so that no update is lost between the two.
+   *
+   * @throws AppError `token-revoked` when the account is deleted, `unavailable`
+   */
+  async welcome(socket: UpdatesSocket): Promise<void> {
+    const { accountId } = socket.data.access;
+    socket.emit('hello', { accountId, seq: await this.auth.updateSeqOf(accountId) });
+  }
+
+  /**
+   * Sends `hello` again for updates that were stored before the previous check and have not been
+   * sent.
+   *
+   * @param storedSeq the account's newest update now
+   */
+  catchUp(socket: UpdatesSocket, storedSeq: number): void {
+    const { access, sentSeq, storedSeq: seq } = socket.data;
+    if (seq > sentSeq) {
+      socket.emit('hello', { accountId: access.accountId, seq });
+    }
+    socket.data.storedSeq = storedSeq;
+  }
+
+  /** Ends one connection and sends the client the reason. */
+  close(socket: UpdatesSocket, reason: AppError): void {
+    socket.emit('closing', bodyOnConnection(reason));
+    socket.disconnect(true);
+    this.closeAfterSending(socket.conn);
+  }
+
+  /** Ends a connection once everything queued is sent, or {@link CLOSING_MS} later. */
+  closeAfterSending(connection: Connection): void {
+    connection.close();
+    // Otherwise Engine.IO waits for the heartbeat timeout of a client that does not read.
+    if (connection.readyState === 'closing') {
+      this.runtime.timers.after(CLOSING_MS, () => connection.close(true));
+    }
+  }
+
+  /**
+   * Sends a change to the account's clients on every replica.
+   *
+   * @param seq taken in the transaction of the change
+   */
+  publish(accountId: string, seq: number, body: UpdateBody): void {
+    const { clock, random } = this.runtime;
+    const update = { id: random.uuid(), seq, createdAt: clock.now(), body };
+    this.server?.to(accountRoom(accountId)).emit('update', update);
+  }
+
+  /** Closes the connections that an access change affects. */
+  apply({ accountId, sessionId, closes, provider }: AccessChange): void {
+    if (closes === undefined) {
+      return;
+    }
+    for (const socket of this.of(accountId)) {
+      if (sessionId === undefined || socket.data.access.sessionId === sessionId) {
+        this.close(socket, new AppError(closes, provider === undefined ? {} : { provider }));
+      }
+    }
+  }
+
+  @Interval(EXPIRY_CHECK_MS)
+  closeExpired(): void {
+    const now = this.runtime.clock.now();
+    for (const socket of this.all()) {
+      if (socket.data.access.expiresAt <= now) {
+        this.close(socket, new AppError('token-expired'));
+      }
+    }
+  }
+
+  /**
+   * Ends every connection at shutdown, in waves, so that clients do not reconnect simultaneously.
+   *
+   * @param spreadMs maximum duration
+   */
+  async drain(spreadMs: number): Promise<void> {
+    this.draining = true;
+    const reason = new AppError('unavailable', { retryAfterSeconds: RETRY_AFTER_DRAIN_SECONDS });
+    const sockets = this.all();
+    const waves = Math.ceil(Math.min(spreadMs, sockets.length * MS_PER_CONNECTION) / WAVE_MS);
+    const size = Math.ceil(sockets.length / Math.max(waves, 1));
+    for (let start = 0; start < sockets.length; start += size) {
+      await (start > 0 && this.runtime.timers.sleep(WAVE_MS));
+      for (const socket of sockets.slice(start, start + size)) {
+        socket.emit('closing', bodyOnConnection(reason));
+        closeForRestart(socket);
+      }
+    }
+  }
+}
+
+/** A single function for all connections, which Socket.IO calls with the sending one as `this`. */
+function noteSent(
+  this: UpdatesSocket,
+  _event: string,
+  { seq = 0 }: { readonly seq?: number },
+): void {
+  this.data.sentSeq = Math.max(this.data.sentSeq, seq);
+}
