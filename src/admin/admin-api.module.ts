@@ -1,10 +1,10 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { AdminAccessController } from './access/admin-access.controller.js';
-import { AdminAuthentication } from './access/admin-authentication.js';
+import { AdminAuthService } from './access/admin-auth.service.js';
 import { AdminGuard } from './access/admin.guard.js';
 import { AdminLoginService } from './access/admin-login.service.js';
-import { AdminSessions } from './access/admin-sessions.js';
+import { AdminSessionsService } from './access/admin-sessions.service.js';
 import { AdminAccountsController } from './accounts/admin-accounts.controller.js';
 import { AdminAccountsService } from './accounts/admin-accounts.service.js';
 import { AdminActsService } from './accounts/admin-acts.service.js';
@@ -12,28 +12,36 @@ import { AdminAuditController } from './audit/admin-audit.controller.js';
 import { AdminAuditService } from './audit/admin-audit.service.js';
 import { AdminInvitationsController } from './invitations/admin-invitations.controller.js';
 import { AdminInvitationsService } from './invitations/admin-invitations.service.js';
+import { AdminLoginsController } from './logins/admin-logins.controller.js';
+import { AdminLoginsService } from './logins/admin-logins.service.js';
+import { AdminPlanService } from './policy/admin-plan.service.js';
 import { AdminPolicyController } from './policy/admin-policy.controller.js';
 import { AdminPolicyService } from './policy/admin-policy.service.js';
 import { AdminProvidersController } from './providers/admin-providers.controller.js';
 import { AdminProvidersService } from './providers/admin-providers.service.js';
+import { AdminResourceServersController } from './resource-servers/admin-resource-servers.controller.js';
+import { AdminResourceServersService } from './resource-servers/admin-resource-servers.service.js';
 
 /**
- * The services that the controllers of the administration API use. They live in the application of
- * the server; none has a lifecycle hook, which the second application would run once more.
+ * Services of the administration API's controllers. They belong to the application of the server;
+ * none has a lifecycle hook, which the second application would run again.
  */
 export const ADMIN_SERVICES = [
   AdminAccountsService,
   AdminActsService,
   AdminAuditService,
-  AdminAuthentication,
+  AdminAuthService,
   AdminInvitationsService,
   AdminLoginService,
+  AdminLoginsService,
+  AdminPlanService,
   AdminPolicyService,
   AdminProvidersService,
-  AdminSessions,
+  AdminResourceServersService,
+  AdminSessionsService,
 ];
 
-/** The application of the server, or a part of it: where the services are found. */
+/** The application of the server, which resolves the services. */
 export interface Services {
   get<Service>(type: Type<Service>, options: { readonly strict: false }): Service;
 }
@@ -43,11 +51,11 @@ export interface Services {
  * of one port exists on the other.
  * Routes: /admin/v1/me, /admin/v1/login and …/callback, /admin/v1/logout, /admin/v1/accounts and below,
  * /admin/v1/audit, /admin/v1/overview, /admin/v1/providers, /admin/v1/policy and …/plan,
- * /admin/v1/invitations and …/:id.
+ * /admin/v1/invitations and …/:id, /admin/v1/logins, /admin/v1/resource-servers.
  */
 @Module({})
 export class AdminApiModule {
-  /** @param server finds the services */
+  /** @param server resolves the services */
   static forRoot(server: Services): DynamicModule {
     const services = ADMIN_SERVICES.map((service): FactoryProvider => ({
       provide: service,
@@ -60,8 +68,10 @@ export class AdminApiModule {
         AdminAccountsController,
         AdminAuditController,
         AdminInvitationsController,
+        AdminLoginsController,
         AdminPolicyController,
         AdminProvidersController,
+        AdminResourceServersController,
       ],
       providers: [{ provide: APP_GUARD, useClass: AdminGuard }, ...services],
     };

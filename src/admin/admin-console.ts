@@ -1,33 +1,35 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { fileBytes, sendFile, servePageAssets } from '../common/hosted-page.js';
-import { adminConsoleHeaders } from '../common/security-headers.js';
 import {
   brandedPage,
   brandStyle,
   escapeText,
   imageSource,
   type Brand,
-} from '../policy/brand/branded-page.js';
+} from '../common/brand/branded-page.js';
+import { fileBytes, sendFile, servePageAssets } from '../common/http/hosted-page.js';
+import { adminConsoleHeaders } from '../common/http/security-headers.js';
 
 const PATH = '/admin';
 
-/** The output of `vite build`, as seen from this folder of dist and from the linked programs alike. */
+/**
+ * The output of `vite build`; the relative path is the same from dist and from the linked programs.
+ */
 const BUILT = join(import.meta.dirname, '../web/admin');
 const BASE = '<base href="/admin/" />';
 const LOGIN = '<meta name="gatehouse-admin-login" content="" />';
 
 export interface AdminConsoleOptions {
-  /** Of the deployment, its logo as the origin of this page reaches it. */
+  /** The brand of the deployment, its logo as the origin of this page reaches it. */
   readonly brand: Brand;
-  /** Of ADMIN_PORT as browsers know it: its path is the base address behind a proxy. */
+  /** URL of ADMIN_PORT for browsers: its path is the base address behind a proxy. */
   readonly publicUrl: string | null;
-  /** What the provider of administrators is called; null = they cannot log in through one. */
+  /** Name of the administrators' provider; null = they cannot log in through one. */
   readonly loginProvider: string | null;
 }
 
-/** Serves the console for administrators: its page holds no data, and needs no credentials. */
+/** Serves the console for administrators: its page contains no data and requires no credentials. */
 export async function serveAdminConsole(
   server: FastifyInstance,
   { brand, publicUrl, loginProvider }: AdminConsoleOptions,
@@ -44,7 +46,7 @@ export async function serveAdminConsole(
   }
   const style = fileBytes(Buffer.from(brandStyle(brand)), { ...headers, ...typeOf('css') });
   server.get(`${PATH}/brand.css`, (request, reply) => sendFile(request, reply, style));
-  // Relative, so that it holds behind a proxy that strips a prefix.
+  // Relative, so that it works behind a proxy that strips a prefix.
   server.get('/', (_request, reply) => reply.redirect(`${PATH.slice(1)}/`));
   await servePageAssets(server, join(BUILT, 'assets'), `${PATH}/assets/`);
 }

@@ -1,9 +1,17 @@
 import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
+import { AdministrationStorageModule } from '../storage/modules/administration-storage.module.js';
+import { AuditStorageModule } from '../storage/modules/audit-storage.module.js';
+import { LoginFlowsStorageModule } from '../storage/modules/login-flows-storage.module.js';
+import { ResourceServersStorageModule } from '../storage/modules/resource-servers-storage.module.js';
+import { SessionsStorageModule } from '../storage/modules/sessions-storage.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
-import { AdminTls } from './access/admin-tls.js';
-import { AdminTokens } from './access/admin-tokens.js';
+import { AdminTlsService } from './access/admin-tls.service.js';
+import { AdminTokensService } from './access/admin-tokens.service.js';
 import { ADMIN_SERVICES } from './admin-api.module.js';
-import { AdminListener } from './admin-listener.js';
+import { AdminListenerService } from './admin-listener.service.js';
 
 /**
  * Owns the administration of accounts over HTTP: its port, who may use it, what they see and do. Does
@@ -11,7 +19,17 @@ import { AdminListener } from './admin-listener.js';
  * Routes: none on the server's own port; AdminApiModule lists those of ADMIN_PORT.
  */
 @Module({
-  imports: [ProvidersModule],
-  providers: [...ADMIN_SERVICES, AdminListener, AdminTls, AdminTokens],
+  imports: [
+    AdministrationStorageModule,
+    AuditModule,
+    AuditStorageModule,
+    AuthModule,
+    LoginFlowsStorageModule,
+    MetricsModule,
+    ProvidersModule,
+    ResourceServersStorageModule,
+    SessionsStorageModule,
+  ],
+  providers: [...ADMIN_SERVICES, AdminListenerService, AdminTlsService, AdminTokensService],
 })
 export class AdminModule {}

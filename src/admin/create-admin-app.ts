@@ -1,40 +1,59 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServerOptions } from 'node:https';
+import { Server as TlsServer } from 'node:tls';
 import cookie from '@fastify/cookie';
 import rateLimit from '@fastify/rate-limit';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance } from 'fastify';
+import { AuditService } from '../audit/audit.service.js';
 import { addressGroup } from '../common/network/addresses.js';
-import { ErrorFilter, requestIdFrom, sendError, toAppError } from '../common/error.filter.js';
-import { AppError } from '../common/errors.js';
-import { acceptJsonOnly, refuseHeadWhereGetChanges } from '../common/request-rules.js';
-import { RequestValidationPipe } from '../common/request-validation.pipe.js';
-import { securityHeaders } from '../common/security-headers.js';
+import {
+  ErrorFilter,
+  refusalCodeOf,
+  requestIdFrom,
+  sendError,
+  toAppError,
+} from '../common/http/error.filter.js';
+import { AppError, type ErrorCode } from '../common/errors.js';
+import { releaseEndedConnections } from '../common/network/ended-connections.js';
+import { boundHandshakes } from '../common/network/pending-handshakes.js';
+import { readForwardedAddresses, trustOf } from '../common/network/trusted-proxies.js';
+import { applyRequestRules, BODY_LIMIT_BYTES } from '../common/http/request-rules.js';
+import { RequestValidationPipe } from '../common/http/request-validation.pipe.js';
+import { securityHeaders } from '../common/http/security-headers.js';
+import { AdminAuthService } from './access/admin-auth.service.js';
+import type { AdminRequest } from './access/admin-caller.js';
 import { serveAdminConsole, type AdminConsoleOptions } from './admin-console.js';
 import { AdminApiModule, type Services } from './admin-api.module.js';
 
-/** A proposed configuration is the largest body. */
-const BODY_LIMIT_BYTES = 262_144;
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const MINUTE_MS = 60_000;
 const MAX_COUNTED_ADDRESSES = 10_000;
 
+/** Refusals of a caller, not of what an administrator typed. */
+const ATTACKS: ReadonlySet<ErrorCode> = new Set([
+  ...(['missing-token', 'invalid-token', 'token-expired', 'admin-role-required'] as const),
+  ...(['origin-not-allowed', 'invalid-pending', 'not-eligible', 'rate-limited'] as const),
+]);
+
 export interface AdminAppOptions {
   /** null = plain HTTP. */
   readonly tls: ServerOptions | null;
   readonly requestsPerMinute: number;
+  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For counts. */
+  readonly trustedProxies: readonly string[];
   /** null = the API alone. */
   readonly console: AdminConsoleOptions | null;
 }
 
-/** Builds the application of the administration API and its console: everything but listening. */
+/** Builds the application of the administration API and its console, without listening. */
 export async function createAdminApp(
   server: Services,
   options: AdminAppOptions,
 ): Promise<NestFastifyApplication> {
-  const http = await createHttpServer(options);
+  const http = await createHttpServer(server, options);
   if (options.console !== null) {
     await serveAdminConsole(http, options.console);
   }
@@ -49,11 +68,13 @@ export async function createAdminApp(
 }
 
 /** No CORS: pages of other origins read nothing here. */
-async function createHttpServer({
-  tls,
-  requestsPerMinute,
-}: AdminAppOptions): Promise<FastifyInstance> {
+async function createHttpServer(
+  services: Services,
+  { tls, requestsPerMinute, trustedProxies }: AdminAppOptions,
+): Promise<FastifyInstance> {
+  const isTrusted = trustOf(trustedProxies);
   const common = {
+    trustProxy: isTrusted,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
@@ -69,6 +90,20 @@ async function createHttpServer({
       ? fastify({ ...common, http: limits })
       : fastify({ ...common, https: { ...tls, ...limits } })
   ) as FastifyInstance;
+  readForwardedAddresses(server, isTrusted);
+  addAnswerHeaders(server);
+  countRefusals(server, services.get(AuditService, { strict: false }));
+  await server.register(cookie);
+  await limitCallers(server, services.get(AdminAuthService, { strict: false }), requestsPerMinute);
+  if (server.server instanceof TlsServer) {
+    boundHandshakes(server.server);
+  }
+  releaseEndedConnections(server.server);
+  applyRequestRules(server);
+  return server;
+}
+
+function addAnswerHeaders(server: FastifyInstance): void {
   const { answers } = securityHeaders();
   server.addHook('onRequest', (request, reply, done) => {
     void reply
@@ -76,16 +111,34 @@ async function createHttpServer({
       .header('x-request-id', request.id);
     done();
   });
-  await server.register(cookie);
+}
+
+/** A hook, because no filter runs for what the limit of an address refuses. */
+function countRefusals(server: FastifyInstance, audit: AuditService): void {
+  server.addHook('onResponse', (request: AdminRequest, _reply, done) => {
+    const code = refusalCodeOf(request);
+    if (code !== undefined && ATTACKS.has(code)) {
+      audit.refuseCall(code, addressGroup(request.ip), request.admin?.name ?? null);
+    }
+    done();
+  });
+}
+
+/** Refused calls of an address must not use up the limit of its administrators. */
+async function limitCallers(
+  server: FastifyInstance,
+  authentication: AdminAuthService,
+  max: number,
+): Promise<void> {
   await server.register(rateLimit, {
-    max: requestsPerMinute,
+    max,
     timeWindow: MINUTE_MS,
     cache: MAX_COUNTED_ADDRESSES,
-    keyGenerator: ({ ip }) => addressGroup(ip),
+    keyGenerator: (request) => {
+      const [caller, address] = [authentication.limitKeyOf(request), addressGroup(request.ip)];
+      return caller === null ? address : `${address} ${caller}`;
+    },
     errorResponseBuilder: (_request, { ttl }) =>
       new AppError('rate-limited', { retryAfterSeconds: Math.ceil(ttl / 1000) }),
   });
-  refuseHeadWhereGetChanges(server);
-  acceptJsonOnly(server);
-  return server;
 }

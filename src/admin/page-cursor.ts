@@ -4,14 +4,14 @@ import { parseJson } from '../common/parse-json.js';
 
 const MAX_LENGTH = 2048;
 
-/** A position as clients keep it between two pages: opaque to them. null = there is no next page. */
+/** Encodes a position as an opaque text for clients. null = there is no next page. */
 export function writeCursor(position: object | null): string | null {
   return position && Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
 /**
- * @param schema of what {@link writeCursor} was given
- * @throws AppError `invalid-request` for a text that this server did not make
+ * @param schema of the position passed to {@link writeCursor}
+ * @throws AppError `invalid-request` for a text that this server did not create
  */
 export function readCursor<Position>(
   cursor: string | undefined,

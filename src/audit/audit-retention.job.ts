@@ -2,14 +2,13 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { BatchDeletion } from '../common/batch-deletion.js';
-import { Clock } from '../common/clock.js';
+import { Clock } from '../common/runtime/clock.js';
 import { auditConfig } from '../config/metrics.config.js';
 import { AuditRepository } from '../storage/repositories/audit.repository.js';
 
 const EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** Deletes audit events that are older than they are to be kept. */
 @Injectable()
 export class AuditRetentionJob extends BatchDeletion {
   constructor(
@@ -17,10 +16,11 @@ export class AuditRetentionJob extends BatchDeletion {
     clock: Clock,
     @Inject(auditConfig.KEY) audit: ConfigType<typeof auditConfig>,
   ) {
-    super(
-      () => events.deleteUntil(new Date(clock.now() - audit.retentionDays * DAY_MS)),
-      new Logger(AuditRetentionJob.name),
-    );
+    super(async () => {
+      const daysAgo = (days: number): Date => new Date(clock.now() - days * DAY_MS);
+      const isMore = await events.deleteUntil(daysAgo(audit.retentionDays));
+      return (await events.deleteRefusalsUntil(daysAgo(audit.refusedLoginsDays))) || isMore;
+    }, new Logger(AuditRetentionJob.name));
   }
 
   @Interval(EVERY_MS)

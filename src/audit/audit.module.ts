@@ -1,11 +1,16 @@
-import { Global, Module } from '@nestjs/common';
-import { AuditLog } from './audit-log.js';
+import { Module } from '@nestjs/common';
+import { AuditStorageModule } from '../storage/modules/audit-storage.module.js';
+import { AuditService } from './audit.service.js';
 import { AuditRetentionJob } from './audit-retention.job.js';
+import { RefusedPeopleService } from './refused-people.service.js';
 
 /**
- * Owns the audit log: log lines, the count of refused logins, and the retention of rows. Does not own
- * the rows of changes: a repository stores them in the transaction of the change.
+ * Owns the audit log, the refused people and the retention of rows. Does not own the rows of
+ * changes: a repository stores them in the transaction of the change.
  */
-@Global()
-@Module({ providers: [AuditLog, AuditRetentionJob], exports: [AuditLog] })
+@Module({
+  imports: [AuditStorageModule],
+  providers: [AuditService, AuditRetentionJob, RefusedPeopleService],
+  exports: [AuditService, RefusedPeopleService],
+})
 export class AuditModule {}

@@ -1,38 +1,45 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { Server as NetServer, type Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
-import { pollUntil } from '../common/poll-until.js';
+import { LISTEN_BACKLOG } from '../common/network/backlog.js';
+import { pollUntil } from '../common/runtime/poll-until.js';
+import { Timers } from '../common/runtime/timers.js';
 import { httpConfig } from '../config/http.config.js';
-import { LiveConnections } from '../updates/live-connections.js';
+import { LiveConnectionsService } from '../updates/live-connections.service.js';
 import { HealthService } from './health.service.js';
 
 /** Time for load balancers to use the connections they keep once more, and to see them end. */
 const KEEP_ALIVE_MS = 300;
+/** Time for the first request of a connection that was accepted while draining. */
+const FIRST_REQUEST_MS = 2000;
 /** Live connections may take this share of the grace period; requests get the rest. */
 const LARGEST_SHARE = 0.6;
 
 /**
- * Drains the process before anything else stops: Nest runs `onModuleDestroy` ahead of every other
- * hook of a shutdown, and it waits for it.
+ * Drains the process before anything else stops: Nest awaits `onModuleDestroy` ahead of the other
+ * hooks.
  */
 @Injectable()
 export class DrainService implements OnModuleInit, OnModuleDestroy {
   private isDraining = false;
   private readonly underWay = new Set<ServerResponse>();
+  /** Connections that were accepted while draining and have sent no request yet. */
+  private readonly unused = new Set<Socket>();
 
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly health: HealthService,
-    private readonly connections: LiveConnections,
+    private readonly connections: LiveConnectionsService,
+    private readonly timers: Timers,
     @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
   ) {}
 
   /**
-   * Watches requests. While draining each answer ends its connection: closing an idle connection
-   * could meet a request on its way.
+   * While draining each answer ends its connection: closing an idle one could meet a request on its
+   * way.
    */
   onModuleInit(): void {
     const { underWay } = this;
@@ -40,18 +47,19 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
       underWay.delete(this);
     };
     // Ahead of every handler: an answer that was sent takes no more headers.
-    this.server.prependListener('request', (_request, response) => {
+    this.server.prependListener('request', (request, response) => {
       // Not `once`: the event comes once, and wrapping the listener costs every request a microsecond.
       underWay.add(response.on('close', forget));
       if (this.isDraining) {
+        this.unused.delete(request.socket);
         endConnection(response);
       }
     });
   }
 
   /**
-   * Reports the process as not ready and refuses new live connections; closes the open ones in
-   * waves while requests are served; then takes no new connections and waits for the open requests.
+   * Refuses new live connections and closes the open ones in waves while requests are served. Then
+   * takes no new connections, and waits for the open requests.
    */
   async onModuleDestroy(): Promise<void> {
     if (!this.server.listening) {
@@ -62,20 +70,46 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
     this.health.startDraining();
     const { shutdownGraceMs, shutdownSpreadMs } = this.config;
     const spreadMs = Math.min(shutdownSpreadMs, shutdownGraceMs * LARGEST_SHARE);
-    await Promise.all([this.connections.drain(spreadMs), sleep(KEEP_ALIVE_MS)]);
+    this.watchNewConnections();
+    await Promise.all([this.connections.drain(spreadMs), this.timers.sleep(KEEP_ALIVE_MS)]);
     await this.finishRequests();
+  }
+
+  private watchNewConnections(): void {
+    const { server, unused } = this;
+    const event = server instanceof TlsServer ? 'secureConnection' : 'connection';
+    server.on(event, (socket: Socket) => {
+      unused.add(socket);
+      socket.once('close', () => unused.delete(socket));
+    });
   }
 
   private async finishRequests(): Promise<void> {
     const { server } = this;
-    // Right after new connections were accepted: connections still in the queue would be reset, and
-    // a balancer does not send a POST that may have arrived to another server.
-    await setImmediate();
+    await this.acceptQueued();
     // http.Server.close cuts idle connections at the same moment.
     NetServer.prototype.close.call(server);
-    await sleep(KEEP_ALIVE_MS);
-    await pollUntil(() => this.underWay.size === 0);
+    await this.timers.sleep(KEEP_ALIVE_MS);
+    // A timer that is late runs before the requests that arrived in the meantime are read.
+    await this.timers.nextTurn();
+    await pollUntil(this.timers, () => this.unused.size === 0, FIRST_REQUEST_MS);
+    await pollUntil(this.timers, () => this.underWay.size === 0);
     server.closeAllConnections();
+  }
+
+  /**
+   * Accepts the connections in the queue, one in each turn of the event loop. To close the server
+   * would reset them, and a balancer does not send a POST that may have arrived to another server.
+   */
+  private async acceptQueued(): Promise<void> {
+    let accepted = 0;
+    const count = (): void => void (accepted += 1);
+    this.server.on('connection', count);
+    for (let before = -1, turn = 0; accepted !== before && turn < LISTEN_BACKLOG; turn += 1) {
+      before = accepted;
+      await this.timers.nextTurn();
+    }
+    this.server.off('connection', count);
   }
 
   private get server(): HttpServer {

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '../common/clock.js';
-import { Database } from '../storage/database.js';
-import { REDIS, type RedisConnections } from '../storage/redis/redis-connections.js';
-import { StorageLifecycle } from '../storage/storage-lifecycle.js';
+import { Clock } from '../common/runtime/clock.js';
+import { DatabaseService } from '../storage/database.service.js';
+import { REDIS, type RedisService } from '../storage/redis/redis.service.js';
+import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
 
-/** An answer of the database is reused for this long: several probes make one statement. */
+/** Several probes make one statement. */
 const FRESH_MS = 500;
 
 @Injectable()
@@ -13,13 +13,12 @@ export class HealthService {
   private probe: { readonly startedAt: number; readonly state: Promise<string> } | null = null;
 
   constructor(
-    private readonly database: Database,
-    private readonly storage: StorageLifecycle,
+    private readonly database: DatabaseService,
+    private readonly storage: StorageLifecycleService,
     private readonly clock: Clock,
-    @Inject(REDIS) private readonly redis: RedisConnections | null,
+    @Inject(REDIS) private readonly redis: RedisService | null,
   ) {}
 
-  /** From now on the process reports that it takes no more requests. */
   startDraining(): void {
     this.isDraining = true;
   }
@@ -36,6 +35,14 @@ export class HealthService {
         ...(this.redis && { redis: this.redis.isReady ? 'ready' : 'away' }),
       },
     };
+  }
+
+  /** `up` is about the answers of the dependency, not about its schema or its data. */
+  async dependencies(): Promise<{ readonly name: string; readonly isUp: boolean }[]> {
+    const isUp = !['connecting', 'away'].includes(await this.databaseState());
+    const { redis } = this;
+    const database = { name: 'database', isUp };
+    return redis === null ? [database] : [database, { name: 'redis', isUp: redis.isReady }];
   }
 
   private async databaseState(): Promise<string> {

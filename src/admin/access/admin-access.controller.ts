@@ -1,11 +1,18 @@
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ChangesState } from '../../common/request-rules.js';
+import { ChangesState } from '../../common/http/request-rules.js';
 import { Answers, Refuses, SuccessDto } from '../../common/route-docs.js';
-import { Admin, ADMIN_ROLES, OpenToAll, type AdminCaller, type AdminRole } from './admin-caller.js';
+import {
+  Admin,
+  ADMIN_ROLES,
+  OpenToAll,
+  type AdminCaller,
+  type AdminOrigin,
+  type AdminRole,
+} from './admin-caller.js';
 import { AdminLoginService } from './admin-login.service.js';
-import { AdminSessions } from './admin-sessions.js';
+import { AdminSessionsService } from './admin-sessions.service.js';
 
 class AdminCallerDto {
   @ApiProperty({ description: 'The name in the audit trail.' }) name!: string;
@@ -18,14 +25,14 @@ class AdminCallerDto {
 export class AdminAccessController {
   constructor(
     private readonly logins: AdminLoginService,
-    private readonly sessions: AdminSessions,
+    private readonly sessions: AdminSessionsService,
   ) {}
 
   @ApiOperation({ summary: 'The caller: name and role.' })
   @Get('me')
   @Answers(AdminCallerDto)
-  me(@Admin() caller: AdminCaller): AdminCallerDto {
-    return caller;
+  me(@Admin() { name, role, method }: AdminOrigin): AdminCallerDto {
+    return { name, role, method };
   }
 
   @ApiOperation({ summary: 'Redirects a browser to the provider of administrators.' })
@@ -46,7 +53,7 @@ export class AdminAccessController {
   @Refuses('not-found', 'invalid-pending', 'not-eligible', 'unavailable')
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.logins.finish(request, reply);
-    // Relative, so that it holds behind a proxy that strips a prefix.
+    // Relative, so that it works behind a proxy that strips a prefix.
     await reply.redirect('../../../', 302);
   }
 

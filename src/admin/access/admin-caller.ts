@@ -1,42 +1,52 @@
-import { createParamDecorator, SetMetadata, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { OperatorName } from '../../policy/audit-event.js';
 
-/** `read` sees everything; `operate` also acts. */
+/** `read` allows all reads; `operate` also allows changes. */
 export const ADMIN_ROLES = ['read', 'operate'] as const;
 
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
 /** An administrator whose credentials were accepted. */
 export interface AdminCaller {
-  /** The name in the audit trail. */
+  /** Name in the audit log. */
   readonly name: OperatorName;
   readonly role: AdminRole;
   readonly method: 'token' | 'certificate' | 'login';
 }
 
+/** The caller of a request, for the audit trail. */
+export interface AdminOrigin extends AdminCaller {
+  /** Address of the client, as the trusted proxies report it. */
+  readonly address: string;
+}
+
 /** A request that passed the guard. */
 export interface AdminRequest extends FastifyRequest {
-  admin?: AdminCaller;
+  admin?: AdminOrigin;
 }
 
-const ADMIN_ACCESS = 'gatehouse:admin-access';
-
-/** What a route requires; `read` where nothing is declared. */
+/** The role that a route requires; `read` where nothing is declared. */
 export type AdminAccess = AdminRole | 'public';
 
-/** A route that acts: it refuses the role `read`. */
-export const Operates = (): MethodDecorator => SetMetadata(ADMIN_ACCESS, 'operate');
+const RequiredRole = Reflector.createDecorator<AdminAccess>();
 
-/** Opts a route out of authentication: the two steps of a login. */
-export const OpenToAll = (): MethodDecorator => SetMetadata(ADMIN_ACCESS, 'public');
+/** Marks a route that makes changes: it refuses the role `read`. */
+export const Operates = (): MethodDecorator => RequiredRole('operate');
 
-/** What the handler of a route requires. */
-export function adminAccessOf(handler: object): AdminAccess {
-  return (Reflect.getMetadata(ADMIN_ACCESS, handler) as AdminAccess | undefined) ?? 'read';
+/** Opts the two steps of a login out of authentication. */
+export const OpenToAll = (): MethodDecorator => RequiredRole('public');
+
+/** The role that the handler of a route requires. */
+export function adminAccessOf(
+  reflector: Reflector,
+  handler: ReturnType<ExecutionContext['getHandler']>,
+): AdminAccess {
+  return reflector.getAllAndOverride(RequiredRole, [handler]) ?? 'read';
 }
 
-/** The {@link AdminCaller} of a request. */
+/** The {@link AdminOrigin} of a request. */
 export const Admin = createParamDecorator((_data: unknown, context: ExecutionContext) => {
   const { admin } = context.switchToHttp().getRequest<AdminRequest>();
   if (admin === undefined) {

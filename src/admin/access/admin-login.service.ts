@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Clock } from '../../common/clock.js';
+import { RefusedPeopleService } from '../../audit/refused-people.service.js';
 import { AppError } from '../../common/errors.js';
-import { randomSecret } from '../../common/random-secret.js';
+import { Runtime } from '../../common/runtime/runtime.js';
 import { adminConfig } from '../../config/admin.config.js';
 import { toOperatorName } from '../../policy/audit-event.js';
 import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
@@ -13,10 +13,10 @@ import {
   type IdentityProvider,
   type ProviderProfile,
 } from '../../providers/identity-provider.js';
-import { ProviderRegistry } from '../../providers/provider-registry.js';
+import { ProviderRegistry } from '../../providers/provider.registry.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import type { AdminCaller, AdminRole } from './admin-caller.js';
-import { AdminSessions, cookieName } from './admin-sessions.js';
+import { AdminSessionsService, cookieName } from './admin-sessions.service.js';
 
 export const CALLBACK_PATH = '/admin/v1/login/callback';
 const LIFETIME_MS = 10 * 60_000;
@@ -25,7 +25,10 @@ interface LoginContents {
   readonly nonce: string;
   readonly codeVerifier: string;
   readonly redirectUri: string;
-  /** SHA-256 of the secret in the cookie of the browser that began: no other one may finish. */
+  /**
+   * SHA-256 of the secret in the cookie of the browser that started the login: no other browser may
+   * finish it.
+   */
   readonly browserHash: string;
 }
 
@@ -38,8 +41,9 @@ export class AdminLoginService {
   constructor(
     private readonly providers: ProviderRegistry,
     private readonly flows: ExternalFlowRepository,
-    private readonly sessions: AdminSessions,
-    private readonly clock: Clock,
+    private readonly sessions: AdminSessionsService,
+    private readonly refusals: RefusedPeopleService,
+    private readonly runtime: Runtime,
     @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
   ) {
     this.cookie = cookieName('login', this.sessions.isSecure);
@@ -48,27 +52,28 @@ export class AdminLoginService {
   /** @returns the address of the provider. @throws AppError `not-found`, `unavailable` */
   async start(reply: FastifyReply): Promise<string> {
     const { provider, publicUrl } = this.known();
-    const [state, browser] = [randomSecret(), randomSecret()];
+    const { clock, random } = this.runtime;
+    const [state, browser] = [random.secret(), random.secret()];
     const kept = {
       redirectUri: `${publicUrl}${CALLBACK_PATH}`,
-      ...{ nonce: randomSecret(), codeVerifier: randomSecret() },
+      ...{ nonce: random.secret(), codeVerifier: random.secret() },
     };
     const url = await provider.authorizationUrl({ ...kept, state }).catch((error: unknown) => {
       throw toRefusal(error, provider.id);
     });
     const contents: LoginContents = { ...kept, browserHash: hashOf(browser) };
-    const expiresAt = new Date(this.clock.now() + LIFETIME_MS);
+    const expiresAt = new Date(clock.now() + LIFETIME_MS);
     await this.flows.add('admin-login', state, contents, expiresAt);
     void reply.setCookie(this.cookie, browser, {
       ...{ httpOnly: true, secure: this.sessions.isSecure, path: '/' },
-      // The provider sends the browser back: a strict cookie would stay behind.
+      // The redirect comes from the provider, with which browsers do not send a strict cookie.
       ...{ sameSite: 'lax', maxAge: LIFETIME_MS / 1000 },
     });
     return url.href;
   }
 
   /**
-   * Begins the session of an administrator, once the provider has confirmed the login.
+   * Starts the session of an administrator after the provider has confirmed the login.
    *
    * @throws AppError `not-found`, `invalid-pending`, `not-eligible`, `unavailable`
    */
@@ -76,9 +81,12 @@ export class AdminLoginService {
     const { provider } = this.known();
     const search = request.url.slice(request.url.indexOf('?'));
     const state = new URLSearchParams(search).get('state') ?? '';
-    const now = new Date(this.clock.now());
-    const flow = await this.flows.take<LoginContents>('admin-login', state, now);
-    if (flow === null || hashOf(request.cookies[this.cookie] ?? '') !== flow.browserHash) {
+    const now = new Date(this.runtime.clock.now());
+    const browserHash = hashOf(request.cookies[this.cookie] ?? '');
+    const flow = await this.flows.takeChecked<LoginContents>('admin-login', state, now, (login) =>
+      requireBrowser(login, browserHash),
+    );
+    if (flow === null) {
       throw new AppError('invalid-pending');
     }
     const callback = new URL(flow.redirectUri);
@@ -89,22 +97,26 @@ export class AdminLoginService {
         throw toRefusal(error, provider.id);
       });
     const caller = this.callerFor(provider.id, profile);
+    const address = request.ip;
     if (caller === null) {
       this.logger.warn({ msg: 'login of an administrator refused', provider: provider.id });
+      const reason = 'group_missing';
+      const refusal = { provider: provider.id, ...profile, address, reason };
+      await this.refusals.add(refusal, 'admin-login-refused');
       throw new AppError('not-eligible', { provider: provider.id });
     }
     void reply.clearCookie(this.cookie, { path: '/', secure: this.sessions.isSecure });
-    await this.sessions.begin(caller, reply);
+    await this.sessions.begin(caller, { provider: provider.id, address }, reply);
     this.logger.log({ msg: 'administrator logged in', name: caller.name, role: caller.role });
   }
 
-  /** null for a person in none of the groups. */
+  /** Returns null for a person in none of the groups. */
   private callerFor(provider: string, { subject, facts }: ProviderProfile): AdminCaller | null {
     const { operateGroups, readGroups } = this.config.login;
     const isIn = (groups: readonly string[]): boolean => groups.some((one) => isMember(facts, one));
     const read = isIn(readGroups) ? 'read' : null;
     const role: AdminRole | null = isIn(operateGroups) ? 'operate' : read;
-    // A login is text that people may choose; an address that is not verified as well.
+    // People may choose their login, and an unverified address.
     const named = (facts.emailVerified ? facts.email : null) ?? subject;
     const name = toOperatorName(`${provider}:${named}`) ?? toOperatorName(`${provider}:${subject}`);
     return role && name && { name, role, method: 'login' };
@@ -117,6 +129,13 @@ export class AdminLoginService {
       throw new AppError('not-found');
     }
     return { provider, publicUrl };
+  }
+}
+
+/** A stranger who has read `state` must not end the login that it belongs to. */
+function requireBrowser(login: LoginContents, browserHash: string): void {
+  if (login.browserHash !== browserHash) {
+    throw new AppError('invalid-pending');
   }
 }
 

@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../common/errors.js';
 
-/** Pages on other origins cannot send it without a preflight, which is never granted. */
+/** Pages on other origins cannot send this header without a preflight, which is never granted. */
 export const ADMIN_REQUEST_HEADER = 'x-gatehouse-admin';
 
 /**
- * Refuses what a page on another origin made a browser send, also where its credentials (a cookie, a
- * certificate) are good.
+ * Refuses requests that a page on another origin caused, even with valid credentials (a cookie, a
+ * certificate).
  *
- * @param publicUrl the address of the port as browsers know it; null = what the request names
- * @param isAmbient whether the browser adds the credentials by itself
+ * @param publicUrl the address of the port in browsers; null = that of the request
+ * @param isAmbient true if the browser adds the credentials by itself
  * @throws AppError `origin-not-allowed`
  */
 export function requireOwnOrigin(
@@ -22,7 +22,7 @@ export function requireOwnOrigin(
   const isForeignHost = publicUrl !== null && isAmbient && host !== own.host;
   const isForeignOrigin = origin !== undefined && origin !== own.origin;
   const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none';
-  // A GET changes nothing, and nothing that it answers can be read by another origin.
+  // A GET changes nothing, and other origins cannot read its answer.
   const needsHeader = isAmbient && request.method !== 'GET';
   const lacksHeader = needsHeader && request.headers[ADMIN_REQUEST_HEADER] === undefined;
   if (isForeignHost || isForeignOrigin || isForeignSite || lacksHeader) {

@@ -1,7 +1,8 @@
-import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { IdParam } from '../../common/http/id-param.js';
 import { Answers, Refuses } from '../../common/route-docs.js';
-import { Admin, Operates, type AdminCaller } from '../access/admin-caller.js';
+import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
 import {
   AccountPageDto,
   AccountQueryDto,
@@ -20,7 +21,7 @@ export class AdminAccountsController {
     private readonly acts: AdminActsService,
   ) {}
 
-  @ApiOperation({ summary: 'Accounts, page by page.' })
+  @ApiOperation({ summary: 'Accounts, page by page, the last seen ones first.' })
   @Get()
   @Answers(AccountPageDto)
   search(@Query() query: AccountQueryDto): Promise<AccountPageDto> {
@@ -31,7 +32,7 @@ export class AdminAccountsController {
   @Get(':id')
   @Answers(AdministeredAccountDto)
   @Refuses('not-found')
-  find(@Param('id') id: string): Promise<AdministeredAccountDto> {
+  find(@IdParam() id: string): Promise<AdministeredAccountDto> {
     return this.accounts.find(id);
   }
 
@@ -43,8 +44,8 @@ export class AdminAccountsController {
   @Answers(ActAnswerDto)
   @Refuses('not-found')
   disable(
-    @Admin() caller: AdminCaller,
-    @Param('id') id: string,
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
     return this.acts.act('account-disabled', id, caller, reason);
@@ -56,8 +57,8 @@ export class AdminAccountsController {
   @Answers(ActAnswerDto)
   @Refuses('not-found')
   enable(
-    @Admin() caller: AdminCaller,
-    @Param('id') id: string,
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
     return this.acts.act('account-enabled', id, caller, reason);
@@ -69,8 +70,8 @@ export class AdminAccountsController {
   @Answers(ActAnswerDto)
   @Refuses('not-found')
   revoke(
-    @Admin() caller: AdminCaller,
-    @Param('id') id: string,
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
     return this.acts.act('all-tokens-revoked', id, caller, reason);
@@ -82,8 +83,8 @@ export class AdminAccountsController {
   @Answers(ActAnswerDto)
   @Refuses('not-found')
   recheck(
-    @Admin() caller: AdminCaller,
-    @Param('id') id: string,
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
     return this.acts.act('recheck-requested', id, caller, reason);
@@ -95,8 +96,8 @@ export class AdminAccountsController {
   @Answers(ActAnswerDto)
   @Refuses('not-found')
   remove(
-    @Admin() caller: AdminCaller,
-    @Param('id') id: string,
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
     return this.acts.act('account-deleted', id, caller, reason);
@@ -108,9 +109,9 @@ export class AdminAccountsController {
   @Answers(ActAnswerDto)
   @Refuses('not-found')
   endSession(
-    @Admin() caller: AdminCaller,
-    @Param('id') id: string,
-    @Param('sessionId') sessionId: string,
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
+    @IdParam('sessionId') sessionId: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
     return this.acts.endSession(id, sessionId, caller, reason);

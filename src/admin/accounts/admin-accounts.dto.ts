@@ -12,6 +12,7 @@ import {
   Min,
 } from 'class-validator';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
+import { StatementDto } from '../statement.dto.js';
 import type { EligibilityStatus } from '../../policy/eligibility/eligibility.js';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
 import {
@@ -23,13 +24,14 @@ const TIME = 'Unix milliseconds.';
 const TIME_OR_NULL = { nullable: true, type: Number, description: TIME } as const;
 const TEXT_OR_NULL = { nullable: true, type: String } as const;
 
-/** PostgreSQL has no text with the character NUL. */
+/** PostgreSQL text cannot contain the character NUL. */
 const WITHOUT_CONTROLS = /^[^\p{Cc}]*$/u;
 
 export class AccountQueryDto {
   @ApiProperty({
     required: false,
-    description: 'An id, or the beginning of a login, an e-mail address or a certificate subject.',
+    description:
+      'An id, or a part of a login, an e-mail address or a certificate subject, in any case.',
   })
   @IsOptional()
   @IsString()
@@ -63,10 +65,10 @@ export class AccountQueryDto {
   cursor?: string;
 }
 
-/** Why an administrator acts. */
+/** The reason for an administrator's action. */
 export class ReasonDto {
   @ApiProperty({ minLength: 1, maxLength: 200, description: 'Kept in the audit trail.' })
-  // The one nearest to the field is checked first.
+  // The decorator nearest to the field is checked first.
   @Matches(WITHOUT_CONTROLS, { message: 'reason must not have control characters' })
   @Length(1, 200)
   @Matches(/\S/, { message: 'reason must say why' })
@@ -97,8 +99,8 @@ class AccountFactsDto {
   @ApiProperty({ enum: ['e2ee', 'plain'] }) encryptionMode!: AccountMode;
   @ApiProperty({ type: [AdminIdentityDto] }) identities!: readonly AdminIdentityDto[];
 
-  @ApiProperty({ ...TIME_OR_NULL, description: 'Of its sessions, right to five minutes.' })
-  lastSeenAt!: number | null;
+  @ApiProperty({ description: 'The newest use of a session, right to five minutes.' })
+  lastSeenAt!: number;
 }
 
 export class ListedAccountDto extends AccountFactsDto {
@@ -106,12 +108,13 @@ export class ListedAccountDto extends AccountFactsDto {
 }
 
 export class AccountPageDto {
-  @ApiProperty({ type: [ListedAccountDto] }) accounts!: readonly ListedAccountDto[];
+  @ApiProperty({ type: [ListedAccountDto], description: 'The last seen ones first.' })
+  accounts!: readonly ListedAccountDto[];
 
-  @ApiProperty({
-    ...TEXT_OR_NULL,
-    description: 'null = the last page. A page before it may have few accounts, or none.',
-  })
+  @ApiProperty({ description: 'How many match, on all pages; 100001 = more than 100000.' })
+  total!: number;
+
+  @ApiProperty({ ...TEXT_OR_NULL, description: 'null = the last page.' })
   cursor!: string | null;
 }
 
@@ -156,6 +159,26 @@ class ExplainedProviderDto {
   verdict!: object | null;
 
   @ApiProperty({ type: [String] }) sentences!: readonly string[];
+
+  @ApiProperty({ type: [StatementDto], description: 'The same sentences, to translate.' })
+  statements!: readonly StatementDto[];
+}
+
+class ExplainedResourceServerDto {
+  @ApiProperty() id!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty() resource!: string;
+  @ApiProperty({ description: 'Whether sessions of the account get its tokens.' })
+  isAllowed!: boolean;
+
+  @ApiProperty({ ...TEXT_OR_NULL, description: 'The code of the refusal.' })
+  code!: string | null;
+
+  @ApiProperty({ ...TEXT_OR_NULL, description: 'The provider that the refusal is about.' })
+  provider!: string | null;
+
+  @ApiProperty() sentence!: string;
+  @ApiProperty({ description: 'The same sentence, to translate.' }) statement!: StatementDto;
 }
 
 export class AccountExplanationDto {
@@ -170,8 +193,14 @@ export class AccountExplanationDto {
   @ApiProperty({ type: [String], description: 'The decision in words.' })
   reasons!: readonly string[];
 
+  @ApiProperty({ type: [StatementDto], description: 'The same reasons, to translate.' })
+  statements!: readonly StatementDto[];
+
   @ApiProperty({ type: [ExplainedLoginDto] }) logins!: readonly ExplainedLoginDto[];
   @ApiProperty({ type: [ExplainedProviderDto] }) providers!: readonly ExplainedProviderDto[];
+
+  @ApiProperty({ type: [ExplainedResourceServerDto], description: 'Empty without backends.' })
+  resourceServers!: readonly ExplainedResourceServerDto[];
 }
 
 export class AdministeredAccountDto extends AccountFactsDto {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import * as v from 'valibot';
-import { Admission } from '../../auth/admission.js';
-import { Clock } from '../../common/clock.js';
+import { AdmissionService } from '../../auth/admission.service.js';
+import { Clock } from '../../common/runtime/clock.js';
+import { isUuid, UUID } from '../../common/uuid.js';
 import { AppError } from '../../common/errors.js';
 import { explainAccount } from '../../policy/findings/explain-account.js';
 import {
@@ -9,7 +10,10 @@ import {
   type AdministeredAccount,
   type AdministeredIdentity,
 } from '../../storage/repositories/account-admin.repository.js';
-import { AccountSearchRepository } from '../../storage/repositories/account-search.repository.js';
+import {
+  AccountSearchRepository,
+  type CountedAccountPage,
+} from '../../storage/repositories/account-search.repository.js';
 import { SessionRepository } from '../../storage/repositories/session.repository.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
 import type {
@@ -19,31 +23,28 @@ import type {
   AdministeredAccountDto,
 } from './admin-accounts.dto.js';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** PostgreSQL has no text with the character NUL. */
 const POSITION = v.object({
-  key: v.pipe(v.string(), v.excludes('\0')),
-  id: v.pipe(v.string(), v.regex(UUID)),
+  key: v.pipe(v.string(), v.regex(/^\d{1,16}$/)),
+  id: UUID,
 });
 
-/** What administrators see of accounts. */
+/** Accounts as administrators see them. */
 @Injectable()
 export class AdminAccountsService {
   constructor(
     private readonly accounts: AccountAdminRepository,
     private readonly searches: AccountSearchRepository,
     private readonly sessions: SessionRepository,
-    private readonly admission: Admission,
+    private readonly admission: AdmissionService,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws AppError `invalid-request` for a cursor of something else */
+  /** @throws AppError `invalid-request` for an invalid cursor */
   async search({ query, cursor, limit, ...filter }: AccountQueryDto): Promise<AccountPageDto> {
     const after = readCursor(cursor, POSITION);
-    const isId = query !== undefined && UUID.test(query);
-    const { accounts, next } = isId
-      ? { accounts: await this.accounts.inOrder([query]), next: null }
+    const isId = query !== undefined && isUuid(query);
+    const { accounts, next, total } = isId
+      ? await this.byId(query)
       : await this.searches.page({ ...filter, text: query }, after, limit);
     const ids = accounts.map(({ id }) => id);
     const activity = await this.sessions.activityOf(ids, new Date(this.clock.now()));
@@ -51,24 +52,30 @@ export class AdminAccountsService {
       accounts: accounts.map((account) => ({
         ...factsOf(account),
         sessions: activity.get(account.id)?.sessions ?? 0,
-        lastSeenAt: activity.get(account.id)?.lastSeenAt ?? null,
+        lastSeenAt: activity.get(account.id)?.lastSeenAt ?? account.createdAt,
       })),
+      total,
       cursor: writeCursor(next),
     };
   }
 
+  private async byId(id: string): Promise<CountedAccountPage> {
+    const accounts = await this.accounts.inOrder([id]);
+    return { accounts, next: null, total: accounts.length };
+  }
+
   /** @throws AppError `not-found` */
   async find(id: string): Promise<AdministeredAccountDto> {
-    const account = UUID.test(id) ? await this.accounts.find(id) : null;
+    const account = await this.accounts.find(id);
     if (account === null) {
       throw new AppError('not-found');
     }
     const now = this.clock.now();
     const sessions = await this.sessions.list(account.id, new Date(now));
-    const lastSeen = sessions.map(({ lastSeenAt }) => lastSeenAt);
+    const activity = await this.sessions.activityOf([id], new Date(now));
     return {
       ...factsOf(account),
-      lastSeenAt: lastSeen.length === 0 ? null : Math.max(...lastSeen),
+      lastSeenAt: activity.get(id)?.lastSeenAt ?? account.createdAt,
       sessions: sessions.map(({ clientName: name, clientPlatform: platform, ...session }) => ({
         ...session,
         client: { name, platform },

@@ -1,33 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../audit/audit-log.js';
-import { IdentityEvents, type AccessChange } from '../../auth/identity-events.js';
-import { Clock } from '../../common/clock.js';
+import { AuditService } from '../../audit/audit.service.js';
+import { IdentityEvents, type AccessChange } from '../../auth/identity.events.js';
+import { Clock } from '../../common/runtime/clock.js';
 import { AppError } from '../../common/errors.js';
 import {
   AccountAdminRepository,
   type AdminAct,
 } from '../../storage/repositories/account-admin.repository.js';
-import { SessionRepository } from '../../storage/repositories/session.repository.js';
-import type { AdminCaller } from '../access/admin-caller.js';
+import { SessionEndRepository } from '../../storage/repositories/session-end.repository.js';
+import type { AdminOrigin } from '../access/admin-caller.js';
 import type { ActAnswerDto } from './admin-accounts.dto.js';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Of a disabled or deleted account, or one whose tokens were revoked, live connections end. */
+/** Refusal codes that end live connections, by act. */
 const CLOSES: Readonly<Partial<Record<AdminAct, AccessChange['closes']>>> = {
   'account-disabled': 'account-disabled',
   'all-tokens-revoked': 'token-revoked',
   'account-deleted': 'token-revoked',
 };
 
-/** What administrators do to accounts: stored first, then announced to every replica. */
+/** Acts of administrators on accounts: stored first, then announced to every replica. */
 @Injectable()
 export class AdminActsService {
   constructor(
     private readonly accounts: AccountAdminRepository,
-    private readonly sessions: SessionRepository,
+    private readonly sessions: SessionEndRepository,
     private readonly events: IdentityEvents,
-    private readonly audit: AuditLog,
+    private readonly audit: AuditService,
     private readonly clock: Clock,
   ) {}
 
@@ -35,27 +33,23 @@ export class AdminActsService {
   async act(
     act: AdminAct,
     accountId: string,
-    { name: actor }: AdminCaller,
+    { name: actor, address }: AdminOrigin,
     reason: string,
   ): Promise<ActAnswerDto> {
     const now = new Date(this.clock.now());
-    const origin = { actor, reason };
-    const outcome = UUID.test(accountId)
-      ? await this.accounts.act(act, accountId, origin, now)
-      : 'not-found';
+    const origin = { actor, reason, address };
+    const { outcome, events } = await this.accounts.act(act, accountId, origin, now);
     if (outcome === 'not-found') {
       throw new AppError('not-found');
     }
-    // Also where nothing changed: the announcement of the first one may have been lost.
+    // Announced even if nothing changed, because the first announcement may have been lost.
     if (act === 'recheck-requested') {
       this.events.emit('identities-due');
     } else {
       const closes = CLOSES[act];
       this.events.announceAccessChange({ accountId, ...(closes !== undefined && { closes }) });
     }
-    if (outcome === 'done') {
-      this.audit.log({ kind: act, accountId, ...origin });
-    }
+    events.forEach((event) => this.audit.log(event));
     return { success: true, changed: outcome === 'done' };
   }
 
@@ -63,19 +57,20 @@ export class AdminActsService {
   async endSession(
     accountId: string,
     sessionId: string,
-    { name: actor }: AdminCaller,
+    { name: actor, address }: AdminOrigin,
     reason: string,
   ): Promise<ActAnswerDto> {
-    const by = { actor, reason };
-    const isThere =
-      UUID.test(accountId) &&
-      UUID.test(sessionId) &&
-      (await this.sessions.end(accountId, sessionId, by, new Date(this.clock.now())));
-    if (!isThere) {
+    const by = { actor, reason, address };
+    const now = new Date(this.clock.now());
+    const { isEnded, events, seq } = await this.sessions.end(accountId, sessionId, by, now);
+    if (seq !== null) {
+      this.events.emit('push-tokens-changed', accountId, seq);
+    }
+    events.forEach((event) => this.audit.log(event));
+    if (!isEnded) {
       throw new AppError('not-found');
     }
     this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
-    this.audit.log({ kind: 'token-revoked', accountId, sessionId, ...by });
     return { success: true, changed: true };
   }
 }

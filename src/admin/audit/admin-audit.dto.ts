@@ -15,11 +15,11 @@ import {
 import { AUDIT_KINDS, type AuditKind } from '../../policy/audit-event.js';
 import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
 
-/** The last moment of the year 9998: PostgreSQL and JavaScript both have it. */
+/** End of the year 9998, which PostgreSQL and JavaScript both support. */
 const LAST_TIME = Date.UTC(9999, 0) - 1;
 const toNumber = Transform(({ value }) => Number(value));
 
-/** What to find events by. */
+/** Filters of the audit search. */
 export class AuditQueryDto {
   @ApiProperty({ required: false, enum: AUDIT_KINDS })
   @IsOptional()
@@ -40,6 +40,17 @@ export class AuditQueryDto {
   @Length(1, 64)
   @Matches(/^[^\p{Cc}]*$/u, { message: 'actor must not have control characters' })
   actor?: string;
+
+  @ApiProperty({
+    required: false,
+    description:
+      'The beginning of the login, e-mail address or subject of a person that rules refused, in any case.',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, 320)
+  @Matches(/^[^\p{Cc}]*$/u, { message: 'person must not have control characters' })
+  person?: string;
 
   @ApiProperty({ required: false, description: 'First moment, Unix milliseconds.' })
   @IsOptional()
@@ -89,19 +100,47 @@ export class AuditEventDto {
   actor!: string;
 
   @ApiProperty({ nullable: true, type: String }) accountId!: string | null;
+
+  @ApiProperty({
+    required: false,
+    description: 'Name of the account now: an e-mail address or a login of its identities.',
+  })
+  accountName?: string;
+
   @ApiProperty({ required: false }) provider?: string;
   @ApiProperty({ required: false, description: 'A code, or why an operator acted.' })
   reason?: string;
   @ApiProperty({ required: false }) sessionId?: string;
-  @ApiProperty({ required: false }) address?: string;
+  @ApiProperty({ required: false, description: 'Of the client.' }) address?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'The person that the rules refused, as the provider identifies them.',
+  })
+  subject?: string;
+
+  @ApiProperty({ required: false, description: 'Of that person.' }) login?: string;
+
+  @ApiProperty({ required: false, description: 'Of that person, verified by the provider.' })
+  email?: string;
+
   @ApiProperty({
     required: false,
     description: 'Of the events of an invitation; the actor of `invitation-used` is who made it.',
   })
   invitationId?: string;
 
+  @ApiProperty({ required: false, description: 'The last characters of a push token.' })
+  tokenEnd?: string;
+
   @ApiProperty({ required: false, description: 'How many alike this one stands for.' })
   count?: number;
+
+  @ApiProperty({
+    required: false,
+    description: 'The transaction that stored it: the `txn` of security events of the same cause.',
+  })
+  txn?: string;
 }
 
 export class AuditPageDto {

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import * as v from 'valibot';
-import { Clock } from '../../common/clock.js';
+import { Clock } from '../../common/runtime/clock.js';
 import { invalidRequest } from '../../common/errors.js';
+import type { StoredAuditEvent } from '../../policy/audit-event.js';
+import { AccountAdminRepository } from '../../storage/repositories/account-admin.repository.js';
 import {
   AuditRepository,
   type AuditFilter,
@@ -11,7 +13,7 @@ import {
   type AuditPosition,
 } from '../../storage/repositories/audit.repository.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
-import type { AuditPageDto, AuditQueryDto } from './admin-audit.dto.js';
+import type { AuditEventDto, AuditPageDto, AuditQueryDto } from './admin-audit.dto.js';
 
 const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 200;
@@ -23,15 +25,16 @@ const POSITION = v.object({
   id: v.pipe(v.string(), v.regex(/^\d{1,18}$/)),
 });
 
-/** The audit trail as administrators read it. */
+/** Reads the audit log for administrators. */
 @Injectable()
 export class AdminAuditService {
   constructor(
     private readonly events: AuditRepository,
+    private readonly accounts: AccountAdminRepository,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws AppError `invalid-request` for a cursor of something else */
+  /** @throws AppError `invalid-request` for an invalid cursor */
   async page({
     cursor,
     limit = DEFAULT_PAGE,
@@ -45,19 +48,29 @@ export class AdminAuditService {
       order,
       limit,
     });
-    return { events, cursor: writeCursor(next) };
+    return { events: await this.named(events), cursor: writeCursor(next) };
   }
 
   /**
-   * The events as lines of JSON. A page is read when the one before it was sent, so that memory holds
-   * two at most, however many there are and however slowly the client reads.
+   * Streams the events as lines of JSON. A page is read when the previous one was sent, so that
+   * memory holds at most two, regardless of their number and of the client's speed.
    */
   export({ cursor, limit = DEFAULT_EXPORT, order, ...filter }: AuditQueryDto): Readable {
     const after = readCursor(cursor, POSITION);
     const until = Math.min(filter.until ?? Infinity, this.clock.now() + 1);
-    // One chunk of text a page.
+    // Each page is one chunk of text.
     return Readable.from(this.lines({ ...filter, until }, after, { order, limit }), {
       highWaterMark: 1,
+    });
+  }
+
+  private async named(events: readonly StoredAuditEvent[]): Promise<AuditEventDto[]> {
+    const ids = new Set(events.flatMap(({ accountId }) => accountId ?? []));
+    const names =
+      ids.size === 0 ? new Map<string, string>() : await this.accounts.namesOf([...ids]);
+    return events.map((event) => {
+      const accountName = names.get(event.accountId ?? '');
+      return accountName === undefined ? event : { ...event, accountName };
     });
   }
 
@@ -74,7 +87,8 @@ export class AdminAuditService {
         limit: Math.min(left, EXPORT_PAGE),
       });
       if (page.events.length > 0) {
-        yield page.events.map((event) => `${JSON.stringify(event)}\n`).join('');
+        const events = await this.named(page.events);
+        yield events.map((event) => `${JSON.stringify(event)}\n`).join('');
       }
       left -= page.events.length;
       after = page.next;

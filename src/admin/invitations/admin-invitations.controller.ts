@@ -1,7 +1,8 @@
-import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { IdParam } from '../../common/http/id-param.js';
 import { Answers, Refuses } from '../../common/route-docs.js';
-import { Admin, Operates, type AdminCaller } from '../access/admin-caller.js';
+import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
 import { ActAnswerDto, ReasonDto } from '../accounts/admin-accounts.dto.js';
 import {
   CreatedInvitationDto,
@@ -24,7 +25,7 @@ export class AdminInvitationsController {
   @Operates()
   @Answers(CreatedInvitationDto)
   create(
-    @Admin() caller: AdminCaller,
+    @Admin() caller: AdminOrigin,
     @Body() body: NewInvitationDto,
   ): Promise<CreatedInvitationDto> {
     return this.invitations.create(body, caller);
@@ -43,8 +44,8 @@ export class AdminInvitationsController {
   @Answers(ActAnswerDto)
   @Refuses('not-found')
   revoke(
-    @Admin() caller: AdminCaller,
-    @Param('id') id: string,
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
     return this.invitations.revoke(id, caller, reason);

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
-import { INVITATION_LIMITS } from '../../policy/flow/invitation-code.js';
+import { INVITATION_LIMITS } from '../../policy/flow/code-limits.js';
 
 const TIME = 'Unix milliseconds.';
 

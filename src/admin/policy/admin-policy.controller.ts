@@ -1,15 +1,22 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers } from '../../common/route-docs.js';
+import { AdminPlanService } from './admin-plan.service.js';
 import { AdminPolicyDto, PlanDto, PlanRequestDto } from './admin-policy.dto.js';
 import { AdminPolicyService } from './admin-policy.service.js';
 
 @ApiTags('policy')
 @Controller('admin/v1/policy')
 export class AdminPolicyController {
-  constructor(private readonly policy: AdminPolicyService) {}
+  constructor(
+    private readonly policy: AdminPolicyService,
+    private readonly plans: AdminPlanService,
+  ) {}
 
-  @ApiOperation({ summary: 'The policy of this server in sentences, and findings about it.' })
+  @ApiOperation({
+    summary:
+      'The policy of this server in sentences, and findings about it and about what expires.',
+  })
   @Get()
   @Answers(AdminPolicyDto)
   describe(): AdminPolicyDto {
@@ -23,6 +30,6 @@ export class AdminPolicyController {
   @Post('plan')
   @Answers(PlanDto)
   plan(@Body() { environment }: PlanRequestDto): Promise<PlanDto> {
-    return this.policy.plan(environment);
+    return this.plans.plan(environment);
   }
 }

@@ -1,16 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsObject } from 'class-validator';
+import { OpaqueJson } from '../../common/http/request-validation.pipe.js';
+import { StatementDto } from '../statement.dto.js';
 import type { LockoutFinding } from '../../policy/findings/lockout.js';
 
-export class FindingDto {
+export class FindingDto extends StatementDto {
   @ApiProperty({ enum: ['error', 'warning', 'notice'] }) severity!: LockoutFinding['severity'];
-  @ApiProperty({ description: 'For programs.' }) code!: string;
-  @ApiProperty({ description: 'For a person.' }) message!: string;
 }
 
 export class AdminPolicyDto {
   @ApiProperty({ type: [String], description: 'The policy in sentences.' })
   sentences!: readonly string[];
+
+  @ApiProperty({ type: [StatementDto], description: 'The same sentences, to translate.' })
+  statements!: readonly StatementDto[];
 
   @ApiProperty({ type: [FindingDto], description: 'What may not be meant, errors first.' })
   findings!: readonly FindingDto[];
@@ -24,8 +27,16 @@ export class PlanRequestDto {
       'Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON, whose entries need no credentials and may name no files.',
     example: { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' },
   })
+  @OpaqueJson()
   @IsObject()
   environment!: Record<string, unknown>;
+}
+
+class PlannedResourceServerDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'Accounts whose sessions would lose its tokens.' }) lose!: number;
+  @ApiProperty({ description: 'Accounts whose sessions would get its tokens.' }) gain!: number;
+  @ApiProperty({ description: 'Only their provider can say.' }) unknown!: number;
 }
 
 export class PlanDto {
@@ -47,6 +58,12 @@ export class PlanDto {
 
   @ApiProperty({ type: [String], description: 'Ids of some that would get it.' })
   gaining!: readonly string[];
+
+  @ApiProperty({
+    type: [PlannedResourceServerDto],
+    description: 'The backends of the present and of the changed policy.',
+  })
+  resourceServers!: readonly PlannedResourceServerDto[];
 
   @ApiProperty({ description: 'The changed policy.' }) policy!: AdminPolicyDto;
 }

@@ -23,7 +23,7 @@ function detailsOf(text: string): unknown {
   return 'planned';
 }
 
-/** Whether a field, or one within it, is named as if it held a path. */
+/** Returns true if a field, or one within it, has the name of a path. */
 function namesFile([name, field]: readonly [string, object]): boolean {
   const { wrapped = {} } = field as { readonly wrapped?: object };
   const { entries = {} } = wrapped as { readonly entries?: Readonly<Record<string, object>> };
@@ -31,7 +31,7 @@ function namesFile([name, field]: readonly [string, object]): boolean {
 }
 
 describe('the settings of a plan', () => {
-  it('take entries of providers, which need no credentials', () => {
+  it('accepts entries of providers without credentials', () => {
     const allow = { groupsAny: ['directors'] };
     for (const extra of [{}, { clientSecret: null }, { clientSecret: 'x' }]) {
       expect(providersOf(JSON.stringify([{ ...ENTRY, ...extra, allow }]))).toEqual([
@@ -42,14 +42,70 @@ describe('the settings of a plan', () => {
     expect(providersOf(' [] ')).toEqual([]);
   });
 
-  it('know every field of an entry that names a file', () => {
+  it('refuses every name that the server does not know, with the near one', () => {
+    const changes = {
+      ...{ AUTH_REQUIRED_LOGIN_PROVIDER: 'okta', PORT: '1', constructor: 'x' },
+      ...{ ADMIN_TOKENS_FILE: '/etc/passwd', NO_SUCH_NAME_AT_ALL: '' },
+    };
+    const refused = (): unknown => {
+      try {
+        return proposedSettings(changes);
+      } catch (error) {
+        return error instanceof AppError ? error.extras : error;
+      }
+    };
+    expect(refused()).toEqual({
+      details: [
+        {
+          path: 'environment.AUTH_REQUIRED_LOGIN_PROVIDER',
+          message: expect.stringContaining('did you mean AUTH_REQUIRED_LOGIN_PROVIDERS?'),
+        },
+        { path: 'environment.constructor', message: 'is not a variable of this server.' },
+        {
+          path: 'environment.ADMIN_TOKENS_FILE',
+          message: expect.stringContaining('neither names a file nor holds a secret'),
+        },
+        { path: 'environment.NO_SUCH_NAME_AT_ALL', message: 'is not a variable of this server.' },
+      ],
+    });
+    expect(() => proposedSettings({ ...PRESENT, PORT: '1' })).not.toThrow();
+  });
+
+  it('refuses entries of backends with the same message for any path of a secret', () => {
+    const answers = ['/etc/passwd', '/etc/no-such-file', '/etc'].map((secretFile) => {
+      const entry = { id: 'relay', resource: 'https://relay.example.com', client: { secretFile } };
+      const text = JSON.stringify([entry]);
+      try {
+        return proposedSettings({ ...PRESENT, AUTH_RESOURCE_SERVERS_CONFIG_JSON: text });
+      } catch (error) {
+        return error instanceof AppError ? error.extras : error;
+      }
+    });
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toMatchObject({
+      details: [{ path: 'environment.AUTH_RESOURCE_SERVERS_CONFIG_JSON' }],
+    });
+  });
+
+  it('knows every field of an entry that names a file', () => {
     const naming = Object.entries<object>(PROVIDER_ENTRY.entries).filter(namesFile);
-    expect(naming.map(([name]) => name).sort()).toEqual([...FIELDS_WITH_FILES].sort());
+    expect(naming.map(([name]) => name).sort()).toEqual([...FIELDS_WITH_FILES, 'signals'].sort());
+  });
+
+  it('refuses the file of a directory, and plans its other rules', () => {
+    const entry = (scim: object) => JSON.stringify([{ ...ENTRY, signals: { scim } }]);
+    const answers = ['/etc/passwd', '/etc/no-such-file', 7, null].map((tokenFile) =>
+      JSON.stringify(detailsOf(entry({ tokenFile }))),
+    );
+    expect(new Set(answers).size).toBe(1);
+    expect(answers[0]).toContain('[0].signals.scim.tokenFile must be left out');
+    const planned = proposedSettings({ AUTH_PROVIDERS_CONFIG_JSON: entry({ required: true }) });
+    expect(planned.auth.offboarding.directories).toEqual(['people']);
   });
 
   describe.each(FIELDS_WITH_FILES)('%s', (field) => {
-    // Files that exist and others; behind a byte order mark, which the reader of variables trims.
-    it.each(['', '\uFEFF'])('is refused in the same words, whatever it names (%j)', (before) => {
+    // Paths that exist and others, after a byte order mark, which the reader of variables trims.
+    it.each(['', '\uFEFF'])('is refused with the same message for any path (%j)', (before) => {
       const answers = ['/etc/passwd', '/etc/no-such-file', '/etc', 'relative', 7, null].map(
         (value) => detailsOf(before + JSON.stringify([ENTRY, { ...ENTRY, [field]: value }])),
       );
@@ -65,7 +121,7 @@ describe('the settings of a plan', () => {
   });
 
   it.each(['{', '{}', '7', '"x"', '[7]', '[null]', '[[]]', '{"clientKeyFile":"/etc/passwd"}'])(
-    'report that %s is no list of providers',
+    'reports that %s is no list of providers',
     (text) => {
       expect(detailsOf(text)).toMatchObject({ details: [{ message: expect.any(String) }] });
     },

@@ -1,26 +1,35 @@
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { parseJson } from '../../common/parse-json.js';
 import { readEnvironment } from '../../config/config.module.js';
-import { ConfigurationError } from '../../config/configuration-error.js';
-import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/environment/env.js';
+import { ConfigurationError } from '../../config/environment/configuration-error.js';
+import {
+  VARIABLE_NAMES,
+  variableOf,
+  type VariableName,
+  type Settings,
+} from '../../config/settings.js';
+import { isKnownName, unknownName } from '../../config/read-environment.js';
 import { FIELDS_WITH_FILES } from '../../config/providers-file/provider-entry.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
-import type { Settings } from '../../config/settings.js';
 
 const MAX_VARIABLES = 100;
+const MAX_NAME = 100;
 const PROVIDERS_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
+/** Its entries name files. */
+const RESOURCE_SERVERS_TEXT = 'AUTH_RESOURCE_SERVERS_CONFIG_JSON';
 const CERTIFICATE_RULES_FILE = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
 const CERTIFICATE_RULES = [
   'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS',
   'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS',
 ] as const;
 
-/** In place of the client secret that an entry leaves out: a plan asks no provider. */
+/** Replaces an omitted client secret: a plan sends no requests to providers. */
 const PLACEHOLDER = 'not used by a plan';
+const TOKEN_PLACEHOLDER = 'a-token-that-no-plan-ever-uses-for-anything';
 
 /**
- * The settings of this server with some variables changed. A caller may not name files, in an entry of
- * a provider either: errors would show whether they exist, and what they hold.
+ * Returns the settings of this server with some variables changed. A caller may not name files, not
+ * even in an entry of a provider, because errors would reveal their existence and contents.
  *
  * @throws AppError `invalid-request` with each problem by its variable
  */
@@ -29,18 +38,14 @@ export function proposedSettings(changes: Readonly<Record<string, unknown>>): Se
   if (names.length > MAX_VARIABLES) {
     throw invalidRequest('environment', `environment must have at most ${MAX_VARIABLES} names.`);
   }
-  for (const name of names) {
-    if (!mayBePlanned(name) || typeof changes[name] !== 'string') {
-      throw invalidRequest(
-        `environment.${name.slice(0, 100)}`,
-        'must be the text of a variable that neither names a file nor holds a secret.',
-      );
-    }
+  const details = names.flatMap((name) => problemOf(name.slice(0, MAX_NAME), changes[name]));
+  if (details.length > 0) {
+    throw new AppError('invalid-request', { details });
   }
   const environment = { ...readEnvironment(), ...(changes as Record<string, string>) };
   if (names.includes(PROVIDERS_TEXT)) {
     environment[PROVIDERS_TEXT] = providersWithoutFiles(environment[PROVIDERS_TEXT] ?? '');
-    // In place of what the server reads the providers from.
+    // Replaced by the proposed providers.
     delete environment['AUTH_PROVIDERS_CONFIG_PATH'];
     delete environment[`${PROVIDERS_TEXT}_FILE`];
   }
@@ -60,8 +65,8 @@ export function proposedSettings(changes: Readonly<Record<string, unknown>>): Se
 }
 
 /**
- * Lets the variables stand in place of the file of certificate rules. Both have to be given: the file
- * has both, and one that was left out would allow any certificate.
+ * Replaces the file of certificate rules by variables. Both are required: the file contains both,
+ * and an omitted one would allow any certificate.
  */
 function replaceCertificateRules(
   names: readonly string[],
@@ -81,17 +86,25 @@ function replaceCertificateRules(
   delete environment[CERTIFICATE_RULES_FILE];
 }
 
+function problemOf(name: string, text: unknown): { path: string; message: string }[] {
+  const path = `environment.${name}`;
+  if (!isKnownName(name)) {
+    return [{ path, message: unknownName(name) }];
+  }
+  const message = 'must be the text of a variable that neither names a file nor holds a secret.';
+  return mayBePlanned(name) && typeof text === 'string' ? [] : [{ path, message }];
+}
+
 function mayBePlanned(name: string): boolean {
   if (!VARIABLE_NAMES.includes(name as VariableName)) {
     return false;
   }
   const { type, secret } = variableOf(name as VariableName);
-  return (
-    name === PROVIDERS_TEXT || (type !== 'path' && secret !== true && name !== 'SERVICE_PRESET')
-  );
+  const isRefused = name === RESOURCE_SERVERS_TEXT || name === 'SERVICE_PRESET';
+  return name === PROVIDERS_TEXT || (type !== 'path' && secret !== true && !isRefused);
 }
 
-/** The text is written anew, so that nothing is read of it but what was checked. */
+/** The text is written again, so that only checked parts are read. */
 function providersWithoutFiles(text: string): string {
   const entries = text.trim() === '' ? [] : parseJson(text);
   if (entries === undefined) {
@@ -112,5 +125,25 @@ function withoutFiles(entry: unknown, index: number): unknown {
     );
   }
   const { clientSecret }: { clientSecret?: unknown } = entry;
-  return { ...entry, clientSecret: clientSecret ?? PLACEHOLDER };
+  return { ...entry, ...withoutToken(entry, index), clientSecret: clientSecret ?? PLACEHOLDER };
+}
+
+/** A plan judges `required` and needs no token of the directory. */
+function withoutToken(entry: object, index: number): object {
+  const signals: unknown = 'signals' in entry ? entry.signals : null;
+  const scim: unknown = isObject(signals) && 'scim' in signals ? signals.scim : null;
+  if (!isObject(signals) || !isObject(scim)) {
+    return {};
+  }
+  if (Object.hasOwn(scim, 'tokenFile')) {
+    throw invalidRequest(
+      `environment.${PROVIDERS_TEXT}`,
+      `[${index}].signals.scim.tokenFile must be left out: a plan reads no files and needs no credentials.`,
+    );
+  }
+  return { signals: { ...signals, scim: { ...scim, token: TOKEN_PLACEHOLDER } } };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { Admission } from '../../auth/admission.js';
+import { AdmissionService } from '../../auth/admission.service.js';
 import { authConfig } from '../../config/auth.config.js';
-import { Metrics } from '../../metrics/metrics.js';
+import { MetricsService } from '../../metrics/metrics.service.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
-import { ProviderHealth } from '../../providers/provider-health.js';
+import { ProviderHealthService } from '../../providers/provider-health.service.js';
 import { AdministrationCountsRepository } from '../../storage/repositories/administration-counts.repository.js';
 import type { AdminProvidersDto, OverviewDto } from './admin-providers.dto.js';
 
-/** The job looks for due identities every few seconds: what is due for longer waits for a worker. */
+/** The job reads due identities every few seconds; identities due for longer are overdue. */
 const OVERDUE_MS = 60_000;
 const NOTHING_DUE = { due: 0, overdue: 0, oldestDueAt: null };
 
@@ -17,14 +17,14 @@ type Described = Pick<
   'id' | 'displayName' | 'type' | 'isRequired'
 >;
 
-/** The providers as administrators see them: whether they answer, and which re-checks wait for them. */
+/** State of the providers and of their re-checks, for administrators. */
 @Injectable()
 export class AdminProvidersService {
   constructor(
-    private readonly health: ProviderHealth,
+    private readonly health: ProviderHealthService,
     private readonly counts: AdministrationCountsRepository,
-    private readonly metrics: Metrics,
-    private readonly admission: Admission,
+    private readonly metrics: MetricsService,
+    private readonly admission: AdmissionService,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
   ) {}
 

@@ -12,36 +12,38 @@ import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { AuthService } from '../auth/auth.service.js';
 import { bearerTokenFrom } from '../auth/authentication.guard.js';
-import { sendError } from '../common/error.filter.js';
+import { sendError } from '../common/http/error.filter.js';
+import { Clock } from '../common/runtime/clock.js';
 import { AppError } from '../common/errors.js';
-import { readVersion } from '../common/version.js';
-import { readValue } from '../config/environment/read-values.js';
+import { readValue } from '../config/read-environment.js';
 import { SecretFile } from '../config/environment/secret-file.js';
 import { metricsConfig } from '../config/metrics.config.js';
-import { Metrics } from '../metrics/metrics.js';
-import { Database } from '../storage/database.js';
-import { LiveConnections } from '../updates/live-connections.js';
+import { MetricsService } from '../metrics/metrics.service.js';
+import { DependencyMetricsService } from './dependency-metrics.service.js';
+import { ProcessMetricsService } from './process-metrics.service.js';
 
 const PATH = '/metrics';
 
-/** Serves the metrics on a port of their own, or beside the API to callers with the token, or not. */
+/**
+ * Serves the metrics on their own port, or on the main port to callers with the token, or not at
+ * all.
+ */
 @Injectable()
-export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(MetricsPage.name);
+export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(MetricsPageService.name);
   private readonly token: SecretFile<string | null>;
   private ownServer: Server | null = null;
 
   constructor(
     private readonly host: HttpAdapterHost<FastifyAdapter>,
-    private readonly metrics: Metrics,
-    private readonly auth: AuthService,
-    private readonly database: Database,
-    private readonly connections: LiveConnections,
+    private readonly metrics: MetricsService,
+    private readonly process: ProcessMetricsService,
+    private readonly dependencies: DependencyMetricsService,
+    clock: Clock,
     @Inject(metricsConfig.KEY) private readonly config: ConfigType<typeof metricsConfig>,
   ) {
-    this.token = new SecretFile(config.token, config.tokenFile, (text) =>
+    this.token = new SecretFile(clock, config.token, config.tokenFile, (text) =>
       readValue('METRICS_TOKEN', text),
     );
   }
@@ -52,7 +54,8 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
       return;
     }
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
-    this.observe();
+    this.process.observe();
+    this.dependencies.observe();
     this.measureRequests(server);
     if (port !== null) {
       await this.listen(port, host);
@@ -117,33 +120,6 @@ export class MetricsPage implements OnModuleInit, OnApplicationShutdown {
       );
       done();
     });
-  }
-
-  private observe(): void {
-    const { metrics, auth, database, connections } = this;
-    metrics.observeProcess(readVersion());
-    metrics.observeCounts(
-      'gatehouse_auth_access_cache_total',
-      'Authenticated requests answered from the access cache, or not.',
-      ['result'],
-      () => [
-        { labels: { result: 'hit' }, count: auth.cacheUse.hits },
-        { labels: { result: 'miss' }, count: auth.cacheUse.misses },
-      ],
-    );
-    metrics.observe(
-      'gatehouse_live_connections',
-      'Live connections of this process.',
-      () => connections.total,
-    );
-    const pool = { total: 'held', idle: 'idle', waiting: 'waited for' } as const;
-    for (const [state, words] of Object.entries(pool)) {
-      metrics.observe(
-        `gatehouse_database_pool_${state}`,
-        `Database connections ${words} by this process.`,
-        () => database.poolUse()[state as keyof typeof pool],
-      );
-    }
   }
 }
 

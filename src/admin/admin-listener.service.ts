@@ -9,23 +9,23 @@ import {
 import type { ConfigType } from '@nestjs/config';
 import { ModuleRef } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { brandElsewhere } from '../common/brand/branded-page.js';
 import { adminConfig } from '../config/admin.config.js';
 import { brandConfig } from '../config/brand.config.js';
 import { httpConfig } from '../config/http.config.js';
-import { brandElsewhere } from '../policy/brand/branded-page.js';
-import { ProviderRegistry } from '../providers/provider-registry.js';
-import { AdminTls } from './access/admin-tls.js';
+import { ProviderRegistry } from '../providers/provider.registry.js';
+import { AdminTlsService } from './access/admin-tls.service.js';
 import { createAdminApp } from './create-admin-app.js';
 
-/** Listens on ADMIN_PORT, where there is one. */
+/** Listens on ADMIN_PORT, if it is configured. */
 @Injectable()
-export class AdminListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class AdminListenerService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Administration');
   private app: NestFastifyApplication | null = null;
 
   constructor(
     private readonly server: ModuleRef,
-    private readonly tls: AdminTls,
+    private readonly tls: AdminTlsService,
     private readonly providers: ProviderRegistry,
     @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
     @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
@@ -33,23 +33,23 @@ export class AdminListener implements OnApplicationBootstrap, BeforeApplicationS
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { port, host, requestsPerMinute, publicUrl, login } = this.config;
+    const { port, host, requestsPerMinute, trustedProxies, publicUrl, login } = this.config;
     if (port === null) {
       return;
     }
     const tls = await this.tls.options();
     const loginProvider = login.provider && this.providers.displayName(login.provider);
     const app = await createAdminApp(this.server, {
-      ...{ tls, requestsPerMinute },
+      ...{ tls, requestsPerMinute, trustedProxies },
       console: { brand: brandElsewhere(this.brand, this.http.publicUrl), publicUrl, loginProvider },
     });
-    this.tls.watch((context) => (app.getHttpServer() as HttpsServer).setSecureContext(context));
+    await this.tls.keepCurrent(app.getHttpServer() as HttpsServer);
     await app.listen(port, host);
     this.app = app;
     this.logger.log(`Administration on ${await app.getUrl()}`);
   }
 
-  /** Waits for running requests before anything they use is closed. */
+  /** Waits for running requests before their dependencies are closed. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.app?.close();
   }

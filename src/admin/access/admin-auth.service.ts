@@ -5,18 +5,18 @@ import { bearerTokenFrom } from '../../auth/authentication.guard.js';
 import { AppError } from '../../common/errors.js';
 import { adminConfig } from '../../config/admin.config.js';
 import type { AdminCaller } from './admin-caller.js';
-import { AdminSessions } from './admin-sessions.js';
-import { AdminTls } from './admin-tls.js';
-import { AdminTokens } from './admin-tokens.js';
+import { AdminSessionsService } from './admin-sessions.service.js';
+import { AdminTlsService } from './admin-tls.service.js';
+import { AdminTokensService } from './admin-tokens.service.js';
 import { requireOwnOrigin } from './request-origin.js';
 
-/** The one authentication of administrators: a token, the session of a browser, or a certificate. */
+/** Authenticates administrators by a token, the session of a browser, or a certificate. */
 @Injectable()
-export class AdminAuthentication {
+export class AdminAuthService {
   constructor(
-    private readonly tokens: AdminTokens,
-    private readonly tls: AdminTls,
-    private readonly sessions: AdminSessions,
+    private readonly tokens: AdminTokensService,
+    private readonly tls: AdminTlsService,
+    private readonly sessions: AdminSessionsService,
     @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
   ) {}
 
@@ -27,13 +27,33 @@ export class AdminAuthentication {
     return caller;
   }
 
+  /**
+   * The key of a limit of its own for a request whose credentials are good, as far as that is known
+   * without storage; null = any client can send such a request, and its address counts.
+   */
+  limitKeyOf(request: FastifyRequest): string | null {
+    const { authorization } = request.headers;
+    if (authorization !== undefined) {
+      const caller = this.callerWithToken(authorization);
+      return caller && `token ${caller.name}`;
+    }
+    if (this.sessions.secretOf(request) !== undefined) {
+      const session = this.sessions.limitKeyOf(request);
+      return session && `session ${session}`;
+    }
+    return this.tls.callerOf(request.raw.socket)?.name ?? null;
+  }
+
+  private callerWithToken(authorization: string): AdminCaller | null {
+    const token = bearerTokenFrom(authorization);
+    return token === undefined ? null : this.tokens.callerWith(token);
+  }
+
   /** An invalid token is refused, whatever else the request carries. */
   private async callerOf(request: FastifyRequest): Promise<AdminCaller> {
     const { authorization } = request.headers;
     if (authorization !== undefined) {
-      const token = bearerTokenFrom(authorization);
-      const caller = token === undefined ? null : this.tokens.callerWith(token);
-      return caller ?? refuse('invalid-token');
+      return this.callerWithToken(authorization) ?? refuse('invalid-token');
     }
     const secret = this.sessions.secretOf(request);
     if (secret !== undefined) {

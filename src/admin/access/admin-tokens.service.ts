@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { parseJson } from '../../common/parse-json.js';
 import { PolledFiles } from '../../common/polled-files.js';
 import { adminConfig } from '../../config/admin.config.js';
-import { ConfigurationError } from '../../config/configuration-error.js';
+import { ConfigurationError } from '../../config/environment/configuration-error.js';
 import { toOperatorName, type OperatorName } from '../../policy/audit-event.js';
 import { ADMIN_ROLES, type AdminCaller, type AdminRole } from './admin-caller.js';
 
@@ -19,7 +19,7 @@ interface AdminToken {
   readonly role: AdminRole;
 }
 
-/** Names with a colon are those of certificates and logins: a token cannot have one. */
+/** Names with a colon belong to certificates and logins; a token cannot have one. */
 const FILE = v.array(
   v.strictObject({
     name: v.pipe(
@@ -33,7 +33,7 @@ const FILE = v.array(
 
 /** The tokens of ADMIN_TOKENS_FILE. */
 @Injectable()
-export class AdminTokens implements OnModuleInit {
+export class AdminTokensService implements OnModuleInit {
   private readonly logger = new Logger('Administration');
   private readonly file: PolledFiles<string, AdminToken[]> | null;
   private tokens: readonly AdminToken[] = [];
@@ -59,7 +59,7 @@ export class AdminTokens implements OnModuleInit {
     }
   }
 
-  /** The caller with this token; null for an unknown one. */
+  /** Returns the caller with this token; null for an unknown one. */
   callerWith(token: string): AdminCaller | null {
     const digest = createHash('sha256').update(token).digest();
     const found = this.tokens.find((one) => timingSafeEqual(one.digest, digest));
@@ -67,8 +67,8 @@ export class AdminTokens implements OnModuleInit {
   }
 
   @Interval(LOOK_EVERY_MS)
-  async look(): Promise<void> {
-    const tokens = (await this.file?.look()) ?? null;
+  async poll(): Promise<void> {
+    const tokens = (await this.file?.poll()) ?? null;
     if (tokens !== null) {
       this.tokens = tokens;
       this.logger.log('ADMIN_TOKENS_FILE has changed and is in use.');
@@ -86,7 +86,7 @@ async function contentsOf(path: string): Promise<string> {
   }
 }
 
-/** @throws Error what is wrong, without the contents */
+/** @throws Error with the problem, without the contents */
 function tokensIn(text: string): AdminToken[] {
   const { success, output, issues } = v.safeParse(FILE, parseJson(text));
   if (!success) {

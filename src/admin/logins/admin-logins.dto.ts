@@ -1,0 +1,26 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsOptional } from 'class-validator';
+
+const LOGIN_PERIODS = ['day', 'week'] as const;
+
+export type LoginPeriod = (typeof LOGIN_PERIODS)[number];
+
+export class LoginCountsQueryDto {
+  @ApiProperty({ required: false, enum: LOGIN_PERIODS, default: 'day' })
+  @IsOptional()
+  @IsIn(LOGIN_PERIODS)
+  period: LoginPeriod = 'day';
+}
+
+class LoginBucketDto {
+  @ApiProperty({ description: 'Its first moment, Unix milliseconds.' }) at!: number;
+  @ApiProperty() logins!: number;
+  @ApiProperty({ description: 'Logins that were refused.' }) refusals!: number;
+}
+
+export class LoginCountsDto {
+  @ApiProperty({ description: 'Length of a bucket, in milliseconds.' }) bucketMs!: number;
+
+  @ApiProperty({ type: [LoginBucketDto], description: 'Oldest first; the last one has not ended.' })
+  buckets!: readonly LoginBucketDto[];
+}

@@ -1,0 +1,95 @@
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Clock } from '../common/runtime/clock.js';
+import { isUnavailable } from '../common/errors.js';
+import type { AuditEvent, OperatorName } from '../policy/audit-event.js';
+import { AuditRepository } from '../storage/repositories/audit.repository.js';
+
+const FLUSH_EVERY_MS = 60_000;
+/** Rows a minute for each reason, which strangers can cause. */
+const MAX_ADDRESSES = 20;
+
+/**
+ * Audit events as JSON log lines and as rows. A change of an account stores its row in its own
+ * transaction and only {@link log}s the line. Refused logins and calls need no account: they are
+ * counted, with one row a minute per method, reason and address, so that strangers cannot fill the
+ * table.
+ */
+@Injectable()
+export class AuditService implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('Audit');
+  private refused = new Map<string, AuditEvent & { readonly count: number }>();
+  private readonly addresses = new Set<string>();
+
+  constructor(
+    private readonly events: AuditRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The row is stored already. */
+  log(event: AuditEvent): void {
+    this.logger.log({ msg: 'audit', ...event });
+  }
+
+  /**
+   * Stores an event that changes nothing else.
+   *
+   * @throws AppError `unavailable`
+   */
+  async record(event: AuditEvent): Promise<void> {
+    await this.events.add([event], new Date(this.clock.now()));
+    this.log(event);
+  }
+
+  /**
+   * @param provider a configured provider's id, `key_challenge` or `mtls`
+   * @param reason a code of ours; never text from the caller
+   */
+  refuse(provider: string, reason: string): void {
+    this.count({ kind: 'login-refused', actor: 'user', accountId: null, provider, reason });
+  }
+
+  /**
+   * @param address as limits count it; beyond {@link MAX_ADDRESSES} a minute they are counted
+   * together
+   * @param caller whose credentials were accepted; null = none
+   */
+  refuseCall(reason: string, address: string, caller: OperatorName | null): void {
+    const actor = caller ?? 'user';
+    const event = { kind: 'admin-refused', actor, accountId: null, reason } as const;
+    const isNamed = this.addresses.has(address) || this.addresses.size < MAX_ADDRESSES;
+    if (isNamed) {
+      this.addresses.add(address);
+    }
+    this.count(isNamed ? { ...event, address } : event);
+  }
+
+  private count(event: AuditEvent): void {
+    const key = JSON.stringify(event);
+    const count = (this.refused.get(key)?.count ?? 0) + 1;
+    this.refused.set(key, { ...event, count });
+  }
+
+  @Interval(FLUSH_EVERY_MS)
+  async flush(): Promise<void> {
+    const events = [...this.refused.values()];
+    this.refused = new Map();
+    this.addresses.clear();
+    if (events.length === 0) {
+      return;
+    }
+    events.forEach((event) => this.log(event));
+    try {
+      await this.events.add(events, new Date(this.clock.now()));
+    } catch (error) {
+      this.logger[isUnavailable(error) ? 'warn' : 'error']({
+        msg: 'counts of refusals are in the log only',
+        error: error instanceof Error ? error.message : undefined,
+      });
+    }
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.flush();
+  }
+}

@@ -1,0 +1,64 @@
+import { statfs } from 'node:fs/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { storageConfig } from '../config/storage.config.js';
+import { MetricsService } from '../metrics/metrics.service.js';
+import { SealedValuesService } from '../storage/sealing/sealed-values.service.js';
+import { HealthService } from './health.service.js';
+
+/** Measures the dependencies of this process, and what the master secrets open. */
+@Injectable()
+export class DependencyMetricsService {
+  constructor(
+    private readonly metrics: MetricsService,
+    private readonly health: HealthService,
+    private readonly sealedValues: SealedValuesService,
+    @Inject(storageConfig.KEY) private readonly storage: ConfigType<typeof storageConfig>,
+  ) {}
+
+  observe(): void {
+    const { metrics, health, sealedValues } = this;
+    metrics.observeEach(
+      'gatehouse_dependency_up',
+      'Dependencies (database, redis) that answer this process: 1, or 0.',
+      ['dependency'],
+      async () =>
+        (await health.dependencies()).map(({ name, isUp }) => ({
+          labels: { dependency: name },
+          value: Number(isUp),
+        })),
+    );
+    metrics.observeEach(
+      'gatehouse_sealed_values',
+      'Stored sealed values (at most 1000 of each kind are read) by the master secret that opens them: current, previous, former (removed from the configuration since the start), unknown.',
+      ['secret'],
+      () =>
+        Object.entries(sealedValues.report().counts).map(([secret, value]) => ({
+          labels: { secret },
+          value,
+        })),
+    );
+    if (this.storage.databaseUrl === null) {
+      this.observeDisk(this.storage.dataDir);
+    }
+  }
+
+  private observeDisk(dataDir: string): void {
+    this.metrics.ask(
+      'gatehouse_data_directory_free_bytes',
+      'Free space for the embedded database.',
+      async () => {
+        const { bavail, bsize } = await statfs(dataDir);
+        return bavail * bsize;
+      },
+    );
+    this.metrics.ask(
+      'gatehouse_data_directory_size_bytes',
+      'Size of the file system of the embedded database.',
+      async () => {
+        const { blocks, bsize } = await statfs(dataDir);
+        return blocks * bsize;
+      },
+    );
+  }
+}

@@ -1,0 +1,168 @@
+import { Injectable } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+const PREFIX = 'gatehouse_';
+/** Seconds: from a warm request to one that waited for an upstream. */
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Seconds: from a push signal to a backlog of hours. */
+const REVOCATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 1800, 7200, 86_400];
+
+/** The counter of requests about tokens of backends, which administrators see too. */
+export const RESOURCE_SERVER_REQUESTS = 'gatehouse_resource_server_requests_total';
+
+type Labelled<Label extends string> = readonly {
+  readonly labels: Readonly<Record<Label, string>>;
+  readonly value: number;
+}[];
+
+/**
+ * Label values come from our own tables, never from a request, so that no caller can make the page
+ * grow.
+ */
+@Injectable()
+export class MetricsService {
+  readonly registry = new Registry();
+
+  readonly logins = new Counter({
+    name: 'gatehouse_auth_login_total',
+    help: 'Logins, by method, outcome (ok, refused) and the code of a refusal.',
+    labelNames: ['method', 'outcome', 'reason'] as const,
+    registers: [this.registry],
+  });
+
+  readonly eligibilityChecks = new Counter({
+    name: 'gatehouse_eligibility_checks_total',
+    help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, invalid_client, service_account_refused, lost_lease).',
+    labelNames: ['provider', 'outcome'] as const,
+    registers: [this.registry],
+  });
+
+  readonly revocation = new Histogram({
+    name: 'gatehouse_revocation_seconds',
+    help: 'From the moment an identity was due (a push signal makes it due) to the announcement that it lost access.',
+    buckets: REVOCATION_BUCKETS,
+    registers: [this.registry],
+  });
+
+  readonly directoryChanges = new Counter({
+    name: 'gatehouse_directory_changes_total',
+    help: 'Changes of access that a directory reported by SCIM, by outcome (deactivated, activated, unmatched, ambiguous).',
+    labelNames: ['provider', 'outcome'] as const,
+    registers: [this.registry],
+  });
+
+  readonly requests = new Histogram({
+    name: 'gatehouse_http_request_duration_seconds',
+    help: 'HTTP requests, by method, route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: REQUEST_BUCKETS,
+    registers: [this.registry],
+  });
+
+  readonly securityEvents = new Counter({
+    name: 'gatehouse_security_events_total',
+    help: 'Events about ended sessions, by resource server and step: delivered (each time), acknowledged.',
+    labelNames: ['resource_server', 'step'] as const,
+    registers: [this.registry],
+  });
+
+  readonly handshakesRefused = new Counter({
+    name: 'gatehouse_handshakes_refused_total',
+    help: 'Handshakes of live connections that were refused, by code; unavailable: too many at once, or no storage.',
+    labelNames: ['code'] as const,
+    registers: [this.registry],
+  });
+
+  /** Adds what every Prometheus client reports of its process, and `gatehouse_build_info`. */
+  observeProcess(version: string, revision: string): void {
+    collectDefaultMetrics({ register: this.registry, prefix: PREFIX });
+    // The names of these gauges end in `_total`, which is for counters. Those with types remain.
+    for (const kind of ['resources', 'handles', 'requests']) {
+      this.registry.removeSingleMetric(`${PREFIX}nodejs_active_${kind}_total`);
+    }
+    new Gauge({
+      name: 'gatehouse_build_info',
+      help: 'Always 1; the labels are the version and the commit of Gatehouse, and the version of Node.js.',
+      labelNames: ['version', 'revision', 'node_version'] as const,
+      registers: [this.registry],
+    }).set({ version, revision, node_version: process.version }, 1);
+  }
+
+  /** Adds counters of paths where a counter here would cost too much. */
+  observeCounts<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: () => readonly { readonly labels: Record<Label, string>; readonly count: number }[],
+  ): void {
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { labels, count } of read()) {
+          this.inc(labels, count);
+        }
+      },
+    });
+  }
+
+  /** Returns the series of an instrument; none if it was not added. */
+  async seriesOf(name: string): Promise<Labelled<string>> {
+    const found = await this.registry.getSingleMetric(name)?.get();
+    return (found?.values ?? []) as Labelled<string>;
+  }
+
+  /** Adds a gauge, which is NaN when its value is not known. */
+  observe(name: string, help: string, read: () => number | null): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read() ?? NaN);
+      },
+    });
+  }
+
+  /**
+   * Adds a gauge that asks for its value, and is NaN without an answer. It asks after the other gauges
+   * were read: the one of the pool would count the question.
+   */
+  ask(name: string, help: string, read: () => Promise<number | null>): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      async collect() {
+        await Promise.resolve();
+        this.set((await read().catch(() => null)) ?? NaN);
+      },
+    });
+  }
+
+  /** Adds a gauge with labels. A promise is awaited after the other gauges were read. */
+  observeEach<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: () => Labelled<Label> | Promise<Labelled<Label>>,
+  ): void {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      async collect() {
+        await Promise.resolve();
+        const rows = await read();
+        this.reset();
+        for (const { labels, value } of rows) {
+          this.set(labels, value);
+        }
+      },
+    });
+  }
+}
