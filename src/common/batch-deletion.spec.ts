@@ -11,14 +11,14 @@ class CollectedErrors extends Logger {
   }
 }
 
-it('goes on until nothing is left, once for all who ask meanwhile', async () => {
+it('deletes until nothing is left, once for simultaneous callers', async () => {
   let left = 3;
   const deletion = new BatchDeletion(() => Promise.resolve((left -= 1) > 0), new CollectedErrors());
   await Promise.all([deletion.run(), deletion.run()]);
   expect(left).toBe(0);
 });
 
-it('ends after the batch that is under way when it is stopped, and begins no other', async () => {
+it('ends after the current batch when it is stopped, and begins no other', async () => {
   let batches = 0;
   const deletion = new BatchDeletion(() => turn((batches += 1) > 0), new CollectedErrors());
   const run = deletion.run();
@@ -30,9 +30,9 @@ it('ends after the batch that is under way when it is stopped, and begins no oth
 });
 
 it.each([
-  ['says nothing of a database that is away', new AppError('unavailable'), 0],
+  ['logs nothing about a database that is unavailable', new AppError('unavailable'), 0],
   ['logs any other fault', new Error('broken'), 1],
-])('%s, and tries again at the next run', async (_name, fault, heard) => {
+])('%s, and tries again at the next run', async (_name, fault, logged) => {
   const logger = new CollectedErrors();
   let runs = 0;
   const deletion = new BatchDeletion(() => {
@@ -42,5 +42,5 @@ it.each([
   await deletion.run();
   await deletion.run();
   expect(runs).toBe(2);
-  expect(logger.errors).toEqual(Array(heard).fill(fault));
+  expect(logger.errors).toEqual(Array(logged).fill(fault));
 });

@@ -1,30 +1,27 @@
 import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { isUnavailable } from './errors.js';
 
-/**
- * Deletes in short statements until nothing is left: one run at a time, and none while stopping.
- * A job extends it with its own interval.
- */
+/** Deletes in short statements until no row is left. A job extends it with its own interval. */
 export class BatchDeletion implements BeforeApplicationShutdown {
   private running: Promise<void> | null = null;
   private isStopping = false;
 
   /**
-   * @param deleteBatch deletes some; true while there may be more
-   * @param logger logs faults, except an unavailable database: the next run comes
+   * @param deleteBatch returns true while there may be more rows
+   * @param logger logs failures, except of an unavailable database, which the next run retries
    */
   constructor(
     private readonly deleteBatch: () => Promise<boolean>,
     private readonly logger: Logger,
   ) {}
 
-  /** Begins a run, or joins the one that is under way. Never rejects. */
+  /** Starts a run, or joins the running one. Never rejects. */
   async run(): Promise<void> {
     this.running ??= this.runOnce().finally(() => (this.running = null));
     await this.running;
   }
 
-  /** Resolves when the batch that is under way has ended; there is none after it. */
+  /** Resolves after the running batch. No other one starts. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.running;

@@ -1,4 +1,4 @@
-/** The level at which a refusal is logged: a client's mistake needs no action of the operator. */
+/** A client's mistake needs no action of the operator. */
 type ErrorLevel = 'debug' | 'warn' | 'error';
 
 interface ErrorRow {
@@ -14,10 +14,12 @@ const row = (status: number, message: string, level: ErrorLevel = 'debug'): Erro
   level,
 });
 
-/** Every code this server can answer with: the contract's error table, once. */
+/** The contract's error table. */
 export const ERRORS = {
   'invalid-request': row(400, 'The request is not valid.'),
   'invalid-public-key': row(400, 'The public key is not a valid key.'),
+  'invalid-target': row(400, 'This server issues no tokens for that resource.'),
+  'invalid-scope': row(400, 'A backend has no such scope.'),
   'invalid-pending': row(400, 'This login has expired or was finished. Start it again.'),
   'invalid-proof': row(400, 'This login was started by another client, or with another key.'),
   'invalid-return-to': row(400, 'This server does not return to that address.'),
@@ -31,6 +33,7 @@ export const ERRORS = {
   'invalid-token': row(401, 'The token is not valid. Log in again.'),
   'token-expired': row(401, 'The token has expired. Log in again.'),
   'token-revoked': row(401, 'The token has been revoked. Log in again.'),
+  'invalid-client': row(401, 'The client id or its secret is wrong.'),
   'invalid-signature': row(401, 'The signature does not match the key and the challenge.'),
   'challenge-required': row(401, 'Ask /v1/auth/challenge for a challenge and sign that.'),
   'challenge-expired': row(401, 'The challenge has expired or was used. Ask for a new one.'),
@@ -40,6 +43,7 @@ export const ERRORS = {
     403,
     'Log in again to do this: it needs a login of the last minutes.',
   ),
+  'insufficient-scope': row(403, 'The token does not have the scope of this route.'),
   'signup-disabled': row(403, 'This server does not accept new accounts with a device key alone.'),
   'invitation-invalid': row(
     403,
@@ -63,11 +67,16 @@ export const ERRORS = {
     409,
     'This {provider} identity, or another one, is linked already.',
   ),
+  'last-identity': row(
+    409,
+    'Nothing else opens this account. Connect another identity first, or delete the account.',
+  ),
   'restore-required': row(
     409,
     'This identity belongs to an account with a device key. Restore that account.',
   ),
   'already-answered': row(409, 'This device was approved or refused already.'),
+  'too-many-streams': row(409, 'Every stream of this backend is in use.'),
   'migration-required': row(409, 'What is stored has to be migrated to the other mode first.'),
   'payload-too-large': row(413, 'The request is larger than this server accepts.'),
   'unsupported-media-type': row(415, 'Send JSON: Content-Type: application/json.'),
@@ -81,15 +90,15 @@ export type ErrorCode = keyof typeof ERRORS;
 /** `ready`, or the state that prevents it. */
 export type DependencyState = string;
 
-/** Fields that belong to a code, beside the ones every error has. */
-export interface ErrorExtras {
+/** Fields of a code, in addition to those of every error. */
+interface ErrorExtras {
   readonly provider?: string;
   readonly details?: readonly { readonly path: string; readonly message: string }[];
   readonly retryAfterSeconds?: number;
   readonly dependencies?: Readonly<Record<string, DependencyState>>;
 }
 
-/** The one shape of every refusal, on HTTP and on the handshake (contract, Errors). */
+/** The body of every refusal, over HTTP and in the handshake (contract, Errors). */
 export interface ErrorBody {
   readonly statusCode: number;
   readonly code: ErrorCode;
@@ -101,7 +110,7 @@ export interface ErrorBody {
   readonly requestId?: string;
 }
 
-/** A refusal: code first. Only the filter, the gateway and the CLI translate it. */
+/** A refusal with its code. Only the filter, the gateway and the CLI translate it. */
 export class AppError extends Error {
   override readonly name = 'AppError';
 
@@ -138,12 +147,10 @@ function messageFor(code: ErrorCode, extras: ErrorExtras): string {
   return ERRORS[code].message.replace('{provider}', extras.provider ?? 'The identity provider');
 }
 
-/** An `invalid-request` about one field. */
 export function invalidRequest(path: string, message: string): AppError {
   return new AppError('invalid-request', { details: [{ path, message }] });
 }
 
-/** Whether storage, or what stands for it, cannot answer for now. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === 'unavailable';
 }

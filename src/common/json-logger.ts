@@ -4,7 +4,7 @@ import { tracing } from './trace.js';
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
-/** Names whose values are redacted at every level of a logged object. */
+/** Fields whose values are redacted at every level of a logged object. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -20,7 +20,7 @@ const SECRET_FIELDS = [
   'code_verifier',
 ];
 
-/** The framework logs its own start on these: at level debug. */
+/** The framework's start messages are logged at level debug. */
 const FRAMEWORK_CONTEXTS = new Set([
   'InstanceLoader',
   'NestApplication',
@@ -30,7 +30,6 @@ const FRAMEWORK_CONTEXTS = new Set([
   'WebSocketsController',
 ]);
 
-/** Nest's logger as JSON lines on standard output. */
 export class JsonLogger implements LoggerService {
   readonly fatal = this.at('fatal');
   readonly error = this.at('error');

@@ -1,4 +1,4 @@
-/** Logs a lasting condition once: again only when its key changes, or after {@link clear}. */
+/** Logs a lasting condition once, and again only when its key changes, or after {@link clear}. */
 export class LogOnce {
   private lastKey: string | null = null;
 
@@ -12,7 +12,6 @@ export class LogOnce {
     }
   }
 
-  /** The condition has ended. */
   clear(): void {
     this.lastKey = null;
   }

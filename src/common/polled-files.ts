@@ -1,9 +1,8 @@
 import { LogOnce } from './log-once.js';
 
 /**
- * Files that are polled for changed contents, not watched: those of a Kubernetes volume are links that
- * are replaced. A change that cannot be used (half written, invalid, gone) is logged once, and the last
- * valid contents stay in use.
+ * Polls files, because files of a Kubernetes volume are links that are replaced. An unusable change
+ * (half written, invalid, missing) is logged once, and the last valid contents stay in use.
  */
 export class PolledFiles<Contents, Loaded> {
   private text: string | null = null;
@@ -11,26 +10,24 @@ export class PolledFiles<Contents, Loaded> {
   private readonly unused: LogOnce;
 
   /**
-   * @param read the contents, comparable as JSON
-   * @param parse what they mean
-   * @param logUnused called with the reason
+   * @param read its result is compared as JSON
+   * @param logUnused receives the reason for an unusable change
    */
   constructor(
     private readonly read: () => Promise<Contents>,
-    private readonly parse: (contents: Contents) => Loaded,
+    private readonly parse: (contents: Contents) => Loaded | Promise<Loaded>,
     logUnused: (reason: string) => void,
   ) {
     this.unused = new LogOnce(logUnused);
   }
 
-  /** Whether the files changed to something that cannot be used. */
   get hasUnusedChange(): boolean {
     return this.isBroken;
   }
 
   /**
-   * @returns null when the contents are those in use
-   * @throws what reading and parsing throw
+   * @returns null when the contents are unchanged
+   * @throws the errors of `read` and `parse`
    */
   async load(): Promise<Loaded | null> {
     const contents = await this.read();
@@ -38,13 +35,13 @@ export class PolledFiles<Contents, Loaded> {
     if (text === this.text) {
       return null;
     }
-    const loaded = this.parse(contents);
+    const loaded = await this.parse(contents);
     this.text = text;
     return loaded;
   }
 
-  /** {@link load}, later: what cannot be used changes nothing. */
-  async look(): Promise<Loaded | null> {
+  /** Like {@link load}, but an unusable change is logged and ignored. */
+  async poll(): Promise<Loaded | null> {
     try {
       const loaded = await this.load();
       this.isBroken = false;

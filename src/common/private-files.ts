@@ -25,7 +25,7 @@ const USER_DIRECTORIES = {
   state: { variable: 'XDG_STATE_HOME', otherwise: join('.local', 'state') },
 } as const;
 
-/** This user's directory for Gatehouse (XDG Base Directory Specification: relative is ignored). */
+/** XDG Base Directory Specification: a relative path is ignored. */
 export function userDirectory(
   kind: keyof typeof USER_DIRECTORIES,
   environment: Readonly<Record<string, string | undefined>>,
@@ -36,16 +36,16 @@ export function userDirectory(
   return join(isAbsolute(configured) ? configured : join(home, otherwise), 'gatehouse');
 }
 
-/** Makes a directory that only its owner can enter, also where it was open before. */
+/** Creates a directory for its owner only, or restricts an existing one. */
 export async function makePrivateDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
   await chmod(path, OWNER_ONLY_DIRECTORY);
 }
 
 /**
- * Replaces a file as a whole, with mode 0600: a reader, or a crash, never meets half of it.
+ * Replaces a file atomically, so that neither a reader nor a crash leaves a partial file.
  *
- * @param isDurable whether the text must survive a power cut
+ * @param isDurable true if the text must survive a power failure
  */
 export async function writePrivateFile(
   path: string,
@@ -55,19 +55,19 @@ export async function writePrivateFile(
   await withTemporaryFile(path, text, isDurable, (temporary) => rename(temporary, path));
 }
 
-/** Writes a file that must not exist yet; false, and nothing changed, where it does. */
+/** Returns false if the file exists. */
 export function createPrivateFile(path: string, text: string): Promise<boolean> {
   return withTemporaryFile(path, text, true, (temporary) =>
     unless('EEXIST', async () => (await link(temporary, path), true), false),
   );
 }
 
-/** Removes temporary files of processes that were killed while they wrote. */
+/** Removes temporary files of processes that were killed during a write. */
 export function removeAbandonedFiles(directory: string, now: number): Promise<void> {
   return removeOldFiles(directory, now - ABANDONED_AFTER_MS, TEMPORARY);
 }
 
-/** Removes files with this ending that were last changed before a time (Unix milliseconds). */
+/** @param before Unix milliseconds */
 export async function removeOldFiles(
   directory: string,
   before: number,
@@ -81,32 +81,30 @@ export async function removeOldFiles(
   }
 }
 
-/** Makes the names in a directory survive a power cut, too. */
+/** The entries of a synced directory survive a power failure. */
 export async function syncDirectory(path: string): Promise<void> {
   await closing(await open(path, 'r'), (directory) => directory.sync());
 }
 
-/** The text of a file, or null when there is none. */
 export function readIfExists(path: string): Promise<string | null> {
   return ifExists<string | null>(() => readFile(path, 'utf8'), null);
 }
 
-/** The value in a JSON file; null when there is none, or it is damaged. */
+/** Returns null if the file does not exist or is damaged. */
 export async function readJsonIfExists(path: string): Promise<unknown> {
   return parseJson((await readIfExists(path)) ?? '') ?? null;
 }
 
-/** Renames; false when there is no such file any more: another process was faster. */
+/** Returns false if the file no longer exists, because another process was first. */
 export function renameIfExists(from: string, to: string): Promise<boolean> {
   return ifExists(async () => (await rename(from, to), true), false);
 }
 
-/** The names in a directory; none when there is no such directory. */
 export function namesIn(path: string): Promise<readonly string[]> {
   return ifExists<readonly string[]>(() => readdir(path), []);
 }
 
-/** Unix milliseconds; Infinity when there is no such file. */
+/** Unix milliseconds; Infinity if the file does not exist. */
 export function changedAt(path: string): Promise<number> {
   return ifExists(async () => (await stat(path)).mtimeMs, Infinity);
 }
@@ -116,19 +114,19 @@ const UNUSABLE = [
   ...['ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EIO', 'EMFILE', 'ENFILE'],
 ];
 
-/** Whether a directory or a disk cannot be used: full, read-only, or of another user. */
+/** Returns true if the path is full, read-only or owned by another user. */
 export function isUnusable(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && UNUSABLE.includes(String((error as { code?: unknown }).code));
 }
 
-/** Ignores an error of a directory or a disk that cannot be used. @throws any other error */
+/** @throws any other error */
 export function unlessUnusable(error: unknown): void {
   if (!isUnusable(error)) {
     throw error;
   }
 }
 
-/** The result of `work`, or `otherwise` when the file is not there. */
+/** Returns `otherwise` if the file does not exist. */
 export function ifExists<Value>(work: () => Promise<Value>, otherwise: Value): Promise<Value> {
   return unless('ENOENT', work, otherwise);
 }

@@ -7,7 +7,6 @@ class ErrorDetailDto {
   @ApiProperty() message!: string;
 }
 
-/** The shape of every refusal. */
 export class ErrorDto {
   @ApiProperty() statusCode!: number;
 
@@ -24,34 +23,31 @@ export class ErrorDto {
   @ApiProperty({ required: false }) requestId?: string;
 }
 
-/** `{success: true}`. */
 export class SuccessDto {
   @ApiProperty({ enum: [true] }) success!: true;
 }
 
-/** The shape of a route's 200 answer. */
 export const Answers = (type: Type): MethodDecorator =>
   applyDecorators(HttpCode(200), ApiResponse({ status: 200, type }));
 
 const REFUSALS = 'gatehouse:refusals';
 
 /**
- * The codes that only this route refuses with. Those of its access, its rate limit and its body are
- * added when the document is built (api-document.ts).
+ * Declares the refusals by this route alone. The document adds those of its access, rate limit and
+ * body (api-document.ts).
  */
 export function Refuses(...codes: readonly ErrorCode[]): MethodDecorator {
   return (_target, _key, descriptor: PropertyDescriptor) => {
     const handler = descriptor.value as object;
+    // Nest's own decorators for metadata would replace what another use of this one declared.
     Reflect.defineMetadata(REFUSALS, [...codes, ...refusalsOf(handler)], handler);
   };
 }
 
-/** What {@link Refuses} declared on this handler. */
 export function refusalsOf(handler: object): readonly ErrorCode[] {
   return (Reflect.getMetadata(REFUSALS, handler) ?? []) as readonly ErrorCode[];
 }
 
-/** The responses of an operation that refuses with these codes, by status. */
 export function refusalResponses(codes: ReadonlySet<ErrorCode>): Record<string, object> {
   const responses: Record<string, { description: string; content: object }> = {};
   for (const [code, { status }] of Object.entries(ERRORS)) {

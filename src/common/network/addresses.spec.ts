@@ -14,9 +14,9 @@ describe(addressGroup.name, () => {
     ['', ''],
     ['unknown', 'unknown'],
     ['a:b', 'a:b'],
-  ])('of %j is %j', (address, group) => {
+  ])('groups %j as %j', (address, group) => {
     expect(addressGroup(address)).toBe(group);
-    // What was grouped already stays in its group.
+    // Grouping a group changes nothing.
     expect(addressGroup(group)).toBe(group);
   });
 });

@@ -16,16 +16,18 @@ const NOT_PUBLIC = ranges(
 );
 /** All other IPv6 is local, multicast, translated or not assigned. */
 const PUBLIC_IPV6 = ranges('2000::/3');
-/** Of this machine, of its link, or of a private network (RFC 1122, 1918, 3927, 4193, 4291). */
+/** Addresses of this machine, of its link, or of a private network (RFC 1122, 1918, 3927, 4193, 4291). */
 const PRIVATE = ranges(
   '10.0.0.0/8 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::1/128 fc00::/7 fe80::/10',
 );
-/** Of the eight groups of an IPv6 address: one network, which one subscriber has (RFC 6177). */
+/** Private networks that routers connect, carrier networks included (RFC 1918, 6598, 4193). */
+const ROUTED_PRIVATE = ranges('10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.0/16 fc00::/7');
+/** Groups of an IPv6 address that name the network of one subscriber (RFC 6177). */
 const NETWORK_GROUPS = 4;
 
 /**
- * Reads an address; null for anything else, zones (`fe80::1%eth0`) included. Octets with leading
- * zeros, which some resolvers read as octal, are refused.
+ * Returns null for other texts, zones (`fe80::1%eth0`) included. Octets with leading zeros, which
+ * some resolvers read as octal, are refused.
  */
 export function parseAddress(text: string): Address | null {
   const last = text.slice(text.lastIndexOf(':') + 1);
@@ -41,24 +43,31 @@ export function parseAddress(text: string): Address | null {
   return ipaddr.IPv6.isValid(full) ? ipaddr.IPv6.parse(full) : null;
 }
 
-/** Whether a host on the public internet has this address. Mapped IPv4 is judged as IPv4. */
+/** Mapped IPv4 is judged as IPv4. */
 export function isPublicAddress(address: Address): boolean {
   const plain = unmapped(address);
   const isKnown = plain.kind() === 'ipv4' || isWithin(plain, PUBLIC_IPV6);
   return isKnown && !isWithin(plain, NOT_PUBLIC);
 }
 
-/**
- * Whether an address is of this machine or of a private network. Not the opposite of
- * {@link isPublicAddress}: carrier networks (100.64.0.0/10) are neither.
- */
+/** Not the opposite of {@link isPublicAddress}: carrier networks (100.64.0.0/10) are neither. */
 export function isPrivateAddress(address: Address): boolean {
   return isWithin(unmapped(address), PRIVATE);
 }
 
+/** `local`: this machine, its link (metadata services included), or no address of one host. */
+export type NetworkKind = 'public' | 'private' | 'local';
+
+export function networkOf(address: Address): NetworkKind {
+  if (isPublicAddress(address)) {
+    return 'public';
+  }
+  return isWithin(unmapped(address), ROUTED_PRIVATE) ? 'private' : 'local';
+}
+
 /**
- * What a limit per address counts by. IPv4 addresses stand for themselves, also mapped into IPv6;
- * of other IPv6 addresses the /64 counts, as a subscriber may use any address in it.
+ * The key of a limit per address. A subscriber may use any IPv6 address of a /64, so that counts;
+ * mapped IPv4 counts as IPv4.
  *
  * @returns `10.0.0.7`, `2001:db8:0:1::/64`; any other text unchanged
  */

@@ -1,19 +1,69 @@
+import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
+import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { parseAddress } from './addresses.js';
 
 const MAX_CACHED_VERDICTS = 1000;
+const BRACKETED = /^\[([^\]]+)\](?::\d{1,5})?$/;
+const WITH_PORT = /^([^:]+):\d{1,5}$/;
+
+/** `hop` counts from the peer, which is 0. */
+export type Trust = (address: string, hop: number) => boolean;
 
 /**
- * Whether the peer at an address is a trusted proxy. Parsing an address takes longer than the rest of
- * the admission of a request, and proxies are few: verdicts are cached.
+ * Verdicts are cached: parsing an address takes longer than the rest of the admission of a request.
  *
  * @param proxies addresses and CIDR ranges, validated with the settings
  */
-export function trustOf(proxies: readonly string[]): (address: string, hop: number) => boolean {
+export function trustOf(proxies: readonly string[]): Trust {
   const isTrusted = proxyAddress.compile([...proxies]);
   const verdicts = new LRUCache<string, boolean, number>({
     max: MAX_CACHED_VERDICTS,
     memoMethod: (address, _stale, { context: hop }) => isTrusted(address, hop),
   });
   return (address, hop) => verdicts.memo(address, { context: hop });
+}
+
+/**
+ * Makes `request.ip` the address that trusted proxies report. Call it before hooks that read the
+ * address.
+ */
+export function readForwardedAddresses(server: FastifyInstance, isTrusted: Trust): void {
+  server.addHook('onRequest', ({ raw }, _reply, done) => {
+    keepTrustedAddresses(raw, isTrusted);
+    done();
+  });
+}
+
+/** For a request that has not passed the hooks of a listener. */
+export function clientAddress(request: IncomingMessage, isTrusted: Trust): string {
+  keepTrustedAddresses(request, isTrusted);
+  return proxyAddress(request, isTrusted);
+}
+
+/**
+ * Reduces `X-Forwarded-For` to the addresses that trusted proxies report, without ports: a proxy
+ * that writes ports would make each connection of a client another client. It ends before an entry
+ * that is no address, so that the address of its reporter counts.
+ */
+function keepTrustedAddresses({ headers, socket }: IncomingMessage, isTrusted: Trust): void {
+  const header = headers['x-forwarded-for'];
+  if (typeof header !== 'string') {
+    return;
+  }
+  const entries = header.split(',').filter((entry) => entry.trim() !== '');
+  const kept: string[] = [];
+  let reporter = socket.remoteAddress;
+  while (reporter !== undefined && isTrusted(reporter, kept.length)) {
+    reporter = forwardedAddress(entries.pop()?.trim() ?? '') ?? undefined;
+    kept.unshift(...(reporter === undefined ? [] : [reporter]));
+  }
+  headers['x-forwarded-for'] = kept.join(', ');
+}
+
+/** @returns null for an entry that is no address: `unknown`, `_hidden`, a host name */
+function forwardedAddress(entry: string): string | null {
+  const address = BRACKETED.exec(entry)?.[1] ?? WITH_PORT.exec(entry)?.[1] ?? entry;
+  return parseAddress(address) === null ? null : address;
 }

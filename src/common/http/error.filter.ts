@@ -8,9 +8,11 @@ import {
   type ExceptionFilter,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, ERRORS, type ErrorCode } from './errors.js';
+import { readOnWhileClosing } from '../network/ended-connections.js';
+import type { FormattedRefusal } from './request-rules.js';
+import { AppError, ERRORS, type ErrorCode } from '../errors.js';
 
-/** Codes for refusals of the framework itself. */
+/** Refusals of the framework itself. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid-request',
   404: 'not-found',
@@ -24,17 +26,20 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   503: 'unavailable',
 };
 
-/** Answers every exception of a route in the contract's shape; an unknown one is `internal`. */
+/** Answers every exception in the contract's shape; an unknown one is `internal`. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');
 
   catch(error: unknown, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<FastifyRequest>();
-    const reply = host.switchToHttp().getResponse<FastifyReply>();
     const refusal = toAppError(error);
-    this.log(refusal, error, request);
-    sendError(reply, refusal, request.id);
+    this.log(refusal, error, host.switchToHttp().getRequest<FastifyRequest>());
+    this.send(refusal, host);
+  }
+
+  protected send(refusal: AppError, host: ArgumentsHost): void {
+    const { id } = host.switchToHttp().getRequest<FastifyRequest>();
+    sendError(host.switchToHttp().getResponse<FastifyReply>(), refusal, id);
   }
 
   private log(refusal: AppError, error: unknown, request: FastifyRequest): void {
@@ -58,19 +63,35 @@ export class ErrorFilter implements ExceptionFilter {
 
 const refusalCodes = new WeakMap<object, ErrorCode>();
 
-/** The code a request was refused with; undefined when it was not. */
+/** Keeps the code for hooks of the response. */
+export function noteRefusal(request: FastifyRequest, code: ErrorCode): void {
+  refusalCodes.set(request, code);
+}
+
 export function refusalCodeOf(request: FastifyRequest): ErrorCode | undefined {
   return refusalCodes.get(request);
 }
 
-/** Sends a refusal in the contract's shape. */
 export function sendError(reply: FastifyReply, refusal: AppError, requestId: string): void {
-  refusalCodes.set(reply.request, refusal.code);
-  const { status, headers, body } = refusalAnswer(refusal, requestId);
+  noteRefusal(reply.request, refusal.code);
+  if (refusal.code === 'payload-too-large') {
+    readOnWhileClosing(reply.request.raw.socket);
+  }
+  const format = reply.request.routeOptions.config.refusalFormat;
+  const { status, headers, body } =
+    format === undefined
+      ? refusalAnswer(refusal, requestId)
+      : withFormat(refusalAnswer(refusal, requestId), format(refusal));
   void reply.status(status).headers(headers).send(body);
 }
 
-/** What the framework or a library refused, as one of our codes. */
+function withFormat(
+  answer: RefusalAnswer,
+  { status, contentType, body }: FormattedRefusal,
+): RefusalAnswer {
+  return { status, headers: { ...answer.headers, 'content-type': contentType }, body };
+}
+
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) {
     return error;
@@ -85,19 +106,19 @@ function statusOf(error: unknown): number {
   return typeof status === 'number' ? status : 500;
 }
 
-/** Name, message and stack for the log; database errors carry their parameters elsewhere. */
+/** Database errors keep their parameters in other fields. */
 function describe(error: unknown): string | undefined {
   return error instanceof Error ? (error.stack ?? error.message) : undefined;
 }
 
-/** An HTTP response in the contract's shape. */
-export interface RefusalAnswer {
+/** In the contract's shape. */
+interface RefusalAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** @param status where HTTP has a closer one than the code's own (408, 431) */
+/** @param status where HTTP has a more specific one than the code's own (408, 431) */
 export function refusalAnswer(
   refusal: AppError,
   requestId: string,
@@ -117,7 +138,7 @@ export function refusalAnswer(
   };
 }
 
-/** The bytes of a final answer on a connection, where Node has no response object. */
+/** For connections where Node has no response object. */
 export function answerBytes({ status, headers, body }: RefusalAnswer): string {
   const fields = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -126,7 +147,7 @@ export function answerBytes({ status, headers, body }: RefusalAnswer): string {
 
 const VALID_REQUEST_ID = /^[\w.-]{1,128}$/;
 
-/** The caller's `x-request-id` if it is well formed, else a new one (contract, Errors). */
+/** Returns the caller's `x-request-id` if it is well formed, else a new one (contract, Errors). */
 export function requestIdFrom(header: string | string[] | undefined): string {
   return typeof header === 'string' && VALID_REQUEST_ID.test(header) ? header : randomUUID();
 }

@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const ONE_YEAR_SECONDS = 31_536_000;
 
-/** A file of a page as it is sent; browsers ask whether it changed before they use a copy. */
+/** Browsers revalidate a file before they use a cached copy. */
 export interface FileBytes {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
   readonly etag: string;
 }
 
-/** @param headers beside those of the cache, for example its type */
+/** @param headers in addition to those of the cache */
 export function fileBytes(body: Buffer, headers: Readonly<Record<string, string>>): FileBytes {
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   return { body, etag, headers: { ...headers, etag, 'cache-control': 'no-cache' } };
@@ -29,8 +29,8 @@ export function sendFile(
 }
 
 /**
- * Serves the scripts and styles of a page, whose names hold the hash of their content. A server without
- * a page never loads the package.
+ * The names of scripts and styles hold the hash of their content. A server without a page never
+ * loads the package.
  *
  * @param root folder of the files
  * @param prefix of their addresses, with a slash at both ends
@@ -44,7 +44,7 @@ export async function servePageAssets(
   // Not awaited: that would complete the routes before Nest sets its error handler.
   void server.register(fastifyStatic, {
     ...{ root, prefix },
-    // Only files present at start are served, each with a route of its own.
+    // Only files present at start are served, each with its own route.
     wildcard: false,
     index: false,
     preCompressed: true,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
-/** An answer is data: browsers run, frame and fetch nothing for it. */
+/** Browsers execute, frame and load nothing for an answer. */
 const NOTHING = {
   defaultSrc: ["'none'"],
   baseUri: ["'none'"],
@@ -18,63 +18,55 @@ const DOCUMENTATION_PAGE = {
   styleSrc: ["'self'", "'unsafe-inline'"],
 };
 
-/** All its parts are files of this origin; no text becomes markup or a script. */
-const ACCOUNT_PAGE = {
+/** All parts are files of this origin, and text never becomes markup or a script. */
+const PAGE = {
   ...NOTHING,
   baseUri: ["'self'"],
   connectSrc: ["'self'"],
   imgSrc: ['data:'],
   scriptSrc: ["'self'"],
   styleSrc: ["'self'"],
+};
+
+const ACCOUNT_PAGE = {
+  ...PAGE,
+  manifestSrc: ["'self'"],
   workerSrc: ["'self'"],
   requireTrustedTypesFor: ["'script'"],
-  // Its one policy makes the address of its service worker, and nothing else.
+  // The only policy, which creates the address of the service worker.
   trustedTypes: ['gatehouse-worker'],
 };
 
-/** It makes no address for a worker, and loads nothing of another origin but a logo. */
+/** The console creates no worker address, and loads only the logo from another origin. */
 const ADMIN_CONSOLE = {
-  ...NOTHING,
-  baseUri: ["'self'"],
-  connectSrc: ["'self'"],
-  imgSrc: ['data:'],
-  scriptSrc: ["'self'"],
-  styleSrc: ["'self'"],
+  ...PAGE,
   requireTrustedTypesFor: ["'script'"],
   trustedTypes: ["'none'"],
 };
 
-/** It shows what a push holds: it loads and fetches nothing. */
+/** The worker shows the content of a push, and loads nothing. */
 const SERVICE_WORKER = {
   ...NOTHING,
   requireTrustedTypesFor: ["'script'"],
   trustedTypes: ["'none'"],
 };
 
-/** The headers that helmet sets, composed once: helmet composes them again for every response. */
+/** Headers of helmet, computed once: helmet would compute them again for every response. */
 export function securityHeaders() {
   return {
-    // Most answers carry a token or an account's data; cacheable answers set their own value.
+    // Most answers contain a token or an account's data; cacheable answers set their own value.
     answers: { ...headersWith(NOTHING), 'cache-control': 'no-store' },
-    /** Of the page at /docs, which loads files of its own origin. */
+    /** The page at /docs loads files of its own origin. */
     documentation: headersWith(DOCUMENTATION_PAGE),
   };
 }
 
-/**
- * Of the page at /app.
- *
- * @param imageSource where its logo is, as an origin or `'self'`; null = it has none of its own
- */
+/** @param imageSource of the logo, as an origin or `'self'`; null = no own logo */
 export function accountPageHeaders(imageSource: string | null = null): Record<string, string> {
   return headersWith(withImages(ACCOUNT_PAGE, imageSource));
 }
 
-/**
- * Of the console for administrators, at /admin of ADMIN_PORT.
- *
- * @param imageSource as of {@link accountPageHeaders}
- */
+/** @param imageSource as of {@link accountPageHeaders} */
 export function adminConsoleHeaders(imageSource: string | null = null): Record<string, string> {
   const headers = headersWith(withImages(ADMIN_CONSOLE, imageSource));
   return { ...headers, 'cross-origin-resource-policy': 'same-origin' };
@@ -87,15 +79,15 @@ function withImages<Page extends { readonly imgSrc: readonly string[] }>(
   return { ...page, imgSrc: [...page.imgSrc, ...(source === null ? [] : [source])] };
 }
 
-/** Of the script at /app/worker.js: a worker has a policy of its own. */
+/** A worker has a policy of its own. */
 export function serviceWorkerHeaders(): Record<string, string> {
   return headersWith(SERVICE_WORKER);
 }
 
 /**
- * The headers of a page with one question and no script.
+ * The page has one question and no script.
  *
- * @param styleHash SHA-256 of its one style element, in base64
+ * @param styleHash SHA-256 of its only style element, in base64
  */
 export function confirmationPageHeaders(styleHash: string): Record<string, string> {
   return headersWith({ ...NOTHING, formAction: ["'self'"], styleSrc: [`'sha256-${styleHash}'`] });
@@ -110,8 +102,10 @@ function headersWith(directives: Record<string, string[]>): Record<string, strin
     removeHeader: () => undefined,
   };
   const collect = helmet({
-    // Without the defaults: the server may well be reached over plain HTTP on a private network.
+    // Without the defaults, because the server may be reached over plain HTTP on a private network.
     contentSecurityPolicy: { useDefaults: false, directives },
+    // Other subdomains of the operator's domain are not of this server.
+    strictTransportSecurity: { includeSubDomains: false },
     // Browsers ignore these, or read them only for embedded documents.
     originAgentCluster: false,
     xDnsPrefetchControl: false,

@@ -1,0 +1,158 @@
+import type { IncomingMessage } from 'node:http';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError, invalidRequest } from '../errors.js';
+import { isNestedTooDeep, MAX_JSON_DEPTH } from '../parse-json.js';
+
+export interface FormattedRefusal {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A GET of this route changes state. */
+    readonly changesState?: true;
+    /** The only accepted media type, whose body stays unparsed text; '' without a body. */
+    readonly textBody?: string;
+    /** Accepts a form alone. Repeated fields become an array. */
+    readonly formBody?: true;
+    /** Reads neither type nor body, as for a proxy's question about another request. */
+    readonly ignoresBody?: true;
+    /** Largest body in bytes, where it is not {@link BODY_LIMIT_BYTES}. */
+    readonly bodyLimitBytes?: number;
+    /** Takes a body of SERVICE_BODY_LIMIT_BYTES, which is read once the caller is authenticated. */
+    readonly largeBody?: true;
+    /** Accepts SCIM bodies too (RFC 7644, 8.2), parsed as JSON. */
+    readonly scimBody?: true;
+    /** Writes refusals of the route, where a standard defines their form. */
+    readonly refusalFormat?: (refusal: AppError) => FormattedRefusal;
+  }
+}
+
+/** Anyone may send a body of this size; parsing more costs others their time. */
+export const BODY_LIMIT_BYTES = 32_768;
+
+export const FORM = 'application/x-www-form-urlencoded';
+export const JSON_TYPE = 'application/json';
+export const SCIM_TYPE = 'application/scim+json';
+
+/**
+ * Refuses HEAD, because link previews and scanners send it to addresses that only the browser
+ * itself may use (RFC 9110, 9.2.1).
+ */
+export const ChangesState = (): MethodDecorator => RouteConfig({ changesState: true });
+
+export const LargeBody = (): MethodDecorator => RouteConfig({ largeBody: true });
+
+/** Call it before the routes are added. */
+export function applyRequestRules(server: FastifyInstance): void {
+  refuseSecondHost(server);
+  refuseHeadWhereGetChanges(server);
+  acceptJsonOnly(server);
+  applyBodyRules(server);
+}
+
+/** Proxies and servers could disagree on which of two hosts counts (RFC 9112, 3.2). */
+function refuseSecondHost(server: FastifyInstance): void {
+  server.addHook('onRequest', ({ raw }, _reply, done) => {
+    done(hasSecondHost(raw) ? invalidRequest('host', SECOND_HOST) : undefined);
+  });
+}
+
+export const SECOND_HOST = 'Send one Host header.';
+
+/** Node keeps the first of several. */
+export function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
+  const isHost = (text: string, at: number): boolean =>
+    at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost);
+}
+
+/** Fastify serves HEAD wherever it serves GET. */
+function refuseHeadWhereGetChanges(server: FastifyInstance): void {
+  server.addHook('onRoute', (route) => {
+    if (route.method === 'HEAD' && route.config?.changesState === true) {
+      route.onRequest = (_request, _reply, done): void => done(new AppError('not-found'));
+    }
+  });
+}
+
+/** Routes with a `textBody` are excepted. */
+function acceptJsonOnly(server: FastifyInstance): void {
+  const parseBody = jsonParserOf(server);
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(FORM, { parseAs: 'string' }, (request, body, done) => {
+    const { textBody, formBody } = request.routeOptions.config;
+    if (formBody === true) {
+      done(null, formFields(body as string));
+    } else {
+      done(textBody === FORM ? null : new AppError('unsupported-media-type'), body);
+    }
+  });
+  server.addContentTypeParser(JSON_TYPE, { parseAs: 'string' }, (request, body, done) => {
+    const { textBody, formBody } = request.routeOptions.config;
+    if (textBody !== undefined || formBody === true) {
+      const isAccepted = textBody === JSON_TYPE;
+      done(isAccepted ? null : new AppError('unsupported-media-type'), body);
+    } else {
+      parseBody(request, body as string, done);
+    }
+  });
+  server.addContentTypeParser(SCIM_TYPE, { parseAs: 'string' }, (request, body, done) => {
+    if (request.routeOptions.config.scimBody === true) {
+      parseBody(request, body as string, done);
+    } else {
+      done(new AppError('unsupported-media-type'));
+    }
+  });
+}
+
+function jsonParserOf(server: FastifyInstance) {
+  const parse = server.getDefaultJsonParser('error', 'error');
+  return (
+    request: FastifyRequest,
+    body: string,
+    done: (error: Error | null, parsed?: unknown) => void,
+  ): void => {
+    if (body === '') {
+      // Clients send the content type even without a body.
+      done(null, {});
+    } else if (isNestedTooDeep(body)) {
+      done(invalidRequest('', `The JSON must not nest deeper than ${MAX_JSON_DEPTH} levels.`));
+    } else {
+      void parse(request, body, done);
+    }
+  };
+}
+
+function applyBodyRules(server: FastifyInstance): void {
+  server.addHook('onRoute', (route) => {
+    route.bodyLimit = route.config?.bodyLimitBytes ?? route.bodyLimit;
+    if (route.config?.ignoresBody === true) {
+      route.onRequest = ({ headers }, _reply, done): void => {
+        delete headers['content-type'];
+        delete headers['content-length'];
+        delete headers['transfer-encoding'];
+        done();
+      };
+    }
+    if (route.config?.textBody !== undefined) {
+      // Fastify runs no parser for a request without body and type.
+      route.preValidation = (request, _reply, done): void => {
+        request.body ??= '';
+        done();
+      };
+    }
+  });
+}
+
+function formFields(text: string): Readonly<Record<string, string | string[]>> {
+  const form = new URLSearchParams(text);
+  const fields = [...new Set(form.keys())].map((name) => {
+    const [value = '', ...more] = form.getAll(name);
+    return [name, more.length === 0 ? value : [value, ...more]] as const;
+  });
+  return Object.fromEntries(fields);
+}

@@ -1,0 +1,15 @@
+import { Global, Module } from '@nestjs/common';
+import { Clock } from './clock.js';
+import { Random } from './random.js';
+import { Runtime } from './runtime.js';
+import { Timers } from './timers.js';
+
+/**
+ * Owns time and chance. It is global because they stand in for globals of the language. No routes.
+ */
+@Global()
+@Module({
+  providers: [Clock, Timers, Random, Runtime],
+  exports: [Clock, Timers, Random, Runtime],
+})
+export class RuntimeModule {}
