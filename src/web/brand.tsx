@@ -1,6 +1,6 @@
 import { serverUrl } from './server.js';
 
-/** What the operator calls this deployment, as the server writes it into the page. */
+/** The server writes the deployment's name into the page. */
 export const brand = {
   name: contentOf('application-name') || 'Gatehouse',
   /** Address of the logo; empty = the mark of this project. */
@@ -22,7 +22,6 @@ export function Brand({ withHost = false }: { readonly withHost?: boolean }) {
   );
 }
 
-/** A gate between two towers. */
 function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">

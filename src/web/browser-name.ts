@@ -1,4 +1,3 @@
-/** What this browser is called, such as `Firefox on Linux`. */
 export function browserName(): string {
   const { userAgent } = navigator;
   const nameIn = (names: Readonly<Record<string, RegExp>>, otherwise: string): string =>
@@ -6,7 +5,7 @@ export function browserName(): string {
   return `${nameIn(BROWSERS, 'Browser')} on ${nameIn(SYSTEMS, 'this device')}`;
 }
 
-/** The first that matches: later ones are named in the user agents of earlier ones. */
+/** The order matters: user agents of the earlier ones also contain the names of later ones. */
 const BROWSERS = { Edge: /Edg/, Firefox: /Firefox|FxiOS/, Chrome: /Chrom|CriOS/, Safari: /Safari/ };
 const SYSTEMS = {
   Android: /Android/,

@@ -1,14 +1,16 @@
 import { render } from 'preact';
 import { Page } from './account/page.js';
 import { takeArrival } from './account/tab-state.js';
-import { startLanguage } from './words/words.js';
+import { startLanguage } from './i18n/messages.js';
+import { keepFocus } from './ui/keep-focus.js';
 import { requestIn } from './worker/page-messages.js';
 
 const root = document.getElementById('page');
 if (root !== null) {
-  // The arrival is taken out of the address.
+  // Read first, because the arrival is removed from the address.
   const request = requestIn(location.href);
   const arrival = takeArrival();
   const show = () => render(<Page arrival={arrival} request={request} />, root);
+  keepFocus(root);
   void startLanguage(show).then(show);
 }

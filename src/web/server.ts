@@ -1,13 +1,17 @@
 import { GatehouseClient } from '../client/api/api-client.js';
+import { isStaying } from './account/tab-state.js';
 import { browserName } from './browser-name.js';
 
-/** The server that hosts this page: one folder above it, whatever proxy stands between. */
+/** The page is one folder below its server, behind any proxy. */
 export function serverUrl(): string {
   return new URL('..', document.baseURI).href.replace(/\/$/, '');
 }
 
-/** Its routes, for the account of `token` where one is given. */
+/** Ends the session of a closed tab, whose token is lost, within a working day. */
+const TAB_SESSION_SECONDS = 12 * 3600;
+
 export function clientFor(token?: string): GatehouseClient {
-  const client = { name: browserName(), platform: 'web' };
+  const lifetime = isStaying() ? {} : { sessionSeconds: TAB_SESSION_SECONDS };
+  const client = { name: browserName(), platform: 'web', ...lifetime };
   return new GatehouseClient({ serverUrl: serverUrl(), token, client });
 }

@@ -29,7 +29,7 @@ export default defineConfig({
     modulePreload: false,
   },
   plugins: [packed, worker, thirdParty('THIRD-PARTY.txt')],
-  // `vite src/web` while working on the page, with a server beside it.
+  // `vite src/web` serves the page during development and passes other requests to a server.
   server: {
     proxy: { '/v1': { target: 'http://127.0.0.1:3000', ws: true }, '/v2': 'http://127.0.0.1:3000' },
   },

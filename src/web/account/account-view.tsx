@@ -1,21 +1,25 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useFocus } from '../ui/use-focus.js';
 import { Brand, brand } from '../brand.js';
 import { Icon, type IconName } from '../ui/icon.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { Loading } from '../ui/notice.js';
-import { failureMessage } from '../words/failure.js';
-import { words } from '../words/words.js';
+import { failureMessage } from '../i18n/failure.js';
+import { t } from '../i18n/messages.js';
+import type { DeviceKey } from '../../client/crypto/device-key.js';
 import type { AddDeviceProps } from './add-device.js';
 import { useOwnToken } from './notifications/push-subscription.js';
 import { DevicesSection } from './devices/devices-section.js';
+import { sessionWithKey } from './key-memory.js';
 import { Overview } from './overview.js';
+import { useReplacedSession } from './replaced-session.js';
 import { SECTIONS, useSection, type Section } from './sections.js';
 import { SecuritySection } from './security/security-section.js';
 import { SignOut, useEndings } from './security/sign-out.js';
 import { UNKNOWN_DEVICE } from './tab-state.js';
-import { useAccount, type SectionProps } from './use-account.js';
+import { useAccount, type Endings, type SectionProps } from './use-account.js';
 
 const AddDevice = lazyPart<AddDeviceProps>(async () => {
   return (await import('./add-device.js')).AddDevice;
@@ -27,17 +31,18 @@ const NotificationsSection = lazyPart<SectionProps>(async () => {
 
 export interface AccountViewProps extends Omit<AddDeviceProps, 'device'> {
   readonly device: AddDeviceProps['device'] | null;
-  /** Above every section: what happened, and what waits. */
   readonly above: ComponentChildren;
 }
 
-/** What the server stores about the account for its owner, and what the owner can change. */
 export function AccountView({ device, setDevice, startSession, above, ...tab }: AccountViewProps) {
   const { session, endSession, notify } = tab;
+  useReplacedSession(session);
   const { account, reload, isEnding } = useAccount(session, endSession, notify);
   const own = useOwnToken(account);
   const section = useSection();
-  const actions = { session, endSession, notify, reload };
+  const noteKey = (key: DeviceKey, isEntered = true) =>
+    startSession(sessionWithKey(session, key, isEntered || session.isKeyEntered));
+  const actions = { session, endSession, notify, reload, noteKey };
   const endings = useEndings({ ...actions, isEnding });
   const Content = CONTENT[section];
   const leave = () => {
@@ -46,13 +51,7 @@ export function AccountView({ device, setDevice, startSession, above, ...tab }: 
   };
   return (
     <>
-      <header class="topbar">
-        <Brand />
-        <div class="row">
-          <LanguageChoice />
-          <SignOut endings={endings} />
-        </div>
-      </header>
+      <TopBar endings={endings} />
       <div class="frame">
         <Tabs current={section} leave={leave} />
         <main>
@@ -73,6 +72,18 @@ export function AccountView({ device, setDevice, startSession, above, ...tab }: 
   );
 }
 
+function TopBar({ endings }: { readonly endings: Endings }) {
+  return (
+    <header class="topbar">
+      <Brand />
+      <div class="row">
+        <LanguageChoice />
+        <SignOut endings={endings} />
+      </div>
+    </header>
+  );
+}
+
 const CONTENT: Readonly<Record<Section, ComponentType<SectionProps>>> = {
   overview: Overview,
   devices: DevicesSection,
@@ -87,15 +98,9 @@ const ICONS: Readonly<Record<Section, IconName>> = {
   security: 'shield',
 };
 
-interface TabsProps {
-  readonly current: Section;
-  /** Shows a section in place of the device that is being added. */
-  readonly leave: () => void;
-}
-
-function Tabs({ current, leave }: TabsProps) {
+function Tabs({ current, leave }: { readonly current: Section; readonly leave: () => void }) {
   return (
-    <nav class="tabs" aria-label={words.nav.label}>
+    <nav class="tabs" aria-label={t.nav.label}>
       {SECTIONS.map((section) => (
         <a
           key={section}
@@ -104,25 +109,20 @@ function Tabs({ current, leave }: TabsProps) {
           onClick={leave}
         >
           <Icon name={ICONS[section]} />
-          {words.nav[section]}
+          {t.nav[section]}
         </a>
       ))}
     </nav>
   );
 }
 
-/** The heading takes the focus where the section changes, so that screen readers announce it. */
 function Title({ section }: { readonly section: Section }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const shown = useRef(section);
-  const title = section === 'overview' ? words.overview.title : words.nav[section];
+  const title = section === 'overview' ? t.overview.title : t.nav[section];
   useEffect(() => {
     document.title = `${title} · ${brand.name}`;
-    if (shown.current !== section) {
-      shown.current = section;
-      heading.current?.focus();
-    }
   }, [title]);
+  useFocus(heading, section);
   return (
     <h1 ref={heading} tabIndex={-1}>
       {title}

@@ -1,28 +1,29 @@
 import type { TargetedSubmitEvent } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AccountProfile, WaitingDevice } from '../../client/api/api-client-answers.js';
 import { approveWithKey } from '../../client/api/device-approval.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
-import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
-import { readUserCode, showUserCode } from '../../policy/flow/user-code.js';
-import { clientFor } from '../server.js';
+import { sealForDevice } from '../../client/crypto/device-sealing.js';
+import { readDeviceLink } from '../../client/crypto/device-link.js';
+import { deviceCheckWords } from '../../protocol/device-check-words.js';
+import { readUserCode, showUserCode } from '../../protocol/user-code.js';
+import { clientFor, serverUrl } from '../server.js';
 import { done, Loading, NoticeLine, problem, useAction, type Notice } from '../ui/notice.js';
-import { formatDate } from '../words/format.js';
-import { words } from '../words/words.js';
+import { formatDate } from '../i18n/format.js';
+import { t } from '../i18n/messages.js';
 import { Scanner } from './scanner.js';
 import { KeyForm } from './key-forms.js';
-import { UNKNOWN_DEVICE, type PendingDevice, type Session } from './tab-state.js';
+import { rememberedKey, sessionWithKey } from './key-memory.js';
+import { noteReplaced, UNKNOWN_DEVICE, type PendingDevice, type Session } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
 
-export interface AddDeviceProps extends Omit<AccountActions, 'reload'> {
+export interface AddDeviceProps extends Omit<AccountActions, 'reload' | 'noteKey'> {
   readonly device: PendingDevice;
-  /** Shows another device, or none. */
   readonly setDevice: (device: PendingDevice | null) => void;
-  readonly startSession: (session: Session, notice: Notice) => void;
+  readonly startSession: (session: Session, notice?: Notice) => void;
 }
 
-/** Adds a new device to the account, found by its link, its QR code or a typed code. */
 export function AddDevice(props: AddDeviceProps) {
   const { device, setDevice, notify } = props;
   const cancel = () => {
@@ -31,7 +32,7 @@ export function AddDevice(props: AddDeviceProps) {
   };
   return (
     <section aria-labelledby="add-device">
-      <h2 id="add-device">{words.add.title}</h2>
+      <h2 id="add-device">{t.add.title}</h2>
       {device.userCode === null ? (
         <CodeForm {...props} />
       ) : (
@@ -39,7 +40,7 @@ export function AddDevice(props: AddDeviceProps) {
       )}
       <div class="row">
         <button type="button" class="link" onClick={cancel}>
-          {words.cancel}
+          {t.cancel}
         </button>
       </div>
     </section>
@@ -52,36 +53,47 @@ function CodeForm({ setDevice, notify }: AddDeviceProps) {
     notify(null);
     setDevice(device);
   };
+  const scan = (text: string) => {
+    const link = readDeviceLink(text);
+    if (link === null || link.serverUrl !== serverUrl()) {
+      return problem(t.add.notOurs);
+    }
+    found({ userCode: link.userCode, publicKey: link.publicKey });
+    return null;
+  };
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget).get('code');
     const code = readUserCode(typeof typed === 'string' ? typed.trim() : '');
     if (code === null) {
-      show(problem(words.add.form));
+      show(problem(t.add.form));
     } else {
       found({ userCode: showUserCode(code), publicKey: null });
     }
   };
   return (
     <>
-      <p>{words.add.lead}</p>
-      <Scanner found={found} />
+      <p>{t.add.lead}</p>
+      <Scanner hint={t.add.scanning} instead={t.add.typeCode} read={scan} />
+      <p class="divider">{t.signIn.or}</p>
       <form onSubmit={submit}>
-        <CodeInput isInvalid={notice !== null} />
-        <NoticeLine notice={notice} />
+        <CodeInput notice={notice} />
         <button type="submit" class="primary">
-          {words.add.submit}
+          {t.add.submit}
         </button>
       </form>
     </>
   );
 }
 
-function CodeInput({ isInvalid }: { readonly isInvalid: boolean }) {
+function CodeInput({ notice }: { readonly notice: Notice | null }) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => void (notice !== null && field.current?.focus()), [notice]);
   return (
     <div class="field">
-      <label for="code">{words.add.label}</label>
+      <label for="code">{t.add.label}</label>
       <input
+        ref={field}
         id="code"
         name="code"
         class="big"
@@ -89,9 +101,11 @@ function CodeInput({ isInvalid }: { readonly isInvalid: boolean }) {
         autocomplete="off"
         autocapitalize="characters"
         spellcheck={false}
-        aria-invalid={isInvalid}
+        aria-invalid={notice !== null}
+        aria-describedby="code-problem"
         required
       />
+      <NoticeLine id="code-problem" notice={notice} />
     </div>
   );
 }
@@ -113,10 +127,10 @@ function FindDevice({ userCode, ...props }: AddDeviceProps & { readonly userCode
       setFound({ waiting, keyMode });
     } else {
       setDevice(null);
-      notify(problem(words.add.otherKey));
+      notify(problem(t.add.otherKey));
     }
   };
-  const load = () => run(() => find().catch((error: unknown) => askAgain(error, props)));
+  const load = () => run(() => find().catch((error: unknown) => requestAnotherCode(error, props)));
   useEffect(load, []);
   return found === null ? (
     <Loading retry={load} notify={notify} />
@@ -125,14 +139,14 @@ function FindDevice({ userCode, ...props }: AddDeviceProps & { readonly userCode
   );
 }
 
-/** Asks for another code where this one is unknown, expired or used; throws any other error. */
-function askAgain(error: unknown, { setDevice, notify }: AddDeviceProps): void {
+/** Requests another code if this one is unknown, expired or used. */
+function requestAnotherCode(error: unknown, { setDevice, notify }: AddDeviceProps): void {
   const code = error instanceof GatehouseProblem ? error.code : '';
   if (code !== 'not-found' && code !== 'already-answered') {
     throw error;
   }
   setDevice(UNKNOWN_DEVICE);
-  notify(problem(words.add.noneWaits));
+  notify(problem(t.add.noneWaits));
 }
 
 interface ApprovalProps extends AddDeviceProps {
@@ -140,7 +154,7 @@ interface ApprovalProps extends AddDeviceProps {
   readonly found: FoundDevice;
 }
 
-/** Shows the device, and asks for consent: a stranger may have sent the code or the link. */
+/** Shows the device and asks for consent, because a stranger may have sent the code or the link. */
 function Approval({ userCode, found, ...props }: ApprovalProps) {
   const { device, session, setDevice, notify } = props;
   const { waiting, keyMode } = found;
@@ -148,14 +162,18 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
   const refuse = async () => {
     await client.devices.refuse(waiting.id);
     setDevice(null);
-    notify(done(words.add.refused));
+    notify(done(t.add.refused));
   };
-  const approve = async (key: DeviceKey | null) => {
-    if (key === null) {
-      await client.devices.approve(waiting.id);
-      notify(done(words.add.added));
+  const known = rememberedKey(session.accountId);
+  const approve = async (entered: EnteredKey | null) => {
+    if (entered === null) {
+      // The server requires a recent login here, so that an unattended tab adds no device.
+      const sealed =
+        known === null ? undefined : await sealForDevice(waiting.publicKey, known.bytes);
+      await client.devices.approve(waiting.id, sealed);
+      notify(done(t.add.added));
     } else {
-      await approveAndRenew(waiting, key, props);
+      await approveAndRenew(waiting, entered, props);
     }
     setDevice(null);
   };
@@ -165,25 +183,35 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
       <Consent
         isLink={device.publicKey !== null}
         isKeyed={keyMode === 'keyed'}
-        approve={(key) => approve(key).catch((error: unknown) => askAgain(error, props))}
-        refuse={() => refuse().catch((error: unknown) => askAgain(error, props))}
+        needsKey={keyMode === 'keyed' && known === null}
+        accountId={session.accountId}
+        approve={(entered) =>
+          approve(entered).catch((error: unknown) => requestAnotherCode(error, props))
+        }
+        refuse={() => refuse().catch((error: unknown) => requestAnotherCode(error, props))}
         {...props}
       />
     </>
   );
 }
 
+interface EnteredKey {
+  readonly key: DeviceKey;
+  /** False if a passkey opened it. */
+  readonly isTyped: boolean;
+}
+
 /** Approves with a new session, which this tab continues with. */
 async function approveAndRenew(
   waiting: WaitingDevice,
-  key: DeviceKey,
+  { key, isTyped }: EnteredKey,
   { session, startSession }: AddDeviceProps,
 ): Promise<void> {
   const { token, accountId } = session;
-  const client = clientFor(token);
-  startSession(await approveWithKey(client, waiting, { accountId, key }), done(words.add.added));
-  // The replaced session: it would expire by itself.
-  await client.logOut().catch(() => undefined);
+  const login = await approveWithKey(clientFor(token), waiting, { accountId, key });
+  noteReplaced(session);
+  const isKeyEntered = isTyped || session.isKeyEntered;
+  startSession(sessionWithKey(login, key, isKeyEntered), done(t.add.added));
 }
 
 interface DeviceFactsProps {
@@ -197,19 +225,19 @@ function DeviceFacts({ userCode, waiting, accountId }: DeviceFactsProps) {
   return (
     <>
       <dl>
-        <dt>{words.add.device}</dt>
-        <dd>{[client.name ?? words.add.unnamed, client.platform].filter(Boolean).join(', ')}</dd>
-        <dt>{words.add.address}</dt>
+        <dt>{t.add.device}</dt>
+        <dd>{[client.name ?? t.add.unnamed, client.platform].filter(Boolean).join(', ')}</dd>
+        <dt>{t.add.address}</dt>
         <dd class="code">{address}</dd>
-        <dt>{words.add.asked}</dt>
+        <dt>{t.add.asked}</dt>
         <dd>{formatDate(createdAt)}</dd>
-        <dt>{words.add.code}</dt>
+        <dt>{t.add.code}</dt>
         <dd class="code">{userCode}</dd>
-        <dt>{words.overview.id}</dt>
+        <dt>{t.overview.id}</dt>
         <dd class="code">{accountId}</dd>
       </dl>
       <div class="lead">
-        <p>{words.add.check}</p>
+        <p>{t.add.check}</p>
         <p class="words">{deviceCheckWords(publicKey).join(' ')}</p>
       </div>
     </>
@@ -219,24 +247,28 @@ function DeviceFacts({ userCode, waiting, accountId }: DeviceFactsProps) {
 interface ConsentProps extends Pick<AccountActions, 'endSession'> {
   readonly isLink: boolean;
   readonly isKeyed: boolean;
-  /** @param key null for accounts without one */
-  readonly approve: (key: DeviceKey | null) => Promise<void>;
+  readonly needsKey: boolean;
+  readonly accountId: string;
+  /** @param entered null where no key is asked for */
+  readonly approve: (entered: EnteredKey | null) => Promise<void>;
   readonly refuse: () => Promise<void>;
 }
 
-function Consent({ isLink, isKeyed, approve, refuse, endSession }: ConsentProps) {
+function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps) {
+  const { approve, refuse, endSession } = acts;
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, endSession);
-  const check = (
-    <label class="check">
-      <input type="checkbox" required /> {isLink ? words.add.mine : words.add.same}
-    </label>
-  );
+  const check = <RequiredCheck label={isLink ? t.add.mine : t.add.same} />;
   return (
     <>
-      <p>{isKeyed ? words.add.consentKeyed : words.add.consent}</p>
-      {isKeyed ? (
-        <KeyForm use={approve} endSession={endSession} label={words.add.approve}>
+      <p>{isKeyed ? t.add.consentKeyed : t.add.consent}</p>
+      {needsKey ? (
+        <KeyForm
+          use={(key, isTyped) => approve({ key, isTyped })}
+          keptFor={accountId}
+          endSession={endSession}
+          label={t.add.approve}
+        >
           {check}
         </KeyForm>
       ) : (
@@ -248,14 +280,22 @@ function Consent({ isLink, isKeyed, approve, refuse, endSession }: ConsentProps)
         >
           {check}
           <button type="submit" class="primary" disabled={isBusy}>
-            {words.add.approve}
+            {t.add.approve}
           </button>
         </form>
       )}
       <NoticeLine notice={notice} />
       <button type="button" class="link danger" disabled={isBusy} onClick={() => run(refuse)}>
-        {words.add.refuse}
+        {t.add.refuse}
       </button>
     </>
+  );
+}
+
+function RequiredCheck({ label }: { readonly label: string }) {
+  return (
+    <label class="check">
+      <input type="checkbox" required /> {label}
+    </label>
   );
 }

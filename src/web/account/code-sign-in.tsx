@@ -1,21 +1,17 @@
-import { encodeQR } from 'qr';
 import { useEffect, useState } from 'preact/hooks';
 import { waitForApproval } from '../../client/api/device-routes.js';
-import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
 import { deviceLink } from '../../client/crypto/device-link.js';
 import { makeDeviceSecrets } from '../../client/crypto/device-sealing.js';
+import { deviceCheckWords } from '../../protocol/device-check-words.js';
 import { browserName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
 import { failure, type Notify } from '../ui/notice.js';
-import { words } from '../words/words.js';
+import { QrCode } from '../ui/qr-code.js';
+import { t } from '../i18n/messages.js';
 import type { Session } from './tab-state.js';
-
-/** The quiet zone in modules (ISO/IEC 18004). */
-const BORDER = 4;
 
 export interface CodeSignInProps {
   readonly startSession: (session: Session) => void;
-  /** Ends it without a session. */
   readonly close: Notify;
 }
 
@@ -25,7 +21,7 @@ interface Invitation {
   readonly checkWords: readonly string[];
 }
 
-/** Signs this page in with a code that another device approves. It keeps the session, and no key. */
+/** The session that this page receives has no key. */
 export function CodeSignIn({ startSession, close }: CodeSignInProps) {
   const [shown, setShown] = useState<Invitation | null>(null);
   useEffect(() => {
@@ -39,10 +35,10 @@ export function CodeSignIn({ startSession, close }: CodeSignInProps) {
   }, []);
   return (
     <section aria-labelledby="code-sign-in">
-      <h1 id="code-sign-in">{words.code.title}</h1>
-      {shown === null ? <p class="waiting">{words.moment}</p> : <Invite {...shown} />}
+      <h1 id="code-sign-in">{t.code.title}</h1>
+      {shown === null ? <p class="waiting">{t.moment}</p> : <Invite {...shown} />}
       <button type="button" class="link" onClick={() => close(null)}>
-        {words.cancel}
+        {t.cancel}
       </button>
     </section>
   );
@@ -73,35 +69,16 @@ function waitUnless(stop: AbortSignal, ms: number): Promise<void> {
 function Invite({ userCode, link, checkWords }: Invitation) {
   return (
     <>
-      <p>{words.code.scan}</p>
-      <QrCode text={link} />
+      <p>{t.code.scan}</p>
+      <QrCode text={link} label={t.code.qr} />
       <p class="words big center">{userCode}</p>
       <div class="lead">
-        <p>{words.code.check}</p>
+        <p>{t.code.check}</p>
         <p class="words">{checkWords.join(' ')}</p>
       </div>
       <p class="waiting" role="status">
-        {words.code.waiting}
+        {t.code.waiting}
       </p>
     </>
-  );
-}
-
-/** Black on white in light and dark mode alike: some scanners read no inverted code. */
-function QrCode({ text }: { text: string }) {
-  const rows = encodeQR(text, 'raw', { ecc: 'low', border: BORDER });
-  const dark = rows.flatMap((row, y) =>
-    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
-  );
-  return (
-    <svg
-      class="qr"
-      viewBox={`0 0 ${rows.length} ${rows.length}`}
-      role="img"
-      aria-label={words.code.qr}
-    >
-      <rect width="100%" height="100%" fill="#fff" />
-      <path d={dark.join('')} fill="#000" />
-    </svg>
   );
 }

@@ -1,30 +1,29 @@
+import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { brand } from '../brand.js';
 import { copyText, selectText } from '../ui/copy-text.js';
 import { Icon } from '../ui/icon.js';
-import { NoticeLine, problem, type Notice } from '../ui/notice.js';
-import { formatDay } from '../words/format.js';
-import { words } from '../words/words.js';
-
-/** Characters of a bech32m checksum (BIP 350). */
-const CHECKSUM_CHARACTERS = 6;
+import { failure, NoticeLine, problem, type Notice, type Notify } from '../ui/notice.js';
+import { t } from '../i18n/messages.js';
+import { KeyCharacters } from './key-characters.js';
+import type { KeySheetProps } from './key-sheet.js';
 
 interface KeyViewProps {
-  /** Of the field. */
   readonly id: string;
   readonly secret: string;
+  /** null before the account is created. */
+  readonly accountId: string | null;
 }
 
-/** A key in a field that password managers offer to save; hidden until asked for. */
-export function KeyView({ id, secret }: KeyViewProps) {
+/** A hidden key in a field that password managers offer to save. */
+export function KeyView({ id, secret, accountId }: KeyViewProps) {
   const [isShown, setShown] = useState(false);
   const [isCopied, setCopied] = useState(false);
   const [notice, show] = useState<Notice | null>(null);
-  const isRefused = notice !== null;
+  const { Sheet, printSheet } = useSheet(show);
   const copy = async () => {
     const isDone = await copyText(secret);
     setCopied(isDone);
-    show(isDone ? null : problem(words.copyRefused));
+    show(isDone ? null : problem(t.copyRefused));
     setShown(isShown || !isDone);
   };
   return (
@@ -37,27 +36,43 @@ export function KeyView({ id, secret }: KeyViewProps) {
         value={secret}
         readOnly
       />
-      {isShown && <KeyText secret={secret} isSelected={isRefused} />}
+      {isShown && <KeyText secret={secret} isSelected={notice !== null} />}
       <div class="row">
         <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-          {isShown ? words.hide : words.show}
+          {isShown ? t.hide : t.show}
         </button>
         <button type="button" onClick={() => void copy()}>
           <Icon name={isCopied ? 'check' : 'copy'} />
-          {isCopied ? words.copied : words.copy}
+          {isCopied ? t.copied : t.copy}
         </button>
-        <button type="button" onClick={() => print()}>
+        <button type="button" onClick={printSheet}>
           <Icon name="printer" />
-          {words.print}
+          {t.print}
         </button>
       </div>
       <NoticeLine notice={notice} />
-      <Sheet secret={secret} />
+      {Sheet !== null && <Sheet secret={secret} accountId={accountId} />}
     </>
   );
 }
 
-/** The key with its checksum set apart. */
+/** The sheet is loaded when it is printed first, with its QR code. */
+function useSheet(notify: Notify) {
+  const [Sheet, setSheet] = useState<ComponentType<KeySheetProps> | null>(null);
+  const printSheet = () => {
+    if (Sheet !== null) {
+      print();
+      return;
+    }
+    import('./key-sheet.js').then(
+      ({ KeySheet }) => setSheet(() => KeySheet),
+      (error: unknown) => notify(failure(error)),
+    );
+  };
+  useEffect(() => void (Sheet !== null && print()), [Sheet]);
+  return { Sheet, printSheet };
+}
+
 function KeyText({
   secret,
   isSelected,
@@ -70,31 +85,9 @@ function KeyText({
   return (
     <>
       <output ref={text} class="key-text code">
-        {secret.slice(0, -CHECKSUM_CHARACTERS)}
-        <b>{secret.slice(-CHECKSUM_CHARACTERS)}</b>
+        <KeyCharacters secret={secret} />
       </output>
-      <p class="hint">{words.newKey.checksum}</p>
+      <p class="hint">{t.newKey.checksum}</p>
     </>
-  );
-}
-
-/** What is printed, in place of the page. */
-function Sheet({ secret }: { readonly secret: string }) {
-  const { security, newKey } = words;
-  return (
-    <div class="sheet" aria-hidden="true">
-      <h1>{security.sheetTitle(brand.name)}</h1>
-      <p>{security.sheetLead}</p>
-      <p class="key-text code">
-        {secret.slice(0, -CHECKSUM_CHARACTERS)}
-        <b>{secret.slice(-CHECKSUM_CHARACTERS)}</b>
-      </p>
-      <p>{newKey.checksum}</p>
-      <p>{security.sheetUse}</p>
-      <p>
-        {security.sheetAddress}: <span class="code">{document.baseURI}</span>
-      </p>
-      <p>{security.sheetMade(formatDay(Date.now()))}</p>
-    </div>
   );
 }

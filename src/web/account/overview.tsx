@@ -1,16 +1,15 @@
 import { Icon, type IconName } from '../ui/icon.js';
 import { CopyButton } from '../ui/copy-button.js';
-import { formatDay } from '../words/format.js';
-import { words } from '../words/words.js';
+import { formatDay } from '../i18n/format.js';
+import { t } from '../i18n/messages.js';
 import type { Section } from './sections.js';
 import type { Account, SectionProps } from './use-account.js';
 
-/** Who this is, what to do next, and where everything else is. */
-export function Overview({ account, addDevice }: SectionProps) {
+export function Overview({ account, session }: SectionProps) {
   return (
     <>
       <Profile account={account} />
-      <Next account={account} addDevice={addDevice} />
+      <Next account={account} session={session} />
       {account.refusal === null && <Counts account={account} />}
       <Details account={account} />
     </>
@@ -18,7 +17,7 @@ export function Overview({ account, addDevice }: SectionProps) {
 }
 
 function Profile({ account: { profile } }: { readonly account: Account }) {
-  const { overview } = words;
+  const { overview } = t;
   const name = profile.identities.find(({ login }) => login !== null)?.login ?? null;
   const isSealed = profile.encryptionMode === 'e2ee';
   return (
@@ -44,11 +43,11 @@ function Profile({ account: { profile } }: { readonly account: Account }) {
   );
 }
 
-type NextProps = Pick<SectionProps, 'account' | 'addDevice'>;
+type NextProps = Pick<SectionProps, 'account' | 'session'>;
 
-function Next({ account, addDevice }: NextProps) {
-  const { devices, sessions, refusal } = account;
-  const { overview } = words;
+function Next({ account, session }: NextProps) {
+  const { devices, profile, refusal } = account;
+  const { overview } = t;
   const tasks = [
     ...missingProviders(account).map((name) => ({
       icon: 'shield',
@@ -56,13 +55,12 @@ function Next({ account, addDevice }: NextProps) {
       hint: overview.connectHint,
       section: 'security',
     })),
-    refusal === null &&
-      sessions.length < 2 && {
-        icon: 'computer',
-        title: overview.addDevice,
-        hint: overview.addDeviceHint,
-        section: 'devices',
-        act: addDevice,
+    profile.keyMode === 'keyed' &&
+      session.isKeyEntered !== true && {
+        icon: 'key',
+        title: overview.checkKey,
+        hint: overview.checkKeyHint,
+        section: 'security',
       },
     refusal === null &&
       devices.length === 0 && {
@@ -84,7 +82,6 @@ function Next({ account, addDevice }: NextProps) {
   );
 }
 
-/** The names of the providers that this server requires and the account lacks. */
 function missingProviders({ profile, features }: Account): readonly string[] {
   const { login, providers = {} } = features.capabilities.auth;
   return (login?.requiredProviders ?? [])
@@ -96,21 +93,17 @@ interface TaskProps {
   readonly icon: IconName;
   readonly title: string;
   readonly hint: string;
-  /** Where it is done. */
   readonly section: Section;
-  readonly act?: () => void;
 }
 
-function Task({ icon, title, hint, section, act }: TaskProps) {
+function Task({ icon, title, hint, section }: TaskProps) {
   return (
     <li>
       <span class="tile accent">
         <Icon name={icon} />
       </span>
       <div>
-        <a href={`#${section}`} onClick={act}>
-          {title}
-        </a>
+        <a href={`#${section}`}>{title}</a>
         <span class="hint">{hint}</span>
       </div>
     </li>
@@ -118,7 +111,7 @@ function Task({ icon, title, hint, section, act }: TaskProps) {
 }
 
 function Counts({ account: { sessions, devices } }: { readonly account: Account }) {
-  const { overview } = words;
+  const { overview } = t;
   return (
     <div class="pair">
       <a class="card count" href="#devices">
@@ -134,7 +127,7 @@ function Counts({ account: { sessions, devices } }: { readonly account: Account 
 }
 
 function Details({ account: { profile } }: { readonly account: Account }) {
-  const { overview } = words;
+  const { overview } = t;
   return (
     <section aria-labelledby="details">
       <h2 id="details">{overview.details}</h2>

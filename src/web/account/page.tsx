@@ -1,16 +1,20 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { NotificationTarget } from '../../client/notifications/notification-routing.js';
-import { invitationIn } from '../../policy/flow/invitation-code.js';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import {
+  type NotificationTarget,
+  readNotificationTarget,
+} from '../../client/notifications/notification-routing.js';
+import { invitationIn } from '../../protocol/invitation-code.js';
 import { Brand } from '../brand.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
-import { words } from '../words/words.js';
+import { t } from '../i18n/messages.js';
 import type { AccountViewProps } from './account-view.js';
 import { CertificateReturned, ProviderReturned } from './returned.js';
 import { SignIn } from './sign-in.js';
 import {
+  noteReplaced,
   removeSession,
   savedPendingDevice,
   savedSession,
@@ -21,7 +25,7 @@ import {
   type PendingDevice,
   type Session,
 } from './tab-state.js';
-import { useWaitingRequest, WaitingRequest } from './waiting-request.js';
+import { VIEWING } from '../worker/page-messages.js';
 
 const AccountView = lazyPart<AccountViewProps>(async () => {
   return (await import('./account-view.js')).AccountView;
@@ -29,11 +33,10 @@ const AccountView = lazyPart<AccountViewProps>(async () => {
 
 interface PageProps {
   readonly arrival: Arrival;
-  /** What the address asks to show: a notification was clicked. */
+  /** The target of a clicked notification, from the address. */
   readonly request: NotificationTarget | null;
 }
 
-/** The whole page: first the answer of a provider, then the account or the sign-in. */
 export function Page({ arrival, request }: PageProps) {
   const tab = useTab(arrival);
   const waiting = useWaitingRequest(request);
@@ -61,7 +64,7 @@ export function Page({ arrival, request }: PageProps) {
   }
   return (
     <Gate above={above}>
-      {device !== null && <p>{words.signIn.forDevice}</p>}
+      {device !== null && <p>{t.signIn.forDevice}</p>}
       <SignIn
         key={invitation}
         isFresh={arrival.kind === 'opened' && device === null && notice === null}
@@ -78,7 +81,6 @@ interface GateProps {
   readonly children: ComponentChildren;
 }
 
-/** The page of a person who is not signed in yet. */
 function Gate({ above, children }: GateProps) {
   return (
     <div class="gate">
@@ -96,7 +98,7 @@ function Gate({ above, children }: GateProps) {
   );
 }
 
-/** Calls back for the link of an invitation in a tab that shows the page already: nothing is loaded then. */
+/** An invitation link opened in this tab changes only the fragment and loads nothing. */
 function useInvitationLinks(receive: (code: string) => void): void {
   useEffect(() => {
     const take = () => {
@@ -110,7 +112,7 @@ function useInvitationLinks(receive: (code: string) => void): void {
   }, [receive]);
 }
 
-/** The session of this tab, the answer and the device still to be handled, and the last notice. */
+/** The session of this tab, the unhandled answer and device, and the last notice. */
 function useTab(arrival: Arrival) {
   const isReturned = arrival.kind === 'returned' || arrival.kind === 'certificate';
   const [returned, setReturned] = useState(isReturned ? arrival : null);
@@ -134,15 +136,14 @@ function useTab(arrival: Arrival) {
     setInvitation(null);
     close(last);
   }, []);
-  const endSession = useCallback((last: Notice) => {
-    removeSession();
-    setSession(null);
-    notify(last);
-  }, []);
+  const endSession = useSessionEnd(session, (other, last) => {
+    setSession(other);
+    notify(other === null ? last : null);
+  });
   const receive = useCallback(
     (code: string) => {
       setInvitation(session === null ? code : null);
-      notify(session === null ? null : problem(words.signIn.invitedAlready));
+      notify(session === null ? null : problem(t.signIn.invitedAlready));
     },
     [session],
   );
@@ -151,10 +152,88 @@ function useTab(arrival: Arrival) {
   return { ...known, setDevice, notify, startSession, endSession, close };
 }
 
-/** What is wrong with the address this page was opened at. */
+/** @param use receives the session with which another tab replaced this one; null = none */
+function useSessionEnd(
+  session: Session | null,
+  use: (other: Session | null, last: Notice) => void,
+): (last: Notice) => void {
+  // Callers keep the first function, so it reads the session when it is called.
+  const current = useRef(session);
+  current.current = session;
+  return useCallback((last: Notice) => {
+    const ended = current.current;
+    const other = ended === null ? null : removeSession(ended);
+    if (ended !== null && other === null) {
+      noteReplaced(ended);
+    }
+    use(other, last);
+  }, []);
+}
+
+/** The notice for an address that is damaged or expired. */
 function firstNotice(arrival: Arrival, session: Session | null): Notice | null {
   if (arrival.kind === 'invited' && session !== null) {
-    return problem(words.signIn.invitedAlready);
+    return problem(t.signIn.invitedAlready);
   }
-  return arrival.kind === 'device' && arrival.isDamaged ? problem(words.add.damaged) : null;
+  return arrival.kind === 'device' && arrival.isDamaged ? problem(t.add.damaged) : null;
+}
+
+interface WaitingRequestProps {
+  readonly target: NotificationTarget | null;
+  readonly dismiss: () => void;
+}
+
+/** Appears if no app is configured to open the request. The page cannot answer it. */
+function WaitingRequest({ target, dismiss }: WaitingRequestProps) {
+  if (target === null) {
+    return null;
+  }
+  const { topic, sessionId, requestId } = target;
+  const { waiting } = t;
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting">{waiting[topic]}</h2>
+      <dl>
+        <dt>{waiting.session}</dt>
+        <dd class="code">{sessionId}</dd>
+        {requestId !== null && <dt>{waiting.request}</dt>}
+        {requestId !== null && <dd class="code">{requestId}</dd>}
+      </dl>
+      <p class="quiet">{waiting.hint}</p>
+      <div class="row">
+        <button type="button" onClick={dismiss}>
+          {t.dismiss}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** @param first the request of the address at which this page was opened */
+function useWaitingRequest(first: NotificationTarget | null): WaitingRequestProps {
+  const [target, setTarget] = useState(first);
+  useEffect(() => listen(target, setTarget), [target]);
+  return { target, dismiss: () => setTarget(null) };
+}
+
+/** Also answers messages of the worker. */
+function listen(
+  target: NotificationTarget | null,
+  show: (target: NotificationTarget | null) => void,
+): () => void {
+  // Undefined outside secure contexts.
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  const onMessage = ({ data, ports: [port] }: MessageEvent<unknown>) => {
+    if (data === VIEWING) {
+      port?.postMessage(target);
+    } else {
+      const clicked = readNotificationTarget(data);
+      if (clicked !== null) {
+        show(clicked);
+      }
+    }
+  };
+  workers?.addEventListener('message', onMessage);
+  workers?.startMessages();
+  return () => workers?.removeEventListener('message', onMessage);
 }

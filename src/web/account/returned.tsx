@@ -5,14 +5,14 @@ import { GatehouseProblem } from '../../client/api/problem.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { clientFor } from '../server.js';
 import { done, failure, problem, type Notice, type Notify } from '../ui/notice.js';
-import { returnErrorMessage } from '../words/failure.js';
-import { words } from '../words/words.js';
+import { returnErrorMessage } from '../i18n/failure.js';
+import { t } from '../i18n/messages.js';
 import { KeyForm, NewKeyForm } from './key-forms.js';
+import { sessionWithKey } from './key-memory.js';
 import type { Arrival, Session } from './tab-state.js';
 
 interface ReturnedProps {
   readonly startSession: (session: Session, notice?: Notice | null) => void;
-  /** Shows the page without the answer: it was handled, or cannot be. */
   readonly close: Notify;
 }
 
@@ -21,7 +21,6 @@ interface CertificateReturnedProps extends ReturnedProps {
   readonly session: Session | null;
 }
 
-/** Claims what a certificate was shown for: a session, or its link to the account of this tab. */
 export function CertificateReturned({ arrival, session, ...props }: CertificateReturnedProps) {
   const { startSession, close } = props;
   const { code, error, flow } = arrival;
@@ -31,14 +30,14 @@ export function CertificateReturned({ arrival, session, ...props }: CertificateR
       close(problem(returnErrorMessage(error)));
     } else if (flow.purpose === 'connect') {
       const claim = async (token: string) => clientFor(token).certificate.connect({ code, proof });
-      void link(words.security.certificate, session, claim).then(close);
+      void link(t.security.certificate, session, claim).then(close);
     } else {
       clientFor()
         .certificate.claim(code, proof)
         .then(startSession, (reason: unknown) => close(failure(reason)));
     }
   }, []);
-  return <p class="waiting">{words.moment}</p>;
+  return <p class="waiting">{t.moment}</p>;
 }
 
 interface ProviderReturnedProps extends ReturnedProps {
@@ -46,7 +45,6 @@ interface ProviderReturnedProps extends ReturnedProps {
   readonly session: Session | null;
 }
 
-/** Finishes what this tab started with a provider, or says why that is not possible. */
 export function ProviderReturned({ arrival, session, ...props }: ProviderReturnedProps) {
   const { provider, answer, flow } = arrival;
   const proof = flow?.proof ?? null;
@@ -55,8 +53,8 @@ export function ProviderReturned({ arrival, session, ...props }: ProviderReturne
     if (answer.kind === 'failed') {
       props.close(problem(returnErrorMessage(answer.error)));
     } else if (flow === null || (isSignIn && proof === null)) {
-      // An attacker may have started it, to have this person finish it (RFC 6749, 10.12).
-      props.close(problem(words.signIn.otherTab));
+      // An attacker may have started the flow, so that this person finishes it (RFC 6749, 10.12).
+      props.close(problem(t.signIn.otherTab));
     } else if (answer.kind === 'connect') {
       const { pending } = answer;
       const finish = (token: string) => clientFor(token).connect.finish(provider, pending);
@@ -66,22 +64,22 @@ export function ProviderReturned({ arrival, session, ...props }: ProviderReturne
   return isSignIn && proof !== null ? (
     <FinishSignIn provider={provider} answer={answer} proof={proof} {...props} />
   ) : (
-    <p class="waiting">{words.moment}</p>
+    <p class="waiting">{t.moment}</p>
   );
 }
 
-/** @param finish with the token of this tab */
+/** @param finish receives the token of this tab */
 async function link(
   name: string,
   session: Session | null,
   finish: (token: string) => Promise<void>,
 ): Promise<Notice> {
   if (session === null) {
-    return problem(words.security.connectSignIn(name));
+    return problem(t.security.connectSignIn(name));
   }
   try {
     await finish(session.token);
-    return done(words.security.connected(name));
+    return done(t.security.connected(name));
   } catch (error) {
     return failure(error);
   }
@@ -89,7 +87,7 @@ async function link(
 
 type SignInAnswer = Extract<OAuthReturn, { kind: 'known' | 'new' }>;
 
-/** What remains: nothing, a question, or that this provider makes no accounts here. */
+/** `closed` = this provider creates no accounts here. */
 type Step = 'without-key' | 'own-key' | 'new-key' | 'choice' | 'closed';
 
 interface FinishProps extends ReturnedProps {
@@ -98,18 +96,18 @@ interface FinishProps extends ReturnedProps {
   readonly proof: string;
 }
 
-/** Asks what the server cannot know, and only that (specification, OAuth provisioning choice). */
+/** Asks only for facts that the server does not know (specification, OAuth provisioning choice). */
 function FinishSignIn(props: FinishProps) {
   const [step, setStep] = useState<Step>(() => firstStep(props.answer));
   useEffect(() => {
     if (step === 'closed') {
-      props.close(problem(words.signIn.closed));
+      props.close(problem(t.signIn.closed));
     } else if (step === 'without-key') {
       void finishWithoutKey(props, () => setStep('own-key'));
     }
   }, [step]);
   if (step === 'closed' || step === 'without-key') {
-    return <p class="waiting">{words.moment}</p>;
+    return <p class="waiting">{t.moment}</p>;
   }
   return step === 'choice' ? (
     <Choice choose={setStep} />
@@ -138,7 +136,8 @@ async function finishWithoutKey(
 ): Promise<void> {
   try {
     const finish = { pending: answer.pending, proof };
-    finished(await clientFor().external.finishKeyless(provider, finish), startSession);
+    const login = await clientFor().external.finishKeyless(provider, finish);
+    finished(login, login, startSession);
   } catch (error) {
     if (error instanceof GatehouseProblem && error.code === 'restore-required') {
       askForKey();
@@ -149,10 +148,11 @@ async function finishWithoutKey(
 }
 
 function finished(
-  { created, ...session }: LoginAnswer,
+  login: LoginAnswer,
+  session: Session,
   startSession: ReturnedProps['startSession'],
 ): void {
-  startSession(session, created ? done(words.newKey.ready) : null);
+  startSession(session, login.created ? done(t.newKey.ready) : null);
 }
 
 interface KeyStepProps extends FinishProps {
@@ -162,14 +162,15 @@ interface KeyStepProps extends FinishProps {
 
 function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepProps) {
   const { startSession, close } = props;
-  const { newKey } = words;
+  const { newKey } = t;
   const { external } = clientFor();
   const use = async (key: DeviceKey) => {
     const finish = { pending: answer.pending, proof, create: isNew };
-    finished(await external.finish(provider, finish, key), startSession);
+    const login = await external.finish(provider, finish, key);
+    finished(login, sessionWithKey(login, key, !isNew), startSession);
   };
   const cancel = () => {
-    // The server ends an unfinished login by itself: this failure needs no notice.
+    // The unfinished login expires by itself, so a failure needs no notice.
     external.giveUp(provider, answer.pending).catch(() => undefined);
     close(null);
   };
@@ -177,7 +178,7 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
     <section aria-labelledby="finish">
       <h1 id="finish">{isNew ? newKey.title : newKey.enter}</h1>
       {!isNew && <p>{newKey.provider}</p>}
-      {isNew ? <NewKeyForm use={use} /> : <KeyForm use={use} />}
+      {isNew ? <NewKeyForm use={use} /> : <KeyForm use={use} isScanned />}
       <div class="row">
         {answer.kind === 'new' && (
           <button type="button" class="link" onClick={() => choose(isNew ? 'own-key' : 'new-key')}>
@@ -185,7 +186,7 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
           </button>
         )}
         <button type="button" class="link" onClick={cancel}>
-          {words.cancel}
+          {t.cancel}
         </button>
       </div>
     </section>
@@ -193,7 +194,7 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
 }
 
 function Choice({ choose }: { choose: (step: Step) => void }) {
-  const { kind } = words;
+  const { kind } = t;
   return (
     <section aria-labelledby="choice">
       <h1 id="choice">{kind.title}</h1>

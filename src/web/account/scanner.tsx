@@ -1,18 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { readDeviceLink } from '../../client/crypto/device-link.js';
-import { serverUrl } from '../server.js';
+import type { BarcodeDetector as QrDetector } from 'qr/decode.js';
 import { Icon } from '../ui/icon.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
-import { words } from '../words/words.js';
-import { startReader } from './qr-reader.js';
-import type { PendingDevice } from './tab-state.js';
+import { t } from '../i18n/messages.js';
 
-interface ScannerProps {
-  readonly found: (device: PendingDevice) => void;
+export interface ScannerProps {
+  /** The code to point the camera at. */
+  readonly hint: string;
+  /** The advice where the camera cannot be used. */
+  readonly instead: string;
+  /** @returns the reason why the text is refused; null ends the scan */
+  readonly read: (text: string) => Notice | null;
 }
 
-/** Reads the QR code of the new device with the camera of this one, where it has a camera. */
-export function Scanner({ found }: ScannerProps) {
+export function Scanner(props: ScannerProps) {
   const [isOpen, open] = useState(false);
   const [notice, show] = useState<Notice | null>(null);
   const stop = (last: Notice | null) => {
@@ -26,15 +27,14 @@ export function Scanner({ found }: ScannerProps) {
   return (
     <>
       {isOpen ? (
-        <Camera found={found} stop={stop} />
+        <Camera {...props} stop={stop} />
       ) : (
         <button type="button" onClick={() => open(true)}>
           <Icon name="camera" />
-          {words.add.scan}
+          {t.add.scan}
         </button>
       )}
       <NoticeLine notice={notice} />
-      <p class="divider">{words.signIn.or}</p>
     </>
   );
 }
@@ -43,23 +43,19 @@ interface CameraProps extends ScannerProps {
   readonly stop: (last: Notice | null) => void;
 }
 
-function Camera({ found, stop }: CameraProps) {
+function Camera({ hint, instead, read, stop }: CameraProps) {
   const video = useRef<HTMLVideoElement>(null);
   const [notice, show] = useState<Notice | null>(null);
-  const read = (text: string) => {
-    const link = readDeviceLink(text);
-    if (link === null || link.serverUrl !== serverUrl()) {
-      show(problem(words.add.notOurs));
-      return;
-    }
-    found({ userCode: link.userCode, publicKey: link.publicKey });
+  const found = (text: string) => {
+    const refusal = read(text);
+    (refusal === null ? stop : show)(refusal);
   };
   useEffect(() => {
     const end = new AbortController();
     if (video.current !== null) {
-      startReader(video.current, read, end.signal).catch(() => {
+      startReader(video.current, found, end.signal).catch((error: unknown) => {
         if (!end.signal.aborted) {
-          stop(problem(words.add.noCamera));
+          stop(problem(`${reasonOf(error)} ${instead}`));
         }
       });
     }
@@ -67,12 +63,58 @@ function Camera({ found, stop }: CameraProps) {
   }, []);
   return (
     <>
-      <p>{words.add.scanning}</p>
+      <p>{hint}</p>
       <video ref={video} class="camera" playsInline muted />
       <NoticeLine notice={notice} />
       <button type="button" onClick={() => stop(null)}>
-        {words.add.stop}
+        {t.add.stop}
       </button>
     </>
   );
+}
+
+function reasonOf(error: unknown): string {
+  const { name } = error as DOMException;
+  const { cameraDenied, cameraMissing, noCamera } = t.add;
+  return { NotAllowedError: cameraDenied, NotFoundError: cameraMissing }[name] ?? noCamera;
+}
+
+/** Milliseconds between two scans of the camera picture. */
+const PAUSE_MS = 150;
+
+/** Reports each detected QR code until it is stopped. Rejects without a camera or permission. */
+async function startReader(
+  video: HTMLVideoElement,
+  found: (text: string) => void,
+  stop: AbortSignal,
+): Promise<void> {
+  const stream = await navigator.mediaDevices.getUserMedia({
+    video: { facingMode: 'environment' },
+  });
+  const release = () => stream.getTracks().forEach((track) => track.stop());
+  stop.addEventListener('abort', release);
+  if (stop.aborted) {
+    release();
+    return;
+  }
+  video.srcObject = stream;
+  await video.play();
+  const Detector = (await nativeDetector()) ?? (await import('qr/decode.js')).BarcodeDetector;
+  const detector = new Detector({ formats: ['qr_code'] });
+  let last = '';
+  while (!stop.aborted) {
+    const [seen] = await detector.detect(video);
+    if (seen !== undefined && seen.rawValue !== last && !stop.aborted) {
+      last = seen.rawValue;
+      found(last);
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+/** The Shape Detection API, where the browser supports QR codes. */
+async function nativeDetector(): Promise<typeof QrDetector | null> {
+  const { BarcodeDetector } = window as { readonly BarcodeDetector?: typeof QrDetector };
+  const formats = (await BarcodeDetector?.getSupportedFormats()) ?? [];
+  return formats.includes('qr_code') ? (BarcodeDetector ?? null) : null;
 }

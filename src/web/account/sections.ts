@@ -1,16 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The parts of the account view, by their fragment: `/app/#security`. */
+/** The sections by the fragment of their address: `/app/#security`. */
 export const SECTIONS = ['overview', 'devices', 'notifications', 'security'] as const;
 
 export type Section = (typeof SECTIONS)[number];
 
-/** @param hash of an address, with its `#` @returns null where it names none */
+/** @param hash of an address, with its `#` @returns null if it names no section */
 export function sectionIn(hash: string): Section | null {
   return SECTIONS.find((section) => `#${section}` === hash) ?? null;
 }
 
-/** The part that the address names; back and forward change it. */
 export function useSection(): Section {
   const [section, show] = useState(currentSection);
   useEffect(() => {

@@ -12,10 +12,7 @@ export async function redirectTo({ id: provider, startMode: mode }: ProviderChoi
   location.assign(address);
 }
 
-/**
- * Signs in with the certificate of this connection. Where it has none, redirects to the address that
- * asks browsers for one, if the server has such an address and accepts this return address.
- */
+/** Without a certificate on this connection, redirects to the address that requests one. */
 export async function signInWithCertificate(
   startSession: (session: Session) => void,
 ): Promise<void> {
@@ -23,10 +20,11 @@ export async function signInWithCertificate(
   try {
     startSession(await certificate.logIn());
   } catch (error) {
-    const isNotAsked = error instanceof GatehouseProblem && error.code === 'mtls-required';
+    const isCertificateMissing =
+      error instanceof GatehouseProblem && error.code === 'mtls-required';
     const { proof, proofHash } = await makeLoginProof();
     const start = certificate.startUrl(document.baseURI, proofHash);
-    if (!isNotAsked || !(await redirects(start))) {
+    if (!isCertificateMissing || !(await redirects(start))) {
       throw error;
     }
     savePendingFlow({ provider: CERTIFICATE, proof, purpose: 'sign-in' });
@@ -34,7 +32,7 @@ export async function signInWithCertificate(
   }
 }
 
-/** Asked first: the browser would show a refusal, which is JSON, in place of this page. */
+/** Checked before the redirect: the browser would show a refusal as JSON instead of this page. */
 export async function redirects(address: string): Promise<boolean> {
   const { type } = await fetch(address, { redirect: 'manual' });
   return type === 'opaqueredirect';

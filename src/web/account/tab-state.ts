@@ -1,25 +1,37 @@
 import { readOAuthReturn, type OAuthReturn } from '../../client/api/oauth-return.js';
 import { readDeviceLink } from '../../client/crypto/device-link.js';
 import { isRecord } from '../../client/is-record.js';
-import { invitationIn } from '../../policy/flow/invitation-code.js';
-import { forgetOpened } from './notifications/opened-content.js';
+import { invitationIn } from '../../protocol/invitation-code.js';
+import { forgetKey } from './key-memory.js';
 import { sectionIn } from './sections.js';
 
-/** The session of this tab; closing the tab discards it. */
 export interface Session {
   readonly token: string;
   readonly accountId: string;
+  /** True once the key was entered after it was created, so that its owner has it. */
+  readonly isKeyEntered?: boolean;
 }
 
-/** A sign-in or a link that this tab started and that the provider returns to. */
+/** The device key of an account, encrypted for a passkey. The bytes are in base64url. */
+export interface KeptKey {
+  readonly accountId: string;
+  /** The id of the passkey. */
+  readonly credentialId: string;
+  /** The input from which the passkey computes its secret. */
+  readonly salt: string;
+  readonly iv: string;
+  readonly sealed: string;
+}
+
+/** A sign-in or a link that this tab started and for which the provider redirects back. */
 export interface PendingFlow {
   readonly provider: string;
-  /** The secret whose hash the server has; null where there is none. */
+  /** The secret whose hash the server has; null = none. */
   readonly proof: string | null;
   readonly purpose: 'sign-in' | 'connect';
 }
 
-/** A device that this tab is asked to add to the account. */
+/** A device that asks this tab to be added to the account. */
 export interface PendingDevice {
   /** `XXXX-XXXX`; null until it is typed. */
   readonly userCode: string | null;
@@ -27,63 +39,181 @@ export interface PendingDevice {
   readonly publicKey: string | null;
 }
 
-/** Asks for the code. */
+/** A device whose code the form asks for. */
 export const UNKNOWN_DEVICE: PendingDevice = { userCode: null, publicKey: null };
 
 /** The provider id of a sign-in with a certificate. */
 export const CERTIFICATE = 'mtls';
 
-/** How this page was opened. */
 export type Arrival =
   | { readonly kind: 'opened' }
-  /** By the link of an invitation, with its code as it was written. */
+  /** An invitation link, with its code unchanged. */
   | { readonly kind: 'invited'; readonly code: string }
-  /** To add a device, by its link or by a code to type. */
+  /** A request to add a device, by its link or by a typed code. */
   | {
       readonly kind: 'device';
       readonly device: PendingDevice;
-      /** Whether the address has a fragment that is no device link. */
+      /** True if the address has a fragment that is not a device link. */
       readonly isDamaged: boolean;
     }
-  /** From signing in with a certificate, or connecting one: with the code to claim, or an error. */
+  /** The return from a certificate login or link, with a code to claim or an error. */
   | {
       readonly kind: 'certificate';
       readonly code: string | null;
       readonly error: string;
-      /** What this tab started. */
+      /** The flow that this tab started. */
       readonly flow: PendingFlow;
     }
   | {
       readonly kind: 'returned';
       readonly provider: string;
       readonly answer: OAuthReturn;
-      /** What this tab started with the provider; null = another tab did. */
+      /** The flow that this tab started with the provider; null = another tab started it. */
       readonly flow: PendingFlow | null;
     };
 
 const SESSION = 'gatehouse.session';
+const STAYS = 'gatehouse.stays';
+const KEPT_KEY = 'gatehouse.kept-key';
+const REPLACED = 'gatehouse.replaced';
 const PENDING_FLOW = 'gatehouse.begun';
 const DEVICE = 'gatehouse.device';
 
-export function saveSession({ token, accountId }: Session): void {
-  sessionStorage.setItem(SESSION, JSON.stringify({ token, accountId }));
+/** The choice at sign-in: keep the session for all tabs of this browser, also after they close. */
+export function isStaying(): boolean {
+  return sessionStorage.getItem(STAYS) !== null;
 }
 
-export function removeSession(): void {
-  forgetOpened();
+/** Kept in this tab, because a provider redirects back to it. */
+export function chooseStaying(stays: boolean): void {
+  if (stays) {
+    sessionStorage.setItem(STAYS, '');
+  } else {
+    sessionStorage.removeItem(STAYS);
+  }
+}
+
+export function saveSession({ token, accountId, isKeyEntered = false }: Session): void {
+  const store = isStaying() ? localStorage : sessionStorage;
   sessionStorage.removeItem(SESSION);
+  store.setItem(SESSION, JSON.stringify({ token, accountId, isKeyEntered }));
+  discardKeysWithoutSession();
 }
 
+/**
+ * Removes the session of this tab, and the key with it, in memory and in storage.
+ *
+ * @returns the session with which another tab replaced it
+ */
+export function removeSession({ token, accountId }: Session): Session | null {
+  const kept = sessionIn(localStorage);
+  sessionStorage.removeItem(SESSION);
+  if (kept?.token === token) {
+    localStorage.removeItem(SESSION);
+  }
+  discardKeysWithoutSession();
+  if (kept !== null && kept.token !== token && kept.accountId === accountId) {
+    return kept;
+  }
+  forgetKey();
+  return null;
+}
+
+/** Stores the key next to the session, so that both end together. Does nothing after its end. */
+export function saveKeptKey(kept: KeptKey): void {
+  storeOf(kept.accountId)?.setItem(KEPT_KEY, JSON.stringify(kept));
+}
+
+/** Returns the key that this browser keeps for the session of the account. */
+export function keptKeyOf(accountId: string): KeptKey | null {
+  const store = storeOf(accountId);
+  return store === undefined ? null : keptKeyIn(store);
+}
+
+export function discardKeptKey(accountId: string): void {
+  const store = storeOf(accountId);
+  if (store !== undefined) {
+    discardKeyIn(store);
+  }
+}
+
+function storeOf(accountId: string): Storage | undefined {
+  return [sessionStorage, localStorage].find((store) => {
+    return sessionIn(store)?.accountId === accountId;
+  });
+}
+
+/** A key must not outlive its session, or pass to the session of another account. */
+function discardKeysWithoutSession(): void {
+  for (const store of [sessionStorage, localStorage]) {
+    if (keptKeyIn(store)?.accountId !== sessionIn(store)?.accountId) {
+      discardKeyIn(store);
+    }
+  }
+}
+
+function discardKeyIn(store: Storage): void {
+  const kept = keptKeyIn(store);
+  store.removeItem(KEPT_KEY);
+  if (kept !== null) {
+    discardPasskey(kept.credentialId);
+  }
+}
+
+/** Lets the password manager delete a passkey that opens nothing. */
+export function discardPasskey(credentialId: string): void {
+  const { PublicKeyCredential: passkeys } = window as Passkeys;
+  const signal = passkeys?.signalUnknownCredential?.({ rpId: location.hostname, credentialId });
+  signal?.catch(() => undefined);
+}
+
+/** Undefined in older browsers, and outside secure contexts. */
+interface Passkeys {
+  readonly PublicKeyCredential?: Partial<typeof PublicKeyCredential>;
+}
+
+function keptKeyIn(store: Storage): KeptKey | null {
+  const { accountId, credentialId, salt, iv, sealed } = read(KEPT_KEY, store);
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  return isText(accountId) && isText(credentialId) && isText(salt) && isText(iv) && isText(sealed)
+    ? { accountId, credentialId, salt, iv, sealed }
+    : null;
+}
+
+/** Notes a session that the next one of this tab replaces, and that may still be live. */
+export function noteReplaced(session: Session): void {
+  sessionStorage.setItem(REPLACED, JSON.stringify(session));
+}
+
+export function takeReplaced(): Session | null {
+  const replaced = sessionIn(sessionStorage, REPLACED);
+  sessionStorage.removeItem(REPLACED);
+  return replaced;
+}
+
+/** Returns the session of this tab, or the one that the browser keeps for all tabs. */
 export function savedSession(): Session | null {
-  const { token, accountId } = read(SESSION);
-  return typeof token === 'string' && typeof accountId === 'string' ? { token, accountId } : null;
+  discardKeysWithoutSession();
+  const own = sessionIn(sessionStorage);
+  const kept = own === null ? sessionIn(localStorage) : null;
+  if (kept !== null) {
+    chooseStaying(true);
+  }
+  return own ?? kept;
+}
+
+function sessionIn(store: Storage, name = SESSION): Session | null {
+  const { token, accountId, isKeyEntered } = read(name, store);
+  return typeof token === 'string' && typeof accountId === 'string'
+    ? { token, accountId, isKeyEntered: isKeyEntered === true }
+    : null;
 }
 
 export function savePendingFlow(flow: PendingFlow): void {
   sessionStorage.setItem(PENDING_FLOW, JSON.stringify(flow));
 }
 
-/** Kept while the browser signs in at a provider. @param device null removes it */
+/** Kept while the browser is at a provider. @param device null removes it */
 export function savePendingDevice(device: PendingDevice | null): void {
   sessionStorage.setItem(DEVICE, JSON.stringify(device));
 }
@@ -95,7 +225,7 @@ export function savedPendingDevice(): PendingDevice | null {
   return isText(userCode) && isText(publicKey) ? { userCode, publicKey } : null;
 }
 
-/** Reads the address and removes the answer from it: an answer can be used once. */
+/** Reads the address and removes the answer from it, because an answer is valid only once. */
 export function takeArrival(): Arrival {
   const address = new URL(location.href);
   const section = sectionIn(address.hash);
@@ -129,7 +259,7 @@ function fromProvider(provider: string, address: string): Arrival {
   return { kind: 'returned', provider, answer, flow: isOwn ? flow : null };
 }
 
-/** A code that this tab did not ask for is ignored: it may sign in to another person's account. */
+/** Ignores a code that this tab did not request: it may sign in to another person's account. */
 function fromCertificate({ searchParams }: URL): Arrival {
   const [code, error] = [searchParams.get('code'), searchParams.get('error')];
   const flow = code === null && error === null ? null : takePendingFlow();
@@ -150,9 +280,9 @@ function takePendingFlow(): PendingFlow | null {
     : null;
 }
 
-function read(name: string): Record<string, unknown> {
+function read(name: string, store = sessionStorage): Record<string, unknown> {
   try {
-    const saved: unknown = JSON.parse(sessionStorage.getItem(name) ?? '{}');
+    const saved: unknown = JSON.parse(store.getItem(name) ?? '{}');
     return isRecord(saved) ? saved : {};
   } catch {
     return {};

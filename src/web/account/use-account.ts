@@ -7,34 +7,45 @@ import type {
   ServerFeatures,
 } from '../../client/api/api-client-answers.js';
 import { authChoices, type AuthChoices } from '../../client/api/auth-choices.js';
+import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { connectUpdates } from '../../client/updates/connect-updates.js';
 import { clientFor, serverUrl } from '../server.js';
 import { failure, type Notice, type Notify } from '../ui/notice.js';
-import { requiresSignIn } from '../words/failure.js';
-import type { Endings } from './security/sign-out.js';
+import { requiresSignIn } from '../i18n/failure.js';
 import type { Session } from './tab-state.js';
 
-/** What the account page shows. */
 export interface Account {
   readonly profile: AccountProfile;
   readonly choices: AuthChoices;
   readonly features: ServerFeatures;
-  /** Why the account may only link providers; devices and sessions are then empty. */
+  /** The reason why the account may only link providers; devices and sessions are then empty. */
   readonly refusal: GatehouseProblem | null;
   readonly devices: readonly SavedPushToken[];
   readonly sessions: readonly AccountSession[];
 }
 
-/** What each part of the page needs to act on the account. */
 export interface AccountActions {
   readonly session: Session;
   readonly endSession: (notice: Notice) => void;
   readonly notify: Notify;
   readonly reload: () => void;
+  /**
+   * Remembers a key of the account for the other sections.
+   *
+   * @param isEntered false if a passkey opened it, which does not prove that its owner saved it
+   */
+  readonly noteKey: (key: DeviceKey, isEntered?: boolean) => void;
 }
 
-/** What each section of the account view gets. */
+export interface Endings {
+  readonly isBusy: boolean;
+  readonly notice: Notice | null;
+  readonly signOut: () => void;
+  readonly signOutEverywhere: () => void;
+  readonly deleteAccount: () => void;
+}
+
 export interface SectionProps extends AccountActions {
   readonly account: Account;
   /** The push token of this browser; null where it is not subscribed. */
@@ -44,14 +55,12 @@ export interface SectionProps extends AccountActions {
 }
 
 interface LiveAccount {
-  /** null until it is read. */
   readonly account: Account | null;
   readonly reload: () => void;
-  /** Whether this page is ending the session: its end is then no failure to report. */
+  /** True while this page ends the session, so that the end is not reported as a failure. */
   readonly isEnding: RefObject<boolean>;
 }
 
-/** The account, read again whenever the server sends an update. */
 export function useAccount(
   { token }: Session,
   endSession: (notice: Notice) => void,
@@ -73,14 +82,13 @@ export function useAccount(
       (error: unknown) => ifLatest(() => fail(error)),
     );
   }, [token]);
-  // Not after the next frame, for which a page in the background waits: the session before this one may be
-  // ended by then, and that would end this one on the page.
+  // A layout effect also runs in a background page, before the previous session may end.
   useLayoutEffect(reload, [token]);
   useLayoutEffect(() => {
     const onStopped = (refusal: GatehouseProblem) =>
       requiresSignIn(refusal) ? fail(refusal) : reload();
     const handlers = { onUpdate: reload, onGap: reload, onStopped };
-    // From 0: what changes between the first reading and the connection is a gap as well.
+    // From 0: changes between the first read and the connection are then reported as a gap.
     const connection = connectUpdates({ serverUrl: serverUrl(), token, lastSeq: 0 }, handlers);
     return () => connection.close();
   }, [token]);
@@ -102,7 +110,7 @@ async function read(token: string): Promise<Account> {
     : { ...known, refusal: null, devices, sessions };
 }
 
-/** The one failure that the page shows: a policy that refuses the account for now. */
+/** Returns the only failure that the page shows: a policy that refuses the account for now. */
 function refusalIn(error: unknown): GatehouseProblem {
   if (error instanceof GatehouseProblem && error.status === 403) {
     return error;

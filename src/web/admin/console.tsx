@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { Loading, failure, NoticeLine, type Notice } from '../ui/notice.js';
-import { clientWith, keepToken, keptToken, SessionContext, type Session } from './session.js';
+import { clientWith, storeToken, keptToken, SessionContext, type Session } from './session.js';
+import { ProviderNames } from './provider-names.js';
 import { Shell } from './shell.js';
 import { SignIn } from './sign-in.js';
 
@@ -10,38 +11,39 @@ type Access =
   | { readonly kind: 'signed-out'; readonly notice: Notice | null }
   | { readonly kind: 'signed-in'; readonly session: Omit<Session, 'end'> };
 
-/** The console for administrators: a sign-in, or what the caller may see. */
 export function Console() {
   const [access, setAccess] = useState<Access>({ kind: 'waiting', notice: null });
-  const enter = useCallback(async () => {
+  const showConsole = useCallback(async () => {
     setAccess(await accessNow());
   }, []);
-  useEffect(() => void enter(), []);
+  useEffect(() => void showConsole(), []);
   const end = useCallback((notice: Notice | null) => {
-    keepToken(undefined);
+    storeToken(undefined);
     setAccess({ kind: 'signed-out', notice });
   }, []);
   const known = access.kind === 'signed-in' ? access.session : null;
   const session = useMemo(() => known && { ...known, end }, [known, end]);
   if (access.kind === 'signed-out') {
-    return <SignIn notice={access.notice} enter={enter} />;
+    return <SignIn notice={access.notice} showConsole={showConsole} />;
   }
   if (session === null) {
     return (
       <main class="gate">
         <NoticeLine notice={access.kind === 'waiting' ? access.notice : null} />
-        <Loading retry={enter} />
+        <Loading retry={showConsole} />
       </main>
     );
   }
   return (
     <SessionContext.Provider value={session}>
-      <Shell />
+      <ProviderNames>
+        <Shell />
+      </ProviderNames>
     </SessionContext.Provider>
   );
 }
 
-/** Asks the server which administrator this is: by the token of this tab, else by what the browser sends itself. */
+/** Uses this tab's token, else the browser's credentials. */
 async function accessNow(): Promise<Access> {
   const token = keptToken();
   const client = clientWith(token);
@@ -51,7 +53,7 @@ async function accessNow(): Promise<Access> {
     if (!(error instanceof GatehouseProblem) || error.status !== 401) {
       return { kind: 'waiting', notice: failure(error) };
     }
-    keepToken(undefined);
+    storeToken(undefined);
     return { kind: 'signed-out', notice: error.code === 'missing-token' ? null : failure(error) };
   }
 }

@@ -2,16 +2,16 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { brand } from '../brand.js';
 import type { Live } from './use-live.js';
-import { texts } from './words/texts.js';
+import { texts } from './i18n/texts.js';
 
 interface HeadProps {
   readonly title: string;
-  /** What the page shows, for whether it is up to date. */
+  /** The value on the page, whose age is shown. */
   readonly live?: Live<unknown>;
   readonly children?: ComponentChildren;
 }
 
-/** The heading takes the focus where the page changes, so that screen readers announce it. */
+/** The heading receives the focus when the page changes, so that screen readers announce it. */
 export function Head({ title, live, children }: HeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -31,7 +31,6 @@ export function Head({ title, live, children }: HeadProps) {
   );
 }
 
-/** Whether what is shown is up to date; nothing before it is read. */
 export function Freshness({ live: { value, isFresh } }: { readonly live: Live<unknown> }) {
   return value === null ? null : (
     <span class={isFresh ? 'fresh' : 'fresh stale'} role="status" title={texts.live.hint}>

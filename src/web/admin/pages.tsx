@@ -1,30 +1,29 @@
 import { useState } from 'preact/hooks';
 import { Icon } from '../ui/icon.js';
 import { useLive, type Live } from './use-live.js';
-import { texts } from './words/texts.js';
+import { texts } from './i18n/texts.js';
 
-/** Empty pages that are skipped at once: with several filters the server may find none for a while. */
+/** Limit of empty pages to skip: with several filters the server may return many. */
 const MAX_SKIPPED = 20;
 
 interface Page<Row> {
   readonly rows: readonly Row[];
   /** null = the last page. */
   readonly cursor: string | null;
+  /** Rows on all pages, where the server counts them. */
+  readonly total?: number;
 }
 
 export interface Pages<Row> {
   readonly live: Live<Page<Row>>;
-  /** Whether this is the first page. */
   readonly isFirst: boolean;
   readonly previous: () => void;
   readonly next: () => void;
 }
 
 /**
- * One page of a list, read again as long as it is shown.
- *
- * @param read the page behind a cursor; undefined = the first
- * @param key names the list: another one begins with its first page
+ * @param read reads the page of a cursor; undefined = the first
+ * @param key identifies the list: a new one begins with its first page
  */
 export function usePages<Row>(
   read: (cursor: string | undefined) => Promise<Page<Row>>,
@@ -56,7 +55,6 @@ async function firstWithRows<Row>(
   return page;
 }
 
-/** Nothing where the list has one page. */
 export function PageButtons<Row>({ pages }: { readonly pages: Pages<Row> }) {
   const { live, isFirst, previous, next } = pages;
   const isLast = live.value?.cursor === null;

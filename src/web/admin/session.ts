@@ -4,20 +4,18 @@ import { GatehouseAdmin, type AdminCaller } from '../../client/api/admin-client.
 import { serverUrl } from '../server.js';
 import type { Notice } from '../ui/notice.js';
 
-/** Gone with the tab: a token is as good as the person it was given to. */
-const KEPT = 'gatehouse.admin-token';
+/** Stored for the lifetime of the tab, because a token grants all rights of its administrator. */
+const STORAGE_KEY = 'gatehouse.admin-token';
 
-/** The console of an administrator who is logged in. */
 export interface Session {
   readonly client: GatehouseAdmin;
   readonly caller: AdminCaller;
-  /** Shows the sign-in, with what ended the session. */
+  /** Shows the sign-in, with the reason for the end of the session. */
   readonly end: (notice: Notice | null) => void;
 }
 
 export const SessionContext = createContext<Session | null>(null);
 
-/** The session that the console is shown for. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (session === null) {
@@ -26,26 +24,24 @@ export function useSession(): Session {
   return session;
 }
 
-/** @param token undefined = the certificate or the session that the browser sends by itself */
+/** @param token undefined = the certificate or session that the browser sends */
 export function clientWith(token?: string): GatehouseAdmin {
   return new GatehouseAdmin({ serverUrl: serverUrl(), token });
 }
 
-/** The token of this tab. */
 export function keptToken(): string | undefined {
-  return sessionStorage.getItem(KEPT) ?? undefined;
+  return sessionStorage.getItem(STORAGE_KEY) ?? undefined;
 }
 
-/** @param token undefined = forget it */
-export function keepToken(token: string | undefined): void {
+export function storeToken(token: string | undefined): void {
   if (token === undefined) {
-    sessionStorage.removeItem(KEPT);
+    sessionStorage.removeItem(STORAGE_KEY);
   } else {
-    sessionStorage.setItem(KEPT, token);
+    sessionStorage.setItem(STORAGE_KEY, token);
   }
 }
 
-/** What the provider of administrators is called, as the server writes it into the page; '' = none. */
+/** The name of the administrators' provider, which the server writes into the page; '' = none. */
 export function loginProvider(): string {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="gatehouse-admin-login"]');
   return meta?.content ?? '';

@@ -3,21 +3,23 @@ import { Brand } from '../brand.js';
 import { Icon, type IconName } from '../ui/icon.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { useAction } from '../ui/notice.js';
-import { words } from '../words/words.js';
+import { t } from '../i18n/messages.js';
 import { Account } from './accounts/account.js';
 import { Accounts } from './accounts/accounts.js';
 import { Audit } from './audit/audit.js';
+import { Backends } from './backends/backends.js';
 import { Invitations } from './invitations/invitations.js';
 import { Overview } from './overview/overview.js';
 import { Policy } from './policy/policy.js';
 import { SECTIONS, useRoute, type Filter, type Section } from './route.js';
 import { useSession } from './session.js';
-import { texts } from './words/texts.js';
+import { texts } from './i18n/texts.js';
 
 const CONTENT: Readonly<Record<Section, ComponentType<{ readonly filter: Filter }>>> = {
   overview: Overview,
   accounts: Accounts,
   invitations: Invitations,
+  backends: Backends,
   audit: Audit,
   policy: Policy,
 };
@@ -26,11 +28,11 @@ const ICONS: Readonly<Record<Section, IconName>> = {
   overview: 'home',
   accounts: 'person',
   invitations: 'ticket',
+  backends: 'server',
   audit: 'list',
   policy: 'shield',
 };
 
-/** What an administrator sees on every page: the place, and the name they are logged in with. */
 export function Shell() {
   const { section, accountId, filter } = useRoute();
   const Content = CONTENT[section];
@@ -79,7 +81,7 @@ function Caller() {
   );
 }
 
-/** Not of a certificate: the browser would send it again. */
+/** Hidden with a certificate, which the browser would send again. */
 function SignOut() {
   const { client, caller, end } = useSession();
   const { isBusy, run } = useAction(end, end);
@@ -94,7 +96,7 @@ function SignOut() {
   return (
     <button type="button" disabled={isBusy} onClick={signOut}>
       <Icon name="exit" />
-      <span>{words.signOut}</span>
+      <span>{t.signOut}</span>
     </button>
   );
 }

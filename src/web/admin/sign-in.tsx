@@ -5,19 +5,19 @@ import { serverUrl } from '../server.js';
 import { Icon } from '../ui/icon.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { failure, NoticeLine, problem, useAction, type Notice } from '../ui/notice.js';
-import { words } from '../words/words.js';
-import { clientWith, keepToken, loginProvider } from './session.js';
-import { texts } from './words/texts.js';
+import { t } from '../i18n/messages.js';
+import { clientWith, storeToken, loginProvider } from './session.js';
+import { texts } from './i18n/texts.js';
 
 interface SignInProps {
-  /** Why the last session ended. */
+  /** The reason for the end of the last session. */
   readonly notice: Notice | null;
-  /** Shows the console, after the browser got a token. */
-  readonly enter: () => Promise<void>;
+  /** Shows the console after a token was stored. */
+  readonly showConsole: () => Promise<void>;
 }
 
-/** Certificates need no sign-in: the browser has sent one, or the server asks for another way. */
-export function SignIn({ notice, enter }: SignInProps) {
+/** A certificate needs no sign-in, because the browser has sent it already. */
+export function SignIn({ notice, showConsole }: SignInProps) {
   const provider = loginProvider();
   const { signIn } = texts;
   return (
@@ -36,12 +36,12 @@ export function SignIn({ notice, enter }: SignInProps) {
             <>
               <a class="button primary" href={`${serverUrl()}/admin/v1/login`}>
                 <Icon name="person" />
-                {words.signIn.continueWith(provider)}
+                {t.signIn.continueWith(provider)}
               </a>
-              <p class="divider">{words.signIn.or}</p>
+              <p class="divider">{t.signIn.or}</p>
             </>
           )}
-          <TokenForm enter={enter} isFirst={provider === ''} />
+          <TokenForm showConsole={showConsole} isFirst={provider === ''} />
         </section>
       </main>
       <footer>
@@ -51,12 +51,11 @@ export function SignIn({ notice, enter }: SignInProps) {
   );
 }
 
-interface TokenFormProps extends Pick<SignInProps, 'enter'> {
-  /** Whether it is the one way that is offered. */
+interface TokenFormProps extends Pick<SignInProps, 'showConsole'> {
   readonly isFirst: boolean;
 }
 
-function TokenForm({ enter, isFirst }: TokenFormProps) {
+function TokenForm({ showConsole, isFirst }: TokenFormProps) {
   const [token, setToken] = useState('');
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, show);
@@ -70,8 +69,8 @@ function TokenForm({ enter, isFirst }: TokenFormProps) {
         show(refusal);
         return;
       }
-      keepToken(given);
-      await enter();
+      storeToken(given);
+      await showConsole();
     });
   };
   return (
@@ -115,9 +114,9 @@ function TokenField({ token, setToken, isInvalid }: TokenFieldProps) {
   );
 }
 
-/** null for a token that the server knows. */
+/** Returns null for a valid token. */
 async function refusalOf(token: string): Promise<Notice | null> {
-  // A header cannot carry anything else.
+  // A header cannot contain other characters.
   if (!/^[\x21-\x7e]+$/.test(token)) {
     return problem(texts.signIn.unknown);
   }

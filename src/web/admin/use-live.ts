@@ -1,21 +1,19 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { failure, type Notice } from '../ui/notice.js';
-import { requiresSignIn } from '../words/failure.js';
+import { requiresSignIn } from '../i18n/failure.js';
 import { useSession } from './session.js';
 
 const PERIOD_MS = 5000;
-/** Without an answer for that long: the server hangs, or the page was hidden. */
+/** Age at which a value counts as old, because the server hangs or the page was hidden. */
 const OLD_MS = 15_000;
 
-/** What the server has now, as far as this page knows. */
 export interface Live<Value> {
-  /** null until it is read. */
+  /** null until it is loaded. */
   readonly value: Value | null;
-  /** Why the last reading failed; `value` is then from one before. */
+  /** The failure of the last read; `value` is then from an earlier one. */
   readonly notice: Notice | null;
-  /** Whether `value` is what the server had seconds ago. */
+  /** True if `value` is at most a few seconds old. */
   readonly isFresh: boolean;
-  /** Reads it at once. */
   readonly reload: () => void;
 }
 
@@ -25,12 +23,7 @@ interface Known<Value> {
   readonly value: Value;
 }
 
-/**
- * Reads something again every few seconds while the page is visible, and at once when it becomes so.
- *
- * @param read what to read; another one when `key` changes
- * @param key names what is read
- */
+/** @param key identifies the value; a new `read` applies when it changes */
 export function useLive<Value>(read: () => Promise<Value>, key: string): Live<Value> {
   const { end } = useSession();
   const [known, setKnown] = useState<Known<Value> | null>(null);
@@ -46,7 +39,7 @@ export function useLive<Value>(read: () => Promise<Value>, key: string): Live<Va
       const value = await current.current();
       const text = JSON.stringify(value);
       if (turn === latest.current) {
-        // The same answer renders nothing again.
+        // An unchanged answer keeps the same value, which avoids a render.
         setKnown((last) => (last?.key === key && last.text === text ? last : { key, text, value }));
         show(null);
         age.reset();
@@ -70,7 +63,6 @@ export function useLive<Value>(read: () => Promise<Value>, key: string): Live<Va
   return { value, notice, isFresh: notice === null && !age.isOld, reload: () => void reload() };
 }
 
-/** Whether {@link OLD_MS} passed since the last `reset`. */
 function useAge(): { readonly isOld: boolean; readonly reset: () => void } {
   const [isOld, setOld] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -83,7 +75,7 @@ function useAge(): { readonly isOld: boolean; readonly reset: () => void } {
   return { isOld, reset };
 }
 
-/** @returns ends it */
+/** @returns a function that stops it */
 function repeatWhileVisible(work: () => Promise<void>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;

@@ -1,15 +1,15 @@
 import { useRef, useState } from 'preact/hooks';
-import { words } from '../words/words.js';
+import { t } from '../i18n/messages.js';
 import { copyText, selectText } from './copy-text.js';
 import { Icon } from './icon.js';
 
 interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, for screen readers. */
+  /** Name of the text, for screen readers. */
   readonly label: string;
 }
 
-/** Stands behind a text, copies it and shows that it did; where it cannot, it selects the text. */
+/** Selects the text if copying fails. */
 export function CopyButton({ text, label }: CopyButtonProps) {
   const [copied, setCopied] = useState<{ readonly text: string; readonly done: boolean } | null>(
     null,
@@ -27,14 +27,14 @@ export function CopyButton({ text, label }: CopyButtonProps) {
         ref={button}
         type="button"
         class="plain small"
-        aria-label={`${outcome === true ? words.copied : words.copy}: ${label}`}
+        aria-label={`${outcome === true ? t.copied : t.copy}: ${label}`}
         onClick={() => void copy()}
       >
         <Icon name={outcome === true ? 'check' : 'copy'} />
       </button>
       {outcome === false && (
         <span class="hint whole" role="alert">
-          {words.copyRefused}
+          {t.copyRefused}
         </span>
       )}
     </>

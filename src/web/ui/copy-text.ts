@@ -1,8 +1,7 @@
 /**
- * Copies a text. Browsers have the clipboard API in secure contexts alone; elsewhere an older command
- * copies what is selected.
+ * Without the clipboard API of secure contexts, an older command copies the selection.
  *
- * @returns false where the browser refuses both: the person has to copy it
+ * @returns false if the browser refuses both, so that the person must copy the text
  */
 export async function copyText(text: string): Promise<boolean> {
   // Undefined on plain HTTP.
@@ -13,12 +12,11 @@ export async function copyText(text: string): Promise<boolean> {
       return true;
     }
   } catch {
-    // Not permitted: the command has a permission of its own.
+    // Not permitted: the command below has its own permission.
   }
   return copySelected(text);
 }
 
-/** Selects what a person is to copy. */
 export function selectText(element: Element | null): void {
   if (element !== null) {
     getSelection()?.selectAllChildren(element);
@@ -31,7 +29,7 @@ function copySelected(text: string): boolean {
   field.className = 'unseen';
   field.readOnly = true;
   field.value = text;
-  // Nothing beside an open dialog can be selected.
+  // With an open dialog, only its content can be selected.
   (focused?.closest('dialog') ?? document.body).append(field);
   field.select();
   try {

@@ -3,7 +3,6 @@ import { useId, useRef } from 'preact/hooks';
 
 export type DialogRef = RefObject<HTMLDialogElement | null>;
 
-/** What opens and closes a {@link Dialog}. */
 export function useDialog(): DialogRef {
   return useRef<HTMLDialogElement>(null);
 }
@@ -11,11 +10,13 @@ export function useDialog(): DialogRef {
 interface DialogProps {
   readonly own: DialogRef;
   readonly title: string;
+  /** Also runs after Escape. */
+  readonly onClose?: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A modal question. Escape and a click beside it close it without an act. */
-export function Dialog({ own, title, children }: DialogProps) {
+/** Escape and a click outside close it without an action. */
+export function Dialog({ own, title, onClose, children }: DialogProps) {
   const id = useId();
   const closeOutside = ({ target, currentTarget }: Event) => {
     if (target === currentTarget) {
@@ -23,7 +24,7 @@ export function Dialog({ own, title, children }: DialogProps) {
     }
   };
   return (
-    <dialog ref={own} aria-labelledby={id} onMouseDown={closeOutside}>
+    <dialog ref={own} aria-labelledby={id} onMouseDown={closeOutside} onClose={onClose}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

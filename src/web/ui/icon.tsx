@@ -1,4 +1,4 @@
-/** Strokes on a grid of 24. */
+/** Strokes on a grid of 24 units. */
 const PATHS = {
   home: 'M4 11l8-7 8 7v8a1 1 0 0 1-1 1h-4v-6H9v6H5a1 1 0 0 1-1-1z',
   computer: 'M4 5h16v11H4zM2 20h20',
@@ -22,6 +22,7 @@ const PATHS = {
     'M7 5v14M17 9a6 6 0 0 1-6 6H7M9 5a2 2 0 1 1-4 0 2 2 0 0 1 4 0zM9 19a2 2 0 1 1-4 0 2 2 0 0 1 4 0zM19 7a2 2 0 1 1-4 0 2 2 0 0 1 4 0z',
   person: 'M16 8a4 4 0 1 1-8 0 4 4 0 0 1 8 0zM4 21c.5-4 3.5-6 8-6s7.5 2 8 6',
   list: 'M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01',
+  server: 'M4 4h16v6H4zM4 14h16v6H4zM7.5 7h.01M7.5 17h.01',
   ticket: 'M4 6h16v4a2 2 0 0 0 0 4v4H4v-4a2 2 0 0 0 0-4zM14 6v3M14 11v2M14 15v3',
   search: 'M17 10.5a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0zM15.5 15.5L21 21',
   download: 'M12 4v11M7.5 11l4.5 4.5 4.5-4.5M4 20h16',
@@ -29,7 +30,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture beside a text that says the same: hidden from screen readers. */
+/** Decorative, and hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">

@@ -2,11 +2,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Loading } from './notice.js';
 
-/**
- * A part of the page in a file of its own, which is loaded when it is first shown.
- *
- * @param load imports it, for example `async () => (await import('./part.js')).Part`
- */
+/** Loads a component when it is first shown. */
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
@@ -20,7 +16,7 @@ export function lazyPart<Props extends object>(
       };
       open().catch(() => undefined);
     }, []);
-    // The file has another name after an upgrade of the server: only the whole page knows it then.
+    // After an upgrade of the server, only a reload of the page finds the file's new name.
     return Part === null ? <Loading retry={() => location.reload()} /> : <Part {...props} />;
   };
 }

@@ -1,24 +1,30 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
-import { failureMessage, requiresSignIn } from '../words/failure.js';
-import { words } from '../words/words.js';
+import { failureMessage, requiresSignIn } from '../i18n/failure.js';
+import { t } from '../i18n/messages.js';
 import { Icon } from './icon.js';
 
-/** What succeeded, or what failed: above the page, or beside an act. */
+/** The result of an action, above the page or next to its control. */
 export interface Notice {
   readonly kind: 'done' | 'problem';
   readonly text: string;
 }
 
-/** Shows a notice in place of the last one; null clears it. */
+/** Shows a notice instead of the last one; null clears it. */
 export type Notify = (notice: Notice | null) => void;
 
 export const done = (text: string): Notice => ({ kind: 'done', text });
 export const problem = (text: string): Notice => ({ kind: 'problem', text });
 export const failure = (error: unknown): Notice => problem(failureMessage(error));
 
-export function NoticeLine({ notice }: { readonly notice: Notice | null }) {
+interface NoticeLineProps {
+  readonly notice: Notice | null;
+  /** For the `aria-describedby` of its field. */
+  readonly id?: string;
+}
+
+export function NoticeLine({ notice, id }: NoticeLineProps) {
   return (
-    <div class="notice" role={notice?.kind === 'problem' ? 'alert' : 'status'}>
+    <div id={id} class="notice" role={notice?.kind === 'problem' ? 'alert' : 'status'}>
       {notice !== null && (
         <p class={notice.kind}>
           <Icon name={notice.kind === 'done' ? 'check' : 'alert'} />
@@ -29,7 +35,7 @@ export function NoticeLine({ notice }: { readonly notice: Notice | null }) {
   );
 }
 
-/** Shown until the server has answered, and after it failed to. */
+/** Shown until the server has answered, and after a failure. */
 export function Loading({ retry, notify }: { retry: () => unknown; notify?: Notify }) {
   const onClick = () => {
     notify?.(null);
@@ -37,24 +43,21 @@ export function Loading({ retry, notify }: { retry: () => unknown; notify?: Noti
   };
   return (
     <>
-      <p class="waiting">{words.moment}</p>
+      <p class="waiting">{t.moment}</p>
       <button type="button" class="link late" onClick={onClick}>
-        {words.tryAgain}
+        {t.tryAgain}
       </button>
     </>
   );
 }
 
-/** What a button does, one at a time: `isBusy` while it runs, a notice where it fails. */
+/** The action of a button, one at a time: `isBusy` while it runs, a notice if it fails. */
 export interface Action {
   readonly isBusy: boolean;
   readonly run: (work: () => Promise<void>) => void;
 }
 
-/**
- * @param notify receives a failure, and null when an action starts
- * @param endSession receives a failure after which only signing in again helps; default: `notify`
- */
+/** @param endSession receives a failure that only a new sign-in can fix; default: `notify` */
 export function useAction(notify: Notify, endSession: (notice: Notice) => void = notify): Action {
   const [isBusy, setBusy] = useState(false);
   const isRunning = useRef(false);

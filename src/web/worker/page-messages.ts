@@ -3,16 +3,16 @@ import {
   type NotificationTarget,
 } from '../../client/notifications/notification-routing.js';
 
-/** Asks a page for the session it shows: `{serverUrl, sessionId}` or null, to the port given. */
+/** Asks a page for its session: `{serverUrl, sessionId}` or null, sent to the port. */
 export const VIEWING = 'gatehouse.viewing';
 
-/** Asks the worker to show a message as one that arrived: `{[SHOW]: message}`, answered to the port. */
+/** Shows a message like a received one: `{[SHOW]: message}`, answered to the port. */
 export const SHOW = 'gatehouse.show';
 
 const MAX_ID_CHARACTERS = 128;
 const NAMES = ['topic', 'serverUrl', 'sessionId', 'requestId', 'eventId'] as const;
 
-/** The account page, with a request in the fragment: servers and logs do not see it. */
+/** The request is in the fragment, which servers and logs do not receive. */
 export function pageAddress(page: string, target: NotificationTarget | null): string {
   const fields = NAMES.flatMap((name) => {
     const value = target?.[name] ?? null;
@@ -21,7 +21,7 @@ export function pageAddress(page: string, target: NotificationTarget | null): st
   return fields.length === 0 ? page : `${page}#${String(new URLSearchParams(fields))}`;
 }
 
-/** Reads such an address. Anyone can make one: ids are short, and shown as text. */
+/** Reads such an address. Anyone can create one, so ids are short and shown as text only. */
 export function requestIn(address: string): NotificationTarget | null {
   const fields = new URLSearchParams(new URL(address).hash.slice(1));
   const target = readNotificationTarget(Object.fromEntries(fields));

@@ -11,16 +11,16 @@ import { isRecord } from '../../client/is-record.js';
 import { pageAddress, SHOW, VIEWING } from './page-messages.js';
 
 declare const self: ServiceWorkerGlobalScope;
-/** The first line of this script as it is served: where the app opens a request; null = nowhere. */
+/** Defined in the first line of the served script: the address at which the app opens a request. */
 declare const REQUEST_URL: string | null;
 
-/** A page that does not answer by then shows no session. */
+/** A page that does not answer within this time counts as showing no session. */
 const ANSWER_MS = 500;
 
 self.addEventListener('install', () => void self.skipWaiting());
 self.addEventListener('push', (event) => event.waitUntil(show(parsed(event.data))));
 self.addEventListener('message', (event) => {
-  // Of a page of this origin: no other reaches the worker.
+  // Messages come only from pages of this origin.
   const data: unknown = event.data;
   if (isRecord(data) && SHOW in data) {
     event.waitUntil(show(data[SHOW]).then((isShown) => event.ports[0]?.postMessage(isShown)));
@@ -31,11 +31,11 @@ self.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(readNotificationTarget(event.notification.data)));
 });
 
-/** @returns whether a notification was shown: none is where the app shows that session */
+/** @returns true if a notification was shown; none is where the app shows that session */
 async function show(data: unknown): Promise<boolean> {
   const message = readWebPushMessage(data);
   if (message === null) {
-    // Browsers take the permission back where a push shows nothing.
+    // Browsers withdraw the permission if a push shows nothing.
     await self.registration.showNotification('Gatehouse', { body: 'Something waits for you.' });
     return true;
   }
@@ -58,7 +58,7 @@ function parsed(data: PushMessageData | null): unknown {
   }
 }
 
-/** Opens the request in the app, or on the account page: in a window of its own that is open. */
+/** Opens the request in the app or on the account page, preferably in an open window. */
 async function open(target: NotificationTarget | null): Promise<void> {
   if (target !== null && REQUEST_URL !== null) {
     await self.clients.openWindow(requestAddress(REQUEST_URL, target));
@@ -73,20 +73,17 @@ async function open(target: NotificationTarget | null): Promise<void> {
   }
 }
 
-/** The windows of this page, and of an app at the same origin. */
 async function openWindows(): Promise<readonly WindowClient[]> {
   const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
   const app = REQUEST_URL?.split('{')[0];
   return windows.filter(({ url }) => isPage(url) || (app !== undefined && url.startsWith(app)));
 }
 
-/** Whether it is at `/app/` or below, or at `/app`. */
 function isPage(address: string): boolean {
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}/`.startsWith(self.registration.scope);
 }
 
-/** The session that a window shows, by its own answer. */
 function sessionIn(window: WindowClient): Promise<{ serverUrl: string; sessionId: string } | null> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -1,22 +1,21 @@
-import type { TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SavedPushToken } from '../../../client/api/api-client-answers.js';
 import { readWebPushToken } from '../../../client/notifications/web-push.js';
 import { clientFor } from '../../server.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
-import { formatRelative } from '../../words/format.js';
-import { words } from '../../words/words.js';
+import { formatRelative } from '../../i18n/format.js';
+import { t } from '../../i18n/messages.js';
 import { unsubscribe } from '../notifications/push-subscription.js';
 import type { SectionProps } from '../use-account.js';
+import { Rename } from './rename.js';
 import { TestReceiver } from './test-receiver.js';
+import { SectionHead } from '../../ui/section-head.js';
 
-/** The devices that get notifications. */
 export function Receivers({ account, own, session, endSession, notify, reload }: SectionProps) {
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, endSession);
-  const { devices } = words;
+  const { devices } = t;
   const client = clientFor(session.token);
   const act = (work: () => Promise<void>, text: string) =>
     run(async () => {
@@ -32,10 +31,7 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
     client.savePushToken(token, undefined, { name });
   return (
     <section aria-labelledby="receivers">
-      <div class="lead">
-        <h2 id="receivers">{devices.receivers}</h2>
-        <p class="quiet">{devices.receiversLead}</p>
-      </div>
+      <SectionHead id="receivers" title={devices.receivers} lead={devices.receiversLead} />
       {account.devices.length === 0 && <NoReceivers />}
       <ul>
         {account.devices.map((device) => (
@@ -55,7 +51,7 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
 }
 
 function NoReceivers() {
-  const { devices, nav } = words;
+  const { devices, nav } = t;
   return (
     <div class="empty">
       <strong>{devices.noReceivers}</strong>
@@ -77,7 +73,7 @@ interface ReceiverProps {
 }
 
 function Receiver({ device, isOwn, isBusy, rename, remove }: ReceiverProps) {
-  const { devices } = words;
+  const { devices } = t;
   const kind = kindOf(device);
   const name = device.name ?? devices.unnamed[kind];
   const facts = [platformName(device), devices.added(formatRelative(device.createdAt))];
@@ -95,86 +91,29 @@ function Receiver({ device, isOwn, isBusy, rename, remove }: ReceiverProps) {
       </div>
       <div class="row">
         <TestReceiver device={device} name={name} isOwn={isOwn} />
-        <Rename device={device} label={`${devices.rename}: ${name}`} rename={rename} />
+        <Rename
+          id={device.id}
+          name={device.name ?? ''}
+          title={devices.renameTitle}
+          label={`${devices.rename}: ${name}`}
+          isBusy={isBusy}
+          rename={rename}
+        />
         <button
           type="button"
           class="danger"
           disabled={isBusy}
-          aria-label={`${words.remove}: ${name}`}
+          aria-label={`${t.remove}: ${name}`}
           onClick={remove}
         >
-          {words.remove}
+          {t.remove}
         </button>
       </div>
     </li>
   );
 }
 
-interface RenameProps extends Pick<ReceiverProps, 'device' | 'rename'> {
-  /** Of the button, for screen readers. */
-  readonly label: string;
-}
-
-function Rename({ device, label, rename }: RenameProps) {
-  const dialog = useDialog();
-  return (
-    <>
-      <button type="button" aria-label={label} onClick={() => dialog.current?.showModal()}>
-        {words.devices.rename}
-      </button>
-      <Dialog own={dialog} title={words.devices.renameTitle}>
-        <RenameForm
-          id={device.id}
-          name={device.name ?? ''}
-          rename={rename}
-          close={() => dialog.current?.close()}
-        />
-      </Dialog>
-    </>
-  );
-}
-
-interface RenameFormProps {
-  readonly id: string;
-  readonly name: string;
-  readonly rename: (name: string) => void;
-  readonly close: () => void;
-}
-
-function RenameForm({ id, name, rename, close }: RenameFormProps) {
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const typed = new FormData(event.currentTarget).get('name');
-    close();
-    rename(typeof typed === 'string' ? typed.trim() : '');
-  };
-  return (
-    <form onSubmit={submit}>
-      <div class="field">
-        <label for={`name-${id}`}>{words.devices.name}</label>
-        <input
-          id={`name-${id}`}
-          name="name"
-          defaultValue={name}
-          maxLength={64}
-          pattern=".*\S.*"
-          autocomplete="off"
-          required
-        />
-      </div>
-      <div class="row end">
-        <button type="button" onClick={close}>
-          {words.cancel}
-        </button>
-        <button type="submit" class="primary">
-          {words.save}
-        </button>
-      </div>
-    </form>
-  );
-}
-
-type Kind = keyof (typeof words)['devices']['unnamed'];
+type Kind = keyof (typeof t)['devices']['unnamed'];
 
 const ICONS: Readonly<Record<Kind, IconName>> = {
   web: 'browser',
@@ -190,7 +129,7 @@ function kindOf({ token, platform }: SavedPushToken): Kind {
   return platform === 'ios' || platform === 'android' ? platform : 'other';
 }
 
-/** Its platform, or the push service that reaches it. */
+/** Returns the platform of a device, or the push service that reaches it. */
 function platformName({ token, platform }: SavedPushToken): string | null {
   const subscription = readWebPushToken(token);
   if (subscription !== null) {

@@ -2,25 +2,20 @@ import { useState } from 'preact/hooks';
 import type { SavedPushToken } from '../../../client/api/api-client-answers.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { done, NoticeLine, problem, useAction, type Notice } from '../../ui/notice.js';
-import { words } from '../../words/words.js';
+import { t } from '../../i18n/messages.js';
 import { Listing } from '../notifications/listing.js';
 import { showTest } from '../notifications/push-subscription.js';
 
 interface TestReceiverProps {
   readonly device: SavedPushToken;
   readonly name: string;
-  /** Whether it is this browser. */
   readonly isOwn: boolean;
 }
 
-/**
- * A test of one device. The server sends nothing, and push services take nothing from a page: their
- * answers have no CORS headers. So this browser shows a test itself, and for the whole way there is a
- * command.
- */
+/** A page cannot call push services without CORS, so a command tests the whole path. */
 export function TestReceiver({ device, name, isOwn }: TestReceiverProps) {
   const dialog = useDialog();
-  const { tests } = words;
+  const { tests } = t;
   return (
     <>
       <button
@@ -37,7 +32,7 @@ export function TestReceiver({ device, name, isOwn }: TestReceiverProps) {
         <p class="hint">{tests.outcome}</p>
         <div class="row end">
           <button type="button" onClick={() => dialog.current?.close()}>
-            {words.dismiss}
+            {t.dismiss}
           </button>
         </div>
       </Dialog>
@@ -45,11 +40,10 @@ export function TestReceiver({ device, name, isOwn }: TestReceiverProps) {
   );
 }
 
-/** Shows a test in this browser, and reports what was tried. */
 export function ShowTest() {
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show);
-  const { tests } = words;
+  const { tests } = t;
   const test = async () => {
     const isShown = await showTest(tests.sampleTitle, tests.sampleBody);
     show(isShown ? done(tests.shown) : problem(tests.notShown));

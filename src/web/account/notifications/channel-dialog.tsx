@@ -1,15 +1,16 @@
 import type { TargetedSubmitEvent } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { WebhookChannel } from '../../../notify/preferences.js';
+import { ChannelRefused } from '../../../notify/settings-changes.js';
 import { WEBHOOK_PRESETS } from '../../../notify/webhook/webhook-request.js';
 import { Dialog, type DialogRef } from '../../ui/dialog.js';
-import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
-import { notificationWords } from '../../words/notification-words.js';
-import { words } from '../../words/words.js';
+import { failure, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
+import { t } from '../../i18n/messages.js';
 import type { AccountActions } from '../use-account.js';
 import { TOPICS } from './topics.js';
+import { FormButtons } from '../../ui/form-buttons.js';
 
-/** What a person chooses of a channel, in the names of the settings. */
 export interface ChannelChoices {
   readonly url: string;
   readonly preset: string;
@@ -22,21 +23,30 @@ interface ChannelDialogProps extends Pick<AccountActions, 'endSession'> {
   readonly own: DialogRef;
   /** The channel to change; null = a new one. */
   readonly channel: WebhookChannel | null;
-  /** Saves it. What it rejects with is shown here. */
+  /** Saves the channel. The dialog shows the error of a rejection. */
   readonly use: (choices: ChannelChoices, isSigned: boolean) => Promise<void>;
 }
 
-/** Asks for a channel's address, events and previews. */
 export function ChannelDialog({ own, channel, use, endSession }: ChannelDialogProps) {
   const [notice, show] = useState<Notice | null>(null);
+  const [refused, refuseAddress] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, endSession);
-  const { webhooks } = notificationWords;
+  const { webhooks } = notificationMessages;
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
     const fields = new FormData(form);
+    refuseAddress(null);
     run(async () => {
-      await use(choicesIn(fields), fields.has('sign'));
+      try {
+        await use(choicesIn(fields), fields.has('sign'));
+      } catch (error) {
+        if (!(error instanceof ChannelRefused) || error.reason !== 'invalid') {
+          throw error;
+        }
+        refuseAddress(failure(error));
+        return;
+      }
       own.current?.close();
       if (channel === null) {
         form.reset();
@@ -46,16 +56,13 @@ export function ChannelDialog({ own, channel, use, endSession }: ChannelDialogPr
   return (
     <Dialog own={own} title={channel === null ? webhooks.addTitle : webhooks.changeTitle}>
       <form onSubmit={submit}>
-        <ChannelFields channel={channel} />
+        <ChannelFields channel={channel} refused={refused} />
         <NoticeLine notice={notice} />
-        <div class="row end">
-          <button type="button" onClick={() => own.current?.close()}>
-            {words.cancel}
-          </button>
-          <button type="submit" class="primary" disabled={isBusy}>
-            {channel === null ? webhooks.add : words.save}
-          </button>
-        </div>
+        <FormButtons
+          close={() => own.current?.close()}
+          submit={channel === null ? webhooks.add : t.save}
+          isDisabled={isBusy}
+        />
       </form>
     </Dialog>
   );
@@ -72,13 +79,16 @@ function choicesIn(fields: FormData): ChannelChoices {
   };
 }
 
-type FieldsProps = Pick<ChannelDialogProps, 'channel'>;
+interface FieldsProps extends Pick<ChannelDialogProps, 'channel'> {
+  /** The reason why the address cannot be used. */
+  readonly refused: Notice | null;
+}
 
-function ChannelFields({ channel }: FieldsProps) {
-  const { webhooks, push, topics } = notificationWords;
+function ChannelFields({ channel, refused }: FieldsProps) {
+  const { webhooks, push, topics } = notificationMessages;
   return (
     <>
-      <Address channel={channel} />
+      <Address channel={channel} refused={refused} />
       <fieldset>
         <legend>{webhooks.topics}</legend>
         {TOPICS.map(({ name, event }) => (
@@ -110,14 +120,17 @@ function ChannelFields({ channel }: FieldsProps) {
   );
 }
 
-function Address({ channel }: FieldsProps) {
+function Address({ channel, refused }: FieldsProps) {
   const id = useId();
-  const { webhooks } = notificationWords;
+  const field = useRef<HTMLInputElement>(null);
+  const { webhooks } = notificationMessages;
+  useEffect(() => void (refused !== null && field.current?.focus()), [refused]);
   return (
     <>
       <div class="field">
         <label for={`${id}-url`}>{webhooks.url}</label>
         <input
+          ref={field}
           id={`${id}-url`}
           name="url"
           type="url"
@@ -127,21 +140,33 @@ function Address({ channel }: FieldsProps) {
           maxLength={2048}
           autocomplete="off"
           spellcheck={false}
+          aria-invalid={refused !== null}
+          aria-describedby={`${id}-problem ${id}-hint`}
           required
         />
-        <p class="hint">{webhooks.urlHint}</p>
+        <NoticeLine id={`${id}-problem`} notice={refused} />
+        <p id={`${id}-hint`} class="hint">
+          {webhooks.urlHint}
+        </p>
       </div>
-      <div class="field">
-        <label for={`${id}-preset`}>{webhooks.preset}</label>
-        <select id={`${id}-preset`} name="preset">
-          {WEBHOOK_PRESETS.map((preset) => (
-            <option key={preset} value={preset} selected={preset === channel?.preset}>
-              {webhooks.presets[preset]}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Preset id={`${id}-preset`} channel={channel} />
     </>
+  );
+}
+
+function Preset({ id, channel }: Pick<FieldsProps, 'channel'> & { readonly id: string }) {
+  const { webhooks } = notificationMessages;
+  return (
+    <div class="field">
+      <label for={id}>{webhooks.preset}</label>
+      <select id={id} name="preset">
+        {WEBHOOK_PRESETS.map((preset) => (
+          <option key={preset} value={preset} selected={preset === channel?.preset}>
+            {webhooks.presets[preset]}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 

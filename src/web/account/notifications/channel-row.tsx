@@ -1,29 +1,26 @@
+import type { TargetedEvent } from 'preact';
+import { useId, useMemo, useState } from 'preact/hooks';
 import type { WebhookChannel } from '../../../notify/preferences.js';
 import { changeChannel, removeChannel } from '../../../notify/settings-changes.js';
 import { Dialog, useDialog, type DialogRef } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
-import { useAction, type Notify } from '../../ui/notice.js';
-import { notificationWords } from '../../words/notification-words.js';
-import { words } from '../../words/words.js';
-import type { AccountActions } from '../use-account.js';
+import { t } from '../../i18n/messages.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
+import { useAction } from '../../ui/notice.js';
 import { ChannelDialog, type ChannelChoices } from './channel-dialog.js';
+import type { ChannelRowProps } from './channel-props.js';
 import { SigningDialog } from './signing.js';
 import { Switch } from './switch.js';
-import { TestDialog } from './test-dialog.js';
 import { TOPICS } from './topics.js';
-import type { Save } from './webhooks.js';
+import type { NotificationTopic } from '../../../notify/content/notification-event.js';
+import { curlCommand, previewOfWebhook } from './preview.js';
+import { Listing } from './listing.js';
+import { FormButtons } from '../../ui/form-buttons.js';
 
-export interface ChannelRowProps extends Pick<AccountActions, 'endSession'> {
-  readonly channel: WebhookChannel;
-  readonly save: Save;
-  readonly show: Notify;
-}
-
-/** One webhook, with everything that can be done to it. */
 export function ChannelRow(props: ChannelRowProps) {
   const { channel, save, show, endSession } = props;
   const { isBusy, run } = useAction(show, endSession);
-  const { webhooks } = notificationWords;
+  const { webhooks } = notificationMessages;
   const { id, preset, enabled, secrets } = channel;
   const set = (isOn: boolean) =>
     run(() => save((fields) => changeChannel(fields, id, { enabled: isOn }), webhooks.changed));
@@ -42,19 +39,19 @@ export function ChannelRow(props: ChannelRowProps) {
         <span class="quiet">{eventsOf(channel)}</span>
         <Switch label={webhooks.enabled} isOn={enabled} isBusy={isBusy} set={set} />
       </div>
-      <Acts {...props} />
+      <Actions {...props} />
     </li>
   );
 }
 
-function Acts({ channel, save, show, endSession }: ChannelRowProps) {
+function Actions({ channel, save, show, endSession }: ChannelRowProps) {
   const [test, change, sign, remove] = [useDialog(), useDialog(), useDialog(), useDialog()];
-  const { webhooks, test: tests } = notificationWords;
+  const { webhooks, test: tests } = notificationMessages;
   const acts = [
     { label: tests.open, dialog: test },
     { label: webhooks.change, dialog: change },
     { label: webhooks.secret, dialog: sign },
-    { label: words.remove, dialog: remove, kind: 'danger' },
+    { label: t.remove, dialog: remove, kind: 'danger' },
   ];
   const use = (choices: ChannelChoices) =>
     save((fields) => changeChannel(fields, channel.id, { ...choices }), webhooks.changed);
@@ -89,7 +86,7 @@ function RemoveDialog({
   endSession,
 }: ChannelRowProps & { readonly own: DialogRef }) {
   const { isBusy, run } = useAction(show, endSession);
-  const { webhooks } = notificationWords;
+  const { webhooks } = notificationMessages;
   const remove = () => {
     own.current?.close();
     run(() => save((fields) => removeChannel(fields, channel.id), webhooks.removed));
@@ -100,35 +97,79 @@ function RemoveDialog({
         <strong>{nameOf(channel)}</strong>
       </p>
       <p>{webhooks.removeLead}</p>
-      <div class="row end">
-        <button type="button" onClick={() => own.current?.close()}>
-          {words.cancel}
-        </button>
-        <button type="button" class="danger" disabled={isBusy} onClick={remove}>
-          {words.remove}
-        </button>
-      </div>
+      <FormButtons
+        close={() => own.current?.close()}
+        submit={t.remove}
+        confirm={remove}
+        kind="danger"
+        isDisabled={isBusy}
+      />
     </Dialog>
   );
 }
 
-/** A form that was opened earlier begins again with what is stored now. */
+/** Key of the form: a change of the stored channel resets it. */
 function stateOf({ url, preset, topics, ...more }: WebhookChannel): string {
   const { requestPreviews, readyIncludeMessageText } = more;
   return JSON.stringify([url, preset, topics, requestPreviews, readyIncludeMessageText]);
 }
 
-/** The address of a chat's webhook authorizes its sender: its secret part is not shown. */
+/** Returns the address without its secret part, which authorizes the sender to a chat service. */
 function nameOf({ url, preset }: WebhookChannel): string {
   const { host, pathname } = new URL(url);
   return preset === 'generic' && pathname !== '/' ? `${host}${pathname}` : host;
 }
 
 function eventsOf({ topics }: WebhookChannel): string {
-  const { webhooks, topics: names } = notificationWords;
+  const { webhooks, topics: names } = notificationMessages;
   const on = TOPICS.filter(({ event }) => topics[event]);
   if (on.length === TOPICS.length) {
     return webhooks.all;
   }
   return on.map(({ name }) => names[name]).join(', ') || webhooks.noTopic;
+}
+
+interface TestDialogProps {
+  readonly own: DialogRef;
+  readonly channel: WebhookChannel;
+}
+
+/** The page itself may not send the request. */
+function TestDialog({ own, channel }: TestDialogProps) {
+  const id = useId();
+  const [topic, choose] = useState<NotificationTopic>('permission_request');
+  const request = useMemo(() => previewOfWebhook(topic, channel), [topic, channel]);
+  const { test, topics } = notificationMessages;
+  const [secret] = channel.secrets;
+  const change = ({ currentTarget }: TargetedEvent<HTMLSelectElement>) =>
+    choose(TOPICS.find(({ event }) => event === currentTarget.value)?.event ?? 'ready');
+  return (
+    <Dialog own={own} title={test.title}>
+      <div class="field">
+        <label for={`${id}-event`}>{test.event}</label>
+        <select id={`${id}-event`} value={topic} onChange={change}>
+          {TOPICS.map(({ name, event }) => (
+            <option key={name} value={event}>
+              {topics[name]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <p>{test.body}</p>
+      <Listing text={JSON.stringify(JSON.parse(request.body), null, 2)} label={test.body} />
+      <h3>{test.send}</h3>
+      <p>{test.why}</p>
+      <Listing text={`gatehouse channels test ${channel.id}`} label={test.why} />
+      <p>{test.orCurl}</p>
+      <Listing text={curlCommand(request, secret)} label={test.orCurl} />
+      <p class="hint">
+        {secret !== undefined && test.secret} {test.outcome}
+      </p>
+      <div class="row end">
+        <button type="button" onClick={() => own.current?.close()}>
+          {notificationMessages.close}
+        </button>
+      </div>
+    </Dialog>
+  );
 }

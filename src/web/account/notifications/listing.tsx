@@ -1,6 +1,6 @@
 import { CopyButton } from '../../ui/copy-button.js';
 
-/** A text for a terminal; long lines are scrolled, also with the keyboard. */
+/** Terminal text. Long lines scroll, also with the keyboard. */
 export function Listing({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <div class="listing">

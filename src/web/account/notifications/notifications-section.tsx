@@ -1,20 +1,21 @@
 import { Icon } from '../../ui/icon.js';
 import { lazyPart } from '../../ui/lazy-part.js';
 import { Loading } from '../../ui/notice.js';
-import { words } from '../../words/words.js';
+import { t } from '../../i18n/messages.js';
 import { KeyForm } from '../key-forms.js';
+import { keptKeyOf } from '../tab-state.js';
 import type { SectionProps } from '../use-account.js';
 import type { OpenedSettingsProps } from './opened-settings.js';
 import { useSettings, type SettingsAccess } from './use-settings.js';
+import { SectionHead } from '../../ui/section-head.js';
 
-/** Most visits open no settings. */
+/** Loaded on demand, because most visits do not open the settings. */
 const OpenedSettings = lazyPart<OpenedSettingsProps>(async () => {
   const { OpenedSettings: loaded } = await import('./opened-settings.js');
-  await (await import('../../words/notification-words.js')).loadNotificationWords();
+  await (await import('../../i18n/notification-messages.js')).loadNotificationMessages();
   return loaded;
 });
 
-/** What the account is notified of, where, and how much of it is shown. */
 export function NotificationsSection({ account, own, ...actions }: SectionProps) {
   const settings = useSettings(account, actions);
   const { fields, isLocked, reload } = settings;
@@ -22,7 +23,7 @@ export function NotificationsSection({ account, own, ...actions }: SectionProps)
     return null;
   }
   if (isLocked) {
-    return <Locked open={settings.open} endSession={actions.endSession} />;
+    return <Locked open={settings.open} {...actions} />;
   }
   if (fields === null) {
     return <Loading retry={reload} notify={actions.notify} />;
@@ -30,22 +31,20 @@ export function NotificationsSection({ account, own, ...actions }: SectionProps)
   return <OpenedSettings {...{ account, own, fields, settings, ...actions }} />;
 }
 
-type LockedProps = Pick<SettingsAccess, 'open'> & Pick<SectionProps, 'endSession'>;
+type LockedProps = Pick<SettingsAccess, 'open'> & Pick<SectionProps, 'session' | 'endSession'>;
 
-function Locked({ open, endSession }: LockedProps) {
-  const { lock } = words;
+function Locked({ open, session, endSession }: LockedProps) {
+  const { lock } = t;
+  const isKept = keptKeyOf(session.accountId) !== null;
   return (
     <section aria-labelledby="locked">
-      <div class="card-head">
-        <div>
-          <h2 id="locked">{lock.title}</h2>
-          <p class="quiet">{lock.lead}</p>
-        </div>
+      <SectionHead id="locked" title={lock.title} lead={lock.lead}>
         <span class="tile accent">
           <Icon name="lock" />
         </span>
-      </div>
-      <KeyForm use={open} endSession={endSession} label={lock.submit} />
+      </SectionHead>
+      {!isKept && <p class="hint">{lock.keep}</p>}
+      <KeyForm use={open} keptFor={session.accountId} endSession={endSession} label={lock.submit} />
     </section>
   );
 }

@@ -11,7 +11,6 @@ export interface OpenedSettingsProps extends AccountActions, Pick<SectionProps, 
   readonly settings: SettingsAccess;
 }
 
-/** Everything that the settings hold about notifications. */
 export function OpenedSettings({ account, own, fields, ...actions }: OpenedSettingsProps) {
   const part = { preferences: readPreferences(fields), ...actions };
   return (

@@ -1,4 +1,9 @@
-import { contentFor, ENGLISH, type ContentSwitches } from '../../../notify/content/content.js';
+import {
+  contentFor,
+  ENGLISH,
+  unmasked,
+  type ContentSwitches,
+} from '../../../notify/content/content.js';
 import type {
   NotificationEvent,
   NotificationTopic,
@@ -58,28 +63,23 @@ function sampleOf(topic: NotificationTopic): NotificationEvent {
   };
 }
 
-/** What a phone or a browser shows of an event, made as every sender makes it. */
+/** Renders the push notification of an event with the sender's code. */
 export function previewOfPush(topic: NotificationTopic, switches: ContentSwitches) {
-  return contentFor(sampleOf(topic), switches, ENGLISH);
+  return contentFor(sampleOf(topic), switches, ENGLISH, unmasked);
 }
 
-/** What is sent to a webhook for an event, made as every sender makes it. */
 export function previewOfWebhook(
   topic: NotificationTopic,
   channel: WebhookChannel,
 ): WebhookRequest {
   const event = sampleOf(topic);
-  return webhookRequest(event, contentFor(event, channel, ENGLISH), channel);
+  return webhookRequest(event, contentFor(event, channel, ENGLISH, unmasked), channel);
 }
 
-/** A text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * A shell script that sends a request as a sender does, signed as Standard Webhooks has it. It holds
- * no secret: its first line takes one.
- *
- * @param secret of the channel: decides how the script reads it
+ * Returns a shell script that sends a request like a sender, and reads the secret from its input.
  */
 export function curlCommand({ url, body }: WebhookRequest, secret: string | undefined): string {
   const post = [

@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import { changePreferences } from '../../../notify/settings-changes.js';
 import type { Preferences } from '../../../notify/preferences.js';
 import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
-import { notificationWords } from '../../words/notification-words.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
 import type { AccountActions } from '../use-account.js';
 import { TOPICS } from './topics.js';
 import { previewOfPush } from './preview.js';
 import { Switch } from './switch.js';
 import type { SettingsAccess } from './use-settings.js';
+import { SectionHead } from '../../ui/section-head.js';
 
-/** What each part of the section gets: the settings as they are, and what changes them. */
 export interface PartProps extends AccountActions {
   readonly preferences: Preferences;
   readonly settings: SettingsAccess;
@@ -18,26 +18,21 @@ export interface PartProps extends AccountActions {
 
 const BEHAVIORS = ['full', 'silent', 'off'] as const;
 
-/** Saves one preference, by its name in the settings. */
 interface Fields extends Pick<PartProps, 'preferences'> {
   readonly isBusy: boolean;
   readonly set: (name: string) => (value: boolean | string) => void;
 }
 
-/** Whether phones and browsers are notified, of what, and how much they show. */
 export function PushPreferences({ preferences, settings, endSession }: PartProps) {
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, endSession);
-  const { push } = notificationWords;
+  const { push } = notificationMessages;
   const set: Fields['set'] = (name) => (value) =>
     run(() => settings.change((fields) => changePreferences(fields, { [name]: value })));
   const fields = { preferences, isBusy, set };
   return (
     <section aria-labelledby="push">
-      <div class="lead">
-        <h2 id="push">{push.title}</h2>
-        <p class="quiet">{push.lead}</p>
-      </div>
+      <SectionHead id="push" title={push.title} lead={push.lead} />
       <Switch
         label={push.enabled}
         hint={push.enabledHint}
@@ -55,7 +50,7 @@ export function PushPreferences({ preferences, settings, endSession }: PartProps
 }
 
 function TopicSwitches({ preferences, isBusy, set }: Fields) {
-  const { push, topics, topicHints } = notificationWords;
+  const { push, topics, topicHints } = notificationMessages;
   return (
     <fieldset>
       <legend>{push.when}</legend>
@@ -74,7 +69,7 @@ function TopicSwitches({ preferences, isBusy, set }: Fields) {
 }
 
 function ContentSwitches({ preferences, isBusy, set }: Fields) {
-  const { push } = notificationWords;
+  const { push } = notificationMessages;
   const { requestPreviews, readyIncludeMessageText } = preferences.push;
   return (
     <fieldset>
@@ -98,7 +93,7 @@ function ContentSwitches({ preferences, isBusy, set }: Fields) {
 }
 
 function Foreground({ preferences, set }: Fields) {
-  const { push } = notificationWords;
+  const { push } = notificationMessages;
   const choose = ({ currentTarget }: TargetedEvent<HTMLSelectElement>) => {
     set('foregroundBehavior')(currentTarget.value);
   };
@@ -116,12 +111,11 @@ function Foreground({ preferences, set }: Fields) {
   );
 }
 
-/** What arrives with these preferences. */
 function Samples({ preferences: { push: switches } }: Pick<PartProps, 'preferences'>) {
   const shown = TOPICS.filter(({ event }) => switches.topics[event]);
   return (
     <details>
-      <summary>{notificationWords.push.preview}</summary>
+      <summary>{notificationMessages.push.preview}</summary>
       <ul class="samples">
         {shown.map(({ name, event }) => {
           const { title, body } = previewOfPush(event, switches);

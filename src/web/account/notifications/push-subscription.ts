@@ -6,26 +6,25 @@ import type { Account } from '../use-account.js';
 
 const ANSWER_MS = 5_000;
 
-/** Why this browser can receive no notifications; null where it can. */
-export function whyNoPush(): 'unsupported' | 'blocked' | null {
+export function unavailableReason(): 'unsupported' | 'homeScreen' | 'blocked' | null {
   if (!('serviceWorker' in navigator) || !('PushManager' in window)) {
-    return 'unsupported';
+    // Only iPhones and iPads have this property. They receive notifications on the Home Screen.
+    return 'standalone' in navigator ? 'homeScreen' : 'unsupported';
   }
   return Notification.permission === 'denied' ? 'blocked' : null;
 }
 
-/** The push token of this browser; null where it is not subscribed. */
-async function ownToken(): Promise<string | null> {
+/** null where this browser is not subscribed. */
+export async function ownToken(): Promise<string | null> {
   const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
   const subscription = await registration?.pushManager.getSubscription();
   return subscription ? formatWebPushToken(subscription.toJSON()) : null;
 }
 
-/** The push token of this browser, read again whenever the account is. */
 export function useOwnToken(account: Account | null): string | null {
   const [own, setOwn] = useState<string | null>(null);
   useEffect(() => {
-    if (whyNoPush() === null) {
+    if (unavailableReason() === null) {
       ownToken().then(setOwn, () => setOwn(null));
     }
   }, [account]);
@@ -37,12 +36,7 @@ export async function unsubscribe(): Promise<void> {
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
 }
 
-/**
- * Lets the service worker show a test as it shows a message that a sender encrypted: what is missing of
- * the whole way is the push service.
- *
- * @returns whether it showed one
- */
+/** Sends the service worker a message. Resolves with true if it showed a notification. */
 export async function showTest(title: string, body: string): Promise<boolean> {
   const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
   const worker = registration?.active;
@@ -59,7 +53,7 @@ export async function showTest(title: string, body: string): Promise<boolean> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
     port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(data === true);
-    // The worker of an earlier version knows no such question.
+    // The worker of an earlier version does not answer this message.
     setTimeout(() => resolve(false), ANSWER_MS);
     worker.postMessage({ [SHOW]: message }, [port2]);
   });

@@ -3,25 +3,24 @@ import { changeChannel, makeSigningSecret } from '../../../notify/settings-chang
 import { CopyButton } from '../../ui/copy-button.js';
 import { Dialog, type DialogRef } from '../../ui/dialog.js';
 import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
-import { notificationWords } from '../../words/notification-words.js';
-import { words } from '../../words/words.js';
-import type { ChannelRowProps } from './channel-row.js';
+import { t } from '../../i18n/messages.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
+import type { ChannelRowProps } from './channel-props.js';
 
 interface SigningDialogProps extends Omit<ChannelRowProps, 'show'> {
   readonly own: DialogRef;
 }
 
-/** Makes, replaces or removes the signing secret of a webhook. */
 export function SigningDialog({ own, channel, save, endSession }: SigningDialogProps) {
   const [notice, show] = useState<Notice | null>(null);
   const [secret, showSecret] = useState<string | null>(null);
   const { isBusy, run } = useAction(show, endSession);
-  const { webhooks } = notificationWords;
+  const { webhooks } = notificationMessages;
   const isSigned = channel.secrets.length > 0;
   const act = (signingSecret: string | null) =>
     run(async () => {
-      const said = signingSecret === null ? webhooks.unsigned : webhooks.changed;
-      await save((fields) => changeChannel(fields, channel.id, { signingSecret }), said);
+      const message = signingSecret === null ? webhooks.unsigned : webhooks.changed;
+      await save((fields) => changeChannel(fields, channel.id, { signingSecret }), message);
       showSecret(signingSecret);
     });
   return (
@@ -42,7 +41,7 @@ export function SigningDialog({ own, channel, save, endSession }: SigningDialogP
           {isSigned ? webhooks.replaceSecret : webhooks.makeSecret}
         </button>
         <button type="button" class="primary" onClick={() => own.current?.close()}>
-          {notificationWords.close}
+          {notificationMessages.close}
         </button>
       </div>
     </Dialog>
@@ -54,9 +53,8 @@ interface ShownSecretProps {
   readonly close: () => void;
 }
 
-/** A new secret: it is not shown again. */
 export function ShownSecret({ secret, close }: ShownSecretProps) {
-  const { webhooks } = notificationWords;
+  const { webhooks } = notificationMessages;
   return (
     <div class="card" role="status">
       <p>{webhooks.shownOnce}</p>
@@ -65,7 +63,7 @@ export function ShownSecret({ secret, close }: ShownSecretProps) {
         <CopyButton text={secret} label={webhooks.secretTitle} />
       </div>
       <button type="button" class="link" onClick={close}>
-        {words.dismiss}
+        {t.dismiss}
       </button>
     </div>
   );

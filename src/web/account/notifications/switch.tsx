@@ -9,7 +9,6 @@ interface SwitchProps {
   readonly set: (isOn: boolean) => void;
 }
 
-/** A setting that is saved when it is switched: until then it shows what is stored. */
 export function Switch({ label, hint, isOn, isBusy, set }: SwitchProps) {
   const id = useId();
   const change = ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
@@ -17,7 +16,7 @@ export function Switch({ label, hint, isOn, isBusy, set }: SwitchProps) {
     currentTarget.checked = isOn;
     set(wanted);
   };
-  // Disabled, it would lose the focus of the keyboard.
+  // A disabled switch would lose the keyboard focus.
   const onClick = (event: TargetedMouseEvent<HTMLInputElement>) => {
     if (isBusy) {
       event.preventDefault();

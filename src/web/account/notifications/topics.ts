@@ -1,4 +1,3 @@
-/** The three events: by their names in the settings, and in events and deliveries. */
 export const TOPICS = [
   { name: 'ready', event: 'ready' },
   { name: 'permissionRequest', event: 'permission_request' },

@@ -5,38 +5,37 @@ import {
   SettingsUnreadable,
   type SettingsFields,
 } from '../../../client/api/account-settings.js';
+import { requireOwnKey } from '../../../client/api/own-key.js';
 import type { AccountContent } from '../../../client/crypto/account-content.js';
 import type { DeviceKey } from '../../../client/crypto/device-key.js';
 import { clientFor } from '../../server.js';
 import { failure } from '../../ui/notice.js';
-import { requiresSignIn } from '../../words/failure.js';
-import { requireOwnKey } from '../own-key.js';
+import { requiresSignIn } from '../../i18n/failure.js';
 import type { Account, AccountActions } from '../use-account.js';
-import { keepOpened, openedFor } from './opened-content.js';
+import { rememberedKey } from '../key-memory.js';
 
-/** The settings as this page holds them. */
 export interface SettingsAccess {
-  /** null while they are read, and while they are locked. */
+  /** null while they are loading or locked. */
   readonly fields: SettingsFields | null;
-  /** Whether the device key is needed first. */
+  /** True if the device key is required first. */
   readonly isLocked: boolean;
-  /** Opens and seals them; null where they are not end-to-end encrypted. */
+  /** Opens and seals the settings; null where they are not end-to-end encrypted. */
   readonly content: AccountContent | null;
-  /** Opens them with the device key. Rejects with OtherAccountKey and SettingsUnreadable. */
-  readonly open: (key: DeviceKey) => Promise<void>;
-  /** Writes a change; after a concurrent one, once more on top of that. */
+  /** Rejects with OtherAccountKey and SettingsUnreadable. */
+  readonly open: (key: DeviceKey, isEntered: boolean) => Promise<void>;
+  /** Writes a change; after a concurrent one, applies it to the new settings. */
   readonly change: (change: (fields: SettingsFields) => SettingsFields) => Promise<void>;
   readonly reload: () => void;
 }
 
-/** The account's settings, read again whenever the account is. */
 export function useSettings(account: Account, actions: AccountActions): SettingsAccess {
-  const { session, notify, endSession } = actions;
+  const { session, notify, endSession, noteKey } = actions;
   const { token } = session;
-  const isEncrypted = account.profile.encryptionMode === 'e2ee';
-  const [content, setContent] = useState(() => (isEncrypted ? openedFor(token) : null));
+  const { id, encryptionMode } = account.profile;
+  const [known, setKnown] = useState(() => rememberedKey(id));
+  const [content, setContent] = useState<AccountContent | null>(null);
   const [fields, setFields] = useState<SettingsFields | null>(null);
-  const isLocked = isEncrypted && content === null;
+  const isLocked = encryptionMode === 'e2ee' && content === null;
   const reload = useCallback(() => {
     if (isLocked) {
       return;
@@ -46,17 +45,28 @@ export function useSettings(account: Account, actions: AccountActions): Settings
     );
   }, [token, content, isLocked]);
   useEffect(reload, [account, reload]);
-  const open = async (key: DeviceKey) => {
+  const openWith = async (key: DeviceKey) => {
     const { AccountContent } = await import('../../../client/crypto/account-content.js');
-    const opened = new AccountContent(key.bytes, account.profile.id);
+    const opened = new AccountContent(key.bytes, id);
     setFields(await readFirst(token, key, opened, account));
     setContent(opened);
-    keepOpened(token, opened);
+  };
+  useEffect(() => {
+    if (isLocked && known !== null) {
+      openWith(known).catch((error: unknown) => {
+        setKnown(null);
+        (requiresSignIn(error) ? endSession : notify)(failure(error));
+      });
+    }
+  }, [isLocked, known]);
+  const open = async (key: DeviceKey, isEntered: boolean) => {
+    await openWith(key);
+    noteKey(key, isEntered);
   };
   const change: SettingsAccess['change'] = async (how) => {
     setFields(await changeSettings(clientFor(token), content, how));
   };
-  return { fields, isLocked, content, open, change, reload };
+  return { fields, isLocked: isLocked && known === null, content, open, change, reload };
 }
 
 async function read(token: string, content: AccountContent | null): Promise<SettingsFields> {
@@ -64,7 +74,7 @@ async function read(token: string, content: AccountContent | null): Promise<Sett
   return openSettings(stored.content, content ?? undefined);
 }
 
-/** Another key would seal the settings for good; where it does not open them, it says so. */
+/** A wrong key that writes would make the settings permanently unreadable. */
 async function readFirst(
   token: string,
   key: DeviceKey,
@@ -73,13 +83,13 @@ async function readFirst(
 ): Promise<SettingsFields> {
   const stored = await clientFor(token).settings.read();
   if (stored.content === null) {
-    await requireOwnKey(key, profile.id);
+    await requireOwnKey(clientFor(), key, profile.id);
   }
   try {
     return await openSettings(stored.content, content);
   } catch (error) {
     if (error instanceof SettingsUnreadable) {
-      await requireOwnKey(key, profile.id);
+      await requireOwnKey(clientFor(), key, profile.id);
     }
     throw error;
   }

@@ -1,32 +1,32 @@
 import { useState } from 'preact/hooks';
-import type { SettingsFields } from '../../../client/api/account-settings.js';
-import { addChannel, makeSigningSecret, newChannel } from '../../../notify/settings-changes.js';
+import {
+  addChannel,
+  makeSigningSecret,
+  newChannel,
+  removeChannel,
+} from '../../../notify/settings-changes.js';
 import { useDialog } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
-import { done, NoticeLine, type Notice } from '../../ui/notice.js';
-import { notificationWords } from '../../words/notification-words.js';
-import { BrokenRow } from './broken-row.js';
+import { done, NoticeLine, type Notice, useAction } from '../../ui/notice.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
 import { ChannelDialog, type ChannelChoices } from './channel-dialog.js';
+import type { ChannelRowProps, Save } from './channel-props.js';
 import { ChannelRow } from './channel-row.js';
 import type { PartProps } from './push-preferences.js';
 import { ShownSecret } from './signing.js';
+import type { BrokenChannel } from '../../../notify/preferences.js';
+import { t } from '../../i18n/messages.js';
+import { SectionHead } from '../../ui/section-head.js';
 
-/** Changes the settings, and says what was done. */
-export type Save = (
-  change: (fields: SettingsFields) => SettingsFields,
-  said: string,
-) => Promise<void>;
-
-/** The account's webhooks: adds, changes, signs, previews and removes them. */
 export function Webhooks({ preferences, settings, endSession }: PartProps) {
   const [notice, show] = useState<Notice | null>(null);
   const [secret, showSecret] = useState<string | null>(null);
   const dialog = useDialog();
   const { channels, brokenChannels } = preferences;
-  const { webhooks } = notificationWords;
-  const save: Save = async (change, said) => {
+  const { webhooks } = notificationMessages;
+  const save: Save = async (change, message) => {
     await settings.change(change);
-    show(done(said));
+    show(done(message));
   };
   const add = async (choices: ChannelChoices, isSigned: boolean) => {
     const signingSecret = isSigned ? makeSigningSecret() : null;
@@ -60,17 +60,45 @@ export function Webhooks({ preferences, settings, endSession }: PartProps) {
 }
 
 function Head({ add }: { readonly add: () => void }) {
-  const { webhooks } = notificationWords;
+  const { webhooks } = notificationMessages;
   return (
-    <div class="card-head">
-      <div>
-        <h2 id="webhooks">{webhooks.title}</h2>
-        <p class="quiet">{webhooks.lead}</p>
-      </div>
+    <SectionHead id="webhooks" title={webhooks.title} lead={webhooks.lead}>
       <button type="button" onClick={add}>
         <Icon name="plus" />
         {webhooks.add}
       </button>
-    </div>
+    </SectionHead>
+  );
+}
+
+interface BrokenRowProps extends Omit<ChannelRowProps, 'channel'> {
+  readonly channel: BrokenChannel;
+}
+
+function BrokenRow({ channel, save, show, endSession }: BrokenRowProps) {
+  const { isBusy, run } = useAction(show, endSession);
+  const { webhooks } = notificationMessages;
+  const { id, detail } = channel;
+  return (
+    <li>
+      <span class="tile">
+        <Icon name="alert" />
+      </span>
+      <div>
+        <strong>{webhooks.broken}</strong>
+        <span class="quiet">{detail}</span>
+      </div>
+      {id !== null && (
+        <button
+          type="button"
+          class="danger"
+          aria-label={`${t.remove}: ${id}`}
+          disabled={isBusy}
+          onClick={() => run(() => save((fields) => removeChannel(fields, id), webhooks.removed))}
+        >
+          {t.remove}
+        </button>
+      )}
+    </li>
   );
 }

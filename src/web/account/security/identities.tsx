@@ -5,20 +5,21 @@ import { clientFor } from '../../server.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
-import { formatDate, formatRelative } from '../../words/format.js';
-import { words } from '../../words/words.js';
+import { formatDate, formatRelative } from '../../i18n/format.js';
+import { t } from '../../i18n/messages.js';
 import { CERTIFICATE, savePendingFlow } from '../tab-state.js';
 import type { Account, SectionProps } from '../use-account.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { FormButtons } from '../../ui/form-buttons.js';
 
 type Identity = AccountProfile['identities'][number];
 
-/** The identities linked to this account, and the providers that can be linked. */
 export function Identities(props: SectionProps) {
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, props.endSession);
   const { account, session } = props;
   const { identities } = account.profile;
-  const { security } = words;
+  const { security } = t;
   const rowOf = (id: string) => ({ ...factsOf(account, id), isBusy });
   const unlinked = connectable(account);
   if (identities.length + unlinked.length === 0) {
@@ -26,16 +27,14 @@ export function Identities(props: SectionProps) {
   }
   return (
     <section aria-labelledby="identities">
-      <div class="lead">
-        <h2 id="identities">{security.identities}</h2>
-        <p class="quiet">{security.identitiesLead}</p>
-      </div>
+      <SectionHead id="identities" title={security.identities} lead={security.identitiesLead} />
       <ul>
         {identities.map((identity) => (
           <Linked
             key={identity.provider}
             identity={identity}
             {...rowOf(identity.provider)}
+            isLast={isLastWayIn(account, identity.provider)}
             disconnect={() => run(() => disconnect(props, identity.provider))}
           />
         ))}
@@ -56,7 +55,7 @@ async function disconnect(props: SectionProps, id: string): Promise<void> {
   const { account, session, notify, reload } = props;
   const { connect, certificate } = clientFor(session.token);
   await (id === CERTIFICATE ? certificate.disconnect() : connect.disconnect(id));
-  notify(done(words.security.disconnected(factsOf(account, id).name)));
+  notify(done(t.security.disconnected(factsOf(account, id).name)));
   reload();
 }
 
@@ -64,13 +63,24 @@ function factsOf({ features }: Account, id: string) {
   const { providers = {}, login } = features.capabilities.auth;
   const isCertificate = id === CERTIFICATE;
   return {
-    name: providers[id]?.displayName ?? (isCertificate ? words.security.certificate : id),
+    name: providers[id]?.displayName ?? (isCertificate ? t.security.certificate : id),
     isCertificate,
     isRequired: login?.requiredProviders?.includes(id) ?? false,
   };
 }
 
-/** What this kind of account can link, and has not. */
+/** Returns true if the server would refuse to unlink it, because nothing else opens the account. */
+function isLastWayIn({ profile, features }: Account, id: string): boolean {
+  const opens = (provider: string) =>
+    features.capabilities.auth.methods.some(
+      ({ method, action, mode }) => method === provider && action === 'login' && mode === 'keyless',
+    );
+  return (
+    profile.keyMode === 'keyless' &&
+    !profile.identities.some(({ provider }) => provider !== id && opens(provider))
+  );
+}
+
 function connectable({ profile, choices, features }: Account): readonly string[] {
   const takesCertificate = features.capabilities.auth.methods.some(
     ({ method, action, mode }) =>
@@ -82,7 +92,6 @@ function connectable({ profile, choices, features }: Account): readonly string[]
   ].filter((id) => !profile.identities.some(({ provider }) => provider === id));
 }
 
-/** Redirects to the provider, to link it to the account of this tab. */
 async function goToConnect(token: string, provider: string): Promise<void> {
   const { connect, certificate } = clientFor(token);
   if (provider === CERTIFICATE) {
@@ -106,7 +115,7 @@ interface RowProps {
 
 function Unlinked(props: RowProps & { readonly connect: () => void }) {
   const { name, isCertificate, isRequired, isBusy, connect } = props;
-  const { security } = words;
+  const { security } = t;
   return (
     <li>
       <span class="tile">
@@ -138,11 +147,14 @@ function Unlinked(props: RowProps & { readonly connect: () => void }) {
 
 interface LinkedProps extends RowProps {
   readonly identity: Identity;
+  /** True if nothing else signs in to the account. */
+  readonly isLast: boolean;
   readonly disconnect: () => void;
 }
 
-function Linked({ identity, name, isCertificate, isRequired, isBusy, disconnect }: LinkedProps) {
-  const { security } = words;
+function Linked({ identity, isLast, isCertificate, ...row }: LinkedProps) {
+  const { security } = t;
+  const { name, isRequired } = row;
   const { login, eligibility } = identity;
   return (
     <li>
@@ -157,18 +169,19 @@ function Linked({ identity, name, isCertificate, isRequired, isBusy, disconnect 
         </span>
         {login !== null && <span>{login}</span>}
         <Checks eligibility={eligibility} />
+        {isLast && <span class="hint">{security.lastIdentity}</span>}
       </div>
-      <Disconnect name={name} isRequired={isRequired} isBusy={isBusy} disconnect={disconnect} />
+      {!isLast && <Disconnect {...row} />}
     </li>
   );
 }
 
-type DisconnectProps = Omit<LinkedProps, 'identity' | 'isCertificate'>;
+type DisconnectProps = Omit<LinkedProps, 'identity' | 'isCertificate' | 'isLast'>;
 
-/** Asks first: access may depend on it. */
+/** Asks for confirmation, because access may depend on the provider. */
 function Disconnect({ name, isRequired, isBusy, disconnect }: DisconnectProps) {
   const dialog = useDialog();
-  const { security } = words;
+  const { security } = t;
   const confirm = () => {
     dialog.current?.close();
     disconnect();
@@ -185,14 +198,12 @@ function Disconnect({ name, isRequired, isBusy, disconnect }: DisconnectProps) {
       </button>
       <Dialog own={dialog} title={security.disconnectTitle(name)}>
         <p>{isRequired ? security.disconnectLoss : security.disconnectHint}</p>
-        <div class="row end">
-          <button type="button" autofocus onClick={() => dialog.current?.close()}>
-            {words.cancel}
-          </button>
-          <button type="button" class="danger" onClick={confirm}>
-            {security.disconnect}
-          </button>
-        </div>
+        <FormButtons
+          close={() => dialog.current?.close()}
+          submit={security.disconnect}
+          confirm={confirm}
+          kind="danger"
+        />
       </Dialog>
     </>
   );
@@ -201,12 +212,11 @@ function Disconnect({ name, isRequired, isBusy, disconnect }: DisconnectProps) {
 const BADGES = { eligible: 'good', ineligible: 'alarm', unknown: '' } as const;
 
 function Status({ eligibility: { status } }: Pick<Identity, 'eligibility'>) {
-  return <span class={`badge ${BADGES[status]}`}>{words.security[status]}</span>;
+  return <span class={`badge ${BADGES[status]}`}>{t.security[status]}</span>;
 }
 
-/** When the provider was asked, and when it is asked again. */
 function Checks({ eligibility: { checkedAt, nextCheckAt } }: Pick<Identity, 'eligibility'>) {
-  const { security } = words;
+  const { security } = t;
   const parts = [
     ...(checkedAt === null ? [] : [security.checked(formatRelative(checkedAt))]),
     ...(nextCheckAt === null ? [] : [security.nextCheck(formatRelative(nextCheckAt))]),

@@ -4,22 +4,13 @@ import { clientFor } from '../../server.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { done, failure, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
-import { requiresSignIn } from '../../words/failure.js';
-import { words } from '../../words/words.js';
-import type { AccountActions } from '../use-account.js';
-
-/** The acts that end this session. */
-export interface Endings {
-  readonly isBusy: boolean;
-  /** Why the last one failed. */
-  readonly notice: Notice | null;
-  readonly signOut: () => void;
-  readonly signOutEverywhere: () => void;
-  readonly deleteAccount: () => void;
-}
+import { requiresSignIn } from '../../i18n/failure.js';
+import { t } from '../../i18n/messages.js';
+import type { AccountActions, Endings } from '../use-account.js';
+import { FormButtons } from '../../ui/form-buttons.js';
 
 interface EndingsOptions extends AccountActions {
-  /** Set before the request: the server then closes the connection for updates. */
+  /** Set before the request, because the server then closes the updates connection. */
   readonly isEnding: RefObject<boolean>;
 }
 
@@ -29,7 +20,7 @@ export function useEndings({ session, endSession, isEnding }: EndingsOptions): E
   const client = clientFor(session.token);
   const end = (work: () => Promise<void>, message: () => string) => () =>
     run(async () => endSession(await ended(work, message, isEnding)));
-  const { security } = words;
+  const { security } = t;
   return {
     isBusy,
     notice,
@@ -48,10 +39,7 @@ export function useEndings({ session, endSession, isEnding }: EndingsOptions): E
   };
 }
 
-/**
- * @returns the notice after the session ended, also where it had ended before
- * @throws a failure that leaves the session as it is
- */
+/** @returns the notice after the session ended, even if it had ended before */
 async function ended(
   work: () => Promise<void>,
   message: () => string,
@@ -78,15 +66,15 @@ export function SignOut({ endings: { isBusy, signOut } }: EndingProps) {
   return (
     <button type="button" disabled={isBusy} onClick={signOut}>
       <Icon name="exit" />
-      <span>{words.signOut}</span>
+      <span>{t.signOut}</span>
     </button>
   );
 }
 
-/** Asks first: programs lose their sessions too. */
+/** Asks for confirmation, because programs lose their sessions as well. */
 export function SignOutEverywhere({ endings }: EndingProps) {
   const dialog = useDialog();
-  const { security, devices } = words;
+  const { security, devices } = t;
   return (
     <>
       <button type="button" onClick={() => dialog.current?.showModal()}>
@@ -95,19 +83,13 @@ export function SignOutEverywhere({ endings }: EndingProps) {
       <Dialog own={dialog} title={security.everywhereTitle}>
         <p>{security.everywhereHint}</p>
         <NoticeLine notice={endings.notice} />
-        <div class="row end">
-          <button type="button" autofocus onClick={() => dialog.current?.close()}>
-            {security.stay}
-          </button>
-          <button
-            type="button"
-            class="primary"
-            disabled={endings.isBusy}
-            onClick={endings.signOutEverywhere}
-          >
-            {security.everywhere}
-          </button>
-        </div>
+        <FormButtons
+          cancel={security.stay}
+          close={() => dialog.current?.close()}
+          submit={security.everywhere}
+          confirm={endings.signOutEverywhere}
+          isDisabled={endings.isBusy}
+        />
       </Dialog>
     </>
   );

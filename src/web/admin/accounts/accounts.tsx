@@ -1,20 +1,20 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { AdminAccountQuery, ListedAccount } from '../../../client/api/admin-client.js';
 import { Icon } from '../../ui/icon.js';
 import { NoticeLine } from '../../ui/notice.js';
-import { formatRelative } from '../../words/format.js';
+import { formatRelative } from '../../i18n/format.js';
 import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { accountAddress, listAddress, textOf, type Filter } from '../route.js';
+import { useProviderIds, useProviderName } from '../provider-names.js';
+import { formatCount, MAX_COUNTED } from '../format-count.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
-import { texts } from '../words/texts.js';
+import { texts } from '../i18n/texts.js';
 import { nameOf, stateOf } from './account-names.js';
 
 const PAGE = 25;
 const STATES = ['active', 'disabled', 'ineligible'] as const;
 
-/** Accounts, by what an administrator knows of one. */
 export function Accounts({ filter }: { readonly filter: Filter }) {
   const key = listAddress('accounts', filter);
   return (
@@ -77,16 +77,8 @@ function submitForm({ currentTarget }: { readonly currentTarget: HTMLSelectEleme
 }
 
 function ProviderChoice({ chosen }: ChoiceProps) {
-  const { client } = useSession();
-  const [providers, setProviders] = useState<readonly string[]>([]);
-  useEffect(() => {
-    // Without them the list still finds by everything else.
-    client.providers().then(
-      (answer) => setProviders(answer.providers.map(({ id }) => id)),
-      () => undefined,
-    );
-  }, []);
-  const offered = new Set([...providers, ...(chosen === '' ? [] : [chosen])]);
+  const nameOf = useProviderName();
+  const offered = new Set([...useProviderIds(), ...(chosen === '' ? [] : [chosen])]);
   return (
     <div class="field">
       <label for="provider">{texts.accounts.provider}</label>
@@ -94,7 +86,7 @@ function ProviderChoice({ chosen }: ChoiceProps) {
         <option value="">{texts.accounts.anyProvider}</option>
         {[...offered].map((id) => (
           <option key={id} value={id}>
-            {id}
+            {nameOf(id)}
           </option>
         ))}
       </select>
@@ -125,7 +117,7 @@ function Found({ filter }: { readonly filter: Filter }) {
     async (cursor) => {
       const query: AdminAccountQuery = { ...filter, limit: PAGE, ...(cursor && { cursor }) };
       const page = await client.accounts(query);
-      return { rows: page.accounts, cursor: page.cursor };
+      return { rows: page.accounts, cursor: page.cursor, total: page.total };
     },
     listAddress('accounts', filter),
   );
@@ -133,7 +125,12 @@ function Found({ filter }: { readonly filter: Filter }) {
   const { accounts } = texts;
   return (
     <section aria-label={accounts.found}>
-      <Freshness live={live} />
+      <div class="card-head">
+        <h2 class="total">
+          {live.value === null ? accounts.found : totalOf(live.value.total ?? 0)}
+        </h2>
+        <Freshness live={live} />
+      </div>
       <NoticeLine notice={live.notice} />
       {live.value === null && <Skeleton live={live} />}
       {live.value?.rows.length === 0 && (
@@ -146,6 +143,13 @@ function Found({ filter }: { readonly filter: Filter }) {
       <PageButtons pages={pages} />
     </section>
   );
+}
+
+function totalOf(total: number): string {
+  const { accounts } = texts;
+  return total > MAX_COUNTED
+    ? accounts.more(formatCount(MAX_COUNTED))
+    : accounts.count(formatCount(total), total);
 }
 
 function Table({ rows }: { readonly rows: readonly ListedAccount[] }) {
@@ -176,13 +180,13 @@ function Table({ rows }: { readonly rows: readonly ListedAccount[] }) {
   );
 }
 
-/** Its roles and labels stand where a narrow window shows the table as a list. */
+/** Roles and labels are explicit, because a narrow window shows the table as a list. */
 function Row({ account }: { readonly account: ListedAccount }) {
   const { id, identities, sessions, lastSeenAt } = account;
   const { accounts } = texts;
   const { tone, text } = stateOf(account);
-  const providers = identities.map(({ provider }) => provider).join(', ');
-  const seen = lastSeenAt === null ? accounts.never : formatRelative(lastSeenAt);
+  const providerName = useProviderName();
+  const providers = identities.map(({ provider }) => providerName(provider)).join(', ');
   return (
     <tr role="row">
       <td role="cell">
@@ -199,7 +203,7 @@ function Row({ account }: { readonly account: ListedAccount }) {
         {sessions}
       </td>
       <td role="cell" data-label={accounts.lastSeen}>
-        {seen}
+        {formatRelative(lastSeenAt)}
       </td>
     </tr>
   );

@@ -7,15 +7,14 @@ import { PageButtons, usePages } from '../pages.js';
 import { listAddress, textOf, type Filter } from '../route.js';
 import { keptToken, useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
-import { texts } from '../words/texts.js';
-import { auditQuery, readTime, writeTime } from './audit-query.js';
-import { exportAudit } from './export-audit.js';
+import { texts } from '../i18n/texts.js';
 import { EventTable } from './event-table.js';
-import { saveFile } from './save-file.js';
+import { writeQuery } from '../../../client/api/query.js';
+import { GatehouseProblem, readProblem, ServerUnreachable } from '../../../client/api/problem.js';
+import { serverUrl } from '../../server.js';
 
 const PAGE = 50;
 
-/** The audit trail, newest first, as far as the filter lets it through. */
 export function Audit({ filter }: { readonly filter: Filter }) {
   const key = listAddress('audit', filter);
   return (
@@ -43,21 +42,16 @@ function FilterForm({ filter }: { readonly filter: Filter }) {
     location.hash = listAddress('audit', {
       kind: text('kind'),
       actor: text('actor'),
+      person: text('person'),
       accountId: text('accountId'),
       since: readTime(text('since')),
       until: readTime(text('until')),
     });
   };
-  const fields: readonly FieldProps[] = [
-    { name: 'actor', label: audit.actor, value: filter.actor ?? '' },
-    { name: 'accountId', label: audit.accountId, value: filter.accountId ?? '' },
-    { name: 'since', label: audit.since, isTime: true, value: writeTime(filter.since) },
-    { name: 'until', label: audit.until, isTime: true, value: writeTime(filter.until) },
-  ];
   return (
     <form class="filters" role="search" onSubmit={submit}>
       <KindChoice chosen={filter.kind ?? ''} />
-      {fields.map((field) => (
+      {fieldsOf(filter).map((field) => (
         <FilterField key={field.name} {...field} />
       ))}
       <div class="row submit">
@@ -73,6 +67,17 @@ function FilterForm({ filter }: { readonly filter: Filter }) {
       </div>
     </form>
   );
+}
+
+function fieldsOf(filter: Filter): readonly FieldProps[] {
+  const { audit } = texts;
+  return [
+    { name: 'actor', label: audit.actor, value: filter.actor ?? '' },
+    { name: 'person', label: audit.person, value: filter.person ?? '' },
+    { name: 'accountId', label: audit.accountId, value: filter.accountId ?? '' },
+    { name: 'since', label: audit.since, isTime: true, value: writeTime(filter.since) },
+    { name: 'until', label: audit.until, isTime: true, value: writeTime(filter.until) },
+  ];
 }
 
 function KindChoice({ chosen }: { readonly chosen: string }) {
@@ -138,7 +143,7 @@ function Events({ filter }: { readonly filter: Filter }) {
   );
 }
 
-/** A link would not carry the token of this tab. */
+/** A button, because a link would not send the token of this tab. */
 function Download({ filter }: { readonly filter: Filter }) {
   const { end } = useSession();
   const [notice, show] = useState<Notice | null>(null);
@@ -156,4 +161,64 @@ function Download({ filter }: { readonly filter: Filter }) {
       <NoticeLine notice={notice} />
     </div>
   );
+}
+
+function auditQuery({ kind, actor, person, accountId, since, until }: Filter): AdminAuditQuery {
+  return {
+    // The server rejects an unknown kind with an error that the page shows.
+    ...(kind !== undefined && { kind: kind as AdminAuditQuery['kind'] }),
+    ...(actor !== undefined && { actor }),
+    ...(person !== undefined && { person }),
+    ...(accountId !== undefined && { accountId }),
+    ...(since !== undefined && { since: Number(since) }),
+    ...(until !== undefined && { until: Number(until) }),
+  };
+}
+
+/** @param local value of a field for date and time, in the browser's time zone */
+function readTime(local: string): string {
+  const time = new Date(local).getTime();
+  return Number.isNaN(time) ? '' : String(time);
+}
+
+function writeTime(milliseconds: string | undefined): string {
+  const time = new Date(Number(milliseconds ?? Number.NaN));
+  if (Number.isNaN(time.getTime())) {
+    return '';
+  }
+  const pad = (value: number) => String(value).padStart(2, '0');
+  const day = [time.getFullYear(), pad(time.getMonth() + 1), pad(time.getDate())].join('-');
+  return `${day}T${pad(time.getHours())}:${pad(time.getMinutes())}`;
+}
+
+const LINES = 'application/x-ndjson';
+
+/** @param token undefined = the credentials that the browser sends */
+async function exportAudit(token: string | undefined, query: AdminAuditQuery): Promise<Blob> {
+  const url = `${serverUrl()}/admin/v1/audit${writeQuery(query)}`;
+  const headers = {
+    accept: LINES,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  const response = await fetch(url, { headers, redirect: 'manual' }).catch((error: unknown) => {
+    throw new ServerUnreachable(serverUrl(), 'the connection failed', { cause: error });
+  });
+  if (response.ok && response.headers.get('content-type')?.startsWith(LINES) === true) {
+    return response.blob();
+  }
+  const { status } = response;
+  const message = `The server answered ${status}, and not as a Gatehouse server does.`;
+  throw (
+    readProblem(await response.json().catch(() => null)) ??
+    new GatehouseProblem({ status, code: 'unexpected-answer', message })
+  );
+}
+
+function saveFile(contents: Blob, name: string): void {
+  const url = URL.createObjectURL(contents);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
 }

@@ -1,16 +1,17 @@
 import { useId } from 'preact/hooks';
 import type { AdminProvider } from '../admin-answers.js';
-import { formatRelative } from '../../words/format.js';
+import { formatRelative } from '../../i18n/format.js';
 import { formatCount } from '../format-count.js';
-import { texts } from '../words/texts.js';
+import { useProviderName } from '../provider-names.js';
+import { texts } from '../i18n/texts.js';
+import { SectionHead } from '../../ui/section-head.js';
 
 interface RechecksProps {
   readonly providers: readonly AdminProvider[];
-  /** Whether identities are checked again at all. */
   readonly isOn: boolean;
 }
 
-/** Outcomes that are drawn one by one; what is left had no answer. */
+/** Outcomes with their own bar segment; the rest got no answer. */
 const OUTCOMES = ['eligible', 'ineligible'] as const;
 
 interface Part {
@@ -19,23 +20,22 @@ interface Part {
   readonly count: number;
 }
 
-/** The re-checks of each provider: those that wait, and those that this replica has done. */
+/** Re-checks by provider: the waiting ones, and those that this replica has finished. */
 export function Rechecks({ providers, isOn }: RechecksProps) {
   const { rechecks } = texts;
+  const nameOf = useProviderName();
+  const lead = isOn ? rechecks.lead : rechecks.off;
   const checked = providers.filter(({ checks }) => isOn || checks.due > 0);
   return (
     <section aria-labelledby="rechecks">
-      <div class="lead">
-        <h2 id="rechecks">{rechecks.title}</h2>
-        <p class="quiet">{isOn ? rechecks.lead : rechecks.off}</p>
-      </div>
+      <SectionHead id="rechecks" title={rechecks.title} lead={lead} />
       {checked.length > 0 && (
         <div class="pair">
           <BarChart
             title={rechecks.waiting}
             none={rechecks.noneWaits}
-            rows={checked.map(({ displayName, checks }) => ({
-              name: displayName,
+            rows={checked.map(({ id, checks }) => ({
+              name: nameOf(id),
               hint:
                 checks.oldestDueAt === null
                   ? ''
@@ -49,8 +49,8 @@ export function Rechecks({ providers, isOn }: RechecksProps) {
           <BarChart
             title={rechecks.done}
             none={rechecks.noneDone}
-            rows={checked.map(({ displayName, checks }) => ({
-              name: displayName,
+            rows={checked.map(({ id, checks }) => ({
+              name: nameOf(id),
               hint: '',
               parts: doneParts(checks.done),
             }))}
@@ -80,12 +80,11 @@ interface Row {
 
 interface BarChartProps {
   readonly title: string;
-  /** Shown where every count is 0. */
   readonly none: string;
   readonly rows: readonly Row[];
 }
 
-/** A picture for the eye; the table below it has the same numbers, for everyone. */
+/** A chart that is hidden from screen readers, which read the same numbers in the table below. */
 function BarChart({ title, none, rows }: BarChartProps) {
   const id = useId();
   const totals = rows.map(({ parts }) => parts.reduce((sum, { count }) => sum + count, 0));
@@ -157,7 +156,7 @@ function Numbers({ rows, labels }: NumbersProps) {
 
 interface BarProps {
   readonly row: Row;
-  /** Re-checks of the bar that is as wide as the chart. */
+  /** Count of the bar with the full width. */
   readonly longest: number;
 }
 

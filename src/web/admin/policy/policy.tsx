@@ -1,13 +1,18 @@
-import { NoticeLine } from '../../ui/notice.js';
-import { Findings } from '../findings.js';
+import { useState } from 'preact/hooks';
+import { NoticeLine, problem, useAction, type Notice } from '../../ui/notice.js';
+import { Findings } from './findings.js';
 import { Head } from '../head.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
-import { texts } from '../words/texts.js';
-import { Plan } from './plan.js';
+import { texts } from '../i18n/texts.js';
+import type { AdminPlan, AdminPolicy } from '../../../client/api/admin-client.js';
+import { formatCount } from '../format-count.js';
+import { accountAddress } from '../route.js';
+import type { Statement } from '../../../policy/messages/statement.js';
+import { Statements, useMessages } from './statements.js';
+import { SectionHead } from '../../ui/section-head.js';
 
-/** Who may sign in, in sentences, and what other variables would change. */
 export function Policy() {
   const { client } = useSession();
   const live = useLive(() => client.policy(), 'policy');
@@ -23,11 +28,7 @@ export function Policy() {
         <>
           <section aria-labelledby="present">
             <h2 id="present">{policy.present}</h2>
-            <ul class="plain-list" lang="en">
-              {value.sentences.map((sentence) => (
-                <li key={sentence}>{sentence}</li>
-              ))}
-            </ul>
+            <Statements statements={value.statements} />
           </section>
           <section aria-labelledby="findings">
             <h2 id="findings">{texts.overview.findings}</h2>
@@ -37,5 +38,200 @@ export function Policy() {
         </>
       )}
     </>
+  );
+}
+
+/** Returns null where a line is no assignment, comment or blank. */
+export function readEnvironment(text: string): Readonly<Record<string, string>> | null {
+  const variables: Record<string, string> = {};
+  for (const line of text.split('\n').map((one) => one.trim())) {
+    if (line === '' || line.startsWith('#')) {
+      continue;
+    }
+    const [, name, value = ''] = /^(?:export\s+)?(\w+)\s*=\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined) {
+      return null;
+    }
+    variables[name] = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
+  }
+  return variables;
+}
+
+interface PlanProps {
+  readonly present: AdminPolicy;
+}
+
+function Plan({ present }: PlanProps) {
+  const { client, end } = useSession();
+  const [text, setText] = useState('');
+  const [plan, setPlan] = useState<AdminPlan | null>(null);
+  const [notice, show] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(show, end);
+  const { policy } = texts;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const environment = readEnvironment(text);
+    setPlan(null);
+    if (environment === null) {
+      show(problem(policy.form));
+      return;
+    }
+    run(async () => setPlan(await client.plan(environment)));
+  };
+  return (
+    <section aria-labelledby="plan">
+      <SectionHead id="plan" title={policy.plan} lead={policy.planLead} />
+      <form onSubmit={submit}>
+        <Variables text={text} setText={setText} isInvalid={notice !== null} />
+        <NoticeLine notice={notice} />
+        <button type="submit" class="primary" disabled={text.trim() === '' || isBusy}>
+          {policy.submit}
+        </button>
+      </form>
+      <div role="status">{plan !== null && <Outcome plan={plan} present={present} />}</div>
+    </section>
+  );
+}
+
+function Outcome({ plan, present }: PlanProps & { readonly plan: AdminPlan }) {
+  const { policy } = texts;
+  const { accounts, total, isSample, lose, gain, unknown } = plan;
+  const counts = [
+    { label: policy.lose, count: lose, tone: lose === 0 ? '' : 'alarm', ids: plan.losing },
+    { label: policy.gain, count: gain, tone: gain === 0 ? '' : 'good', ids: plan.gaining },
+    { label: policy.unknown, count: unknown, tone: '', ids: [] },
+  ];
+  return (
+    <div class="outcome">
+      <h3>{policy.outcome}</h3>
+      <p class="quiet">
+        {isSample
+          ? policy.sample(formatCount(accounts), formatCount(total))
+          : policy.judged(formatCount(accounts))}
+      </p>
+      <div class="tiles">
+        {counts.map(({ label, count, tone, ids }) => (
+          <div key={label} class={`count-tile ${tone}`}>
+            <span class="quiet">{label}</span>
+            <strong>{formatCount(count)}</strong>
+            {ids.length > 0 && <Examples ids={ids} />}
+          </div>
+        ))}
+      </div>
+      <PlannedBackends plan={plan} />
+      <Changes present={present.statements} changed={plan.policy.statements} />
+      <h3>{policy.findingsThen}</h3>
+      <Findings findings={plan.policy.findings} />
+    </div>
+  );
+}
+
+function PlannedBackends({ plan: { resourceServers } }: { readonly plan: AdminPlan }) {
+  const { policy } = texts;
+  return resourceServers.length === 0 ? null : (
+    <>
+      <h3>{policy.backends}</h3>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              {[policy.backend, policy.lose, policy.gain, policy.unknown].map((label, column) => (
+                <th key={label} scope="col" class={column === 0 ? undefined : 'number'}>
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {resourceServers.map(({ id, lose, gain, unknown }) => (
+              <tr key={id}>
+                <th scope="row">{id}</th>
+                <td class="number">{formatCount(lose)}</td>
+                <td class="number">{formatCount(gain)}</td>
+                <td class="number">{formatCount(unknown)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+interface ChangesProps {
+  readonly present: readonly Statement[];
+  readonly changed: readonly Statement[];
+}
+
+function Changes({ present, changed }: ChangesProps) {
+  const { policy } = texts;
+  const messageOf = useMessages();
+  const [before, after] = [present.map(messageOf), changed.map(messageOf)];
+  const added = after.filter((sentence) => !before.includes(sentence));
+  const removed = before.filter((sentence) => !after.includes(sentence));
+  return (
+    <>
+      <h3>{policy.sentences}</h3>
+      {added.length + removed.length === 0 && <p class="quiet">{policy.same}</p>}
+      <ul class="plain-list changes">
+        {removed.map((sentence) => (
+          <li key={sentence}>
+            <del>{sentence}</del>
+          </li>
+        ))}
+        {added.map((sentence) => (
+          <li key={sentence}>
+            <ins>{sentence}</ins>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface VariablesProps {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  readonly isInvalid: boolean;
+}
+
+function Variables({ text, setText, isInvalid }: VariablesProps) {
+  const { policy } = texts;
+  return (
+    <div class="field">
+      <label for="variables">{policy.variables}</label>
+      <textarea
+        id="variables"
+        class="code"
+        rows={5}
+        autocapitalize="none"
+        spellcheck={false}
+        placeholder="AUTH_REQUIRED_LOGIN_PROVIDERS=okta"
+        value={text}
+        aria-invalid={isInvalid}
+        aria-describedby="variables-hint"
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <p id="variables-hint" class="hint">
+        {policy.variablesHint}
+      </p>
+    </div>
+  );
+}
+
+function Examples({ ids }: { readonly ids: readonly string[] }) {
+  return (
+    <details>
+      <summary>{texts.policy.examples(ids.length)}</summary>
+      <ul class="plain-list">
+        {ids.map((id) => (
+          <li key={id}>
+            <a class="code" href={accountAddress(id)}>
+              {id}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

@@ -1,0 +1,15 @@
+import type { SettingsFields } from '../../../client/api/account-settings.js';
+import type { WebhookChannel } from '../../../notify/preferences.js';
+import type { Notify } from '../../ui/notice.js';
+import type { AccountActions } from '../use-account.js';
+
+export type Save = (
+  change: (fields: SettingsFields) => SettingsFields,
+  message: string,
+) => Promise<void>;
+
+export interface ChannelRowProps extends Pick<AccountActions, 'endSession'> {
+  readonly channel: WebhookChannel;
+  readonly save: Save;
+  readonly show: Notify;
+}

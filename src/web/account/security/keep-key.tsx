@@ -1,0 +1,107 @@
+import { useEffect, useState } from 'preact/hooks';
+import { keepMessages } from '../../i18n/keep-messages.js';
+import { Icon } from '../../ui/icon.js';
+import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { forgetKey, recentKey } from '../key-memory.js';
+import { passkeySupport, sealWithPasskey, type PasskeySupport } from '../passkey.js';
+import { discardKeptKey, keptKeyOf, saveKeptKey } from '../tab-state.js';
+import type { SectionProps } from '../use-account.js';
+
+export interface KeepKeyProps extends Pick<SectionProps, 'session' | 'endSession'> {
+  /** The tab has forgotten the key, too. */
+  readonly onForgotten: () => void;
+}
+
+/** The choice to keep the key in this browser, encrypted for a passkey, until the session ends. */
+export function KeepKey({ session: { accountId }, endSession, onForgotten }: KeepKeyProps) {
+  const [isKept, setKept] = useState(() => keptKeyOf(accountId) !== null);
+  const [notice, show] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(show, endSession);
+  const keep = keepMessages;
+  const start = () =>
+    run(async () => {
+      const key = recentKey(accountId);
+      if (key !== null) {
+        saveKeptKey(await sealWithPasskey(key, accountId, keep.passkey(accountId.slice(0, 8))));
+        setKept(keptKeyOf(accountId) !== null);
+        show(done(keep.done));
+      }
+    });
+  const forget = () => {
+    discardKeptKey(accountId);
+    forgetKey();
+    onForgotten();
+    setKept(false);
+    show(done(keep.forgotten));
+  };
+  return (
+    <section aria-labelledby="keep-key">
+      <SectionHead id="keep-key" title={keep.title} lead={isKept ? keep.keptLead : keep.lead}>
+        {isKept && (
+          <span class="badge good">
+            <Icon name="check" />
+            {keep.isKept}
+          </span>
+        )}
+      </SectionHead>
+      {isKept ? (
+        <Forget forget={forget} />
+      ) : (
+        <Offer hasKey={recentKey(accountId) !== null} isBusy={isBusy} start={start} />
+      )}
+      <NoticeLine notice={notice} />
+    </section>
+  );
+}
+
+function Forget({ forget }: { readonly forget: () => void }) {
+  return (
+    <>
+      <p class="hint">{keepMessages.ends}</p>
+      <div class="row">
+        <button type="button" class="danger" onClick={forget}>
+          {keepMessages.forget}
+        </button>
+      </div>
+    </>
+  );
+}
+
+interface OfferProps {
+  /** True if the key was entered recently, so that an unattended tab does not keep it. */
+  readonly hasKey: boolean;
+  readonly isBusy: boolean;
+  readonly start: () => void;
+}
+
+/** Offers only what this browser can do. */
+function Offer({ hasKey, isBusy, start }: OfferProps) {
+  const [support, setSupport] = useState<PasskeySupport | null>(null);
+  const keep = keepMessages;
+  useEffect(() => {
+    passkeySupport().then(setSupport, () => setSupport('none'));
+  }, []);
+  if (support === null) {
+    return null;
+  }
+  if (support === 'none' || support === 'address') {
+    return <p>{support === 'none' ? keep.unsupported : keep.atAddress}</p>;
+  }
+  return (
+    <>
+      <p>{keep.risk}</p>
+      <p class="hint">{keep.ends}</p>
+      {support === 'security-key' && <p>{keep.securityKey}</p>}
+      {!hasKey && <p class="quiet">{keep.enterFirst}</p>}
+      {hasKey && (
+        <div class="row">
+          <button type="button" disabled={isBusy} onClick={start}>
+            <Icon name="lock" />
+            {keep.start}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

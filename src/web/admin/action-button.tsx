@@ -1,0 +1,162 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { AdminActAnswer } from '../../client/api/admin-client.js';
+import { Dialog, useDialog } from '../ui/dialog.js';
+import { done, NoticeLine, useAction, type Notice, type Notify } from '../ui/notice.js';
+import { useSession } from './session.js';
+import { texts } from './i18n/texts.js';
+import { FormButtons } from '../ui/form-buttons.js';
+
+const MAX_REASON = 200;
+
+interface ActTexts {
+  readonly open: string;
+  readonly title: string;
+  readonly lead: string;
+  readonly submit: string;
+  readonly done: string;
+}
+
+export interface ActionResult {
+  /** Receives the result, and null when an action starts. */
+  readonly notify: Notify;
+  readonly reload: () => void;
+}
+
+interface ActButtonProps extends ActionResult {
+  readonly texts: ActTexts;
+  /** For screen readers, where several buttons have the same text. */
+  readonly label?: string;
+  readonly isDanger?: boolean;
+  readonly isSmall?: boolean;
+  /** A checkbox that has to be ticked in addition to the reason. */
+  readonly consent?: string;
+  readonly run: (reason: string) => Promise<AdminActAnswer>;
+}
+
+/** An action that first asks for a reason, which the audit log keeps. */
+export function ActionButton({
+  texts: own,
+  label,
+  isDanger = false,
+  isSmall = false,
+  ...form
+}: ActButtonProps) {
+  const dialog = useDialog();
+  // The key of the form: a new number clears its fields.
+  const [turn, setTurn] = useState(0);
+  const open = () => {
+    form.notify(null);
+    setTurn(turn + 1);
+    dialog.current?.showModal();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class={`${isDanger ? 'danger' : ''} ${isSmall ? 'small' : ''}`}
+        aria-label={label}
+        onClick={open}
+      >
+        {own.open}
+      </button>
+      <Dialog own={dialog} title={own.title}>
+        {turn > 0 && (
+          <ReasonForm
+            key={turn}
+            {...form}
+            texts={own}
+            isDanger={isDanger}
+            close={() => dialog.current?.close()}
+          />
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+interface ReasonFormProps extends Pick<
+  ActButtonProps,
+  'texts' | 'isDanger' | 'consent' | 'run' | 'reload' | 'notify'
+> {
+  readonly close: () => void;
+}
+
+function ReasonForm(props: ReasonFormProps) {
+  const { texts: own, isDanger, consent, run: act, reload, notify, close } = props;
+  const { end } = useSession();
+  const [reason, setReason] = useState('');
+  const [isSure, setSure] = useState(consent === undefined);
+  const [notice, show] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(show, end);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    run(async () => {
+      const { changed } = await act(reason.trim());
+      close();
+      notify(done(changed ? own.done : texts.acts.unchanged));
+      reload();
+    });
+  };
+  return (
+    <form onSubmit={submit}>
+      <p>{own.lead}</p>
+      <ReasonField reason={reason} setReason={setReason} />
+      {consent !== undefined && <Consent text={consent} isGiven={isSure} give={setSure} />}
+      <NoticeLine notice={notice} />
+      <FormButtons
+        close={close}
+        submit={own.submit}
+        kind={isDanger ? 'danger solid' : 'primary'}
+        isDisabled={reason.trim() === '' || !isSure || isBusy}
+      />
+    </form>
+  );
+}
+
+interface ReasonFieldProps {
+  readonly reason: string;
+  readonly setReason: (reason: string) => void;
+}
+
+function ReasonField({ reason, setReason }: ReasonFieldProps) {
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  // The field is created after the dialog has opened, so `autofocus` would not work.
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <div class="field">
+      <label for={`${id}-reason`}>{texts.acts.reason}</label>
+      <input
+        ref={field}
+        id={`${id}-reason`}
+        autocomplete="off"
+        maxLength={MAX_REASON}
+        value={reason}
+        aria-describedby={`${id}-hint`}
+        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      <p id={`${id}-hint`} class="hint">
+        {texts.acts.reasonHint}
+      </p>
+    </div>
+  );
+}
+
+interface ConsentProps {
+  readonly text: string;
+  readonly isGiven: boolean;
+  readonly give: (isGiven: boolean) => void;
+}
+
+function Consent({ text, isGiven, give }: ConsentProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={isGiven}
+        onChange={({ currentTarget }) => give(currentTarget.checked)}
+      />
+      {text}
+    </label>
+  );
+}

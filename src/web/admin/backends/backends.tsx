@@ -1,0 +1,147 @@
+import type { AdminResourceServers } from '../../../client/api/admin-client.js';
+import { formatDate } from '../../i18n/format.js';
+import { NoticeLine } from '../../ui/notice.js';
+import { formatCount } from '../format-count.js';
+import { Head } from '../head.js';
+import { texts } from '../i18n/texts.js';
+import { reasonName } from '../policy/statements.js';
+import { useProviderName } from '../provider-names.js';
+import { useSession } from '../session.js';
+import { Skeleton } from '../skeleton.js';
+import { useLive } from '../use-live.js';
+
+type Backend = AdminResourceServers['resourceServers'][number];
+type SigningKey = AdminResourceServers['keys'][number];
+
+/** The backends that accept tokens of this server. */
+export function Backends() {
+  const { client } = useSession();
+  const live = useLive(() => client.resourceServers(), 'backends');
+  const { value } = live;
+  return (
+    <>
+      <Head title={texts.nav.backends} live={live} />
+      <NoticeLine notice={live.notice} />
+      {value === null && <Skeleton live={live} />}
+      {value?.resourceServers.length === 0 && <None />}
+      {value?.resourceServers.map((backend) => (
+        <Details key={backend.id} backend={backend} />
+      ))}
+      {value !== null && value.keys.length > 0 && <Keys keys={value.keys} />}
+    </>
+  );
+}
+
+function None() {
+  const { backends } = texts;
+  return (
+    <div class="empty">
+      <strong>{backends.none}</strong>
+      <p>{backends.noneHint}</p>
+      <code>AUTH_RESOURCE_SERVERS_CONFIG_PATH</code>
+    </div>
+  );
+}
+
+function Details({ backend }: { readonly backend: Backend }) {
+  const { id, name, resource, requireProviders, allowKeyless, claims } = backend;
+  const { maxTokenSeconds, tokenAlg, requests } = backend;
+  const { backends } = texts;
+  const nameOf = useProviderName();
+  return (
+    <section aria-labelledby={`backend-${id}`}>
+      <h2 id={`backend-${id}`}>{name}</h2>
+      <dl>
+        <dt>{backends.address}</dt>
+        <dd class="code">{resource}</dd>
+        <dt>{backends.providers}</dt>
+        <dd>
+          {requireProviders.length === 0
+            ? backends.noProviders
+            : requireProviders.map(nameOf).join(', ')}
+        </dd>
+        <dt>{backends.accounts}</dt>
+        <dd>{allowKeyless ? backends.everyAccount : backends.keyedAccounts}</dd>
+        <dt>{backends.claims}</dt>
+        <dd>{claims.length === 0 ? backends.noClaims : claims.join(', ')}</dd>
+        <dt>{backends.tokens}</dt>
+        <dd>{backends.lifetime(tokenAlg, maxTokenSeconds)}</dd>
+      </dl>
+      <Requests requests={requests} />
+    </section>
+  );
+}
+
+function Requests({ requests }: Pick<Backend, 'requests'>) {
+  const { backends } = texts;
+  if (requests.length === 0) {
+    return <p class="quiet">{backends.noRequests}</p>;
+  }
+  return (
+    <>
+      <h3>{backends.since}</h3>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{backends.request}</th>
+              <th scope="col">{backends.outcome}</th>
+              <th scope="col" class="number">
+                {backends.count}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {requests.map(({ request, outcome, reason, count }) => (
+              <tr key={`${request} ${outcome} ${reason}`}>
+                <th scope="row">{textOf(backends.requests, request)}</th>
+                <td>
+                  {textOf(backends.outcomes, outcome)}
+                  {reason !== '' && ` (${reasonName(reason)})`}
+                </td>
+                <td class="number">{formatCount(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+/** A text that the table does not have, as of a newer server, stays as it is. */
+function textOf(table: Readonly<Record<string, string>>, key: string): string {
+  return Object.hasOwn(table, key) ? (table[key] ?? key) : key;
+}
+
+function Keys({ keys }: { readonly keys: readonly SigningKey[] }) {
+  const { backends } = texts;
+  return (
+    <section aria-labelledby="keys">
+      <h2 id="keys">{backends.keys}</h2>
+      <p class="quiet">{backends.keysLead}</p>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{backends.key}</th>
+              <th scope="col">{backends.algorithm}</th>
+              <th scope="col">{backends.signsFrom}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {keys.map(({ kid, alg, signsFrom }) => (
+              <tr key={kid}>
+                <th scope="row" class="code whole-word">
+                  {kid.slice(0, 8)}
+                </th>
+                <td>{alg}</td>
+                <td>{formatDate(signsFrom)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

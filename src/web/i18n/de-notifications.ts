@@ -1,0 +1,110 @@
+import type { NotificationMessages } from './en-notifications.js';
+
+export const deNotifications: NotificationMessages = {
+  close: 'Schließen',
+
+  push: {
+    title: 'Push-Benachrichtigungen',
+    lead: 'Auf Ihren Telefonen und Browsern. Webhooks haben eigene Schalter.',
+    enabled: 'Push-Benachrichtigungen senden',
+    enabledHint: 'Aus: Kein Telefon und kein Browser wird von diesem Konto benachrichtigt.',
+    when: 'Benachrichtigen bei',
+    shows: 'Was sie zeigen',
+    message: 'Die letzte Nachricht eines beendeten Durchgangs',
+    messageHint: 'Aus: ein allgemeiner Satz, dass es fertig ist.',
+    previews: 'Worum eine Anfrage bittet',
+    previewsHint:
+      'Der Befehl, die Datei oder die Frage. Aus: ein allgemeiner Satz. Ein Programm im Produktionsmodus zeigt in keinem Fall etwas davon.',
+    foreground: 'Während die App offen ist',
+    foregroundChoices: {
+      full: 'Anzeigen, mit Ton',
+      silent: 'Anzeigen, ohne Ton',
+      off: 'Nichts anzeigen',
+    },
+    preview: 'Was Sie sehen werden',
+  },
+  topics: {
+    ready: 'Fertig',
+    permissionRequest: 'Freigaben',
+    userActionRequest: 'Fragen',
+  },
+  topicHints: {
+    ready: 'Ein Durchgang ist beendet.',
+    permissionRequest: 'Ein Werkzeug braucht Ihre Freigabe.',
+    userActionRequest: 'Eine Frage wartet auf Ihre Antwort.',
+  },
+
+  browser: {
+    title: 'Dieser Browser',
+    lead: 'Benachrichtigt Sie ohne App, auch wenn diese Seite geschlossen ist.',
+    isOn: 'Dieser Browser zeigt Ihre Benachrichtigungen',
+    turnOn: 'In diesem Browser einschalten',
+    name: 'Name dieses Browsers',
+    on: 'Dieser Browser zeigt jetzt Ihre Benachrichtigungen.',
+    wholeWay: 'Den ganzen Weg, von Ihrem Computer bis hierher, prüft dieser Befehl:',
+    unsupported:
+      'Dieser Browser kann keine Benachrichtigungen empfangen. Verwenden Sie einen anderen Browser, eine App oder einen Webhook.',
+    homeScreen:
+      'Ein iPhone oder iPad zeigt Benachrichtigungen nur von Seiten auf dem Home-Bildschirm: Wählen Sie im Teilen-Menü „Zum Home-Bildschirm“, und öffnen Sie diese Seite von dort.',
+    blocked: 'Benachrichtigungen dieser Seite sind in den Einstellungen dieses Browsers gesperrt.',
+  },
+
+  webhooks: {
+    title: 'Webhooks',
+    lead: 'Jedes Ereignis kann auch per HTTP POST an eine eigene Adresse gesendet werden.',
+    none: 'Noch keine Webhooks',
+    noneHint: 'Fügen Sie einen für einen Chat, für ntfy oder für ein eigenes Programm hinzu.',
+    add: 'Webhook hinzufügen',
+    addTitle: 'Webhook hinzufügen',
+    change: 'Ändern',
+    changeTitle: 'Webhook ändern',
+    url: 'Adresse',
+    urlHint: 'Beginnt mit https:// und enthält weder Benutzernamen noch Passwort.',
+    preset: 'Art',
+    presets: {
+      generic: 'JSON, für ein eigenes Programm',
+      slack: 'Slack',
+      discord: 'Discord',
+      ntfy: 'ntfy',
+    },
+    enabled: 'An diese Adresse senden',
+    isOff: 'Aus',
+    isSigned: 'Signiert',
+    topics: 'Diese Ereignisse senden',
+    all: 'Alle Ereignisse',
+    noTopic: 'Keine Ereignisse',
+    sign: 'Sendungen signieren',
+    signHint: 'Mit einem Geheimnis, damit der Empfänger Fälschungen erkennt.',
+    added: 'Der Webhook ist hinzugefügt.',
+    changed: 'Der Webhook ist geändert.',
+    removed: 'Der Webhook ist entfernt.',
+    removeTitle: 'Diesen Webhook entfernen?',
+    removeLead: 'Es wird nichts mehr an ihn gesendet, und sein Geheimnis wird gelöscht.',
+    broken:
+      'Dieser Webhook ist in einer Form gespeichert, die kein Sender verwenden kann: Es wird nichts an ihn gesendet.',
+    secret: 'Signatur',
+    secretTitle: 'Geheimnis der Signatur',
+    unsignedLead: 'Die Sendungen dieses Webhooks sind nicht signiert.',
+    signedLead:
+      'Die Sendungen dieses Webhooks sind signiert. Ein neues Geheimnis gilt sofort; das bisherige signiert noch einen Tag lang daneben.',
+    makeSecret: 'Geheimnis erzeugen',
+    replaceSecret: 'Geheimnis ersetzen',
+    stopSigning: 'Nicht mehr signieren',
+    unsigned: 'Die Sendungen werden nicht mehr signiert.',
+    shownOnce:
+      'Speichern Sie dieses Geheimnis dort, wo der Empfänger es liest. Es wird nur jetzt angezeigt.',
+  },
+
+  test: {
+    open: 'Vorschau und Test',
+    title: 'Vorschau und Test',
+    event: 'Ereignis',
+    body: 'Das wird gesendet:',
+    send: 'Test senden',
+    why: 'Eine Webseite darf nicht an andere Server senden. Ihr Computer kann es: Dieser Befehl sendet einen Test und meldet das Ergebnis.',
+    orCurl: 'Oder, wo das Kommandozeilenprogramm nicht installiert ist, diese Zeilen:',
+    secret: 'Setzen Sie das Geheimnis dieses Webhooks in die erste Zeile ein.',
+    outcome:
+      'Der Empfänger hat den Test angenommen, wenn seine Antwort einen Status von 200 bis 299 hat. Jeder andere Status ist ein Fehler.',
+  },
+};

@@ -1,0 +1,361 @@
+import { deRefusals } from './de-refusals.js';
+import type { Messages } from './en.js';
+
+export const de: Messages = {
+  moment: 'Einen Moment …',
+  tryAgain: 'Erneut versuchen',
+  cancel: 'Abbrechen',
+  back: 'Zurück',
+  dismiss: 'Ausblenden',
+  copy: 'Kopieren',
+  copied: 'Kopiert',
+  copyRefused:
+    'Der Browser erlaubt dieser Seite nicht, zu kopieren. Der Text ist markiert: Kopieren Sie ihn selbst.',
+  show: 'Anzeigen',
+  hide: 'Verbergen',
+  print: 'Drucken',
+  remove: 'Entfernen',
+  save: 'Speichern',
+  language: 'Sprache',
+  signOut: 'Abmelden',
+
+  signIn: {
+    title: (place) => `Bei ${place} anmelden`,
+    none: 'Auf diesem Server ist keine Anmeldung eingerichtet. Wenden Sie sich an den Betreiber.',
+    insecure: 'Öffnen Sie diese Seite über https: Ohne erzeugen Browser keine Schlüssel.',
+    or: 'oder',
+    continueWith: (name) => `Weiter mit ${name}`,
+    certificate: 'Weiter mit dem Zertifikat dieses Geräts',
+    key: 'Geräteschlüssel verwenden',
+    keyTitle: 'Mit dem Geräteschlüssel anmelden',
+    keyLead:
+      'Ein Geräteschlüssel ist der lange Code, der mit gatekey1 beginnt. Sie haben ihn gesichert, als Sie Ihr Konto erstellt haben.',
+    keyScan: 'Richten Sie die Kamera auf den QR-Code Ihres gedruckten Schlüssels.',
+    keyNotScanned: 'Dieser QR-Code ist kein Geräteschlüssel.',
+    keyType: 'Geben Sie den Schlüssel ein.',
+    stay: 'Auf diesem Gerät angemeldet bleiben',
+    stayHint:
+      'Nur auf einem eigenen Gerät. Sonst werden Sie abgemeldet, wenn dieser Tab geschlossen wird, spätestens nach 12 Stunden.',
+    keyLabel: 'Geräteschlüssel',
+    keySubmit: 'Anmelden',
+    keysOnly: 'Anmelden können sich nur Schlüssel, die schon ein Konto haben.',
+    noAccount: 'Zu diesem Schlüssel gibt es auf diesem Server kein Konto.',
+    otherDevice: 'Anderes Gerät verwenden',
+    create: 'Konto erstellen',
+    noAccountYet: 'Noch kein Konto?',
+    forDevice: 'Melden Sie sich bei dem Konto an, zu dem das neue Gerät hinzugefügt wird.',
+    otherTab:
+      'Dieser Vorgang wurde in einem anderen Tab oder Browser begonnen. Beginnen Sie ihn hier neu.',
+    noInvitations: 'Dieser Server nimmt keine Einladungen an.',
+    invitedAlready:
+      'Sie haben eine Einladung geöffnet und sind bereits angemeldet. Melden Sie sich ab, um ein weiteres Konto zu erstellen.',
+    closed: 'Sie haben hier kein Konto, und über diesen Anbieter werden keine Konten erstellt.',
+  },
+
+  newKey: {
+    title: 'Konto erstellen',
+    lead: 'Dieser Schlüssel ist der einzige Zugang zum Konto und lässt sich nicht wiederherstellen. Speichern Sie ihn im Passwortmanager oder drucken Sie ihn aus, bevor Sie fortfahren.',
+    label: 'Ihr neuer Geräteschlüssel',
+    saved: 'Ich habe den Schlüssel gesichert',
+    submit: 'Konto erstellen',
+    ready: 'Ihr Konto ist bereit.',
+    haveOne: 'Ich habe schon einen Geräteschlüssel',
+    haveNone: 'Ich habe keinen Geräteschlüssel',
+    provider:
+      'Der Anbieter hat Sie erkannt. Für die Daten Ihres Kontos ist zusätzlich der Geräteschlüssel nötig.',
+    enter: 'Geräteschlüssel eingeben',
+    checksum:
+      'Die letzten sechs Zeichen sind eine Prüfsumme: Ein Schlüssel mit Tippfehler wird erkannt, bevor etwas gesendet wird.',
+    userName: 'Geräteschlüssel',
+    invitation: 'Einladungscode',
+    invitationHint: 'Vom Betreiber dieses Servers. Großschreibung und Bindestriche sind egal.',
+  },
+
+  kind: {
+    title: 'Welche Art von Konto?',
+    e2ee: 'Ende-zu-Ende-verschlüsselt',
+    e2eeHint:
+      'Nur Ihre Geräte können Ihre Daten lesen. Sie bewahren einen Schlüssel auf; geht er verloren, sind auch die Daten verloren.',
+    plain: 'Nicht verschlüsselt',
+    plainHint:
+      'Der Server kann Ihre Daten lesen. Auf jedem Gerät genügt die Anmeldung beim Anbieter.',
+  },
+
+  code: {
+    title: 'Anderes Gerät verwenden',
+    scan: 'Scannen Sie diesen Code mit einem Gerät, das beim Konto angemeldet ist, oder geben Sie dort unter „Gerät hinzufügen“ die Buchstaben ein:',
+    qr: 'QR-Code',
+    check: 'Auf jenem Gerät müssen diese Wörter stehen:',
+    waiting: 'Warten auf Ihre Bestätigung …',
+    refused: 'Dieses Gerät wurde abgelehnt, oder die Sitzung, die es bestätigt hat, wurde beendet.',
+    expired: 'Dieses Gerät wurde nicht rechtzeitig bestätigt.',
+  },
+
+  nav: {
+    label: 'Konto',
+    overview: 'Übersicht',
+    devices: 'Geräte und Sitzungen',
+    notifications: 'Benachrichtigungen',
+    security: 'Sicherheit',
+  },
+
+  overview: {
+    title: 'Ihr Konto',
+    unnamed: (id) => `Konto ${id}`,
+    e2ee: 'Ende-zu-Ende-verschlüsselt',
+    plain: 'Für den Server lesbar',
+    keyed: 'Mit Geräteschlüssel',
+    keyless: 'Ohne Geräteschlüssel',
+    details: 'Einzelheiten',
+    id: 'Konto-ID',
+    created: 'Erstellt',
+    signIn: 'Anmeldung',
+    content: 'Inhalte',
+    e2eeLong: 'Ende-zu-Ende-verschlüsselt: Nur Ihre Geräte können sie lesen',
+    plainLong: 'Für den Server lesbar',
+    next: 'Nächste Schritte',
+    connect: (name) => `${name} verbinden`,
+    connectHint: 'Dieser Server verlangt es. Bis dahin können Sie nur Anbieter verbinden.',
+    checkKey: 'Prüfen, ob Ihr Schlüssel gespeichert ist',
+    checkKeyHint:
+      'Ein Browser behält keinen Schlüssel länger als eine Sitzung. Enden die Sitzungen, öffnet nur der gespeicherte Schlüssel das Konto.',
+    notify: 'Benachrichtigungen einschalten',
+    notifyHint: 'Sie erfahren sofort, wenn eine Sitzung auf Sie wartet.',
+    sessions: (count) => (count === 1 ? '1 Sitzung' : `${count} Sitzungen`),
+    sessionsHint: 'Wo Sie angemeldet sind',
+    devices: (count) =>
+      count === 1
+        ? '1 Gerät erhält Benachrichtigungen'
+        : `${count || 'Keine'} Geräte erhalten Benachrichtigungen`,
+    devicesHint: 'Telefone, Browser und andere Empfänger',
+  },
+
+  devices: {
+    sessions: 'Sitzungen',
+    sessionsLead: 'Wo Sie angemeldet sind. Beenden Sie, was Sie nicht kennen.',
+    thisDevice: 'Dieses Gerät',
+    current: 'Gerade aktiv',
+    lastUsed: (when) => `Zuletzt verwendet ${when}`,
+    signedIn: (when) => `Angemeldet ${when}`,
+    end: 'Beenden',
+    endNamed: (name) => `Sitzung von ${name} beenden`,
+    ended: 'Die Sitzung ist beendet.',
+    everywhere: 'Überall abmelden …',
+    byKey: 'mit Geräteschlüssel',
+    byCertificate: 'mit Zertifikat',
+    byDevice: 'auf einem anderen Gerät bestätigt',
+    byProvider: (name) => `über ${name}`,
+    receivers: 'Geräte, die Benachrichtigungen erhalten',
+    receiversLead: 'Eine App trägt sich ein, wenn Sie ihr Benachrichtigungen erlauben.',
+    noReceivers: 'Noch erhält kein Gerät Benachrichtigungen',
+    noReceiversHint: 'Erlauben Sie Benachrichtigungen in einer App oder in diesem Browser.',
+    thisBrowser: 'Dieser Browser',
+    added: (when) => `Hinzugefügt ${when}`,
+    unnamed: {
+      web: 'Ein Browser',
+      ios: 'Ein iPhone oder iPad',
+      android: 'Ein Android-Gerät',
+      other: 'Ein Gerät',
+    },
+    rename: 'Umbenennen',
+    renameTitle: 'Gerät umbenennen',
+    nameSession: 'Sitzung benennen',
+    name: 'Name',
+    renamed: 'Der Name ist gespeichert.',
+    removed: 'Das Gerät erhält keine Benachrichtigungen mehr.',
+    add: 'Gerät hinzufügen …',
+    addTitle: 'Gerät hinzufügen',
+    addLead: 'Melden Sie ein neues Telefon oder einen Computer an und bestätigen Sie es hier.',
+    addLeadKeyed:
+      'Melden Sie ein neues Telefon oder einen Computer an, ohne den Schlüssel abzutippen. Ein Browser erhält nur eine Sitzung: Er ersetzt nicht den gespeicherten Schlüssel.',
+  },
+
+  tests: {
+    open: 'Testen…',
+    title: (name) => `Test: ${name}`,
+    show: 'Test anzeigen',
+    shown:
+      'Eine Testbenachrichtigung wurde angezeigt, auf dem Weg einer eingehenden, aber ohne den Push-Dienst. Falls Sie keine sehen, erlauben Sie diesem Browser Benachrichtigungen in den Einstellungen Ihres Systems.',
+    notShown:
+      'Der Test wurde nicht angezeigt. Laden Sie diese Seite neu und versuchen Sie es noch einmal.',
+    sampleTitle: 'Gatehouse-Test',
+    sampleBody: 'Dieser Browser kann Ihre Benachrichtigungen anzeigen.',
+    why: 'Der Server sendet keine Benachrichtigungen, und Push-Dienste nehmen von einer Webseite keine an. Um den ganzen Weg zu testen, führen Sie auf Ihrem Computer diesen Befehl aus, angemeldet mit diesem Konto:',
+    outcome: 'Er meldet, ob der Push-Dienst den Test angenommen hat.',
+  },
+
+  add: {
+    title: 'Gerät hinzufügen',
+    lead: 'Wählen Sie auf dem neuen Gerät „Anderes Gerät verwenden“. Es zeigt einen QR-Code und einen Code aus acht Buchstaben.',
+    scan: 'QR-Code scannen',
+    scanning: 'Richten Sie die Kamera auf den QR-Code des neuen Geräts.',
+    stop: 'Kamera ausschalten',
+    noCamera: 'Die Kamera lässt sich nicht verwenden.',
+    cameraDenied: 'Die Kamera ist für diese Seite nicht erlaubt.',
+    cameraMissing: 'Dieses Gerät hat keine Kamera.',
+    typeCode: 'Geben Sie den Code ein.',
+    notOurs: 'Dieser QR-Code gehört nicht zu einem Gerät, das hier wartet.',
+    label: 'Code, den das neue Gerät zeigt',
+    submit: 'Weiter',
+    form: 'Ein Code besteht aus acht Buchstaben ohne Vokale, zum Beispiel WDJB-MJHT.',
+    damaged: 'Dieser Link ist beschädigt. Geben Sie den Code ein, den das neue Gerät zeigt.',
+    otherKey:
+      'Der Server hat einen anderen Schlüssel geliefert, als im Link steht. Machen Sie nicht weiter.',
+    noneWaits: 'Mit diesem Code wartet kein Gerät. Codes gelten zehn Minuten lang und nur einmal.',
+    refused: 'Das Gerät wurde abgelehnt.',
+    added: 'Das Gerät ist hinzugefügt. Es meldet sich in wenigen Sekunden an.',
+    device: 'Gerät',
+    unnamed: 'Ohne Namen',
+    address: 'Adresse',
+    asked: 'Angefragt',
+    code: 'Code',
+    check: 'Auf dem neuen Gerät müssen diese Wörter stehen:',
+    consent:
+      'Das Gerät erhält vollen Zugriff auf Ihr Konto. Fahren Sie nur fort, wenn Sie das selbst begonnen haben.',
+    consentKeyed:
+      'Das Gerät erhält mit dem Geräteschlüssel vollen Zugriff auf Ihr Konto. Fahren Sie nur fort, wenn Sie das selbst begonnen haben.',
+    mine: 'Ich habe das selbst begonnen, und das neue Gerät ist bei mir',
+    same: 'Das neue Gerät zeigt dieselben Wörter',
+    approve: 'Gerät hinzufügen',
+    refuse: 'Gerät ablehnen',
+  },
+
+  security: {
+    identities: 'Verbundene Anbieter',
+    identitiesLead: 'Anbieter, die Ihre Identität bestätigen. Manche Server verlangen einen.',
+    connect: 'Verbinden',
+    connectNamed: (name) => `${name} verbinden`,
+    disconnect: 'Trennen',
+    disconnectNamed: (name) => `${name} trennen`,
+    disconnectTitle: (name) => `${name} trennen?`,
+    disconnectLoss:
+      'Dieser Server verlangt die Verbindung: Sie verlieren den Zugriff, bis Sie sie wiederherstellen. Ihre Daten bleiben erhalten.',
+    disconnectHint: 'Sie können die Verbindung jederzeit wiederherstellen.',
+    lastIdentity: 'Ihr einziger Weg zur Anmeldung. Verbinden Sie vor dem Trennen einen weiteren.',
+    connected: (name) => `${name} ist verbunden.`,
+    disconnected: (name) => `${name} ist getrennt.`,
+    connectSignIn: (name) => `Melden Sie sich an und verbinden Sie ${name} dann erneut.`,
+    certificate: 'Zertifikat',
+    required: 'Erforderlich',
+    requiredHint: 'Von diesem Server verlangt',
+    notConnected: 'Nicht verbunden',
+    eligible: 'Bestätigt',
+    ineligible: 'Nicht bestätigt',
+    unknown: 'Nicht geprüft',
+    checked: (when) => `Geprüft ${when}`,
+    nextCheck: (when) => `Nächste Prüfung ${when}`,
+    encryption: 'Verschlüsselung',
+    e2ee: 'Ihre Inhalte werden auf Ihren Geräten verschlüsselt. Der Server speichert sie und kann sie nicht lesen. Ohne den Geräteschlüssel sind sie für immer unlesbar.',
+    plain:
+      'Der Server kann Ihre Inhalte lesen. Er schützt sie wie seine übrigen Daten, und Sie brauchen keinen Schlüssel.',
+    key: 'Schlüssel prüfen oder drucken',
+    keyView: 'Ihr Geräteschlüssel',
+    keyLead: 'Geben Sie den Schlüssel ein, um ihn zu prüfen oder noch einmal zu drucken.',
+    keyUnchecked:
+      'Sie haben diesen Schlüssel hier noch nicht eingegeben. Geben oder scannen Sie ihn so ein, wie Sie ihn gespeichert haben: Ohne ihn kann niemand das Konto wieder öffnen.',
+    keyShow: 'Schlüssel zeigen oder drucken',
+    keyKept: 'Dieser Tab hat Ihren Schlüssel im Speicher. Er wird 15 Minuten lang gezeigt.',
+    keyCheck: 'Schlüssel prüfen',
+    keyRight: 'Das ist der Schlüssel Ihres Kontos.',
+    sheetTitle: (place) => `Geräteschlüssel für ${place}`,
+    sheetLead:
+      'Dieser Schlüssel gibt vollen Zugriff auf das Konto. Bewahren Sie dieses Blatt so auf, dass nur Sie es erreichen.',
+    sheetUse:
+      'Öffnen Sie zum Anmelden die Adresse des Servers, wählen Sie „Geräteschlüssel verwenden“ und scannen oder tippen Sie den Schlüssel, oder rufen Sie „gatehouse key restore“ auf.',
+    sheetMade: 'Gedruckt am',
+    sheetAddress: 'Server',
+    sessions: 'Abmelden',
+    sessionsLead: 'Auf diesem Gerät oder auf allen Geräten zugleich.',
+    everywhere: 'Überall abmelden',
+    everywhereTitle: 'Überall abmelden?',
+    everywhereHint:
+      'Alle Sitzungen enden, auch diese. Programme, die das Konto verwenden, müssen sich neu anmelden.',
+    stay: 'Angemeldet bleiben',
+    signedOut: 'Sie sind abgemeldet.',
+    signedOutEverywhere: 'Sie sind auf allen Geräten abgemeldet.',
+    delete: 'Konto löschen',
+    deleteLead: 'Alles, was dieser Server dafür speichert, wird sofort gelöscht.',
+    deleteOpen: 'Konto löschen …',
+    deleteTitle: 'Konto löschen?',
+    deleteHint:
+      'Alles, was dieser Server dafür speichert, wird sofort gelöscht. Das lässt sich nicht rückgängig machen.',
+    deleteWord: 'löschen',
+    deleteLabel: (word) => `Geben Sie zur Bestätigung „${word}“ ein`,
+    deleteKeep: 'Behalten',
+    deleteSubmit: 'Endgültig löschen',
+    deleted: 'Ihr Konto wurde gelöscht.',
+  },
+
+  keep: {
+    opens: 'Dieser Browser behält Ihren Schlüssel. Ihr Passkey öffnet ihn.',
+    type: 'Stattdessen den Schlüssel eingeben',
+  },
+
+  waiting: {
+    ready: 'Ein Durchgang ist abgeschlossen.',
+    permission_request: 'Eine Anfrage wartet auf Ihre Erlaubnis.',
+    user_action_request: 'Eine Frage wartet auf Sie.',
+    session: 'Sitzung',
+    request: 'Anfrage',
+    hint: 'Beantworten Sie sie in der App, die diese Sitzung zeigt.',
+  },
+
+  lock: {
+    title: 'Ihre Einstellungen sind verschlüsselt',
+    lead: 'Nur Ihr Geräteschlüssel öffnet die Einstellungen der Benachrichtigungen. Er bleibt für die übrigen Bereiche im Speicher dieses Tabs, wird nirgendwohin gesendet und vergessen, sobald Sie sich abmelden oder die Seite neu laden.',
+    keep: 'Unter „Sicherheit“ können Sie ihn auf diesem Gerät behalten.',
+    submit: 'Einstellungen öffnen',
+  },
+
+  errors: {
+    channelInvalid:
+      'Diese Adresse ist nicht verwendbar. Sie beginnt mit https:// oder http://, enthält weder Benutzernamen noch Passwort und nennt bei ntfy das Thema.',
+    channelGone: 'Dieser Webhook wurde inzwischen entfernt.',
+    channelForm: 'Die Webhooks sind in einer Form gespeichert, die diese Seite nicht lesen kann.',
+    pushDenied: 'Ohne Ihre Erlaubnis zeigt dieser Browser keine Benachrichtigungen.',
+    pushAddress: 'Der Push-Dienst dieses Browsers gab keine verwendbare Adresse.',
+    pushService: 'Der Push-Dienst dieses Browsers ist nicht erreichbar.',
+    unreachable:
+      'Der Server antwortet nicht. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
+    unexpected: 'In dieser Seite ist ein unerwarteter Fehler aufgetreten. Laden Sie sie neu.',
+    unexpectedAnswer:
+      'Der Server hat eine Antwort gesendet, die diese Seite nicht versteht. Laden Sie sie neu.',
+    retry: (when) => `Versuchen Sie es ${when} erneut.`,
+    provider: 'Der Identitätsanbieter',
+    refused: (code) => `Diese Anmeldung wurde abgelehnt (${code}).`,
+    keyForm: 'Das ist kein Geräteschlüssel: Er beginnt mit gatekey1 oder hat 43 Zeichen.',
+    keyChecksum: 'Dieser Geräteschlüssel enthält einen Tippfehler: Die Prüfsumme stimmt nicht.',
+    otherKey: 'Das ist nicht der Geräteschlüssel dieses Kontos.',
+    deviceKey: 'Der Schlüssel des neuen Geräts ist beschädigt. Beginnen Sie dort von vorn.',
+    passkeyCancelled:
+      'Der Passkey wurde nicht verwendet. Die Anfrage wurde abgebrochen, oder der Passkey ist nicht auf diesem Gerät.',
+    passkeyUnsuitable:
+      'Dieser Passkey kann keinen Schlüssel verschlüsseln. Vielleicht kann es ein anderes Gerät oder ein anderer Browser.',
+    passkeyDamaged:
+      'Der Schlüssel, den dieser Browser behält, lässt sich nicht öffnen. Geben Sie den Schlüssel ein.',
+    contentForm: 'Ein anderes Programm hat diesen Wert in einer eigenen Form verschlüsselt.',
+    contentKey: 'Dieser Wert gehört zu einem anderen Schlüssel oder Konto oder wurde verändert.',
+    contentText: 'Der entschlüsselte Wert ist kein JSON.',
+    settingsConflict: 'Die Einstellungen ändern sich laufend. Versuchen Sie es gleich noch einmal.',
+    settingsForm:
+      'Die Einstellungen dieses Kontos liegen in einer Form vor, die diese Seite nicht lesen kann.',
+    challenge:
+      'Der Server hat eine Anfrage gesendet, die nicht von ihm stammt. Es wurde nichts signiert. Prüfen Sie die Adresse dieser Seite.',
+  },
+
+  returns: {
+    access_denied: 'Sie oder der Anbieter haben die Anfrage abgelehnt.',
+    not_eligible:
+      'Der Anbieter hat Sie erkannt, aber die Regeln dieses Servers lassen Sie nicht zu.',
+    invalid_state:
+      'Diese Anmeldung wurde schon verwendet oder ist nach zehn Minuten abgelaufen. Beginnen Sie von vorn.',
+    keyless_disabled: 'Auf diesem Server gibt es keine Konten ohne Geräteschlüssel.',
+    e2ee_required: 'Dieser Server verlangt einen Geräteschlüssel.',
+    upstream_error: 'Der Anbieter ist nicht erreichbar. Versuchen Sie es gleich noch einmal.',
+    mtls_required: 'Ihr Browser hat kein Zertifikat gesendet, dem dieser Server vertraut.',
+    restore_required: 'Ihr Konto hat einen Geräteschlüssel: Melden Sie sich damit an.',
+    account_disabled: 'Dieses Konto ist gesperrt. Wenden Sie sich an den Betreiber des Servers.',
+  },
+
+  refusals: deRefusals,
+};

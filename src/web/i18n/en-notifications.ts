@@ -1,0 +1,109 @@
+/** English texts of the notifications. The compiler checks the other languages against them. */
+export const enNotifications = {
+  close: 'Close',
+
+  push: {
+    title: 'Push notifications',
+    lead: 'On your phones and browsers. Webhooks have switches of their own.',
+    enabled: 'Send push notifications',
+    enabledHint: 'Off: no phone and no browser is notified of this account.',
+    when: 'Notify me of',
+    shows: 'What they show',
+    message: 'The last message of a finished turn',
+    messageHint: 'Off: “The turn is finished. It is waiting for you.”',
+    previews: 'What a request asks for',
+    previewsHint:
+      'The command, the file or the question. Off: a general sentence. A program in production mode shows none in any case.',
+    foreground: 'While the app is open',
+    foregroundChoices: {
+      full: 'Show them, with sound',
+      silent: 'Show them silently',
+      off: 'Show nothing',
+    },
+    preview: 'What you will see',
+  },
+  topics: {
+    ready: 'Ready',
+    permissionRequest: 'Permission requests',
+    userActionRequest: 'Questions',
+  },
+  topicHints: {
+    ready: 'A turn is finished.',
+    permissionRequest: 'A tool wants your approval.',
+    userActionRequest: 'A question waits for your answer.',
+  },
+
+  browser: {
+    title: 'This browser',
+    lead: 'Notifies you without any app, also while this page is closed.',
+    isOn: 'This browser shows your notifications',
+    turnOn: 'Turn on in this browser',
+    name: 'Name of this browser',
+    on: 'This browser now shows your notifications.',
+    wholeWay: 'To test the whole way, from your computer to here, run this command:',
+    unsupported:
+      'This browser cannot receive notifications. Use another browser, an app or a webhook.',
+    homeScreen:
+      'An iPhone or iPad shows notifications only of pages on its Home Screen: choose “Add to Home Screen” in the Share menu, and open this page from there.',
+    blocked: 'Notifications of this page are blocked in the settings of this browser.',
+  },
+
+  webhooks: {
+    title: 'Webhooks',
+    lead: 'Every event can also be sent to an address of yours, by HTTP POST.',
+    none: 'No webhooks yet',
+    noneHint: 'Add one for a chat, for ntfy or for a program of your own.',
+    add: 'Add a webhook',
+    addTitle: 'Add a webhook',
+    change: 'Change',
+    changeTitle: 'Change the webhook',
+    url: 'Address',
+    urlHint: 'Begins with https://, and holds no user name or password.',
+    preset: 'Kind',
+    presets: {
+      generic: 'JSON, for a program of your own',
+      slack: 'Slack',
+      discord: 'Discord',
+      ntfy: 'ntfy',
+    },
+    enabled: 'Send to this address',
+    isOff: 'Off',
+    isSigned: 'Signed',
+    topics: 'Send these events',
+    all: 'All events',
+    noTopic: 'No events',
+    sign: 'Sign the deliveries',
+    signHint: 'With a secret, so that the receiver recognizes forgeries.',
+    added: 'The webhook is added.',
+    changed: 'The webhook is changed.',
+    removed: 'The webhook is removed.',
+    removeTitle: 'Remove this webhook?',
+    removeLead: 'Nothing more is sent to it, and its signing secret is deleted.',
+    broken: 'This webhook is stored in a form that no sender can use: nothing is sent to it.',
+    secret: 'Signing',
+    secretTitle: 'Signing secret',
+    unsignedLead: 'The deliveries of this webhook are not signed.',
+    signedLead:
+      'The deliveries of this webhook are signed. A new secret takes effect at once; the previous one also signs for a day.',
+    makeSecret: 'Make a secret',
+    replaceSecret: 'Replace the secret',
+    stopSigning: 'Stop signing',
+    unsigned: 'The deliveries are no longer signed.',
+    shownOnce: 'Save this secret where the receiver reads it. It is shown only now.',
+  },
+
+  test: {
+    open: 'Preview and test',
+    title: 'Preview and test',
+    event: 'Event',
+    body: 'This is sent:',
+    send: 'Send a test',
+    why: 'A web page may not send to other servers. Your computer can: this command sends a test and reports the outcome.',
+    orCurl: 'Or, where the command-line client is not installed, these lines:',
+    secret: 'Put the signing secret of this webhook in the first line.',
+    outcome:
+      'The receiver accepted the test if its answer has a status from 200 to 299. Every other status is a failure.',
+  },
+};
+
+export type NotificationMessages = typeof enNotifications;

@@ -1,0 +1,47 @@
+import { language } from './messages.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Limit of relative times; beyond it, a date is more precise. */
+const RELATIVE_LIMIT_MS = 7 * DAY_MS;
+
+function locale(): string {
+  const own = navigator.languages.find((tag) => tag.split('-')[0] === language());
+  return own ?? language();
+}
+
+export function formatDate(milliseconds: number): string {
+  const style = { dateStyle: 'medium', timeStyle: 'short' } as const;
+  return new Intl.DateTimeFormat(locale(), style).format(milliseconds);
+}
+
+export function formatDay(milliseconds: number): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(milliseconds);
+}
+
+/** @param milliseconds Unix time */
+export function formatRelative(milliseconds: number, now = Date.now()): string {
+  const distance = milliseconds - now;
+  const size = Math.abs(distance);
+  if (size >= RELATIVE_LIMIT_MS) {
+    return formatDate(milliseconds);
+  }
+  const units = [
+    { unit: 'day', ms: DAY_MS },
+    { unit: 'hour', ms: HOUR_MS },
+    { unit: 'minute', ms: MINUTE_MS },
+  ] as const;
+  const { unit, ms } = units.find((one) => size >= one.ms) ?? { unit: 'second', ms: 1000 };
+  const count = unit === 'second' && distance <= 0 ? 0 : Math.round(distance / ms);
+  return new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }).format(count, unit);
+}
+
+/** @param seconds from now @returns for example `in 30 seconds` */
+export function formatWait(seconds: number): string {
+  return new Intl.RelativeTimeFormat(locale()).format(Math.ceil(seconds), 'second');
+}
+
+export function formatList(parts: readonly string[]): string {
+  return new Intl.ListFormat(locale(), { type: 'unit', style: 'short' }).format(parts);
+}
