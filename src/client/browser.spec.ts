@@ -8,7 +8,6 @@ import { importsIn } from '../../test/helpers/source-reader.js';
 
 const FOLDER = new URL('./', import.meta.url);
 
-/** What browsers and React Native have, and nothing of Node. */
 const PLATFORM = [
   'URL',
   'URLSearchParams',
@@ -25,7 +24,7 @@ describe('@gatehouse/client', () => {
     .map(String)
     .filter((name) => /(?<!\.spec)\.ts$/.test(name));
 
-  it.each(sources)('%s imports nothing that only Node has', (name) => {
+  it.each(sources)('imports in %s nothing that only Node has', (name) => {
     const text = readFileSync(new URL(name, FOLDER), 'utf8');
     const packages = importsIn(text).map(({ from }) => from.split('/')[0] ?? '');
     const ofNode = packages.filter(
@@ -35,11 +34,12 @@ describe('@gatehouse/client', () => {
     expect(text).not.toMatch(/\bBuffer\b|\bprocess\./);
   });
 
-  it('is bundled for browsers with nothing of Node in it, and nothing of the server', async () => {
+  it('bundles for browsers without code of Node or the server', async () => {
     const { files, external } = await bundleClient();
     expect(external).toEqual([]);
     const own = files.filter((path) => !path.includes('node_modules'));
-    const isOurs = /^src\/((client|policy)\/[\w/-]+|common\/(network\/addresses|parse-json))\.ts$/;
+    const isOurs =
+      /^src\/((client|policy|protocol)\/[\w/-]+|common\/(network\/addresses|parse-json))\.ts$/;
     expect(own.filter((path) => !isOurs.test(path))).toEqual([]);
     expect(own).toContain('src/client/updates/connect-updates.ts');
   });
@@ -48,7 +48,7 @@ describe('@gatehouse/client', () => {
     [['readNotificationTarget', 'routeNotification'], []],
     [['AccountContent'], ['@noble/ciphers', '@noble/hashes', '@scure/base']],
     [['DeviceKey'], ['@noble/curves', '@noble/hashes', '@scure/base', 'ipaddr.js']],
-  ])('brings an app that imports %j nothing but %j', async (names, expected) => {
+  ])('adds to an app that imports %j nothing but %j', async (names, expected) => {
     const { files } = await bundleClient('src/client/index.ts', names);
     const packages = files.flatMap((path) => {
       const [, name = ''] = /node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path) ?? [];
@@ -57,7 +57,7 @@ describe('@gatehouse/client', () => {
     expect([...new Set(packages)].sort()).toEqual(expected);
   });
 
-  it('runs where there is no Node', async () => {
+  it('runs without Node', async () => {
     const { script } = await bundleClient();
     const context = createContext(
       Object.fromEntries(PLATFORM.map((name) => [name, globalThis[name]])),
@@ -77,7 +77,7 @@ describe('@gatehouse/client', () => {
     expect([...(answer as unknown[])]).toEqual([86, 64, 64, false, 'undefined']);
   });
 
-  it('answers the same where there is nothing but the language', async () => {
+  it('returns the same results with the language only', async () => {
     const { script } = await bundleClient('test/helpers/kit-report.ts');
     const context = createContext({});
     runInContext(script, context);
@@ -125,7 +125,7 @@ describe('@gatehouse/client', () => {
     );
   });
 
-  it('names what is missing where there are no random bytes', async () => {
+  it('names the missing feature where there are no random bytes', async () => {
     const context = await bareContext();
     const messages: unknown = await runInContext(
       `Promise.all([gatehouse.DeviceKey.generate(), gatehouse.makeLoginProof(), gatehouse.makeDeviceSecrets()]
@@ -137,7 +137,7 @@ describe('@gatehouse/client', () => {
     );
   });
 
-  it('makes keys, seals and adds a device with random bytes alone, as in React Native', async () => {
+  it('creates keys, seals and adds a device with random bytes only, as in React Native', async () => {
     const context = await bareContext({
       crypto: { getRandomValues: (into: Uint8Array) => crypto.getRandomValues(into) },
     });

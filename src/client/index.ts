@@ -1,5 +1,5 @@
 export type { AuthAction, AuthMethod, AuthMode } from '../policy/admission/admission.js';
-export type { Content } from '../policy/content.js';
+export type { Content } from '../protocol/content.js';
 export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-policy.js';
 export * from './api/admin-client.js';
 export type * from './api/api-client-answers.js';
@@ -15,7 +15,8 @@ export {
 } from './api/account-settings.js';
 export type { TransportOptions } from './api/api-client-transport.js';
 export { GatehouseClient } from './api/api-client.js';
-export type { AnswerOf, RequestOf, Route } from './api/api-routes.js';
+export type { AnswerOf, Route } from './api/api-client-answers.js';
+export type { RequestOf } from './api/api-routes.js';
 export {
   authChoices,
   chooseProvisioning,
@@ -47,7 +48,7 @@ export {
   parseDeviceKey,
 } from './crypto/key-text.js';
 export { DeviceKey, type DeviceKeyJwk } from './crypto/device-key.js';
-export { deviceCheckWords } from './crypto/device-check-words.js';
+export { deviceCheckWords } from '../protocol/device-check-words.js';
 export * from './crypto/device-link.js';
 export {
   DeviceSealError,

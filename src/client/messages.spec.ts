@@ -16,11 +16,11 @@ describe(failureMessage.name, () => {
     new SettingsConflict(),
     new SettingsUnreadable('The settings are not JSON.'),
     new WebPushKeyError('There is no key.'),
-  ])('of $name is its own', (error) => {
+  ])('returns the message of $name', (error) => {
     expect(failureMessage(error)).toBe(error.message);
   });
 
-  it('of any other error reveals nothing of it', () => {
+  it('hides the details of unexpected errors', () => {
     expect(failureMessage(new Error('secret'))).not.toContain('secret');
   });
 });

@@ -1,6 +1,6 @@
 import { GatehouseProblem, ServerUnreachable } from './api/problem.js';
 
-/** By `error` of the return address (contract, External providers and Certificate logins). */
+/** Messages by `error` of the return address (contract, External providers). */
 const RETURN_ERRORS: Readonly<Record<string, string>> = {
   access_denied: 'You or the provider denied the request.',
   not_eligible: 'The provider identified you, but the policy of this server does not admit you.',
@@ -19,10 +19,7 @@ export function returnErrorMessage(error: string): string {
   return message ?? `This sign-in was refused (${error}).`;
 }
 
-/**
- * Errors of the kit whose message is for people. By name: a page that imports the classes loads the
- * cryptography that throws them.
- */
+/** Compared by name, because importing the classes would load the cryptography. */
 const OWN_ERRORS = [
   'ChallengeRefused',
   'ContentUnreadable',
@@ -34,7 +31,7 @@ const OWN_ERRORS = [
   'WebPushKeyError',
 ];
 
-/** A failed call of the kit, as one or two sentences for the person who made it. */
+/** Describes a failed call of the kit in one or two sentences. */
 export function failureMessage(error: unknown): string {
   if (error instanceof ServerUnreachable) {
     return 'The server does not answer. Check your connection and try again.';

@@ -1,12 +1,13 @@
-import type { Content } from '../../policy/content.js';
 import type { AccountMode } from '../../policy/operator-policy.js';
+import type { Content } from '../../protocol/content.js';
 import type {
   Encryption,
   SettingsWrite,
   StoredCredential,
   StoredSettings,
 } from './api-client-answers.js';
-import type { AnswerOf, RequestOf, Routes } from './api-routes.js';
+import type { AnswerOf } from './api-client-answers.js';
+import type { RequestOf, Routes } from './api-routes.js';
 
 type Migration = RequestOf<'POST /v1/account/encryption/migrate'>['body'];
 
@@ -39,7 +40,7 @@ export class SettingsRoutes {
   }
 }
 
-/** Whether the account's content is encrypted by its own keys. */
+/** Routes of the account's encryption mode. */
 export class EncryptionRoutes {
   constructor(private readonly routes: Routes) {}
 
@@ -63,7 +64,7 @@ export class EncryptionRoutes {
 export class CredentialRoutes {
   constructor(private readonly routes: Routes) {}
 
-  /** By service. */
+  /** Returns the credentials in the order of their services. */
   async list(): Promise<readonly StoredCredential[]> {
     const answer = await this.routes.send('GET /v1/account/credentials', {});
     return answer.credentials;

@@ -1,4 +1,4 @@
-import type { Content } from '../../policy/content.js';
+import type { Content } from '../../protocol/content.js';
 import { DeviceKey } from '../crypto/device-key.js';
 import { AccountContent, type ContentUnreadable } from '../crypto/account-content.js';
 import {
@@ -54,7 +54,7 @@ describe(changeSettings.name, () => {
     expect(writes).toBe(2);
   });
 
-  it('gives up where every write comes too late', async () => {
+  it('stops after repeated conflicts', async () => {
     const { client, stored } = storeOf(null, ({ write }) => write(plain({ other: true })));
     await expect(changeSettings(client, null, dark)).rejects.toThrow(SettingsConflict);
     expect(stored().content).toEqual(plain({ other: true }));
@@ -66,7 +66,7 @@ describe(changeSettings.name, () => {
     expect(stored().version).toBe(1);
   });
 
-  it('opens and seals, and leaves what another key sealed as it is', async () => {
+  it('opens and seals settings, and leaves those of another key sealed', async () => {
     const [own, other] = await Promise.all([DeviceKey.generate(), DeviceKey.generate()]);
     const content = new AccountContent(own.bytes, 'account');
     const { client, stored } = storeOf(null);

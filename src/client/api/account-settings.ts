@@ -15,12 +15,12 @@ export type SettingsFields = Readonly<Record<string, unknown>>;
 /** Decrypts the settings with the account's own key: the document, or its JSON. */
 export type Decrypt = (encrypted: string) => unknown;
 
-/** What opens encrypted settings. */
+/** The key or function that decrypts encrypted settings. */
 export type SettingsKey = Pick<AccountContent, 'open'> | Decrypt;
 
 /**
- * The settings cannot be read, so what they allow is unknown: sending by the defaults could
- * show what the person chose to hide.
+ * The settings cannot be read, so the preferences are unknown: defaults could reveal text that the
+ * person chose to hide.
  */
 export class SettingsUnreadable extends Error {
   override readonly name = 'SettingsUnreadable';
@@ -59,14 +59,14 @@ async function decrypted(sealed: string, key?: SettingsKey): Promise<unknown> {
   try {
     return await (typeof key === 'function' ? key(sealed) : key.open('settings', sealed));
   } catch (cause) {
-    // By name: the class would bring the cryptography to a client that needs none.
+    // Compared by name, because importing the class would load the cryptography.
     const isExplained = cause instanceof Error && cause.name === 'ContentUnreadable';
     const why = isExplained ? ` ${cause.message}` : '';
     throw new SettingsUnreadable(`The settings could not be decrypted.${why}`, { cause });
   }
 }
 
-/** A concurrent change came first each time: the settings are as they were. */
+/** Each attempt lost to a concurrent change; the settings are unchanged. */
 export class SettingsConflict extends Error {
   override readonly name = 'SettingsConflict';
 

@@ -13,7 +13,9 @@ export type ListedAccount = Readonly<Schemas['ListedAccountDto']>;
 export type AdminAuditPage = Readonly<Schemas['AuditPageDto']>;
 export type AdminAuditEvent = Readonly<Schemas['AuditEventDto']>;
 export type AdminOverview = Readonly<Schemas['OverviewDto']>;
+export type AdminLogins = Readonly<Schemas['LoginCountsDto']>;
 export type AdminProviders = Readonly<Schemas['AdminProvidersDto']>;
+export type AdminResourceServers = Readonly<Schemas['AdminResourceServersDto']>;
 export type AdminPolicy = Readonly<Schemas['AdminPolicyDto']>;
 export type AdminPlan = Readonly<Schemas['PlanDto']>;
 export type AdminInvitation = Readonly<Schemas['InvitationDto']>;
@@ -21,15 +23,16 @@ export type AdminInvitationPage = Readonly<Schemas['InvitationPageDto']>;
 export type NewInvitation = Readonly<Schemas['NewInvitationDto']>;
 /** The code is shown once. */
 export type CreatedInvitation = Readonly<Schemas['CreatedInvitationDto']>;
-/** Whether anything changed. */
+/** True if the account changed. */
 export type AdminActAnswer = Readonly<Schemas['ActAnswerDto']>;
 
 export type AdminAccountQuery = Readonly<QueryOf<'AdminAccountsController_search'>>;
 export type AdminAuditQuery = Readonly<QueryOf<'AdminAuditController_page'>>;
 
+export type AdminLoginsQuery = Readonly<QueryOf<'AdminLoginsController_counts'>>;
 export type AdminInvitationQuery = Readonly<QueryOf<'AdminInvitationsController_page'>>;
 
-/** What an administrator does to an account. */
+/** Actions of an administrator on an account. */
 export type AccountAct = 'disable' | 'enable' | 'revoke' | 'recheck' | 'delete';
 
 /**
@@ -52,7 +55,7 @@ export class GatehouseAdmin {
     return this.get('/overview');
   }
 
-  /** One page; the `cursor` of its answer begins the next one. */
+  /** Returns one page; pass the `cursor` of its answer to read the next one. */
   accounts(query: AdminAccountQuery = {}): Promise<AdminAccountPage> {
     return this.get(`/accounts${writeQuery(query)}`);
   }
@@ -74,9 +77,17 @@ export class GatehouseAdmin {
     return this.send('DELETE', path, { reason });
   }
 
-  /** One page; the `cursor` of its answer begins the next one. */
+  /** Returns one page; pass the `cursor` of its answer to read the next one. */
   audit(query: AdminAuditQuery = {}): Promise<AdminAuditPage> {
     return this.get(`/audit${writeQuery(query)}`);
+  }
+
+  logins(query: AdminLoginsQuery = {}): Promise<AdminLogins> {
+    return this.get(`/logins${writeQuery(query)}`);
+  }
+
+  resourceServers(): Promise<AdminResourceServers> {
+    return this.get('/resource-servers');
   }
 
   providers(): Promise<AdminProviders> {
@@ -96,7 +107,7 @@ export class GatehouseAdmin {
     return this.send('POST', '/invitations', invitation);
   }
 
-  /** One page, newest first; the `cursor` of its answer begins the next one. */
+  /** Returns one page, newest first; pass the `cursor` of its answer to read the next one. */
   invitations(query: AdminInvitationQuery = {}): Promise<AdminInvitationPage> {
     return this.get(`/invitations${writeQuery(query)}`);
   }

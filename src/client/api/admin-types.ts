@@ -79,7 +79,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Accounts, page by page. */
+        /** Accounts, page by page, the last seen ones first. */
         get: operations["AdminAccountsController_search"];
         put?: never;
         post?: never;
@@ -250,6 +250,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Logins and refusals of the last day or week, right to a minute. */
+        get: operations["AdminLoginsController_counts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/policy": {
         parameters: {
             query?: never;
@@ -257,7 +274,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The policy of this server in sentences, and findings about it. */
+        /** The policy of this server in sentences, and findings about it and about what expires. */
         get: operations["AdminPolicyController_describe"];
         put?: never;
         post?: never;
@@ -321,6 +338,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/resource-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The backends that accept tokens of this server, and its keys. */
+        get: operations["AdminResourceServersController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -368,14 +402,17 @@ export interface components {
             /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
             identities: components["schemas"]["AdminIdentityDto"][];
-            /** @description Of its sessions, right to five minutes. */
-            lastSeenAt: number | null;
+            /** @description The newest use of a session, right to five minutes. */
+            lastSeenAt: number;
             /** @description How many sessions are live. */
             sessions: number;
         };
         AccountPageDto: {
+            /** @description The last seen ones first. */
             accounts: components["schemas"]["ListedAccountDto"][];
-            /** @description null = the last page. A page before it may have few accounts, or none. */
+            /** @description How many match, on all pages; 100001 = more than 100000. */
+            total: number;
+            /** @description null = the last page. */
             cursor: string | null;
         };
         SessionClientDto: {
@@ -394,6 +431,16 @@ export interface components {
             method: string;
             client: components["schemas"]["SessionClientDto"];
             address: string | null;
+        };
+        StatementDto: {
+            /** @description For programs. */
+            code: string;
+            /** @description Values in the message; their names and types belong to the code. */
+            params: {
+                [key: string]: (string | number | boolean | string[]) | null;
+            };
+            /** @description For a person, in English. */
+            message: string;
         };
         ExplainedLoginDto: {
             method: string;
@@ -419,6 +466,22 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             sentences: string[];
+            /** @description The same sentences, to translate. */
+            statements: components["schemas"]["StatementDto"][];
+        };
+        ExplainedResourceServerDto: {
+            id: string;
+            name: string;
+            resource: string;
+            /** @description Whether sessions of the account get its tokens. */
+            isAllowed: boolean;
+            /** @description The code of the refusal. */
+            code: string | null;
+            /** @description The provider that the refusal is about. */
+            provider: string | null;
+            sentence: string;
+            /** @description The same sentence, to translate. */
+            statement: components["schemas"]["StatementDto"];
         };
         AccountExplanationDto: {
             /** @enum {string} */
@@ -427,8 +490,12 @@ export interface components {
             code: "account-disabled" | "provider-required" | "not-eligible" | null;
             /** @description The decision in words. */
             reasons: string[];
+            /** @description The same reasons, to translate. */
+            statements: components["schemas"]["StatementDto"][];
             logins: components["schemas"]["ExplainedLoginDto"][];
             providers: components["schemas"]["ExplainedProviderDto"][];
+            /** @description Empty without backends. */
+            resourceServers: components["schemas"]["ExplainedResourceServerDto"][];
         };
         AdministeredAccountDto: {
             id: string;
@@ -443,8 +510,8 @@ export interface components {
             /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
             identities: components["schemas"]["AdminIdentityDto"][];
-            /** @description Of its sessions, right to five minutes. */
-            lastSeenAt: number | null;
+            /** @description The newest use of a session, right to five minutes. */
+            lastSeenAt: number;
             /** @description Newest first. */
             sessions: components["schemas"]["AdminSessionDto"][];
             explain: components["schemas"]["AccountExplanationDto"];
@@ -464,19 +531,32 @@ export interface components {
             /** @description Unix milliseconds. */
             at: number;
             /** @enum {string} */
-            kind: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "invitation-created" | "invitation-used" | "invitation-revoked" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted";
+            kind: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
             /** @description `user`, `system`, `provider`, or the name of an operator. */
             actor: string;
             accountId: string | null;
+            /** @description Name of the account now: an e-mail address or a login of its identities. */
+            accountName?: string;
             provider?: string;
             /** @description A code, or why an operator acted. */
             reason?: string;
             sessionId?: string;
+            /** @description Of the client. */
             address?: string;
+            /** @description The person that the rules refused, as the provider identifies them. */
+            subject?: string;
+            /** @description Of that person. */
+            login?: string;
+            /** @description Of that person, verified by the provider. */
+            email?: string;
             /** @description Of the events of an invitation; the actor of `invitation-used` is who made it. */
             invitationId?: string;
+            /** @description The last characters of a push token. */
+            tokenEnd?: string;
             /** @description How many alike this one stands for. */
             count?: number;
+            /** @description The transaction that stored it: the `txn` of security events of the same cause. */
+            txn?: string;
         };
         AuditPageDto: {
             /** @description In the order that was asked for. */
@@ -523,17 +603,36 @@ export interface components {
             /** @description Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED). */
             areAccepted: boolean;
         };
+        LoginBucketDto: {
+            /** @description Its first moment, Unix milliseconds. */
+            at: number;
+            logins: number;
+            /** @description Logins that were refused. */
+            refusals: number;
+        };
+        LoginCountsDto: {
+            /** @description Length of a bucket, in milliseconds. */
+            bucketMs: number;
+            /** @description Oldest first; the last one has not ended. */
+            buckets: components["schemas"]["LoginBucketDto"][];
+        };
         FindingDto: {
-            /** @enum {string} */
-            severity: "error" | "warning" | "notice";
             /** @description For programs. */
             code: string;
-            /** @description For a person. */
+            /** @description Values in the message; their names and types belong to the code. */
+            params: {
+                [key: string]: (string | number | boolean | string[]) | null;
+            };
+            /** @description For a person, in English. */
             message: string;
+            /** @enum {string} */
+            severity: "error" | "warning" | "notice";
         };
         AdminPolicyDto: {
             /** @description The policy in sentences. */
             sentences: string[];
+            /** @description The same sentences, to translate. */
+            statements: components["schemas"]["StatementDto"][];
             /** @description What may not be meant, errors first. */
             findings: components["schemas"]["FindingDto"][];
         };
@@ -547,6 +646,15 @@ export interface components {
             environment: {
                 [key: string]: string;
             };
+        };
+        PlannedResourceServerDto: {
+            id: string;
+            /** @description Accounts whose sessions would lose its tokens. */
+            lose: number;
+            /** @description Accounts whose sessions would get its tokens. */
+            gain: number;
+            /** @description Only their provider can say. */
+            unknown: number;
         };
         PlanDto: {
             /** @description How many accounts were judged. */
@@ -565,6 +673,8 @@ export interface components {
             losing: string[];
             /** @description Ids of some that would get it. */
             gaining: string[];
+            /** @description The backends of the present and of the changed policy. */
+            resourceServers: components["schemas"]["PlannedResourceServerDto"][];
             /** @description The changed policy. */
             policy: components["schemas"]["AdminPolicyDto"];
         };
@@ -617,11 +727,47 @@ export interface components {
         AdminProvidersDto: {
             providers: components["schemas"]["AdminProviderDto"][];
         };
+        RequestCountsDto: {
+            /** @enum {string} */
+            request: "exchange" | "introspection" | "forward_auth" | "token";
+            /** @enum {string} */
+            outcome: "ok" | "inactive" | "refused" | "failed";
+            /** @description An error code; empty without a refusal. */
+            reason: string;
+            count: number;
+        };
+        AdminResourceServerDto: {
+            id: string;
+            name: string;
+            /** @description The address, which is the audience of the tokens. */
+            resource: string;
+            /** @description Required in addition to those of the server. */
+            requireProviders: string[];
+            /** @description Whether it admits accounts without a device key. */
+            allowKeyless: boolean;
+            claims: string[];
+            maxTokenSeconds: number;
+            /** @enum {string} */
+            tokenAlg: "ES256" | "RS256";
+            /** @description Requests to this replica since its start, as in the metric. */
+            requests: components["schemas"]["RequestCountsDto"][];
+        };
+        AdminSigningKeyDto: {
+            kid: string;
+            alg: string;
+            /** @description Unix milliseconds. */
+            signsFrom: number;
+        };
+        AdminResourceServersDto: {
+            resourceServers: components["schemas"]["AdminResourceServerDto"][];
+            /** @description Those that sign now or later, last. */
+            keys: components["schemas"]["AdminSigningKeyDto"][];
+        };
         /**
          * @description For programs.
          * @enum {string}
          */
-        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "restore-required" | "already-answered" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
+        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "too-many-streams" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
         ErrorDetailDto: {
             /** @description The field the message is about. */
             path: string;
@@ -897,7 +1043,7 @@ export interface operations {
     AdminAccountsController_search: {
         parameters: {
             query?: {
-                /** @description An id, or the beginning of a login, an e-mail address or a certificate subject. */
+                /** @description An id, or a part of a login, an e-mail address or a certificate subject, in any case. */
                 query?: string;
                 /** @description With an identity of this provider. */
                 provider?: string;
@@ -1619,10 +1765,12 @@ export interface operations {
     AdminAuditController_page: {
         parameters: {
             query?: {
-                kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "invitation-created" | "invitation-used" | "invitation-revoked" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted";
+                kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
                 accountId?: string;
                 /** @description The name of an operator, or `user`, `system` or `provider`. */
                 actor?: string;
+                /** @description The beginning of the login, e-mail address or subject of a person that rules refused, in any case. */
+                person?: string;
                 /** @description First moment, Unix milliseconds. */
                 since?: number;
                 /** @description The moment behind the last, Unix milliseconds. */
@@ -1946,6 +2094,72 @@ export interface operations {
             };
         };
     };
+    AdminLoginsController_counts: {
+        parameters: {
+            query?: {
+                period?: "day" | "week";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginCountsDto"];
+                };
+            };
+            /** @description `invalid-request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
     AdminPolicyController_describe: {
         parameters: {
             query?: never;
@@ -2157,6 +2371,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminProvidersDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminResourceServersController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminResourceServersDto"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */

@@ -1,13 +1,48 @@
 import * as v from 'valibot';
 import type { AuthMethod } from '../../policy/admission/admission.js';
-import type { Content } from '../../policy/content.js';
 import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
-import type { AnswerOf, Route } from './api-routes.js';
-import type { components } from './api-types.js';
+import type { Content } from '../../protocol/content.js';
+import type { HttpMethod } from './api-client-transport.js';
+import type { components, paths } from './api-types.js';
 import { readAuthMethods } from './auth-choices.js';
 import { isRecord } from '../is-record.js';
 
 type Schemas = components['schemas'];
+
+/** Every route of the server as `METHOD /path/{parameter}`, from its OpenAPI document. */
+export type Route = {
+  [Path in keyof paths]: {
+    [Method in HttpMethod]: Operation<Path, Method> extends never ? never : `${Method} ${Path}`;
+  }[HttpMethod];
+}[keyof paths];
+
+/** The answer of a route with status 200. */
+export type AnswerOf<One extends Route> = One extends keyof ExactAnswers
+  ? ExactAnswers[One]
+  : OperationOf<One> extends {
+        responses: { 200: { content: { 'application/json': infer Answer } } };
+      }
+    ? Answer
+    : unknown;
+
+/** Answers that are unions, which the OpenAPI document describes as one object. */
+interface ExactAnswers {
+  'POST /v2/account/settings': SettingsWrite;
+  'POST /v1/account/encryption/migrate': SettingsWrite | { readonly success: true };
+  'POST /v2/auth/devices/{id}/token': DeviceToken;
+}
+
+type Operation<Path extends keyof paths, Method extends HttpMethod> = Exclude<
+  paths[Path][Lowercase<Method>],
+  undefined
+>;
+export type OperationOf<One extends Route> = One extends `${infer Method} ${infer Path}`
+  ? Path extends keyof paths
+    ? Method extends HttpMethod
+      ? Operation<Path, Method>
+      : never
+    : never
+  : never;
 
 /** `GET /v1/features`, the part that clients decide by (contract, Discovery). */
 export interface ServerFeatures {
@@ -23,6 +58,7 @@ export interface ServerFeatures {
     readonly encryption?: {
       readonly storagePolicy: StoragePolicy;
       readonly defaultAccountMode: AccountMode;
+      readonly allowAccountOptOut?: boolean;
     };
     readonly server?: { readonly version: string; readonly apiVersions: readonly string[] };
   };
@@ -40,9 +76,8 @@ export type Encryption = Readonly<Schemas['EncryptionDto']>;
 
 /** The answer of `POST /v2/auth/devices`: poll by `id`, show `userCode`. */
 export type DeviceRequest = Readonly<Schemas['DeviceRequestDto']>;
-/** A device that waits for approval. */
 export type WaitingDevice = Readonly<Schemas['WaitingDeviceDto']>;
-/** Whether a device was approved; its token comes once. */
+/** The state of a device request; the token is returned only once. */
 export type DeviceToken = { readonly state: 'pending' | 'refused' } | ApprovedDevice;
 
 export interface ApprovedDevice {
@@ -67,7 +102,7 @@ export interface StoredCredential {
   readonly updatedAt: number;
 }
 
-/** Not written where another client wrote first: merge into its content and write again. */
+/** No write takes place after a concurrent one: merge into its content and write again. */
 export type SettingsWrite =
   | { readonly success: true; readonly version: number }
   | {
@@ -150,7 +185,7 @@ const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
   'GET /v1/account/credentials/{service}': v.object({ service: v.string(), content: record }),
 };
 
-/** Whether a value is an answer of the route; of other routes than above, whether it is a record. */
+/** For routes without a schema, any record passes. */
 export function isAnswerOf<One extends Route>(route: One) {
   const schema = ANSWERS[route] ?? record;
   return (value: unknown): value is AnswerOf<One> => v.is(schema, value);

@@ -1,7 +1,8 @@
 import { parseJson } from '../../common/parse-json.js';
+import { readAnswerText, type FetchAnswer } from './answer-text.js';
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
 
-/** What the calls need of `fetch`. */
+/** The part of `fetch` that the calls use. */
 export type Fetch = (
   url: string,
   init: {
@@ -13,25 +14,35 @@ export type Fetch = (
   },
 ) => Promise<FetchAnswer>;
 
-export type FetchAnswer = Pick<Response, 'ok' | 'status' | 'type' | 'text'> & {
-  readonly headers: Pick<Headers, 'get'>;
-};
-
 export interface TransportOptions {
   /** As `parseServerUrl` returns it. */
   readonly serverUrl: string;
   readonly token?: string | undefined;
-  /** What logins send of this program, for the account's list of sessions. Default: nothing. */
-  readonly client?: { readonly name?: string; readonly platform?: string } | undefined;
+  /**
+   * This program in the account's list of sessions, and the longest lifetime of its own sessions.
+   * Default: nothing, and the lifetime of the server.
+   */
+  readonly client?:
+    | { readonly name?: string; readonly platform?: string; readonly sessionSeconds?: number }
+    | undefined;
+  /**
+   * Signs a challenge of this client's own where the server has no `POST /v1/auth/challenge`, as servers
+   * older than that route need. Such a login can be relayed and sent again: only for a server that the
+   * person named as an older one. Default: false.
+   */
+  readonly allowClientChallenge?: boolean | undefined;
   /** For one whole exchange. */
   readonly timeoutMs?: number | undefined;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
 
-/** The request, and the check of the answer. */
+/** A request with the check of its answer. */
 export interface Exchange<Answer> {
+  /** Sent as JSON. */
   readonly body?: object;
+  /** Sent as a form, without the token of the session. */
+  readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly isAnswer: (value: unknown) => value is Answer;
 }
@@ -39,6 +50,7 @@ export interface Exchange<Answer> {
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 const DEFAULT_TIMEOUT_MS = 15_000;
+const FORM = 'application/x-www-form-urlencoded';
 
 /** JSON over fetch, with every failure as a {@link GatehouseProblem} or {@link ServerUnreachable}. */
 export class Transport {
@@ -63,7 +75,7 @@ export class Transport {
   private async exchange(
     method: HttpMethod,
     path: string,
-    { body, headers }: Pick<Exchange<unknown>, 'body' | 'headers'>,
+    { body, form, headers }: Omit<Exchange<unknown>, 'isAnswer'>,
   ): Promise<{ response: FetchAnswer; text: string }> {
     const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: send = fetch } = this.options;
     // Not AbortSignal.timeout: React Native has none.
@@ -76,15 +88,20 @@ export class Transport {
           accept: 'application/json',
           ...headers,
           ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(form !== undefined && { 'content-type': FORM }),
+          ...(token !== undefined && !form && { authorization: `Bearer ${token}` }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(form !== undefined && { body: new URLSearchParams(form).toString() }),
         // A redirect would turn a POST into a GET, or carry a token to another host.
         redirect: 'manual',
         signal: limit.signal,
       });
-      return { response, text: await response.text() };
+      return { response, text: await readAnswerText(response) };
     } catch (error) {
+      if (error instanceof GatehouseProblem) {
+        throw error;
+      }
       const reason = limit.signal.aborted
         ? `no answer within ${timeoutMs / 1000} seconds`
         : reasonOf(error);

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { writeLoginChallenge } from '../../policy/admission/login-challenge.js';
+import { writeLoginChallenge } from '../../protocol/login-challenge.js';
 import { GatehouseClient } from './api-client.js';
 import { authChoices } from './auth-choices.js';
 import { DeviceKey } from '../crypto/device-key.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-/** Routes that something else calls. */
+/** Routes that the client does not call. */
 const NOT_FOR_CLIENTS = {
   'GET /livez': 'the orchestrator',
   'GET /readyz': 'the orchestrator',
@@ -60,6 +60,7 @@ const CALLS: Record<string, (client: GatehouseClient, key: DeviceKey) => Promise
   'DELETE /v1/account': (client) => client.removeAccount(),
   'GET /v1/account/sessions': (client) => client.sessions(),
   'DELETE /v1/account/sessions/{id}': (client) => client.endSession('a b'),
+  'PATCH /v1/account/sessions/{id}': (client) => client.renameSession('a b', 'Phone'),
   'GET /v1/account/settings': (client) => client.settings.readV1(),
   'POST /v1/account/settings': (client) => client.settings.writeV1('s', 0),
   'GET /v2/account/settings': (client) => client.settings.read(),
@@ -84,7 +85,6 @@ const CHALLENGE = Buffer.from(
   }),
 ).toString('base64');
 
-/** Answers what any route takes for an answer of its own, and keeps what was asked. */
 function recorder(): { readonly sent: Request[]; readonly fetch: typeof fetch } {
   const sent: Request[] = [];
   const answer = {
@@ -126,7 +126,7 @@ describe(GatehouseClient.name, () => {
     expect(covered.sort()).toEqual(routes.sort());
   });
 
-  it.each(Object.entries(CALLS))('%s', async (route, run) => {
+  it.each(Object.entries(CALLS))('sends the documented request of %s', async (route, run) => {
     const { sent, fetch } = recorder();
     const serverUrl = 'https://gate.example/base';
     const client = new GatehouseClient({ serverUrl, token: 'secret', fetch });
@@ -143,7 +143,7 @@ describe(GatehouseClient.name, () => {
   it.each([
     ['logIn', false],
     ['signUp', true],
-  ] as const)('says with %s whether an account may be made', async (method, create) => {
+  ] as const)('sends with %s if an account may be created', async (method, create) => {
     const { sent, fetch } = recorder();
     const client = new GatehouseClient({ serverUrl: 'https://gate.example', fetch });
     const key = await DeviceKey.generate();
@@ -169,7 +169,7 @@ describe(GatehouseClient.name, () => {
       (client: GatehouseClient, key: DeviceKey) =>
         client.external.finish('okta', { pending: 'p' }, key),
     ],
-  ])('sends nothing with %s where the challenge is of another server', async (_name, run) => {
+  ])('sends no %s where the challenge is of another server', async (_name, run) => {
     const { sent, fetch } = recorder();
     const client = new GatehouseClient({ serverUrl: 'https://evil.example', fetch });
     await expect(run(client, await DeviceKey.generate())).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe(GatehouseClient.name, () => {
     expect(sent.map(({ url }) => url)).toEqual(['https://evil.example/v1/auth/challenge']);
   });
 
-  it('sends a query, and nothing for what is not given', async () => {
+  it('sends a query without the omitted parameters', async () => {
     const { sent, fetch } = recorder();
     const { external } = new GatehouseClient({ serverUrl: 'https://gate.example', fetch });
     await external.start('okta', { mode: 'keyless', proofHash: 'a&b' });
@@ -191,14 +191,14 @@ describe(GatehouseClient.name, () => {
     ]);
   });
 
-  it.each(['.', '..', ''])('asks no other route for the token %j', async (token) => {
+  it.each(['.', '..', ''])('sends no other request for the token %j', async (token) => {
     const { sent, fetch } = recorder();
     const client = new GatehouseClient({ serverUrl: 'https://gate.example', fetch });
     await expect(client.removePushToken(token)).rejects.toThrow('"token" cannot be');
     expect(sent).toEqual([]);
   });
 
-  it('reaches a route by its name', async () => {
+  it('calls a route by its name', async () => {
     const { sent, fetch } = recorder();
     const client = new GatehouseClient({ serverUrl: 'https://gate.example', fetch });
     const route = 'GET /v1/account/credentials/{service}';
@@ -227,7 +227,7 @@ describe(GatehouseClient.name, () => {
     expect(providers).toMatchObject([{ id: 'github', displayName: 'github' }]);
   });
 
-  it('gives up in time, also where an engine has no AbortSignal.timeout', async () => {
+  it('times out, also where an engine has no AbortSignal.timeout', async () => {
     const { timeout } = AbortSignal;
     Reflect.deleteProperty(AbortSignal, 'timeout');
     try {
@@ -245,7 +245,7 @@ describe(GatehouseClient.name, () => {
     }
   });
 
-  it('starts in the browser where that shows the certificate', () => {
+  it('starts in the browser to show the certificate', () => {
     const { certificate } = new GatehouseClient({ serverUrl: 'https://gate.example' });
     expect(certificate.startUrl('acme://back?x=1')).toBe(
       'https://gate.example/v1/auth/mtls/start?returnTo=acme%3A%2F%2Fback%3Fx%3D1',

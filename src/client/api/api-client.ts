@@ -8,10 +8,13 @@ import {
   type ServerFeatures,
   type SignedLogin,
 } from './api-client-answers.js';
-import type { TransportOptions } from './api-client-transport.js';
+import { Transport, type TransportOptions } from './api-client-transport.js';
 import { CredentialRoutes, EncryptionRoutes, SettingsRoutes } from './account-routes.js';
-import { Routes, type AnswerOf, type RequestOf, type Route } from './api-routes.js';
+import type { AnswerOf, Route } from './api-client-answers.js';
+import { Routes, type RequestOf } from './api-routes.js';
 import type { DeviceKey } from '../crypto/device-key.js';
+import { ResourceTokens } from '../resource-tokens.js';
+import { GatehouseProblem } from './problem.js';
 import { DeviceRoutes } from './device-routes.js';
 import {
   CertificateRoutes,
@@ -34,19 +37,21 @@ export class GatehouseClient {
   readonly encryption: EncryptionRoutes;
   readonly credentials: CredentialRoutes;
   private readonly routes: Routes;
+  private readonly resourceTokens: ResourceTokens;
 
   constructor(private readonly options: TransportOptions) {
     this.routes = new Routes(options);
-    this.external = new ExternalLoginRoutes(this.routes, (key) => this.prove(key));
+    this.external = new ExternalLoginRoutes(this.routes, (key) => this.signLogin(key));
     this.connect = new ConnectRoutes(this.routes);
     this.certificate = new CertificateRoutes(this.routes, options.serverUrl);
     this.devices = new DeviceRoutes(this.routes);
     this.settings = new SettingsRoutes(this.routes);
     this.encryption = new EncryptionRoutes(this.routes);
     this.credentials = new CredentialRoutes(this.routes);
+    this.resourceTokens = new ResourceTokens(new Transport(options), options.token);
   }
 
-  /** The same server, for the account of `token`. */
+  /** Returns a client of the same server for the account of `token`. */
   withToken(token: string): GatehouseClient {
     return new GatehouseClient({ ...this.options, token });
   }
@@ -59,7 +64,6 @@ export class GatehouseClient {
     return this.routes.send(route, request);
   }
 
-  /** What this server offers. */
   async features(): Promise<ServerFeatures> {
     return withMethods(await this.routes.send('GET /v1/features', {}));
   }
@@ -74,7 +78,7 @@ export class GatehouseClient {
    * ChallengeRefused, and sends nothing, where the challenge may be relayed from another server.
    */
   async logIn(key: DeviceKey): Promise<LoginAnswer> {
-    return this.logInSigned(await this.prove(key));
+    return this.logInSigned(await this.signLogin(key));
   }
 
   /**
@@ -82,7 +86,7 @@ export class GatehouseClient {
    * `invitation-invalid` where the server does not accept the invitation.
    */
   async signUp(key: DeviceKey, options: SignUpOptions = {}): Promise<LoginAnswer> {
-    return this.signUpSigned(await this.prove(key), options);
+    return this.signUpSigned(await this.signLogin(key), options);
   }
 
   /** {@link logIn} for an external key, for example in a hardware store. */
@@ -95,6 +99,17 @@ export class GatehouseClient {
   signUpSigned(login: SignedLogin, { invitation }: SignUpOptions = {}): Promise<LoginAnswer> {
     const body = { ...login, create: true, ...(invitation !== undefined && { invitation }) };
     return this.routes.send('POST /v1/auth', { body });
+  }
+
+  /**
+   * Returns an access token for another backend of the operator. It is kept, and renewed before it
+   * expires: call this before each request or connection. Rejects with `invalid-target` for a backend
+   * that the server does not know, and with the refusals of its rules, such as `provider-required`.
+   *
+   * @param resource the address of the backend, exactly as the server's configuration has it
+   */
+  tokenFor(resource: string): Promise<string> {
+    return this.resourceTokens.tokenFor(resource);
   }
 
   /** Revokes this client's token. */
@@ -118,6 +133,12 @@ export class GatehouseClient {
     await this.routes.run('DELETE /v1/account/sessions/{id}', { path: { id } });
   }
 
+  /** Names a session of the account. @param name 1 to 64 printable characters */
+  async renameSession(id: string, name: string): Promise<void> {
+    const request = { path: { id }, body: { name } };
+    await this.routes.run('PATCH /v1/account/sessions/{id}', request);
+  }
+
   profile(): Promise<AccountProfile> {
     return this.routes.send('GET /v1/account/profile', {});
   }
@@ -134,7 +155,7 @@ export class GatehouseClient {
   }
 
   /**
-   * What is undefined stays as it was saved before.
+   * Undefined fields stay as they were saved before.
    *
    * @param clientServerUrl the address at which the app with this token reaches the server
    * @param device for its owner, who distinguishes devices by it
@@ -153,10 +174,22 @@ export class GatehouseClient {
     await this.routes.run('DELETE /v1/push-tokens/{token}', { path: { token } });
   }
 
-  /** Signs a new challenge of this server. */
-  private async prove(key: DeviceKey): Promise<SignedLogin> {
-    const { challenge } = await this.challenge();
-    const signature = await key.signChallenge(challenge, this.options.serverUrl);
-    return { publicKey: key.publicKey, challenge, signature };
+  /** Signs the server's challenge, or one of the client's own where the caller allows it. */
+  private async signLogin(key: DeviceKey): Promise<SignedLogin> {
+    const { serverUrl, allowClientChallenge = false } = this.options;
+    return key.signLogin(await this.challengeOrNone(), serverUrl, allowClientChallenge);
+  }
+
+  /** null = the server does not have the route. */
+  private async challengeOrNone(): Promise<string | null> {
+    try {
+      const { challenge } = await this.challenge();
+      return challenge;
+    } catch (error) {
+      if (error instanceof GatehouseProblem && error.status === 404) {
+        return null;
+      }
+      throw error;
+    }
   }
 }

@@ -1,51 +1,17 @@
 import {
   isAnswerOf,
   isSuccess,
-  type DeviceToken,
-  type SettingsWrite,
+  type AnswerOf,
+  type OperationOf,
+  type Route,
 } from './api-client-answers.js';
 import { Transport, type HttpMethod, type TransportOptions } from './api-client-transport.js';
-import type { paths } from './api-types.js';
 import { writeQuery } from './query.js';
 
-/** Every route of the server as `METHOD /path/{parameter}`, from its OpenAPI document. */
-export type Route = {
-  [Path in keyof paths]: {
-    [Method in HttpMethod]: Operation<Path, Method> extends never ? never : `${Method} ${Path}`;
-  }[HttpMethod];
-}[keyof paths];
-
-/** What a route takes: `path`, `query` and `body`, each where the route has it. */
+/** The request of a route: `path`, `query` and `body`, if the route has them. */
 export type RequestOf<One extends Route> = Part<'path', PathOf<One>> &
   Part<'body', BodyOf<OperationOf<One>>> & { readonly query?: QueryOf<OperationOf<One>> };
 
-/** The answer of a route with status 200. */
-export type AnswerOf<One extends Route> = One extends keyof ExactAnswers
-  ? ExactAnswers[One]
-  : OperationOf<One> extends {
-        responses: { 200: { content: { 'application/json': infer Answer } } };
-      }
-    ? Answer
-    : unknown;
-
-/** Answers that are unions, which the OpenAPI document describes as one object. */
-interface ExactAnswers {
-  'POST /v2/account/settings': SettingsWrite;
-  'POST /v1/account/encryption/migrate': SettingsWrite | { readonly success: true };
-  'POST /v2/auth/devices/{id}/token': DeviceToken;
-}
-
-type Operation<Path extends keyof paths, Method extends HttpMethod> = Exclude<
-  paths[Path][Lowercase<Method>],
-  undefined
->;
-type OperationOf<One extends Route> = One extends `${infer Method} ${infer Path}`
-  ? Path extends keyof paths
-    ? Method extends HttpMethod
-      ? Operation<Path, Method>
-      : never
-    : never
-  : never;
 type ParameterOf<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never;
@@ -67,13 +33,14 @@ interface LooseRequest {
   readonly body?: object | undefined;
 }
 
-/** The routes that begin a session: it gets the name of the client. */
+/** Routes that create a session, to which the client's name is added. */
 const LOGINS: readonly Route[] = [
   'POST /v1/auth',
   'POST /v1/auth/mtls',
   'POST /v1/auth/mtls/claim',
   'POST /v1/auth/external/{provider}/finalize',
   'POST /v1/auth/external/{provider}/finalize-keyless',
+  'POST /v2/auth/devices/{id}/token',
 ];
 
 /** Calls routes by name; the compiler checks their requests. */
@@ -92,7 +59,6 @@ export class Routes {
     return this.exchange(route, request, isAnswerOf(route));
   }
 
-  /** {@link send} for routes that answer `success` alone. */
   async run<One extends Route>(route: One, request: RequestOf<One>): Promise<void> {
     await this.exchange(route, request, isSuccess);
   }

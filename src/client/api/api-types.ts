@@ -35,7 +35,8 @@ export interface paths {
         delete: operations["SessionsController_end"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Names a session of the account. */
+        patch: operations["SessionsController_rename"];
         trace?: never;
     };
     "/v1/auth/logout": {
@@ -282,7 +283,7 @@ export interface paths {
         put?: never;
         /**
          * Saves a token; saved again, what is given is updated and the rest stays.
-         * @description The 101st makes the one unused longest give way.
+         * @description It belongs to the session that saved it last, and is removed when that is ended. The 101st removes the one unused longest.
          */
         post: operations["PushTokensController_save"];
         delete?: never;
@@ -776,6 +777,10 @@ export interface components {
             /** @description Newest first. */
             sessions: components["schemas"]["SessionDto"][];
         };
+        RenameSessionDto: {
+            /** @description Printable characters. */
+            name: string;
+        };
         SuccessDto: {
             /** @enum {boolean} */
             success: true;
@@ -1026,6 +1031,8 @@ export interface components {
             /** @description For a person. */
             name?: string;
             platform?: string;
+            /** @description Ends the session after this time, if the server would not end it earlier. */
+            sessionSeconds?: number;
         };
         LoginClientDto: {
             client?: components["schemas"]["ClientDto"];
@@ -1097,6 +1104,7 @@ export interface components {
             sealed?: string;
         };
         ClaimDeviceDto: {
+            client?: components["schemas"]["ClientDto"];
             /** @description The secret whose hash the device sent first. */
             proof: string;
         };
@@ -1151,7 +1159,7 @@ export interface components {
          * @description For programs.
          * @enum {string}
          */
-        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "restore-required" | "already-answered" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
+        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "too-many-streams" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
         ErrorDetailDto: {
             /** @description The field the message is about. */
             path: string;
@@ -1273,6 +1281,103 @@ export interface operations {
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `payload-too-large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    SessionsController_rename: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenameSessionDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuccessDto"];
+                };
+            };
+            /** @description `invalid-request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `provider-required`, `not-eligible`, `account-disabled` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `not-found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3216,6 +3321,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
+            /** @description `last-identity` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
             /** @description `payload-too-large` */
             413: {
                 headers: {
@@ -4384,6 +4498,15 @@ export interface operations {
             };
             /** @description `unsupported-provider` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `last-identity` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

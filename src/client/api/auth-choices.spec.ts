@@ -1,4 +1,4 @@
-import { okta, policyWith, type PolicyChange } from '../../../test/fakes/access-policy.js';
+import { okta, policyWith, type PolicyChange } from '../../../test/fixtures/policy-fixture.js';
 import { featureDocument } from '../../policy/admission/feature-document.js';
 import type { AccountMode, StoragePolicy } from '../../policy/operator-policy.js';
 import {
@@ -10,7 +10,6 @@ import {
 
 const OKTA = { id: 'okta', displayName: 'Acme Okta', iconHint: 'okta', buttonColor: '#111111' };
 
-/** The document that a server under this policy really sends. */
 function document(...changes: readonly PolicyChange[]): unknown {
   return JSON.parse(JSON.stringify(featureDocument(policyWith(...changes), '1.0.0')));
 }
@@ -28,7 +27,6 @@ const KEYLESS: PolicyChange = {
   },
 };
 
-/** What matters of the choices, in few words. */
 function summary({ deviceKey, certificate, providers }: AuthChoices): object {
   return {
     deviceKey: `${deviceKey.canLogIn ? 'login' : ''} ${deviceKey.canSignUp ? 'signup' : ''}`.trim(),
@@ -101,7 +99,7 @@ describe(authChoices.name, () => {
     expect(summary(authChoices(document(...changes)))).toEqual(expected);
   });
 
-  it('takes names and colours of a provider from the document', () => {
+  it('reads names and colours of a provider from the document', () => {
     const { providers } = authChoices(document(CONNECTED, SIGNUP));
     expect(providers).toEqual([
       {
@@ -113,13 +111,10 @@ describe(authChoices.name, () => {
     ]);
   });
 
-  it('lists what can be linked, by the kind of account', () => {
+  it('lists the providers that can be linked, by the kind of account', () => {
     const { connectable } = authChoices(document(KEYLESS, OPTIONAL));
     expect(connectable).toEqual({ keyed: ['okta'], keyless: ['okta'] });
-    expect(authChoices(document(CONNECTED)).connectable).toEqual({
-      keyed: ['okta'],
-      keyless: [],
-    });
+    expect(authChoices(document(CONNECTED)).connectable).toEqual({ keyed: ['okta'], keyless: [] });
   });
 
   it('redirects to a provider that can be used, and to no other', () => {
@@ -139,7 +134,7 @@ const keyed = (method: unknown, action: unknown = 'provision', mode: unknown = '
   mode,
 });
 
-describe('methods that are not understood', () => {
+describe('methods that are unknown', () => {
   it.each<[string, unknown[]]>([
     ['a method of a newer server', [keyed('passkey', 'login')]],
     ['a provider that the document does not describe', [keyed('gitlab')]],
@@ -147,13 +142,13 @@ describe('methods that are not understood', () => {
     ['an unknown mode', [keyed('okta', 'provision', 'quantum')]],
     ['a method without a name', [keyed(7), keyed(null), null, 'okta', {}]],
     ['the name of a field of every object', [keyed('__proto__'), keyed('constructor')]],
-  ])('%s is left out', (_name, extra) => {
+  ])('omits %s', (_name, extra) => {
     const methods = [...extra, keyed('key_challenge', 'login')];
     const choices = authChoices({ capabilities: { auth: { methods, providers: { okta: OKTA } } } });
     expect(summary(choices)).toEqual({ deviceKey: 'login', certificate: false, providers: {} });
   });
 
-  it('plain logins of a server that requires e2ee are not offered (choice 3)', () => {
+  it('omits plain logins of a server that requires e2ee (choice 3)', () => {
     const methods = [keyed('okta', 'login', 'keyless'), keyed('okta', 'provision', 'keyless')];
     const auth = { methods, providers: { okta: OKTA } };
     for (const encryption of [{ storagePolicy: 'required_e2ee' }, {}, undefined]) {
@@ -162,7 +157,7 @@ describe('methods that are not understood', () => {
   });
 
   it.each([null, undefined, 7, [], {}, { capabilities: null }, { capabilities: { auth: [] } }])(
-    'a document like %j offers nothing',
+    'offers nothing for a document like %j',
     (features) => {
       const choices = authChoices(features);
       expect(summary(choices)).toEqual({ deviceKey: '', certificate: false, providers: {} });
@@ -197,7 +192,7 @@ describe('Versioning 2: the legacy surface', () => {
     expect(summary(authChoices(legacy(methods)))).toEqual(expected);
   });
 
-  it('is not read where there are methods, even none', () => {
+  it('is not read where methods exist, even if empty', () => {
     const auth = { methods: [], signup: { methods: [{ id: 'anonymous', enabled: true }] } };
     expect(summary(authChoices({ capabilities: { auth } }))).toEqual({
       deviceKey: '',
@@ -238,7 +233,7 @@ const E2EE: ProvisioningChoice = { kind: 'selected', mode: 'e2ee' };
 const PLAIN: ProvisioningChoice = { kind: 'selected', mode: 'plain' };
 const NONE: ProvisioningChoice = { kind: 'none' };
 
-describe('OAuth provisioning choice', () => {
+describe('the choice of OAuth provisioning', () => {
   it.each<[string, StoragePolicy, AccountMode[], ProvisioningChoice]>([
     ['1: optional lets the person choose', 'optional', ['e2ee', 'plain'], ASK],
     ['2: both ways show the choice, in one order', 'optional', ['plain', 'e2ee'], ASK],

@@ -8,21 +8,20 @@ export interface MethodChoice {
   readonly canSignUp: boolean;
 }
 
-/** Login with a device key. */
 export interface DeviceKeyChoice extends MethodChoice {
-  /** Whether a new key signs up with an invitation; without one only where `canSignUp`. */
+  /** True if a new key signs up with an invitation; without one only where `canSignUp`. */
   readonly canSignUpInvited: boolean;
 }
 
-/** One button on the login screen. */
+/** A provider on the login screen. */
 export interface ProviderChoice {
   readonly id: string;
   readonly displayName: string;
   readonly iconHint: string | null;
   readonly buttonColor: string | null;
-  /** Whether accounts without a device key log in with this provider alone. */
+  /** True if accounts without a device key log in with this provider alone. */
   readonly canLogInKeyless: boolean;
-  /** Which kinds of account a new user may choose, or the one that is created. */
+  /** Kinds of account that a new user may choose, or the one that is created. */
   readonly provisioning: ProvisioningChoice;
   /** `mode` for `client.external.start`. */
   readonly startMode: AuthMode;
@@ -49,14 +48,14 @@ const OWN_METHODS = ['key_challenge', 'mtls'];
 export function authChoices(features: unknown): AuthChoices {
   const { auth, storagePolicy } = capabilitiesOf(features);
   const methods = readAuthMethods(auth);
-  const looks = recordOf(auth['providers']);
+  const described = recordOf(auth['providers']);
   const isLegacy = !Array.isArray(auth['methods']);
   const ids = [...new Set(methods.map(({ method }) => method))].filter(
-    (id) => !OWN_METHODS.includes(id) && (isLegacy || Object.hasOwn(looks, id)),
+    (id) => !OWN_METHODS.includes(id) && (isLegacy || Object.hasOwn(described, id)),
   );
   const offered = (id: string): Offer => offerOf(methods, id);
   const providers = ids
-    .map((id) => providerChoice(id, offered(id), looks[id], storagePolicy))
+    .map((id) => providerChoice(id, offered(id), described[id], storagePolicy))
     .filter(({ canLogInKeyless, provisioning }) => canLogInKeyless || provisioning.kind !== 'none');
   const connectable = (mode: AuthMode): string[] =>
     ids.filter((id) => offered(id)('connect', mode));
@@ -94,7 +93,7 @@ function methodChoice(offers: Offer, mode: AuthMode): MethodChoice {
 function providerChoice(
   id: string,
   offers: Offer,
-  look: unknown,
+  description: unknown,
   storagePolicy: StoragePolicy,
 ): ProviderChoice {
   const modes: AccountMode[] = [
@@ -103,7 +102,7 @@ function providerChoice(
   ];
   const canLogInKeyless = offers('login', 'keyless') && storagePolicy !== 'required_e2ee';
   const text = (field: string): string | null =>
-    isRecord(look) && typeof look[field] === 'string' ? look[field] : null;
+    isRecord(description) && typeof description[field] === 'string' ? description[field] : null;
   return {
     id,
     displayName: text('displayName') ?? id,
@@ -144,7 +143,8 @@ const POSSIBLE: Readonly<Record<StoragePolicy, readonly AccountMode[]>> = {
 };
 
 /**
- * Whether to ask for the kind, and which to offer (specification, OAuth provisioning choice 1 to 3).
+ * Decides if the client asks for the kind of account, and which kinds it offers (specification,
+ * OAuth provisioning choice 1 to 3).
  *
  * @param offered the kinds of account that the provider creates: from the advertised methods, or
  * `provisioningModes` of the return address. Empty = none

@@ -35,7 +35,7 @@ export async function approveWithKey(
   }
 }
 
-/** A key that has no account is not that of this one. */
+/** A key without an account is not the key of this account. */
 function explained(error: unknown): never {
   const hasNoAccount = error instanceof GatehouseProblem && error.code === 'not-found';
   throw hasNoAccount ? new OtherAccountKey() : error;

@@ -9,13 +9,13 @@ const REQUEST = { id: 'i', intervalSeconds: 3 };
 const problem = (status: number, code: string, retryAfterSeconds?: number): GatehouseProblem =>
   new GatehouseProblem({ status, code, message: code, retryAfterSeconds });
 
-/** Waits with a server that answers these, one after the other, and then is pending. */
+/** Waits with a server that returns these answers in order, and then `pending`. */
 async function wait(...answers: readonly (DeviceToken | Error)[]) {
   const sleeps: number[] = [];
-  const asked: string[] = [];
+  const requests: string[] = [];
   const left = [...answers];
   const poll = (id: string, proof: string): Promise<DeviceToken> => {
-    asked.push(`${id} ${proof}`);
+    requests.push(`${id} ${proof}`);
     const next = left.shift() ?? PENDING;
     return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
   };
@@ -23,18 +23,18 @@ async function wait(...answers: readonly (DeviceToken | Error)[]) {
   const result: unknown = await waitForApproval({ poll }, REQUEST, 'p', { sleep }).catch(
     (error: unknown) => error,
   );
-  return { result, sleeps, asked };
+  return { result, sleeps, requests };
 }
 
 describe(waitForApproval, () => {
-  it('asks at the interval until the device is approved', async () => {
-    const { result, sleeps, asked } = await wait(PENDING, PENDING, APPROVED);
+  it('polls at the interval until the device is approved', async () => {
+    const { result, sleeps, requests } = await wait(PENDING, PENDING, APPROVED);
     expect(result).toBe(APPROVED);
     expect(sleeps).toEqual([3000, 3000, 3000]);
-    expect(asked).toEqual(['i p', 'i p', 'i p']);
+    expect(requests).toEqual(['i p', 'i p', 'i p']);
   });
 
-  it('waits as long as it is asked to, and never less than the interval', async () => {
+  it('waits as long as requested, and never less than the interval', async () => {
     const { result, sleeps } = await wait(
       problem(429, 'rate-limited', 7),
       problem(503, 'unavailable', 1),
@@ -55,19 +55,19 @@ describe(waitForApproval, () => {
     expect(sleeps).toHaveLength(2);
   });
 
-  it('ends with any other refusal', async () => {
+  it('fails with any other refusal', async () => {
     const wrong = problem(400, 'invalid-proof');
     expect((await wait(wrong)).result).toBe(wrong);
   });
 
-  it('ends when the request must have expired, whatever is answered', async () => {
+  it('ends when the request has expired, for any answer', async () => {
     const away = new ServerUnreachable('https://gate.example', 'there is no network');
     const { result, sleeps } = await wait(...Array<Error>(1000).fill(away));
     expect(result).toMatchObject({ name: 'DeviceNotAdded', reason: 'expired' });
     expect(sleeps.reduce((sum, ms) => sum + ms)).toBe(630_000);
   });
 
-  it('never asks without a pause', async () => {
+  it('never polls without a pause', async () => {
     const sleeps: number[] = [];
     const poll = (): Promise<DeviceToken> => Promise.resolve(PENDING);
     const sleep = (ms: number): Promise<void> => Promise.resolve(void sleeps.push(ms));
@@ -76,7 +76,7 @@ describe(waitForApproval, () => {
     expect(new Set(sleeps)).toEqual(new Set([1000]));
   });
 
-  it('ends when the caller no longer waits', async () => {
+  it('ends when the caller aborts', async () => {
     const poll = (): Promise<DeviceToken> => Promise.resolve(PENDING);
     const sleep = (): Promise<void> => Promise.reject(new Error('closed'));
     await expect(waitForApproval({ poll }, REQUEST, 'p', { sleep })).rejects.toThrow('closed');

@@ -67,7 +67,6 @@ export class DeviceNotAdded extends Error {
   }
 }
 
-/** How to wait. */
 export interface ApprovalWait {
   /** Waits; rejects to give up. Default: a timer. */
   readonly sleep?: (ms: number) => Promise<void>;

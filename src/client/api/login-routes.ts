@@ -3,11 +3,10 @@ import type { LoginAnswer, SignedLogin } from './api-client-answers.js';
 import type { Routes } from './api-routes.js';
 import { writeQuery } from './query.js';
 
-/** How a provider login starts. One of `proofHash` and `publicKey` determines who may finish it. */
 export interface ExternalStart {
   /** Default `keyed`. */
   readonly mode?: 'keyed' | 'keyless';
-  /** Of {@link makeLoginProof}. */
+  /** The hash of {@link makeLoginProof}. */
   readonly proofHash?: string;
   /** Keyed logins only, instead of the hash. */
   readonly publicKey?: string;
@@ -21,13 +20,11 @@ export interface ExternalFinish {
   readonly proof?: string;
 }
 
-/** How a new device key signs up. */
 export interface SignUpOptions {
   /** A code of the server's administrator, in any case, with dashes or without. */
   readonly invitation?: string;
 }
 
-/** How a login with a device key is finished. */
 export interface KeyedFinish extends ExternalFinish {
   /** Creates the account of a new key. Default false: a key without an account is refused. */
   readonly create?: boolean;
@@ -37,7 +34,7 @@ export interface KeyedFinish extends ExternalFinish {
 export class ExternalLoginRoutes {
   constructor(
     private readonly routes: Routes,
-    private readonly prove: (key: DeviceKey) => Promise<SignedLogin>,
+    private readonly signLogin: (key: DeviceKey) => Promise<SignedLogin>,
   ) {}
 
   /** @returns the address to open in a browser, valid for 10 minutes */
@@ -53,7 +50,7 @@ export class ExternalLoginRoutes {
    * with ChallengeRefused as {@link GatehouseClient.logIn} does.
    */
   async finish(provider: string, finish: KeyedFinish, key: DeviceKey): Promise<LoginAnswer> {
-    const body = { create: false, ...finish, ...(await this.prove(key)) };
+    const body = { create: false, ...finish, ...(await this.signLogin(key)) };
     const route = 'POST /v1/auth/external/{provider}/finalize';
     return this.routes.send(route, { path: { provider }, body });
   }

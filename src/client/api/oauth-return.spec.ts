@@ -40,7 +40,7 @@ describe(readOAuthReturn.name, () => {
     expect(readOAuthReturn(`${RETURN}?${query}`)).toEqual(expected);
   });
 
-  it('reads nothing out of what is no address', () => {
+  it('reads nothing from an invalid address', () => {
     expect(readOAuthReturn('okta?flow=connect&pending=p')).toBeNull();
   });
 });

@@ -16,8 +16,9 @@ export interface ProblemFacts {
 }
 
 /**
- * A refusal (contract, Errors). Programs read `code`, people read `message`. The code
- * `unexpected-answer` is the client's own: the response is not of a Gatehouse server.
+ * A refusal (contract, Errors). Programs read `code`, people read `message`. The client has two codes
+ * of its own: `unexpected-answer`, where the response is not of a Gatehouse server, and
+ * `answer-too-large`, where it is larger than the client reads.
  */
 export class GatehouseProblem extends Error implements ProblemFacts {
   override readonly name = 'GatehouseProblem';
@@ -38,7 +39,7 @@ export class GatehouseProblem extends Error implements ProblemFacts {
     this.details = facts.details;
   }
 
-  /** Whether the same request may succeed later without any other change. */
+  /** True if the same request may succeed later without any other change. */
   get isTemporary(): boolean {
     return this.status === 429 || this.status >= 500;
   }

@@ -1,6 +1,5 @@
-/** Queries by hand: React Native's own URLSearchParams has a part of what the standard has. */
+/** Encoded by hand, because React Native implements only a part of URLSearchParams. */
 
-/** `?name=value&…` of what is given; empty where nothing is. */
 export function writeQuery(values: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(values)
     .filter(([, value]) => value !== undefined)
@@ -8,7 +7,7 @@ export function writeQuery(values: Readonly<Record<string, unknown>>): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** The parameters of an address, the first of each name; null when the text is no address. */
+/** Returns the parameters of an address, the first of each name; null for an invalid address. */
 export function readQuery(address: string): ReadonlyMap<string, string> | null {
   if (!/^[a-z][a-z\d+.-]*:/i.test(address)) {
     return null;

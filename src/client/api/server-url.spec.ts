@@ -41,7 +41,7 @@ describe(parseServerUrl.name, () => {
   });
 
   it.each(['http://127.1', 'http://0x7f.1', 'http://010.0.0.1', 'https://müller.example'])(
-    'refuses %s without URL, which would have to be resolved',
+    'refuses %s without URL, because it would have to be resolved',
     (text) => {
       expect(parseServerUrl(text)).not.toBeNull();
       expect(strictly(text)).toBeNull();
@@ -78,7 +78,7 @@ describe(parseServerUrl.name, () => {
 });
 
 describe(serverAddressOf.name, () => {
-  it('names what is no address', () => {
+  it('names an invalid address', () => {
     expect(() => serverAddressOf('gate')).toThrow('gate is not the address of a server.');
   });
 });

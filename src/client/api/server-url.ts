@@ -1,6 +1,5 @@
 /** An http(s) address without query, fragment and credentials, normalized as browsers do (WHATWG URL). */
 export interface ServerAddress {
-  /** `https://gate.example:8443` */
   readonly origin: string;
   /** IPv6 addresses in brackets. */
   readonly hostname: string;
@@ -62,10 +61,7 @@ const NUMERIC_HOST = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443 };
 
-/**
- * Reads an address without the platform's `URL`. Everything that it accepts `URL` reads the same;
- * what needs more than ASCII, percent-encoding or resolving is refused. Punycode is not checked.
- */
+/** Reads an ASCII address without the platform's `URL`, with the same result; refuses others. */
 export function readServerAddressStrictly(text: string): ServerAddress | null {
   const [, scheme = '', host = '', port = '', path = ''] = ADDRESS.exec(text) ?? [];
   const protocol = scheme.toLowerCase();

@@ -32,7 +32,7 @@ describe(AccountContent.name, () => {
     expect(account.seal(purpose, value)).not.toBe(sealed);
   });
 
-  it('seals as the contract says', () => {
+  it('seals in the format of the contract', () => {
     const raw = Buffer.from(account.seal('settings', { a: 1 }).slice(2), 'base64url');
     const key = hkdfSync('sha256', secret, '', 'gatehouse content v1', 32);
     const words = (bytes: Buffer | ArrayBuffer): Uint32Array =>
@@ -64,7 +64,7 @@ describe(AccountContent.name, () => {
     expect(reasonFor(() => account.open('credential:settings', sealed))).toBe('not-authentic');
   });
 
-  it('refuses it with any byte changed, cut off or added', () => {
+  it('refuses sealed content with any byte changed, removed or added', () => {
     const sealed = account.seal('settings', { a: 1 });
     const length = Buffer.from(sealed.slice(2), 'base64url').length;
     for (let at = 0; at < length; at += 1) {
@@ -88,11 +88,11 @@ describe(AccountContent.name, () => {
     `2.${'A'.repeat(80)}`,
     `1.${'A'.repeat(80)}=`,
     `1.${'+'.repeat(80)}`,
-  ])('leaves %j to the client that wrote it', (text) => {
+  ])('returns %j unopened, for the client that wrote it', (text) => {
     expect(reasonFor(() => account.open('settings', text))).toBe('other-form');
   });
 
-  it('seals nothing that is ambiguous or no JSON', () => {
+  it('refuses to seal a value that is ambiguous or not JSON', () => {
     expect(() => account.seal('settings', undefined)).toThrow(TypeError);
     expect(() => account.seal('credential:a\nb', {})).toThrow(TypeError);
     expect(() => new AccountContent(randomBytes(31), ACCOUNT)).toThrow(TypeError);

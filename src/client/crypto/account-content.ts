@@ -1,8 +1,9 @@
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+import { readBase64 } from '../../protocol/base64.js';
 import { ACCOUNT_SECRET_BYTES } from './key-text.js';
-import { base64UrlOf, randomBytes, readBase64, utf8Bytes, utf8Text } from './bytes.js';
+import { base64UrlOf, randomBytes, utf8Bytes, utf8Text } from './bytes.js';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 24;
@@ -12,7 +13,7 @@ const INFO = 'gatehouse content v1';
 /** More than a server stores. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What a value is for: a value of one purpose cannot be opened as that of another. */
+/** The purpose of a value. A value of one purpose cannot be opened as that of another. */
 export type ContentPurpose = 'settings' | `credential:${string}`;
 
 /**
@@ -111,7 +112,7 @@ export class AccountContent {
   }
 }
 
-/** Null where the text is not of this form; it has one spelling, so nothing in it can be changed. */
+/** Returns null for another form. Each value has one spelling, so that no part can be changed. */
 function bytesOf(sealed: string): Uint8Array | null {
   const text = sealed.slice(VERSION.length);
   const isOurs = sealed.startsWith(VERSION) && /^[\w-]*$/.test(text);

@@ -1,21 +1,5 @@
 import { base64urlnopad, utf8 } from '@scure/base';
-import { normalizeBase64 } from '../../policy/base64.js';
 
-/**
- * Strict base64, standard or url-safe, padded or not.
- *
- * @returns null where it is not, or not of `minBytes` to `maxBytes` bytes
- */
-export function readBase64(
-  text: string,
-  minBytes: number,
-  maxBytes: number,
-): Uint8Array<ArrayBuffer> | null {
-  const normalized = normalizeBase64(text, minBytes, maxBytes);
-  return normalized === null ? null : Uint8Array.from(base64urlnopad.decode(normalized));
-}
-
-/** Unpadded base64url. */
 export function base64UrlOf(bytes: Uint8Array): string {
   return base64urlnopad.encode(bytes);
 }
@@ -41,7 +25,6 @@ export function requireRandom(): Pick<typeof globalThis.crypto, 'getRandomValues
   return crypto;
 }
 
-/** @throws like {@link requireRandom} */
 export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
   return requireRandom().getRandomValues(new Uint8Array(length));
 }

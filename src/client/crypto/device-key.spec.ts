@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { writeLoginChallenge } from '../../policy/admission/login-challenge.js';
+import { writeLoginChallenge } from '../../protocol/login-challenge.js';
 import { DeviceKey } from './device-key.js';
 import { DeviceKeyError } from './key-text.js';
 import { ChallengeRefused } from './login-challenge.js';
@@ -15,7 +15,7 @@ const PUBLIC = Buffer.from(
 );
 
 describe('a device key from its secret', () => {
-  it.each(['base64', 'base64url'] as const)('is the whole key again, read as %s', async (form) => {
+  it.each(['base64', 'base64url'] as const)('restores the whole key, read as %s', async (form) => {
     const key = await DeviceKey.fromSecret(SECRET.toString(form));
     expect(key.publicKey).toBe(PUBLIC.toString('base64url'));
     expect(key.secret).toMatch(/^gatekey1/);
@@ -26,7 +26,7 @@ describe('a device key from its secret', () => {
     expect(await DeviceKey.fromJwk(key.toJwk())).toMatchObject({ publicKey: key.publicKey });
   });
 
-  it('signs so that the public key verifies', async () => {
+  it('creates signatures that the public key verifies', async () => {
     const made = await DeviceKey.generate();
     const key = await DeviceKey.fromSecret(made.secret);
     const challenge = Buffer.from(
@@ -43,7 +43,7 @@ describe('a device key from its secret', () => {
     expect(verify(null, challenge, publicKey, signature)).toBe(true);
   });
 
-  it('signs nothing but a challenge of the server it talks to', async () => {
+  it('signs only a challenge of the server that it is used for', async () => {
     const key = await DeviceKey.generate();
     const relayed = writeLoginChallenge({
       origins: ['https://other.example'],
@@ -58,7 +58,7 @@ describe('a device key from its secret', () => {
     }
   });
 
-  it('is refused where the parts of it are of two keys, or none', async () => {
+  it('refuses a key whose parts belong to two keys, or none', async () => {
     const [one, other] = [await DeviceKey.generate(), await DeviceKey.generate()];
     const mixed = { ...one.toJwk(), x: other.publicKey };
     await expect(DeviceKey.fromJwk(mixed)).rejects.toThrow(DeviceKeyError);

@@ -1,14 +1,17 @@
+import { readBase64 } from '../../protocol/base64.js';
 import {
   ACCOUNT_SECRET_BYTES,
   DeviceKeyError,
   formatDeviceKey,
   parseDeviceKey,
 } from './key-text.js';
-import { base64UrlOf, randomBytes, readBase64 } from './bytes.js';
+import type { SignedLogin } from '../api/api-client-answers.js';
+import { base64UrlOf, randomBytes } from './bytes.js';
 import { publicKeyOf, signWith } from './ed25519.js';
-import { checkLoginChallenge } from './login-challenge.js';
+import { checkLoginChallenge, noServerChallenge } from './login-challenge.js';
 
 const CURVE = 'Ed25519';
+const OWN_CHALLENGE_BYTES = 32;
 
 /** A stored device key: an Ed25519 JWK (RFC 8037), both parts unpadded base64url. */
 export interface DeviceKeyJwk {
@@ -82,5 +85,29 @@ export class DeviceKey {
   async signChallenge(challenge: string, serverUrl: string): Promise<string> {
     const bytes = checkLoginChallenge(challenge, serverUrl);
     return base64UrlOf(await signWith(this.seed, bytes));
+  }
+
+  /**
+   * Proves the key for a login.
+   *
+   * @param challenge of the server; null = it has no `POST /v1/auth/challenge`
+   * @param allowClientChallenge signs random bytes of this key where the server gives no challenge
+   * @throws ChallengeRefused `no-challenge`, and as {@link signChallenge}
+   */
+  async signLogin(
+    challenge: string | null,
+    serverUrl: string,
+    allowClientChallenge: boolean,
+  ): Promise<SignedLogin> {
+    const { publicKey } = this;
+    if (challenge !== null) {
+      return { publicKey, challenge, signature: await this.signChallenge(challenge, serverUrl) };
+    }
+    if (!allowClientChallenge) {
+      throw noServerChallenge(serverUrl);
+    }
+    const bytes = randomBytes(OWN_CHALLENGE_BYTES);
+    const signature = base64UrlOf(await signWith(this.seed, bytes));
+    return { publicKey, challenge: base64UrlOf(bytes), signature };
   }
 }

@@ -1,5 +1,5 @@
-import { normalizeBase64 } from '../../policy/base64.js';
-import { readUserCode, showUserCode } from '../../policy/flow/user-code.js';
+import { normalizeBase64 } from '../../protocol/base64.js';
+import { readUserCode, showUserCode } from '../../protocol/user-code.js';
 import { parseServerUrl } from '../api/server-url.js';
 
 const KEY_BYTES = 32;

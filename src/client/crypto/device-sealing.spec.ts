@@ -33,7 +33,7 @@ describe('the suite, by the vectors of RFC 9180, A.2.1', () => {
     expect(hex(await DEVICE_SUITE.SerializePublicKey(pair.publicKey))).toBe(vectors.pkRm);
   });
 
-  it('opens every encryption in its sequence, and exports', async () => {
+  it('opens every encryption of the sequence, and exports', async () => {
     const key = await DEVICE_SUITE.DeserializePrivateKey(bytes(vectors.skRm), false);
     const recipient = await DEVICE_SUITE.SetupRecipient(key, bytes(vectors.enc), { info });
     const sender = await fromTheRandomOf(vectors.ikmE, async () =>
@@ -60,7 +60,7 @@ describe('the suite, by the vectors of RFC 9180, A.2.1', () => {
 describe('a secret that is sealed to a device', () => {
   const secret = Uint8Array.from(randomBytes(32));
 
-  it('is opened by that device, and has 80 bytes for one of 32', async () => {
+  it('is opened by that device, and has 80 bytes for a secret of 32', async () => {
     const device = await makeDeviceSecrets();
     const sealed = await sealForDevice(device.publicKey, secret);
     expect(sealed).toMatch(/^[\w-]{107}$/);
@@ -68,7 +68,7 @@ describe('a secret that is sealed to a device', () => {
     expect(await sealForDevice(device.publicKey, secret)).not.toBe(sealed);
   });
 
-  it('is of the info of the contract, and no associated data', async () => {
+  it('uses the documented info string and empty associated data', async () => {
     const device = await makeDeviceSecrets();
     const raw = Buffer.from(await sealForDevice(device.publicKey, secret), 'base64url');
     const key = await DEVICE_SUITE.DeserializePrivateKey(
@@ -90,7 +90,7 @@ describe('a secret that is sealed to a device', () => {
     });
   });
 
-  it('is not opened when any byte of it was changed', async () => {
+  it('is refused when any byte of it was changed', async () => {
     const device = await makeDeviceSecrets();
     const sealed = Buffer.from(await sealForDevice(device.publicKey, secret), 'base64url');
     for (let index = 0; index < sealed.length; index += 1) {
@@ -101,16 +101,19 @@ describe('a secret that is sealed to a device', () => {
     }
   });
 
-  it.each(['', '!', 'AAAA', 'A'.repeat(64), 'A'.repeat(2000)])('is not %j', async (sealed) => {
-    const device = await makeDeviceSecrets();
-    await expect(openSealedSecret(device, sealed)).rejects.toMatchObject({
-      reason: 'not-for-this-device',
-    });
-  });
+  it.each(['', '!', 'AAAA', 'A'.repeat(64), 'A'.repeat(2000)])(
+    'is refused as %j',
+    async (sealed) => {
+      const device = await makeDeviceSecrets();
+      await expect(openSealedSecret(device, sealed)).rejects.toMatchObject({
+        reason: 'not-for-this-device',
+      });
+    },
+  );
 
   it.each([
     ...['', '!', 'AAAA', Buffer.alloc(31).toString('base64url')],
-    // Points of small order: what is sealed to them can be opened by anyone (RFC 9180, 7.1.4).
+    // Anyone can open a text sealed to these points of small order (RFC 9180, 7.1.4).
     Buffer.alloc(32).toString('base64url'),
     Buffer.from([1, ...Array<number>(31).fill(0)]).toString('base64url'),
     Buffer.from('ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'hex').toString(
@@ -124,10 +127,9 @@ describe('a secret that is sealed to a device', () => {
   });
 });
 
-/** Runs `work` where the platform's random bytes are these. */
 async function fromTheRandomOf<Result>(ikm: string, work: () => Promise<Result>): Promise<Result> {
   const platform = crypto.getRandomValues.bind(crypto);
-  // Of other lengths is what blinds the multiplication: it changes no result.
+  // Other lengths are for blinding, which changes no result.
   const random = (into: Uint8Array<ArrayBuffer>): Uint8Array => {
     if (into.length !== ikm.length / 2) {
       return platform(into);

@@ -4,7 +4,8 @@ import {
   KEM_DHKEM_X25519_HKDF_SHA256,
 } from '@panva/hpke-noble';
 import { CipherSuite } from 'hpke';
-import { base64UrlOf, readBase64, requireRandom, utf8Bytes } from './bytes.js';
+import { readBase64 } from '../../protocol/base64.js';
+import { base64UrlOf, requireRandom, utf8Bytes } from './bytes.js';
 import { makeLoginProof, type LoginProof } from './login-proof.js';
 
 const KEY_BYTES = 32;
@@ -12,17 +13,14 @@ const TAG_BYTES = 16;
 const MAX_SEALED_BYTES = 1024;
 const INFO = utf8Bytes('gatehouse device v1');
 
-/**
- * HPKE base mode (RFC 9180) in pure JavaScript: engines without Web Crypto, such as React Native's,
- * only need `crypto.getRandomValues`.
- */
+/** In pure JavaScript (RFC 9180), because engines such as React Native's lack Web Crypto. */
 export const DEVICE_SUITE = new CipherSuite(
   KEM_DHKEM_X25519_HKDF_SHA256,
   KDF_HKDF_SHA256,
   AEAD_ChaCha20Poly1305,
 );
 
-/** What a new device stores from its request until it has its token. */
+/** Secrets that a new device stores from its request until it has its token. */
 export interface DeviceSecrets extends LoginProof {
   /** Raw X25519 key, 43 characters of base64url. */
   readonly publicKey: string;

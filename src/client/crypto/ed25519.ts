@@ -1,5 +1,5 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { readBase64 } from './bytes.js';
+import { readBase64 } from '../../protocol/base64.js';
 
 const ALGORITHM = 'Ed25519';
 const KEY_BYTES = 32;
@@ -8,7 +8,6 @@ const PKCS8_HEAD = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The public key of a seed (RFC 8032, 5.1.5). */
 export async function publicKeyOf(seed: Bytes): Promise<Uint8Array> {
   const native = await natively(seed, async (subtle, key) => {
     const { x = '' } = await subtle.exportKey('jwk', key);
@@ -17,7 +16,6 @@ export async function publicKeyOf(seed: Bytes): Promise<Uint8Array> {
   return native ?? ed25519.getPublicKey(seed);
 }
 
-/** The signature of a message (RFC 8032, 5.1.6). */
 export async function signWith(seed: Bytes, message: Bytes): Promise<Uint8Array> {
   const native = await natively(
     seed,
@@ -26,10 +24,7 @@ export async function signWith(seed: Bytes, message: Bytes): Promise<Uint8Array>
   return native ?? ed25519.sign(message, seed);
 }
 
-/**
- * By Web Crypto, which is faster and runs in constant time; null where the platform has none, or one
- * without Ed25519. The results are the same bytes in either case.
- */
+/** Web Crypto is faster and runs in constant time. Returns null where it lacks Ed25519. */
 async function natively(
   seed: Bytes,
   use: (

@@ -24,7 +24,7 @@ function reasonFor(text: string): string {
 }
 
 describe('the text of a device key', () => {
-  it.each(keys)('is $text', ({ secret, text, olderText }) => {
+  it.each(keys)('is written as $text', ({ secret, text, olderText }) => {
     expect(formatDeviceKey(Buffer.from(secret, 'hex'))).toBe(text);
     expect(text).toHaveLength(66);
     expect([text, text.toUpperCase(), olderText].map(reasonFor)).toEqual([secret, secret, secret]);
@@ -56,17 +56,17 @@ describe('the text of a device key', () => {
 
   it.each([
     ...['', 'A', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)} `, `${'A'.repeat(42)}é`],
-    // Bits that no byte has: the last character stands for four bits only.
+    // The last character stands for four bits only, and sets others.
     `${'A'.repeat(42)}B`,
-    // A valid bech32m text of something else (BIP 350).
+    // The text is a valid bech32m text of another kind (BIP 350).
     bech32m.encodeFromBytes('otherkey', new Uint8Array(32)),
     bech32m.encodeFromBytes('gatekey', new Uint8Array(31)),
     'split1checkupstagehandshakeupstreamerranterredcaperredlc445v',
-  ])('is not %j', (text) => {
+  ])('is refused as %j', (text) => {
     expect(reasonFor(text)).toBe('form');
   });
 
-  it('is of 32 bytes only', () => {
+  it('is created for 32 bytes only', () => {
     expect(() => formatDeviceKey(new Uint8Array(31))).toThrow(DeviceKeyError);
   });
 });

@@ -1,5 +1,5 @@
 import { bech32m } from '@scure/base';
-import { readBase64 } from './bytes.js';
+import { readBase64 } from '../../protocol/base64.js';
 
 /** Bytes of an account's secret: the seed of its Ed25519 key (RFC 8032). */
 export const ACCOUNT_SECRET_BYTES = 32;
@@ -59,7 +59,7 @@ export function parseDeviceKey(text: string): Uint8Array<ArrayBuffer> {
       return secret;
     }
   }
-  const looksRight = text.toLowerCase().startsWith(`${PREFIX}1`);
+  const hasPrefix = text.toLowerCase().startsWith(`${PREFIX}1`);
   try {
     const { prefix, words } = bech32m.decode(text as `${string}1${string}`);
     const secret = Uint8Array.from(bech32m.fromWords(words));
@@ -67,7 +67,7 @@ export function parseDeviceKey(text: string): Uint8Array<ArrayBuffer> {
       return secret;
     }
   } catch {
-    throw new DeviceKeyError(looksRight ? 'checksum' : 'form');
+    throw new DeviceKeyError(hasPrefix ? 'checksum' : 'form');
   }
   throw new DeviceKeyError('form');
 }

@@ -1,7 +1,4 @@
-import {
-  type LoginChallenge,
-  writeLoginChallenge,
-} from '../../policy/admission/login-challenge.js';
+import { type LoginChallenge, writeLoginChallenge } from '../../protocol/login-challenge.js';
 import { ChallengeRefused, checkLoginChallenge } from './login-challenge.js';
 
 const NOW = 1_790_000_000_000;
@@ -23,7 +20,7 @@ function reasonFor(challenge: string, serverUrl = SERVER): string {
 }
 
 describe(checkLoginChallenge.name, () => {
-  it.each(['base64', 'base64url'] as const)('gives the bytes to sign, read as %s', (form) => {
+  it.each(['base64', 'base64url'] as const)('returns the bytes to sign, read as %s', (form) => {
     const text = challengeFor({ nonce: '-_'.padEnd(43, '0') });
     const bytes = checkLoginChallenge(Buffer.from(text).toString(form), SERVER, NOW);
     expect(Buffer.from(bytes).toString()).toBe(text);
@@ -35,7 +32,7 @@ describe(checkLoginChallenge.name, () => {
     [`${SERVER}:443`, [SERVER]],
     ['https://GATE.example', [SERVER]],
     ['http://10.0.0.7:3000', [SERVER, 'http://10.0.0.7:3000']],
-  ])('passes from %s where %j are listed', (serverUrl, origins) => {
+  ])('accepts a challenge from %s where %j are listed', (serverUrl, origins) => {
     expect(reasonFor(base64(challengeFor({ origins })), serverUrl)).toBe('signed');
   });
 
@@ -47,7 +44,7 @@ describe(checkLoginChallenge.name, () => {
     [SERVER, ['https://gate']],
     ['http://127.0.0.1:3000', [SERVER]],
     ['http://192.168.1.1', [SERVER]],
-  ])('is refused from %s where %j are listed', (serverUrl, origins) => {
+  ])('refuses a challenge from %s where %j are listed', (serverUrl, origins) => {
     expect(reasonFor(base64(challengeFor({ origins })), serverUrl)).toBe('other-server');
   });
 
@@ -66,7 +63,7 @@ describe(checkLoginChallenge.name, () => {
     'http://[fd12:3456::1]',
     'http://[fe80::1]',
     'http://[::ffff:10.0.0.1]',
-  ])('that lists no server passes from %s', (serverUrl) => {
+  ])('signs a challenge without origins from %s', (serverUrl) => {
     expect(reasonFor(base64(challengeFor({ origins: [] })), serverUrl)).toBe('signed');
   });
 
@@ -87,17 +84,17 @@ describe(checkLoginChallenge.name, () => {
     'http://10.0.0.1.evil.example',
     'http://localhost.evil.example',
     'http://notlocalhost',
-  ])('that lists no server is refused from %s', (serverUrl) => {
+  ])('refuses a challenge without origins from %s', (serverUrl) => {
     expect(reasonFor(base64(challengeFor({ origins: [] })), serverUrl)).toBe('other-server');
   });
 
   it.each([
     [0, 'signed'],
-    // A clock that is five minutes fast.
+    // The clock is five minutes fast.
     [-299_999, 'signed'],
     [-300_000, 'expired'],
     [-86_400_000, 'expired'],
-  ])('that expires %i ms from now: %s', (ms, reason) => {
+  ])('checks a challenge that expires in %i ms: %s', (ms, reason) => {
     expect(reasonFor(base64(challengeFor({ expiresAt: NOW + ms })))).toBe(reason);
   });
 
@@ -110,11 +107,11 @@ describe(checkLoginChallenge.name, () => {
     [base64(`${challengeFor()}\nmore`), 'not-a-challenge'],
     [base64(challengeFor().replace('gate.', 'gate\u202e.')), 'not-a-challenge'],
     [base64(challengeFor().replace('login-v1', 'login-v2')), 'other-version'],
-  ])('%j is refused as %s', (challenge, reason) => {
+  ])('refuses %j as %s', (challenge, reason) => {
     expect(reasonFor(challenge)).toBe(reason);
   });
 
-  it('says what to do, and of which server the challenge is', () => {
+  it('reports the server of the challenge, and the setting to change', () => {
     const relayed = base64(challengeFor({ origins: ['https://bank.example'] }));
     expect(() => checkLoginChallenge(relayed, SERVER, NOW)).toThrow(
       /challenge of https:\/\/gate\.example is for https:\/\/bank\.example\..*SERVICE_LOGIN_ORIGINS.*Nothing was signed/,

@@ -1,16 +1,17 @@
 import { serverAddressOf } from '../api/server-url.js';
 import { isPrivateAddress, parseAddress } from '../../common/network/addresses.js';
+import { readBase64 } from '../../protocol/base64.js';
 import {
   LOGIN_CHALLENGE_VERSION,
   MAX_LOGIN_CHALLENGE_BYTES,
   readLoginChallenge,
-} from '../../policy/admission/login-challenge.js';
-import { readBase64 } from './bytes.js';
+} from '../../protocol/login-challenge.js';
 
 /** Devices whose clock is ahead can still log in; the server enforces the expiry. */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
 
-export type ChallengeRefusal = 'not-a-challenge' | 'other-version' | 'expired' | 'other-server';
+export type ChallengeRefusal =
+  'not-a-challenge' | 'other-version' | 'expired' | 'other-server' | 'no-challenge';
 
 /**
  * A challenge that this client does not sign; nothing was sent. With `other-server` the server may be
@@ -27,6 +28,16 @@ export class ChallengeRefused extends Error {
   ) {
     super(message);
   }
+}
+
+/** @param serverUrl of a server without `POST /v1/auth/challenge` */
+export function noServerChallenge(serverUrl: string): ChallengeRefused {
+  return new ChallengeRefused(
+    'no-challenge',
+    serverUrl,
+    `${serverUrl} gives no challenge. If it is an older server, allow a challenge of this client: ` +
+      '--older-server, or allowClientChallenge in the kit.',
+  );
 }
 
 /**
@@ -72,7 +83,10 @@ export function checkLoginChallenge(
 }
 
 function otherServer(serverUrl: string, origins: readonly string[]): string {
-  const listed = origins.length === 0 ? 'names no server' : `is for ${origins.join(', ')}`;
+  const listed =
+    origins.length === 0
+      ? 'names no server, which only loopback and private IP addresses may'
+      : `is for ${origins.join(', ')}`;
   return (
     `The challenge of ${serverUrl} ${listed}. Use the server's own address, or ask its operator ` +
     `to list ${originOf(serverUrl)} in SERVICE_PUBLIC_URL or SERVICE_LOGIN_ORIGINS.`

@@ -26,28 +26,52 @@ const open: Screen = { isAppOpen: true, behavior: 'full', viewing: null };
 
 describe(presentNotification.name, () => {
   it.each<[string, Partial<Screen>, Presentation['reason'], boolean, boolean]>([
-    ['Full: as it is', {}, 'shown', true, true],
-    ['Silent: without a sound', { behavior: 'silent' }, 'silent', true, false],
-    ['Off: not while the app is open', { behavior: 'off' }, 'off', false, false],
-    ['Off: still while it is closed', { behavior: 'off', isAppOpen: false }, 'shown', true, true],
+    ['Full: shows the notification with its sound', {}, 'shown', true, true],
     [
-      'Silent: aloud while it is closed',
+      'Silent: shows the notification without a sound',
+      { behavior: 'silent' },
+      'silent',
+      true,
+      false,
+    ],
+    ['Off: hides the notification while the app is open', { behavior: 'off' }, 'off', false, false],
+    [
+      'Off: shows the notification while the app is closed',
+      { behavior: 'off', isAppOpen: false },
+      'shown',
+      true,
+      true,
+    ],
+    [
+      'Silent: plays the sound while the app is closed',
       { behavior: 'silent', isAppOpen: false },
       'shown',
       true,
       true,
     ],
-    ['Events 9: the session on screen', { viewing: here }, 'session-on-screen', false, false],
     [
-      'Events 9: a session of that id on another server',
+      'Events 9: hides a notification of the session on screen',
+      { viewing: here },
+      'session-on-screen',
+      false,
+      false,
+    ],
+    [
+      'Events 9: shows a notification of another server with the same session id',
       { viewing: { ...here, serverUrl: 'https://other.example' } },
       'shown',
       true,
       true,
     ],
-    ['Events 9: another session', { viewing: { ...here, sessionId: 's2' } }, 'shown', true, true],
     [
-      'Events 9: a closed app shows no session',
+      'Events 9: shows a notification of another session',
+      { viewing: { ...here, sessionId: 's2' } },
+      'shown',
+      true,
+      true,
+    ],
+    [
+      'Events 9: shows a notification of the last session of a closed app',
       { viewing: here, isAppOpen: false },
       'shown',
       true,
@@ -81,7 +105,7 @@ describe(readForegroundBehavior.name, () => {
 });
 
 describe('Events 10: Android channels', () => {
-  it('are separate for permission requests and action requests', () => {
+  it('separates permission requests and action requests', () => {
     const ids = Object.values(ANDROID_CHANNELS).map(({ id }) => id);
     expect(ids).toEqual(['ready', 'permission-requests', 'action-requests', 'resolved']);
   });
@@ -89,20 +113,32 @@ describe('Events 10: Android channels', () => {
 
 describe('Events 10: the subtitle on iOS', () => {
   it.each<[string, Parameters<typeof iosSubtitle>, string | null]>([
-    ['the tool of a permission request', ['permission_request', 'Bash'], 'Bash'],
-    ['the name of a question', ['user_action_request', 'AskUserQuestion'], 'AskUserQuestion'],
-    ['none for ready events', ['ready', 'Bash'], null],
-    ['none where there is no name', ['permission_request', null], null],
-    ['none where the name is blank', ['permission_request', ' \n\u202e '], null],
-    ['nothing that turns or hides text', ['permission_request', 'a\u202eb\u0000c'], 'a b c'],
-    ['64 characters as they are', ['permission_request', 'x'.repeat(64)], 'x'.repeat(64)],
-    ['more with an ellipsis', ['permission_request', 'x'.repeat(65)], `${'x'.repeat(63)}…`],
-    ['whole characters only', ['permission_request', '👩‍👩‍👧'.repeat(65)], `${'👩‍👩‍👧'.repeat(63)}…`],
+    ['shows the tool of a permission request', ['permission_request', 'Bash'], 'Bash'],
+    ['shows the name of a question', ['user_action_request', 'AskUserQuestion'], 'AskUserQuestion'],
+    ['shows none for ready events', ['ready', 'Bash'], null],
+    ['shows none without a name', ['permission_request', null], null],
+    ['shows none for a blank name', ['permission_request', ' \n\u202e '], null],
+    [
+      'removes characters that turn or hide text',
+      ['permission_request', 'a\u202eb\u0000c'],
+      'a b c',
+    ],
+    ['keeps 64 characters', ['permission_request', 'x'.repeat(64)], 'x'.repeat(64)],
+    [
+      'shortens more with an ellipsis',
+      ['permission_request', 'x'.repeat(65)],
+      `${'x'.repeat(63)}…`,
+    ],
+    [
+      'shortens at whole characters',
+      ['permission_request', '👩‍👩‍👧'.repeat(65)],
+      `${'👩‍👩‍👧'.repeat(63)}…`,
+    ],
   ])('%s', (_name, [topic, toolName], expected) => {
     expect(iosSubtitle(topic, toolName)).toBe(expected);
   });
 
-  it('is shortened by code points where the engine knows no graphemes', () => {
+  it('shortens by code points where the engine has no graphemes', () => {
     const { Segmenter } = Intl;
     Reflect.deleteProperty(Intl, 'Segmenter');
     try {
@@ -115,13 +151,13 @@ describe('Events 10: the subtitle on iOS', () => {
 
 describe('Events 12: the request-preview preference', () => {
   it.each<[string, unknown, boolean]>([
-    ['switched off', { requestPreviews: false }, false],
-    ['switched on', { requestPreviews: true }, true],
-    ['dropped by an older app', { v: 1, pushEnabled: true }, true],
-    ['emptied by an older app', { requestPreviews: null }, true],
-    ['of an unknown kind', { requestPreviews: 'no' }, true],
-    ['of an account that never saved any', undefined, true],
-    ['of settings that are broken', 'x', true],
+    ['reads off', { requestPreviews: false }, false],
+    ['reads on', { requestPreviews: true }, true],
+    ['reads on where an older app removed the field', { v: 1, pushEnabled: true }, true],
+    ['reads on where an older app wrote null', { requestPreviews: null }, true],
+    ['reads on for another type', { requestPreviews: 'no' }, true],
+    ['reads on for an account without settings', undefined, true],
+    ['reads on for invalid settings', 'x', true],
   ])('%s', (_name, settings, expected) => {
     expect(readRequestPreviews(settings)).toBe(expected);
   });
@@ -131,37 +167,51 @@ describe('Events 4: request previews', () => {
   const on: PreviewFacts = { isBuiltIn: true, settings: {}, isOnForDevice: true };
 
   it.each<[string, Partial<PreviewFacts>, boolean]>([
-    ['show when all switches are on', {}, true],
-    ['are for development builds', { isBuiltIn: false }, false],
-    ['can be off for the account', { settings: { requestPreviews: false } }, false],
-    ['can be off for the device', { isOnForDevice: false }, false],
+    ['shows previews when all switches are on', {}, true],
+    ['hides previews in other than development builds', { isBuiltIn: false }, false],
+    [
+      'hides previews when they are off for the account',
+      { settings: { requestPreviews: false } },
+      false,
+    ],
+    ['hides previews when they are off for the device', { isOnForDevice: false }, false],
   ])('%s', (_name, change, expected) => {
     expect(showsRequestPreview({ ...on, ...change })).toBe(expected);
   });
 });
 
 describe('Request previews: available in development builds', () => {
-  it.each<[string | undefined, string | undefined, boolean, string]>([
-    ['production', undefined, false, 'production-build'],
-    ['production', '', false, 'production-build'],
-    ['production', '0', false, 'production-build'],
-    ['production', 'maybe', false, 'production-build'],
-    ['production', '1', true, 'variable'],
-    ['production', ' On ', true, 'variable'],
-    ['development', undefined, true, 'development-build'],
-    ['test', '1', true, 'development-build'],
-    [undefined, undefined, true, 'development-build'],
-    [undefined, 'maybe', true, 'development-build'],
-    [undefined, '0', false, 'variable'],
-    ['development', 'false', false, 'variable'],
-  ])('NODE_ENV %j, variable %j: %s (%s)', (mode, value, isBuiltIn, decidedBy) => {
-    const variables = { NODE_ENV: mode, CLIENT_PUBLIC_REQUEST_PREVIEWS: value };
-    expect(buildPreviews(variables)).toEqual({ isBuiltIn, decidedBy });
+  it.each<[boolean, string | undefined, boolean, string]>([
+    [false, undefined, false, 'release-build'],
+    [false, '', false, 'release-build'],
+    [false, '0', false, 'release-build'],
+    [false, 'maybe', false, 'release-build'],
+    [false, '1', true, 'variable'],
+    [false, ' On ', true, 'variable'],
+    [true, undefined, true, 'development-build'],
+    [true, '1', true, 'development-build'],
+    [true, 'maybe', true, 'development-build'],
+    [true, '0', false, 'variable'],
+    [true, 'false', false, 'variable'],
+  ])(
+    'decides previews of a development build %s, variable %j: %s (%s)',
+    (isDevelopmentBuild, value, isBuiltIn, by) => {
+      const variables = { CLIENT_PUBLIC_REQUEST_PREVIEWS: value };
+      const decided = buildPreviews({ isDevelopmentBuild, variables });
+      expect(decided).toEqual({ isBuiltIn, decidedBy: by });
+    },
+  );
+
+  it('ignores NODE_ENV of the machine', () => {
+    for (const NODE_ENV of [undefined, 'development', 'test', 'production']) {
+      const facts = { isDevelopmentBuild: false, variables: { NODE_ENV } };
+      expect(buildPreviews(facts).isBuiltIn).toBe(false);
+    }
   });
 });
 
 describe('Events 11: push token registration', () => {
-  it('goes by the variable of the specification', () => {
+  it('follows the variable of the specification', () => {
     expect(DEV_PUSH_VARIABLE).toBe('CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION');
   });
 
@@ -174,8 +224,11 @@ describe('Events 11: push token registration', () => {
     [false, undefined, true],
     [false, '0', true],
     [false, '1', true],
-  ])('development build %s, variable %j: %s', (isDevelopmentBuild, value, expected) => {
-    const variables = { [DEV_PUSH_VARIABLE]: value };
-    expect(registersPushToken({ isDevelopmentBuild, variables })).toBe(expected);
-  });
+  ])(
+    'decides for a development build %s and variable %j: %s',
+    (isDevelopmentBuild, value, expected) => {
+      const variables = { [DEV_PUSH_VARIABLE]: value };
+      expect(registersPushToken({ isDevelopmentBuild, variables })).toBe(expected);
+    },
+  );
 });

@@ -8,7 +8,7 @@ import {
 /** In-app notifications while the app is open (specification, Notification preferences). */
 export type ForegroundBehavior = 'full' | 'silent' | 'off';
 
-/** What the app shows at this moment. */
+/** The current screen of the app. */
 export interface Screen {
   readonly isAppOpen: boolean;
   readonly behavior: ForegroundBehavior;
@@ -37,8 +37,8 @@ const ON_SCREEN: Presentation = {
 const RESOLVED: Presentation = { showsBanner: false, playsSound: false, reason: 'resolved' };
 
 /**
- * Banner and sound of a notification; neither for the session on screen (specification, Events 9),
- * nor for one that says that a request was answered.
+ * Returns the banner and sound of a notification: none for the session on screen (specification,
+ * Events 9), nor for an answered request.
  */
 export function presentNotification(target: NotificationTarget, screen: Screen): Presentation {
   const { isAppOpen, behavior, viewing } = screen;
@@ -111,30 +111,24 @@ function charactersOf(text: string): string[] {
 /** The client variable that switches request previews of a build on (`1`) or off (`0`). */
 export const REQUEST_PREVIEWS_VARIABLE = 'CLIENT_PUBLIC_REQUEST_PREVIEWS';
 
-/** Whether request previews are part of a build, and what decides that. */
+/** The build-level switch of request previews, and its source. */
 export interface BuildPreviews {
   readonly isBuiltIn: boolean;
-  readonly decidedBy: 'variable' | 'production-build' | 'development-build';
+  readonly decidedBy: 'variable' | 'release-build' | 'development-build';
 }
 
 /**
- * Request previews are part of development builds (specification, Webhook channel and Events 4): off
- * under `NODE_ENV=production` unless {@link REQUEST_PREVIEWS_VARIABLE} is `1`, on elsewhere unless it
- * is `0`.
- *
- * @param variables of the build: bundlers inline them, so the caller passes them
+ * Request previews are part of development builds (specification, Webhook channel and Events 4).
+ * {@link REQUEST_PREVIEWS_VARIABLE} switches them on in a release and off in a development build.
  */
-export function buildPreviews(
-  variables: Readonly<Record<string, string | undefined>>,
-): BuildPreviews {
+export function buildPreviews({ isDevelopmentBuild, variables }: BuildFacts): BuildPreviews {
   const value = variables[REQUEST_PREVIEWS_VARIABLE]?.trim().toLowerCase() ?? '';
-  const isProduction = variables['NODE_ENV'] === 'production';
-  if ((isProduction ? ON : OFF).includes(value)) {
-    return { isBuiltIn: isProduction, decidedBy: 'variable' };
+  if ((isDevelopmentBuild ? OFF : ON).includes(value)) {
+    return { isBuiltIn: !isDevelopmentBuild, decidedBy: 'variable' };
   }
-  return isProduction
-    ? { isBuiltIn: false, decidedBy: 'production-build' }
-    : { isBuiltIn: true, decidedBy: 'development-build' };
+  return isDevelopmentBuild
+    ? { isBuiltIn: true, decidedBy: 'development-build' }
+    : { isBuiltIn: false, decidedBy: 'release-build' };
 }
 
 const ON = ['1', 'true', 'on', 'yes'];
@@ -172,7 +166,7 @@ export interface BuildFacts {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whether this build saves its push token on the server; in development builds `1` enables it. */
+/** Returns true if this build saves its push token on the server; in development builds `1` enables it. */
 export function registersPushToken({ isDevelopmentBuild, variables }: BuildFacts): boolean {
   return !isDevelopmentBuild || variables[DEV_PUSH_VARIABLE] === '1';
 }

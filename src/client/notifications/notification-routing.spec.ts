@@ -22,7 +22,7 @@ const TARGET: NotificationTarget = {
 };
 const destination = { serverUrl: OTHER, sessionId: 's1', requestId: 'r1' };
 
-describe('Events 7 and 8: where a notification leads', () => {
+describe('Events 7 and 8: the target of a notification', () => {
   it.each<[string, DeviceServers, NotificationRoute]>([
     [
       '7: the active server opens the session',
@@ -65,7 +65,7 @@ describe('Events 7 and 8: where a notification leads', () => {
       { step: 'add-server', prefilledUrl: OTHER, destination },
     ],
     [
-      '8: a saved address that is none is no match',
+      '8: an invalid saved address does not match',
       { active: 'other.example', saved: ['', 'x'] },
       { step: 'add-server', prefilledUrl: OTHER, destination },
     ],
@@ -73,11 +73,11 @@ describe('Events 7 and 8: where a notification leads', () => {
     expect(routeNotification(TARGET, device)).toEqual(expected);
   });
 
-  it('8: goes on to the request once that server is added', () => {
+  it('8: continues to the request once that server is added', () => {
     expect(continueAfterAdding(destination, `${OTHER}/`)).toEqual(destination);
   });
 
-  it('8: goes nowhere when another server was added instead', () => {
+  it('8: opens nothing when another server was added instead', () => {
     expect(continueAfterAdding(destination, HOME)).toBeNull();
     expect(continueAfterAdding(destination, 'http://other.example/base')).toBeNull();
   });
@@ -86,11 +86,11 @@ describe('Events 7 and 8: where a notification leads', () => {
 describe(readNotificationTarget.name, () => {
   const data = { ...TARGET };
 
-  it('reads what a sender puts beside the text', () => {
+  it('reads the data that a sender adds to the text', () => {
     expect(readNotificationTarget({ ...data, serverUrl: `${OTHER}/`, more: 1 })).toEqual(TARGET);
   });
 
-  it('has no request in ready events, and may lack one', () => {
+  it('returns no request of ready events, and none where it is missing', () => {
     const ready = readNotificationTarget({ ...data, topic: 'ready' });
     expect(ready).toMatchObject({ topic: 'ready', requestId: null });
     const { topic, serverUrl, sessionId } = data;
@@ -137,7 +137,7 @@ describe('Events 7: notification actions', () => {
     ['permission_request', ['Allow', 'Deny']],
     ['user_action_request', ['Answer']],
     ['ready', []],
-  ])('a %s offers %j, each of which opens the app', (topic, titles) => {
+  ])('opens the app from each action of a %s: %j', (topic, titles) => {
     const actions = NOTIFICATION_CATEGORIES[topic]?.actions ?? [];
     expect(actions.map(({ title }) => title)).toEqual(titles);
     expect(actions.every(({ opensApp }) => opensApp)).toBe(true);

@@ -3,7 +3,7 @@ import { isRecord } from '../is-record.js';
 
 export type NotificationTopic = 'ready' | 'permission_request' | 'user_action_request';
 
-/** What a notification is about: the `data` that a sender adds to the text. */
+/** The `data` of a notification, which the sender adds to its text. */
 export interface NotificationTarget {
   readonly topic: NotificationTopic;
   /** As {@link parseServerUrl} returns it. */
@@ -65,7 +65,7 @@ export type NotificationRoute =
       readonly destination: Destination;
     };
 
-/** What a tap opens, depending on the server (specification, Events 7 and 8). */
+/** Decides what a tap opens, by the server of the notification (specification, Events 7 and 8). */
 export function routeNotification(
   { serverUrl, sessionId, requestId }: NotificationTarget,
   device: DeviceServers,
@@ -94,12 +94,10 @@ export function continueAfterAdding(
   return isSameServer(addedServerUrl, destination.serverUrl) ? destination : null;
 }
 
-/** Whether the server is the active one or saved on this device. */
 export function isKnownServer(serverUrl: string, { active, saved }: DeviceServers): boolean {
   return [active, ...saved].some((known) => isSameServer(known, serverUrl));
 }
 
-/** Whether two addresses are of one server, in any spelling. */
 export function isSameServer(one: string | null, other: string | null): boolean {
   const [left, right] = [one, other].map((text) => (text === null ? null : parseServerUrl(text)));
   return left !== null && left === right;
@@ -116,7 +114,7 @@ export interface NotificationAction {
 }
 
 export interface NotificationCategory {
-  /** What the sender puts in `categoryId`. */
+  /** The `categoryId` that the sender sends. */
   readonly id: string;
   readonly actions: readonly NotificationAction[];
 }

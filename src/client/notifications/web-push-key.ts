@@ -1,20 +1,22 @@
+import { readBase64 } from '../../protocol/base64.js';
 import { changeSettings } from '../api/account-settings.js';
 import type { GatehouseClient } from '../api/api-client.js';
 import type { AccountContent } from '../crypto/account-content.js';
-import { base64UrlOf, readBase64 } from '../crypto/bytes.js';
+import { base64UrlOf } from '../crypto/bytes.js';
 import { readWebPushKey, WEB_PUSH_SETTING, type WebPushKey } from './web-push.js';
 
-/** There is no Web Push key that this client can use; the settings stay as they are. */
+/** The account has no usable Web Push key; the settings are unchanged. */
 export class WebPushKeyError extends Error {
   override readonly name = 'WebPushKeyError';
 }
 
 /**
- * The public key with which browsers subscribe for this account. Makes the pair, in the settings,
- * where they hold none: of several devices at once, one makes it. Needs Web Crypto.
+ * Returns the public key with which browsers subscribe for this account. Creates the key pair in
+ * the settings if there is none; of several concurrent devices, one creates it. Needs Web Crypto.
  *
  * @param client with the account's token
- * @param content opens and seals the settings of an end-to-end encrypted account; null = they are plain
+ * @param content opens and seals the settings of an end-to-end encrypted account; null = they are
+ * plain
  * @throws WebPushKeyError, SettingsUnreadable, SettingsConflict
  */
 export async function ensureWebPushKey(
@@ -34,7 +36,6 @@ export async function ensureWebPushKey(
   return key.publicKey;
 }
 
-/** A new key pair. Needs Web Crypto. */
 export async function generateWebPushKey(): Promise<WebPushKey> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
   const pair = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);

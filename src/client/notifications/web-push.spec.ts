@@ -23,14 +23,14 @@ describe(webNotification.name, () => {
     [{ isAppOpen: false, viewing: null }, false],
     [{ isAppOpen: true, viewing: null }, true],
     [{ isAppOpen: true, viewing: { ...onScreen, sessionId: 'other' } }, true],
-  ])('shows it with %j, silent: %j', (screen, silent) => {
+  ])('shows a notification with %j, silent: %j', (screen, silent) => {
     expect(webNotification(message, screen)).toEqual({
       title: 'Permission needed',
       options: { body: 'npm test', tag: 't', timestamp: 7, silent, data: target },
     });
   });
 
-  it('shows nothing of the session on screen, nor where it is off', () => {
+  it('shows nothing for the session on screen, and nothing when it is off', () => {
     expect(webNotification(message, { isAppOpen: true, viewing: onScreen })).toBeNull();
     const off = { ...message, foregroundBehavior: 'off' } as const;
     expect(webNotification(off, { isAppOpen: true, viewing: null })).toBeNull();
@@ -39,7 +39,7 @@ describe(webNotification.name, () => {
 });
 
 describe(readWebPushMessage.name, () => {
-  it('reads what a sender writes, and fills in what an older one leaves out', () => {
+  it('reads the message of a sender, and fills in fields that an older one omits', () => {
     expect(readWebPushMessage(JSON.parse(JSON.stringify(message)))).toEqual(message);
     const old = { ...message, createdAt: undefined, foregroundBehavior: 'loud' };
     const read = readWebPushMessage(old);
@@ -47,13 +47,13 @@ describe(readWebPushMessage.name, () => {
   });
 
   it.each([null, 'x', {}, { ...message, title: 7 }, { ...message, target: { topic: 'ready' } }])(
-    'is not moved by %j',
+    'refuses %j',
     (value) => expect(readWebPushMessage(value)).toBeNull(),
   );
 });
 
 describe(requestAddress.name, () => {
-  it('encodes what it fills in, once', () => {
+  it('encodes each inserted value once', () => {
     const template = 'https://app.example/{sessionId}?r={requestId}&s={serverUrl}#{other}';
     expect(requestAddress(template, target)).toBe(
       'https://app.example/a%2Fb%26c?r=%7BsessionId%7D&s=https%3A%2F%2Fgate.example#%7Bother%7D',

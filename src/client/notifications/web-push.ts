@@ -1,4 +1,5 @@
-import { base64UrlOf, readBase64, utf8Bytes, utf8Text } from '../crypto/bytes.js';
+import { readBase64 } from '../../protocol/base64.js';
+import { base64UrlOf, utf8Bytes, utf8Text } from '../crypto/bytes.js';
 import { isRecord } from '../is-record.js';
 import {
   presentNotification,
@@ -10,7 +11,7 @@ import { readNotificationTarget, type NotificationTarget } from './notification-
 
 /** A browser's push subscription, as `PushSubscription.toJSON()` returns it. */
 export interface WebPushSubscription {
-  /** Of the browser's push service, always https (RFC 8030). */
+  /** URL of the browser's push service, always https (RFC 8030). */
   readonly endpoint: string;
   /** Unpadded base64url: an uncompressed P-256 point and 16 random bytes (RFC 8291). */
   readonly keys: { readonly p256dh: string; readonly auth: string };
@@ -82,7 +83,7 @@ function pointIn(value: unknown): string | null {
     : null;
 }
 
-/** Where an account's settings hold its Web Push key (contract, The sender). */
+/** Field of an account's settings with its Web Push key (contract, The sender). */
 export const WEB_PUSH_SETTING = 'notificationsWebPushV1';
 
 /** The key pair with which an account's senders identify themselves (VAPID, RFC 8292). */
@@ -103,16 +104,16 @@ export function readWebPushKey(value: unknown): WebPushKey | null {
     : null;
 }
 
-/** What a sender encrypts for a browser, as JSON. */
+/** The JSON message that a sender encrypts for a browser. */
 export interface WebPushMessage {
   readonly title: string;
   readonly body: string;
   readonly target: NotificationTarget;
   /** A notification replaces an older one of the same tag. */
   readonly tag: string;
-  /** Of the event. Unix milliseconds. */
+  /** The time of the event in Unix milliseconds. */
   readonly createdAt: number;
-  /** A service worker cannot read the account's settings, so that the sender says what they hold. */
+  /** Sent because a service worker cannot read the account's settings. */
   readonly foregroundBehavior: ForegroundBehavior;
 }
 
@@ -150,7 +151,7 @@ export interface ShownNotification {
 }
 
 /**
- * What a service worker shows for a message; null where nothing is to be shown, because the app is
+ * Renders a message for the service worker; null where nothing is to be shown, because the app is
  * open and in-app notifications are off, or shows that session (specification, Events 9).
  */
 export function webNotification(
@@ -162,7 +163,7 @@ export function webNotification(
     behavior: foregroundBehavior,
   });
   const options = { body, tag, timestamp, silent: !playsSound, data: target };
-  // A browser takes back nothing by itself: what asked is replaced, whatever the app shows.
+  // Browsers do not withdraw notifications, so the answered one is always replaced.
   return showsBanner || target.isResolved === true ? { title, options } : null;
 }
 

@@ -5,7 +5,7 @@ import { reconnectDelayMs } from './connect-updates.js';
 const TEMPORARY: readonly ErrorCode[] = ['rate-limited', 'internal', 'unavailable'];
 
 describe('a reconnect', () => {
-  it.each(Object.entries(ERRORS))('after %s', (code, { status, message }) => {
+  it.each(Object.entries(ERRORS))('marks %s as temporary or final', (code, { status, message }) => {
     const expected = TEMPORARY.some((one) => one === code);
     expect(new GatehouseProblem({ status, code, message }).isTemporary).toBe(expected);
   });
@@ -16,11 +16,11 @@ describe(reconnectDelayMs.name, () => {
     ['starts soon', [0, undefined, 0], 500],
     ['doubles', [3, undefined, 0], 4000],
     ['ends at half a minute', [40, undefined, 0], 30_000],
-    ['waits as long as the server asks', [0, 10, 0], 10_000],
-    ['waits as long as the server asks, every time', [9, 10, 0], 10_000],
-    ['takes a hint of no time at all', [9, 0, 1], 0],
+    ['waits as long as the server requests', [0, 10, 0], 10_000],
+    ['waits as long as the server requests, at each attempt', [9, 10, 0], 10_000],
+    ['accepts a hint of zero seconds', [9, 0, 1], 0],
     ['spreads upwards only', [0, 10, 1], 15_000],
-    ['never longer than an hour and a half', [0, Number.MAX_VALUE, 1], 5_400_000],
+    ['waits an hour and a half at most', [0, Number.MAX_VALUE, 1], 5_400_000],
   ])('%s', (_name, args, expected) => {
     expect(reconnectDelayMs(...args)).toBe(expected);
   });

@@ -51,13 +51,13 @@ const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 /** Timers fire at once above 2^31 ms. */
 const MAX_HINT_SECONDS = 3600;
-/** How long an update may arrive after a later one. */
+/** Time in which an update may arrive after a later one. */
 const REORDER_WINDOW_MS = 1000;
 
 interface ConnectError extends Error {
-  /** Of a refused CONNECT packet. */
+  /** Present on a refused CONNECT packet. */
   readonly data?: unknown;
-  /** Of a request by polling that failed: an XMLHttpRequest. */
+  /** Present on a failed polling request: an XMLHttpRequest. */
   readonly context?: { readonly responseText?: string };
 }
 
@@ -78,7 +78,6 @@ export function connectUpdates(options: UpdateOptions, handlers: UpdateHandlers)
   return new UpdateConnection(socket, handlers, new UpdateSequence(lastSeq ?? null));
 }
 
-/** The updates of one account, across reconnects. */
 export class UpdateConnection {
   private closing: GatehouseProblem | null = null;
   private attempt = 0;
@@ -106,7 +105,7 @@ export class UpdateConnection {
     return this.sequence.position;
   }
 
-  /** Whether the server answers in time; check it after the device was suspended. */
+  /** Returns true if the server answers in time; check it after the device was suspended. */
   isAlive(withinMs: number): Promise<boolean> {
     return this.socket
       .timeout(withinMs)
@@ -179,9 +178,8 @@ export class UpdateConnection {
 }
 
 /**
- * Why the server refuses the HTTP request for now; null where that is unknown. A request for a
- * WebSocket hides its answer, the one by polling after it does not. A lasting refusal may be about
- * polling alone.
+ * Returns null for a WebSocket request, whose answer is hidden, and for a lasting refusal, which
+ * may concern only polling.
  */
 function refusalOfRequest({ context }: ConnectError): GatehouseProblem | null {
   const problem = readProblem(parseJson(context?.responseText ?? ''));

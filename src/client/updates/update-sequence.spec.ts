@@ -11,33 +11,33 @@ function after(lastSeq: number | null): UpdateSequence {
 
 describe('hello', () => {
   it.each<[string, number | null, number, unknown]>([
-    ['of a first connection: nothing was missed', null, 7, null],
-    ['where nothing happened since', 7, 7, null],
-    ['one ahead', 7, 8, gap(8, 8)],
-    ['far ahead', 7, 9_007_199_254_740_991, gap(8, 9_007_199_254_740_991)],
-    ['behind what was seen: the data was put back', 7, 5, gap(1, 5, true)],
-    ['of an account that starts anew', 7, 0, gap(1, 0, true)],
+    ['reports no gap at a first connection', null, 7, null],
+    ['reports no gap without a new update', 7, 7, null],
+    ['reports a gap of one update', 7, 8, gap(8, 8)],
+    ['reports a gap of many updates', 7, 9_007_199_254_740_991, gap(8, 9_007_199_254_740_991)],
+    ['reports a reset to an earlier number', 7, 5, gap(1, 5, true)],
+    ['reports a reset to zero', 7, 0, gap(1, 0, true)],
   ])('%s', (_name, lastSeq, seq, expected) => {
     const sequence = after(lastSeq);
     expect(sequence.hello(seq)).toEqual(expected);
     expect(sequence.position).toBe(seq);
   });
 
-  it('that was overtaken by an update is no reset', () => {
+  it('ignores a hello that an update overtook', () => {
     const sequence = after(3);
     expect(sequence.update(4)).toBe(false);
     expect(sequence.hello(3)).toBeNull();
     expect(sequence.position).toBe(4);
   });
 
-  it('names what the updates before it leave open', () => {
+  it('reports the gap that earlier updates left', () => {
     const sequence = after(3);
     expect(sequence.update(6)).toBe(true);
     expect(sequence.hello(6)).toEqual(gap(4, 5));
     expect(sequence.position).toBe(6);
   });
 
-  it('of a second connection counts from what was seen in the first', () => {
+  it('continues a second connection from the first', () => {
     const sequence = after(null);
     sequence.hello(2);
     sequence.update(3);
@@ -49,20 +49,20 @@ describe('hello', () => {
 });
 
 describe('update', () => {
-  it('in turn leaves nothing missing', () => {
+  it('reports no gap when updates arrive in order', () => {
     const sequence = after(0);
     expect([1, 2, 3].map((seq) => sequence.update(seq))).toEqual([false, false, false]);
     expect(sequence.settle()).toBeNull();
   });
 
-  it('out of turn is missing one until that comes', () => {
+  it('waits for a missing update that arrives late', () => {
     const sequence = after(0);
     expect([2, 3, 1].map((seq) => sequence.update(seq))).toEqual([true, true, false]);
     expect(sequence.settle()).toBeNull();
     expect(sequence.position).toBe(3);
   });
 
-  it('that never comes is missed', () => {
+  it('reports an update that never arrives', () => {
     const sequence = after(0);
     sequence.update(2);
     sequence.update(5);
@@ -70,13 +70,13 @@ describe('update', () => {
     expect(sequence.settle()).toBeNull();
   });
 
-  it('that comes twice, or late, changes nothing', () => {
+  it('ignores an update that comes twice, or late', () => {
     const sequence = after(4);
     expect([4, 2, 5, 5].map((seq) => sequence.update(seq))).toEqual([false, false, false, false]);
     expect(sequence.position).toBe(5);
   });
 
-  it('finds a gap exactly where one is missing, in whatever order they come', () => {
+  it('finds a gap exactly where an update is missing, in any order of arrival', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 30 })), (seqs) => {
         const sequence = after(0);

@@ -7,10 +7,7 @@ export interface UpdateGap {
   readonly isReset: boolean;
 }
 
-/**
- * Which updates of an account were received. Concurrent updates may arrive out of order, so a gap is
- * certain only after a while.
- */
+/** Simultaneous updates may arrive out of order, so a gap is certain only after a while. */
 export class UpdateSequence {
   private readonly ahead = new Set<number>();
   private newestAtConnect = 0;
@@ -23,7 +20,6 @@ export class UpdateSequence {
     return this.seenUpTo;
   }
 
-  /** Called before each connection attempt. */
   begin(): void {
     this.newestAtConnect = this.newest();
   }
@@ -44,7 +40,7 @@ export class UpdateSequence {
     return gap;
   }
 
-  /** Records an update. @returns whether an earlier one is missing */
+  /** Records an update. @returns true if an earlier one is missing */
   update(seq: number): boolean {
     if (this.seenUpTo === null) {
       this.moveTo(seq);
@@ -55,7 +51,7 @@ export class UpdateSequence {
     return this.ahead.size > 0;
   }
 
-  /** Stops waiting: what is still missing counts as missed. */
+  /** Stops waiting: missing updates are reported as a gap. */
   settle(): UpdateGap | null {
     const newest = this.newest();
     const gap = this.gapUpTo(newest);

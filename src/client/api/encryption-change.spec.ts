@@ -1,0 +1,92 @@
+import { startLocalServer, type LocalServer } from '../../../test/helpers/local-server.js';
+import { AccountContent, ContentUnreadable } from '../crypto/account-content.js';
+import type { Content } from '../../protocol/content.js';
+import { SettingsConflict } from './account-settings.js';
+import { GatehouseClient } from './api-client.js';
+import { changeEncryption } from './encryption-change.js';
+
+const ACCOUNT = '7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52';
+const content = new AccountContent(new Uint8Array(32).fill(7), ACCOUNT);
+const ofAnotherKey = new AccountContent(new Uint8Array(32).fill(8), ACCOUNT);
+
+interface Migration {
+  readonly toMode: string;
+  readonly expectedSettingsVersion: number;
+  readonly settings: Content | null;
+  readonly credentials: readonly { readonly service: string; readonly content: Content }[];
+}
+
+describe(changeEncryption.name, () => {
+  let server: LocalServer;
+  let client: GatehouseClient;
+  let settings: { content: Content | null; version: number };
+  let credentials: { service: string; content: Content; updatedAt: number }[];
+  let migrations: Migration[];
+  /** Migrations before which another client writes. */
+  let conflicts: number;
+
+  beforeEach(async () => {
+    [settings, credentials, migrations, conflicts] = [{ content: null, version: 0 }, [], [], 0];
+    server = await startLocalServer(({ url, body }) => {
+      if (url.pathname === '/v2/account/settings') {
+        return { status: 200, json: settings };
+      }
+      if (url.pathname === '/v1/account/credentials') {
+        return { status: 200, json: { credentials } };
+      }
+      migrations.push(JSON.parse(body) as Migration);
+      if (migrations.length > conflicts) {
+        return { status: 200, json: { success: true } };
+      }
+      settings = { ...settings, version: settings.version + 1 };
+      const { content: currentContent, version: currentVersion } = settings;
+      const current = { currentContent, currentVersion };
+      return { status: 200, json: { success: false, error: 'version-mismatch', ...current } };
+    });
+    client = new GatehouseClient({ serverUrl: server.url, token: 'a-token' });
+  });
+  afterEach(() => server.close());
+
+  it('seals everything that is plain, each value for its own purpose', async () => {
+    settings = { content: { t: 'plain', v: { theme: 'dark' } }, version: 3 };
+    credentials = [{ service: 'mail', content: { t: 'plain', v: 'secret' }, updatedAt: 1 }];
+    await changeEncryption(client, content, 'e2ee');
+    const [migration] = migrations;
+    expect(migration).toMatchObject({ toMode: 'e2ee', expectedSettingsVersion: 3 });
+    const sealed = migration?.settings as { readonly t: 'encrypted'; readonly c: string };
+    expect(content.open('settings', sealed.c)).toEqual({ theme: 'dark' });
+    const [one] = migration?.credentials ?? [];
+    const credential = one?.content as { readonly t: 'encrypted'; readonly c: string };
+    expect(content.open('credential:mail', credential.c)).toBe('secret');
+    expect(() => content.open('settings', credential.c)).toThrow(ContentUnreadable);
+  });
+
+  it('opens everything that is sealed, and leaves what is plain already', async () => {
+    settings = { content: { t: 'encrypted', c: content.seal('settings', { a: 1 }) }, version: 1 };
+    credentials = [{ service: 'mail', content: { t: 'plain', v: 'open' }, updatedAt: 1 }];
+    await changeEncryption(client, content, 'plain');
+    expect(migrations).toEqual([
+      {
+        ...{ toMode: 'plain', expectedSettingsVersion: 1 },
+        settings: { t: 'plain', v: { a: 1 } },
+        credentials: [{ service: 'mail', content: { t: 'plain', v: 'open' } }],
+      },
+    ]);
+  });
+
+  it('sends nothing where one value is of another key', async () => {
+    const c = ofAnotherKey.seal('settings', { a: 1 });
+    settings = { content: { t: 'encrypted', c }, version: 1 };
+    await expect(changeEncryption(client, content, 'plain')).rejects.toThrow(ContentUnreadable);
+    expect(migrations).toEqual([]);
+  });
+
+  it('reads again after a conflict, and gives up after repeated ones', async () => {
+    conflicts = 1;
+    await changeEncryption(client, content, 'e2ee');
+    expect(migrations.map((one) => one.expectedSettingsVersion)).toEqual([0, 1]);
+    conflicts = Infinity;
+    await expect(changeEncryption(client, content, 'plain')).rejects.toThrow(SettingsConflict);
+    expect(migrations).toHaveLength(2 + 5);
+  });
+});

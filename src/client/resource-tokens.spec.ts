@@ -1,0 +1,97 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Transport, type Fetch } from './api/api-client-transport.js';
+import { ResourceTokens } from './resource-tokens.js';
+
+const RELAY = 'https://relay.example.com';
+
+/** A server that issues numbered tokens of 300 seconds, or refuses. */
+function setup() {
+  const state = { now: 1_000_000, refusal: null as object | null, isAway: false };
+  const requests: { readonly body: string; readonly headers: Record<string, string> }[] = [];
+  const send: Fetch = async (_url, { body = '', headers }) => {
+    requests.push({ body, headers });
+    await turn();
+    if (state.isAway) {
+      throw new TypeError('away');
+    }
+    const issued = { access_token: `token-${requests.length}`, expires_in: 300 };
+    return state.refusal === null
+      ? Response.json(issued)
+      : Response.json(state.refusal, { status: 400 });
+  };
+  const transport = new Transport({
+    serverUrl: 'https://gate.example.com',
+    token: 's',
+    fetch: send,
+  });
+  return { state, requests, tokens: new ResourceTokens(transport, 's', () => state.now) };
+}
+
+describe(ResourceTokens.name, () => {
+  it('exchanges once for 50 simultaneous calls', async () => {
+    const { tokens, requests } = setup();
+    const all = await Promise.all(Array.from({ length: 50 }, () => tokens.tokenFor(RELAY)));
+    expect(new Set(all)).toEqual(new Set(['token-1']));
+    expect(requests).toHaveLength(1);
+    expect(Object.fromEntries(new URLSearchParams(requests[0]?.body))).toEqual({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: 's',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      resource: RELAY,
+    });
+    expect(requests[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('keeps a token, and renews it before it expires', async () => {
+    const { tokens, requests, state } = setup();
+    await tokens.tokenFor(RELAY);
+    state.now += 239_999;
+    expect(await tokens.tokenFor(RELAY)).toBe('token-1');
+    state.now += 1;
+    const all = await Promise.all(Array.from({ length: 50 }, () => tokens.tokenFor(RELAY)));
+    expect(new Set(all)).toEqual(new Set(['token-2']));
+    expect(requests).toHaveLength(2);
+  });
+
+  it('renews a token after the clock was set back', async () => {
+    const { tokens, state } = setup();
+    await tokens.tokenFor(RELAY);
+    state.now -= 1;
+    expect(await tokens.tokenFor(RELAY)).toBe('token-2');
+  });
+
+  it('returns the kept token while the server is away, until it expires', async () => {
+    const { tokens, state } = setup();
+    await tokens.tokenFor(RELAY);
+    state.isAway = true;
+    state.now += 299_999;
+    expect(await tokens.tokenFor(RELAY)).toBe('token-1');
+    state.now += 1;
+    await expect(tokens.tokenFor(RELAY)).rejects.toMatchObject({ name: 'ServerUnreachable' });
+    state.isAway = false;
+    expect(await tokens.tokenFor(RELAY)).toBe('token-4');
+  });
+
+  it('rejects with the refusal, and keeps none', async () => {
+    const { tokens, state } = setup();
+    await tokens.tokenFor(RELAY);
+    state.now += 240_000;
+    state.refusal = { statusCode: 400, code: 'provider-required', message: 'No.' };
+    await expect(tokens.tokenFor(RELAY)).rejects.toMatchObject({ code: 'provider-required' });
+    state.refusal = null;
+    expect(await tokens.tokenFor(RELAY)).toBe('token-3');
+  });
+
+  it('keeps the tokens of backends apart', async () => {
+    const { tokens } = setup();
+    expect(await tokens.tokenFor(RELAY)).toBe('token-1');
+    expect(await tokens.tokenFor('https://files.example.com')).toBe('token-2');
+    expect(await tokens.tokenFor(RELAY)).toBe('token-1');
+  });
+
+  it('needs the token of a session', async () => {
+    const transport = new Transport({ serverUrl: 'https://gate.example.com' });
+    const tokens = new ResourceTokens(transport, undefined);
+    await expect(tokens.tokenFor(RELAY)).rejects.toThrow(TypeError);
+  });
+});

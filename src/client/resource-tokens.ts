@@ -1,0 +1,89 @@
+import * as v from 'valibot';
+import type { Transport } from './api/api-client-transport.js';
+import { ServerUnreachable } from './api/problem.js';
+
+const URN = 'urn:ietf:params:oauth';
+/** A token is renewed when a fifth of its life is left. */
+const USED_PART = 0.8;
+
+const answer = v.object({
+  access_token: v.string(),
+  expires_in: v.pipe(v.number(), v.minValue(0)),
+});
+const isAnswer = (value: unknown): value is v.InferOutput<typeof answer> => v.is(answer, value);
+
+interface ResourceToken {
+  readonly text: string;
+  readonly requestedAt: number;
+  readonly lifeMs: number;
+}
+
+interface Entry {
+  readonly token: ResourceToken | null;
+  readonly exchange: Promise<ResourceToken> | null;
+}
+
+/** Tokens of one session for other backends (RFC 8693). */
+export class ResourceTokens {
+  private readonly entries = new Map<string, Entry>();
+
+  /** @param now Unix milliseconds */
+  constructor(
+    private readonly transport: Transport,
+    private readonly sessionToken: string | undefined,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** Returns a token that is kept, or the one of an exchange, of which there is one at a time. */
+  async tokenFor(resource: string): Promise<string> {
+    const { token = null, exchange = null } = this.entries.get(resource) ?? {};
+    if (token !== null && this.isWithin(token, USED_PART)) {
+      return token.text;
+    }
+    try {
+      return (await (exchange ?? this.renew(resource, token))).text;
+    } catch (error) {
+      if (error instanceof ServerUnreachable && token !== null && this.isWithin(token, 1)) {
+        return token.text;
+      }
+      throw error;
+    }
+  }
+
+  private renew(resource: string, token: ResourceToken | null): Promise<ResourceToken> {
+    const exchange = this.exchange(resource);
+    this.entries.set(resource, { token, exchange });
+    exchange.then(
+      (renewed) => this.entries.set(resource, { token: renewed, exchange: null }),
+      () => this.entries.set(resource, { token, exchange: null }),
+    );
+    return exchange;
+  }
+
+  private async exchange(resource: string): Promise<ResourceToken> {
+    if (this.sessionToken === undefined) {
+      throw new TypeError('tokenFor() needs a client with the token of a session.');
+    }
+    const requestedAt = this.now();
+    const { access_token: text, expires_in: seconds } = await this.transport.send(
+      'POST',
+      '/v1/oauth/token',
+      {
+        form: {
+          grant_type: `${URN}:grant-type:token-exchange`,
+          subject_token: this.sessionToken,
+          subject_token_type: `${URN}:token-type:access_token`,
+          resource,
+        },
+        isAnswer,
+      },
+    );
+    return { text, requestedAt, lifeMs: seconds * 1000 };
+  }
+
+  /** A clock that was set back does not lengthen a life. */
+  private isWithin({ requestedAt, lifeMs }: ResourceToken, part: number): boolean {
+    const ageMs = this.now() - requestedAt;
+    return ageMs >= 0 && ageMs < lifeMs * part;
+  }
+}
