@@ -1,17 +1,17 @@
-import { buildPreviews } from '../client/notifications/notification-display.js';
+import { buildPreviews, type BuildPreviews } from '../client/notifications/notification-display.js';
 
 /**
- * Whether request previews are part of the program that this library is part of. The variables are
- * read in full words, so that a bundler's `define` replaces them; without one, at run time.
+ * The build of a release replaces the first variable by a constant, so that no environment turns it
+ * into a development build. A bundler may replace the second one.
  */
-export function arePreviewsBuiltIn(): boolean {
+export function requestPreviewsOfBuild(): BuildPreviews {
   return buildPreviews({
-    NODE_ENV: process.env.NODE_ENV,
-    CLIENT_PUBLIC_REQUEST_PREVIEWS: process.env.CLIENT_PUBLIC_REQUEST_PREVIEWS,
-  }).isBuiltIn;
+    isDevelopmentBuild: process.env.GATEHOUSE_RELEASE_BUILD !== 'true',
+    variables: { CLIENT_PUBLIC_REQUEST_PREVIEWS: process.env.CLIENT_PUBLIC_REQUEST_PREVIEWS },
+  });
 }
 
-/** Whether the environment names a proxy for HTTP or HTTPS, in the variables that undici reads. */
+/** Returns true if the environment names a proxy for HTTP or HTTPS, in the variables that undici reads. */
 export function isProxyConfigured(): boolean {
   const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY } = process.env;
   return [http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY].some((url) => (url ?? '') !== '');

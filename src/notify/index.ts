@@ -1,6 +1,6 @@
 export { nextAttemptAt, RETRY_DELAYS_MS } from './delivery/engine.js';
 export type { RetrySchedule, Senders } from './delivery/engine.js';
-export { outcomeOf } from './delivery/delivery.js';
+export { genericDelivery, outcomeOf } from './delivery/delivery.js';
 export type * from './delivery/delivery.js';
 export { ExpoSender, type ExpoSenderOptions } from './push/expo.sender.js';
 export type * from './content/notification-event.js';
@@ -20,7 +20,7 @@ export { openSettings, SettingsUnreadable } from '../client/api/account-settings
 export type { Decrypt, SettingsContent, SettingsKey } from '../client/api/account-settings.js';
 export { isTooBig, RECEIPT_AFTER_MS, RECEIPT_LOST_AFTER_MS } from './push/push-results.js';
 export type { ReceiptResult, SentTicket } from './push/push-results.js';
-export { genericDelivery, isPushToken, maskedToken } from './push/push-message.js';
+export { isPushToken, maskedToken } from './push/push-message.js';
 export { WebPushSender, type WebPushSenderOptions } from './push/web-push.sender.js';
 export { InvalidEvent, readEvent, readRequestDetails } from './content/read-event.js';
 export type { InputProblem } from './content/read-event.js';

@@ -4,7 +4,7 @@ import {
   RETRY_DELAYS_MS,
   type DeliveryEngineOptions,
   type DeliveryStore,
-  type Lane,
+  type TargetQueue,
   type Progress,
   type RetrySchedule,
   type Senders,
@@ -31,34 +31,34 @@ import type { NotificationEvent } from './content/notification-event.js';
 import { readPreferences } from './preferences.js';
 import type { InputProblem } from './content/read-event.js';
 
-/** The account to notify: its settings document and the push tokens it has saved. */
+/** The account to notify: its settings document and its saved push tokens. */
 export interface NotifiedAccount {
-  /** The document, or what `openSettings` returns: where it rejects, nothing is sent. */
+  /** The document, or the promise of `openSettings`: if it rejects, nothing is sent. */
   readonly settings: unknown;
   readonly tokens: readonly SavedToken[];
 }
 
 export interface DeliverOptions {
-  /** Default {@link RETRY_DELAYS_MS}; an empty list of delays means one try. */
+  /** Default {@link RETRY_DELAYS_MS}; an empty list = one attempt. */
   readonly schedule?: RetrySchedule;
   readonly now?: () => number;
-  /** Ends the waits between tries; a try under way is finished. */
+  /** Ends the waits between attempts; a running attempt is finished. */
   readonly signal?: AbortSignal;
 }
 
 export type NotifyOptions = DeliverOptions & Omit<PlanOptions, 'now'>;
 
 export interface Notified {
-  /** One for every push token and every channel that could be read. */
+  /** One outcome for every push token and every readable channel. */
   readonly outcomes: readonly Outcome[];
-  /** What is broken in the settings. */
+  /** Problems of the settings. */
   readonly problems: readonly InputProblem[];
 }
 
 /**
- * Notifies an account's devices and webhooks of an event, and returns the outcome at each
- * (specification, Events 1 and 2). Settings that cannot be read are the outcome `settings-unreadable`
- * of each target. Never rejects.
+ * Notifies an account's devices and webhooks of an event, and returns the outcome of each
+ * (specification, Events 1 and 2). If the settings cannot be read, every outcome is
+ * `settings-unreadable`. Never rejects.
  */
 export async function notify(
   event: NotificationEvent,
@@ -80,7 +80,7 @@ async function planFor(
   try {
     document = await settings;
   } catch (error) {
-    // By name: it may be the class of @gatehouse/client, which is another package.
+    // Compared by name, because the class may come from the other package @gatehouse/client.
     const isKnown = error instanceof Error && error.name === 'SettingsUnreadable';
     const known = isKnown ? error.message : null;
     const detail = known ?? 'The settings could not be read.';
@@ -92,15 +92,18 @@ async function planFor(
 }
 
 export type ResolveOptions = NotifyOptions & {
-  /** `messageId` of the outcomes of {@link notify}, by `deliveryId`: those messages are replaced. */
+  /**
+   * `messageId` of the outcomes of {@link notify}, by `deliveryId`: these messages are replaced.
+   */
   readonly messageIds?: Readonly<Record<string, string>>;
 };
 
 /**
- * Replaces what devices and channels show of a request that was answered, silently, where they can
- * (a push, ntfy, Discord with `messageIds`). First end the retries of its notification: `signal` of the call of {@link notify}.
+ * Replaces the notification of a request that was answered, silently, where the target supports it
+ * (push, ntfy, Discord with `messageIds`). First end the retries of its notification with the
+ * `signal` of its call of {@link notify}.
  *
- * @param event the one that {@link notify} was given
+ * @param event the event that {@link notify} received
  */
 export async function resolve(
   event: NotificationEvent,
@@ -109,7 +112,7 @@ export async function resolve(
   options: ResolveOptions = {},
 ): Promise<Notified> {
   const { now = Date.now, templates = ENGLISH, messageIds = {} } = options;
-  // As when it was sent: what is shown is replaced, also when its event no longer matters.
+  // An expired notification is replaced as well, so the plan uses the event's time.
   const planned = await planFor(event, account, { ...options, now: () => event.createdAt });
   const deliveries = planned.deliveries.flatMap(
     (delivery) => resolutionOf(delivery, now(), templates.resolved, messageIds[delivery.id]) ?? [],
@@ -119,7 +122,7 @@ export async function resolve(
   return { outcomes: [...failed, ...(await deliver(deliveries, senders, options))], problems };
 }
 
-/** Sends, retries by the schedule, and returns the outcome of each, by position. Never rejects. */
+/** Sends, retries by the schedule, and returns the outcomes by position. Never rejects. */
 export async function deliver(
   deliveries: readonly Delivery[],
   senders: Senders,
@@ -138,11 +141,11 @@ export async function deliver(
     const engine = new DeliveryEngine(store, options);
     const claims = store.add(target);
     await (first === undefined
-      ? engine.tryBatch(claims)
+      ? engine.attemptClaims(claims)
       : Promise.all(claims.map((claim) => engine.settle(claim, first))));
     await engine.drain({ signal });
   };
-  // Most arrive at the first try: an engine for each would cost a quarter of what sending it does.
+  // Most deliveries succeed at once, and an engine for each would cost a quarter of the time.
   const deliverAlone = async (delivery: WebhookDelivery | WebPushDelivery): Promise<void> => {
     const isLate = delivery.expiresAt <= now();
     const result = isLate ? undefined : await attemptAlone(delivery, senders);
@@ -160,7 +163,6 @@ export async function deliver(
 
 const DEFAULT_SCHEDULE: RetrySchedule = { delaysMs: RETRY_DELAYS_MS, random: Math.random };
 
-/** A delivery that expired between two tries keeps the outcome of the first. */
 function record(
   outcomes: Map<Delivery, Outcome>,
   { entry: { delivery }, attempts, result }: Progress<MemoryEntry>,
@@ -189,15 +191,11 @@ interface Waiting {
   readonly dueAt: number;
 }
 
-/**
- * Deliveries to one target for as long as this process runs. They go in one batch; those that may
- * still arrive go again together, when the last of them is due.
- */
+/** Deliveries to one target, sent in one batch. Retries wait for the last of them. */
 class MemoryStore implements DeliveryStore<Waiting, Waiting> {
   readonly pushBatchSize = Infinity;
   private waiting: Waiting[] = [];
 
-  /** Claims deliveries for their first try. */
   add(deliveries: readonly Delivery[]): readonly Waiting[] {
     return deliveries.map((delivery) => waitingFor({ attempts: 0, delivery }, 0));
   }
@@ -206,7 +204,7 @@ class MemoryStore implements DeliveryStore<Waiting, Waiting> {
     return DONE;
   }
 
-  dueLanes(): Promise<readonly Lane<Waiting>[]> {
+  dueByTarget(): Promise<readonly TargetQueue<Waiting>[]> {
     const items = this.waiting;
     this.waiting = [];
     const isBatched = items[0]?.entry.delivery.kind === 'push';
@@ -227,7 +225,7 @@ class MemoryStore implements DeliveryStore<Waiting, Waiting> {
     return DONE;
   }
 
-  /** A caller of the library asks for receipts by itself. */
+  /** Callers of the library request receipts themselves. */
   expectReceipt(): Promise<void> {
     return DONE;
   }

@@ -12,6 +12,7 @@ import {
 import type { ContentSwitches } from './content/content.js';
 import type { NotificationTopic } from './content/notification-event.js';
 import type { InputProblem } from './content/read-event.js';
+import { MIN_SECRET_BYTES, signingKey } from './webhook/signing-secret.js';
 import { WEBHOOK_PRESETS, type WebhookPreset } from './webhook/webhook-request.js';
 
 export type TopicSwitches = Readonly<Record<NotificationTopic, boolean>>;
@@ -21,35 +22,37 @@ export interface WebhookChannel extends ContentSwitches {
   readonly enabled: boolean;
   readonly url: string;
   readonly preset: WebhookPreset;
-  /** The secret in use, and while it replaces another one that other one. Empty = unsigned. */
+  /** The current secret, and the previous one until it expires. Empty = unsigned. */
   readonly secrets: readonly string[];
   readonly topics: TopicSwitches;
 }
 
 export interface BrokenChannel {
-  /** null where it has none. */
+  /** null = the channel has no id. */
   readonly id: string | null;
   readonly enabled: boolean;
-  /** For a person; holds no secret. */
+  /** For a person; contains no secret. */
   readonly detail: string;
 }
 
 export interface Preferences {
   readonly push: ContentSwitches & { readonly enabled: boolean; readonly topics: TopicSwitches };
-  /** In-app notifications while the app is open. */
+  /** Handling of notifications while the app is open. */
   readonly foregroundBehavior: ForegroundBehavior;
-  /** With which browsers are reached; null where there is none that can be used. */
+  /** The key for browsers; null = no usable key. */
   readonly webPushKey: WebPushKey | null;
   readonly channels: readonly WebhookChannel[];
-  /** Channels that cannot be served: nothing is sent to them, and that is an outcome. */
+  /** Unusable channels: nothing is sent to them, which is reported as an outcome. */
   readonly brokenChannels: readonly BrokenChannel[];
-  /** What is broken and was replaced by its default, or skipped. Holds no secret. */
+  /**
+   * Problems of the settings whose values were skipped or replaced by defaults. Contains no secret.
+   */
   readonly problems: readonly InputProblem[];
 }
 
 const MAX_ID_CHARACTERS = 128;
 const MAX_URL_CHARACTERS = 2048;
-/** Where the settings hold the preferences, and the channels (contract, The sender). */
+/** Fields of the settings with the preferences and the channels (contract, The sender). */
 export const PREFERENCES_SETTING = 'notificationsSettingsV1';
 export const CHANNELS_SETTING = 'notificationChannelsV1';
 
@@ -59,11 +62,7 @@ const field = <Value>(check: (value: unknown) => boolean, rule: string) =>
   v.optional(v.custom<Value>(check, rule), null as Value);
 
 const TOPICS = v.pipe(
-  v.object({
-    ready: flag(true),
-    permissionRequest: flag(true),
-    userActionRequest: flag(true),
-  }),
+  v.object({ ready: flag(true), permissionRequest: flag(true), userActionRequest: flag(true) }),
   v.transform(({ ready, permissionRequest, userActionRequest }): TopicSwitches => ({
     ready,
     permission_request: permissionRequest,
@@ -78,8 +77,9 @@ const PUSH = v.pipe(
 const CHANNEL_SWITCHES = v.object({ enabled: flag(true), ...CONTENT });
 const KIND_RULE = 'is of a version or kind that this sender does not know';
 const SECRET = v.nullish(v.string('has a signing secret that is no text'), '');
+const SECRET_RULE = `has a signing secret whsec_ that is not base64 of at least ${MIN_SECRET_BYTES} bytes`;
 const EXPIRY_RULE = 'has an expiry of its previous secret that is no time in milliseconds';
-/** A secret that cannot be read must not turn a signed channel into an unsigned one. */
+/** An unreadable secret must not turn a signed channel into an unsigned one. */
 const CHANNEL = v.object({
   v: v.nullish(v.literal(1, KIND_RULE), 1),
   kind: v.nullish(v.literal('webhook', KIND_RULE), 'webhook'),
@@ -92,7 +92,10 @@ const CHANNEL = v.object({
     v.picklist(WEBHOOK_PRESETS, `needs one of these presets: ${WEBHOOK_PRESETS.join(', ')}`),
     'generic',
   ),
-  signingSecret: SECRET,
+  signingSecret: v.pipe(
+    SECRET,
+    v.check((secret) => signingKey(secret) !== null, SECRET_RULE),
+  ),
   previousSigningSecret: SECRET,
   previousSigningSecretExpiresAt: v.nullish(v.number(EXPIRY_RULE), Infinity),
 });
@@ -166,7 +169,6 @@ function repeated(id: string, seen: Set<string>): string | null {
   return isRepeated ? `has the id ${JSON.stringify(id)} of a channel before it` : null;
 }
 
-/** The channel, or why it cannot be served. */
 function channelIn(
   entry: unknown,
   path: string,
@@ -188,15 +190,15 @@ function channelIn(
     const message = 'signs nothing without a signingSecret: deliveries are unsigned';
     problems.push({ path: `${path}.previousSigningSecret`, message });
   }
-  const isExpired = output.previousSigningSecretExpiresAt <= now;
+  const isUsed = output.previousSigningSecretExpiresAt > now && signingKey(previous) !== null;
   const place = `${path}.topics`;
   const topics = recordIn(entry['topics'], place, problems);
   return {
     id,
     url,
     preset,
-    // The one before signs beside the one in use, and never in its place.
-    secrets: signingSecret === '' ? [] : [signingSecret, isExpired ? '' : previous].filter(Boolean),
+    // The previous secret signs in addition to the current one, and never in its place.
+    secrets: signingSecret === '' ? [] : [signingSecret, isUsed ? previous : ''].filter(Boolean),
     ...readSwitches(CHANNEL_SWITCHES, entry, path, problems),
     topics: readSwitches(TOPICS, topics, place, problems),
   };
@@ -214,7 +216,6 @@ function isWebhookAddress(value: unknown): boolean {
   return ['https:', 'http:'].includes(protocol) && username === '' && password === '';
 }
 
-/** A broken switch is reported, and read as if it were missing. */
 function readSwitches<Schema extends v.GenericSchema>(
   schema: Schema,
   fields: Readonly<Record<string, unknown>>,

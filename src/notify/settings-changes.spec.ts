@@ -47,13 +47,13 @@ describe(newChannel.name, () => {
     { url: '', signingSecret: null },
     { url: URL, signingSecret: null, preset: 'pigeon' },
     { url: 'https://ntfy.sh/', signingSecret: null, preset: 'ntfy' },
-  ])('refuses what a sender would skip: %j', (fields) => {
+  ])('refuses a channel that a sender would skip: %j', (fields) => {
     expect(reasonOf(() => newChannel(fields))).toBe('invalid');
   });
 });
 
 describe('changes of the channels', () => {
-  it('keep every other field and channel', () => {
+  it('keeps every other field and channel', () => {
     const broken = { id: 'b', url: 7, later: true };
     const before = { ...settings, notificationChannelsV1: [channel(), broken] };
     const added = addChannel(before, channel('c'));
@@ -70,7 +70,7 @@ describe('changes of the channels', () => {
     });
   });
 
-  it('are refused where they cannot be made', () => {
+  it('refuses changes that cannot be made', () => {
     expect(reasonOf(() => addChannel(settings, channel()))).toBe('exists');
     expect(reasonOf(() => removeChannel(settings, 'b'))).toBe('not-found');
     expect(reasonOf(() => changeChannel(settings, 'a', { url: 'no address' }))).toBe('invalid');
@@ -79,7 +79,26 @@ describe('changes of the channels', () => {
     );
   });
 
-  it('sign with the secret before a new one for a day', () => {
+  it.each(['short', 'whsec_A', `whsec_${Buffer.alloc(15).toString('base64')}`])(
+    'refuses the new signing secret %j, which is shorter than 16 bytes',
+    (signingSecret) => {
+      expect(() => newChannel({ url: URL, signingSecret })).toThrow(/at least 16 bytes/);
+      expect(() => changeChannel(settings, 'a', { signingSecret })).toThrow(/at least 16 bytes/);
+    },
+  );
+
+  it('replaces a whsec_ secret that is too short without signing with it', () => {
+    const weak = { notificationChannelsV1: [{ id: 'a', url: URL, signingSecret: 'whsec_A' }] };
+    expect(readPreferences(weak).channels).toEqual([]);
+    const secret = makeSigningSecret();
+    const changed = changeChannel(weak, 'a', { signingSecret: secret }, NOW);
+    expect(readPreferences(changed, NOW)).toMatchObject({
+      channels: [{ secrets: [secret] }],
+      problems: [],
+    });
+  });
+
+  it('signs with the previous secret for a day', () => {
     const [first, second] = [makeSigningSecret(), makeSigningSecret()];
     const secretsAt = (fields: object, now: number) =>
       readPreferences(fields, now).channels[0]?.secrets;
@@ -98,7 +117,7 @@ describe('changes of the channels', () => {
   });
 });
 
-it('changes the preferences that are given, and keeps the rest', () => {
+it('changes the given preferences, and keeps the rest', () => {
   const before = { ...settings, notificationsSettingsV1: { v: 1, ready: false, later: 1 } };
   expect(changePreferences(before, { pushEnabled: false })).toEqual({
     ...settings,

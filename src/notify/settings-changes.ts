@@ -2,12 +2,13 @@ import { base64, base64urlnopad } from '@scure/base';
 import type { SettingsFields } from '../client/api/account-settings.js';
 import { randomBytes } from '../client/crypto/bytes.js';
 import { isRecord, recordOf } from '../client/is-record.js';
+import { isLongEnough, MIN_SECRET_BYTES } from './webhook/signing-secret.js';
 import { CHANNELS_SETTING, PREFERENCES_SETTING, readPreferences } from './preferences.js';
 
-/** A stored webhook channel, as it is: with fields that this version does not know. */
+/** A stored webhook channel, including fields that this version does not know. */
 export type ChannelFields = Readonly<Record<string, unknown>>;
 
-/** A change of the channels that cannot be made. The message is for a person; it holds no secret. */
+/** An invalid change of the channels. The message is for a person and contains no secret. */
 export class ChannelRefused extends Error {
   override readonly name = 'ChannelRefused';
 
@@ -19,16 +20,16 @@ export class ChannelRefused extends Error {
   }
 }
 
-/** What is chosen for a new channel; everything else has its default. */
+/** Values of a new channel; all other fields have defaults. */
 export interface NewChannel {
   readonly url: string;
-  /** Default: a new one. */
+  /** Default: a new id. */
   readonly id?: string | undefined;
   /** One of `WEBHOOK_PRESETS`. */
   readonly preset?: string | undefined;
   /** null = unsigned. */
   readonly signingSecret: string | null;
-  /** Default: all on. */
+  /** Default: all topics. */
   readonly topics?: Readonly<Record<string, boolean>>;
   readonly readyIncludeMessageText?: boolean;
   readonly requestPreviews?: boolean;
@@ -38,12 +39,11 @@ export const CHANNEL_TOPICS = ['ready', 'permissionRequest', 'userActionRequest'
 const ALL_TOPICS = Object.fromEntries(CHANNEL_TOPICS.map((topic) => [topic, true]));
 const ID_BYTES = 9;
 const SECRET_BYTES = 32;
-/** Receivers have a day to learn a new secret. */
+/** Time in which receivers switch to a new secret. */
 const OVERLAP_MS = 24 * 60 * 60_000;
 
 /**
- * A channel as it is added: enabled, by default all topics on, ready events without message text,
- * request previews on (specification, Webhook channel).
+ * The defaults: enabled, all topics, ready events without message text, request previews on.
  *
  * @throws ChannelRefused
  */
@@ -53,6 +53,7 @@ export function newChannel({
   signingSecret,
   ...more
 }: NewChannel): ChannelFields & { readonly id: string } {
+  requireLongSecret(signingSecret);
   return valid({
     v: 1,
     id: more.id ?? `ch_${base64urlnopad.encode(randomBytes(ID_BYTES))}`,
@@ -67,12 +68,19 @@ export function newChannel({
   });
 }
 
-/** A signing secret as Standard Webhooks writes them: 32 random bytes. */
+/** Creates a signing secret in the format of Standard Webhooks: 32 random bytes. */
 export function makeSigningSecret(): string {
   return `whsec_${base64.encode(randomBytes(SECRET_BYTES))}`;
 }
 
-/** The stored channels, invalid ones included, so that a change preserves them. */
+function requireLongSecret(secret: unknown): void {
+  if (typeof secret === 'string' && !isLongEnough(secret)) {
+    const message = `A signing secret needs at least ${MIN_SECRET_BYTES} bytes; whsec_ secrets are base64.`;
+    throw new ChannelRefused('invalid', message);
+  }
+}
+
+/** Includes invalid channels, so that a change preserves them. */
 function channelsOf(fields: SettingsFields): readonly unknown[] {
   const stored = fields[CHANNELS_SETTING] ?? [];
   if (!Array.isArray(stored)) {
@@ -81,7 +89,6 @@ function channelsOf(fields: SettingsFields): readonly unknown[] {
   return stored as readonly unknown[];
 }
 
-/** @throws ChannelRefused */
 export function addChannel(fields: SettingsFields, channel: ChannelFields): SettingsFields {
   const channels = channelsOf(fields);
   if (channels.some((one) => isRecord(one) && one['id'] === channel['id'])) {
@@ -90,14 +97,13 @@ export function addChannel(fields: SettingsFields, channel: ChannelFields): Sett
   return { ...fields, [CHANNELS_SETTING]: [...channels, channel] };
 }
 
-/** @throws ChannelRefused */
 export function removeChannel(fields: SettingsFields, id: string): SettingsFields {
   return replaceChannel(fields, id, () => null);
 }
 
 /**
- * Changes some fields of a channel, and keeps the rest. A new `signingSecret` signs beside the one
- * before for a day; null ends signing.
+ * Changes some fields of a channel and keeps the rest. After a new `signingSecret`, the previous
+ * one also signs for a day; null ends signing.
  *
  * @param now Unix milliseconds
  * @throws ChannelRefused
@@ -108,9 +114,10 @@ export function changeChannel(
   changes: ChannelFields,
   now: number = Date.now(),
 ): SettingsFields {
+  requireLongSecret(changes['signingSecret']);
   return replaceChannel(fields, id, (before) => {
     const after = { ...before, ...changes, ...keptSecret(before, changes, now) };
-    // A broken channel can be switched off.
+    // An invalid channel can still be disabled.
     return Object.keys(changes).every((name) => name === 'enabled') ? after : valid(after);
   });
 }
@@ -144,7 +151,7 @@ function keptSecret(
     : {};
 }
 
-/** Reads as the sender does, so that no channel is stored that it would skip. */
+/** Uses the sender's reader, so that no stored channel is skipped by the sender. */
 function valid<Channel extends ChannelFields>(channel: Channel): Channel {
   const [problem] = readPreferences({ [CHANNELS_SETTING]: [channel] }).problems;
   if (problem !== undefined) {
@@ -154,7 +161,7 @@ function valid<Channel extends ChannelFields>(channel: Channel): Channel {
   return channel;
 }
 
-/** @param changes fields of `notificationsSettingsV1`; the others are kept */
+/** @param changes fields of `notificationsSettingsV1`; the others stay unchanged */
 export function changePreferences(
   fields: SettingsFields,
   changes: Readonly<Record<string, boolean | string>>,

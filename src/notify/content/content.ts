@@ -1,11 +1,10 @@
 import { iosSubtitle } from '../../client/notifications/notification-display.js';
-import { MASK, maskSecrets } from './mask-secrets.js';
-import { cleanLine, cleanText, shortenToBytes } from './text.js';
+import { MASK, cleanLine, cleanText, shortenToBytes } from './text.js';
 import type { NotificationEvent, Question, RequestDetails } from './notification-event.js';
 
 /**
- * All fixed text of notifications. Pass another object of this type to send in
- * another language; whatever it returns is cleaned and shortened like the rest.
+ * All fixed text of notifications. Pass another object of this type to send in another language;
+ * its results are cleaned and shortened like the default text.
  */
 export interface Templates {
   readonly title: {
@@ -13,23 +12,23 @@ export interface Templates {
     readonly permissionRequest: (session: string) => string;
     readonly userActionRequest: (session: string) => string;
   };
-  /** Bodies without details: for previews that are off, and where there is nothing to show. */
+  /** Bodies without details, for disabled previews and for events without text. */
   readonly genericBody: {
     readonly ready: string;
     readonly permissionRequest: string;
     readonly userActionRequest: string;
   };
-  /** The body with details: what is asked for, and by which tool; empty where that is unknown. */
+  /** Body with details: the request and its tool; empty where that is unknown. */
   readonly sentence: {
     readonly permissionRequest: (tool: string, subject: string) => string;
     readonly userActionRequest: (tool: string, subject: string) => string;
   };
-  /** The body where the tool is known, and nothing of its input can be shown. */
+  /** Body where the tool is known and none of its input can be shown. */
   readonly toolAlone: {
     readonly permissionRequest: (tool: string) => string;
     readonly userActionRequest: (tool: string) => string;
   };
-  /** In place of a request that was answered. */
+  /** Replaces the text of a request that was answered. */
   readonly resolved: { readonly title: string; readonly body: string };
   readonly command: (command: string) => string;
   readonly filePath: (path: string) => string;
@@ -85,7 +84,7 @@ export const ENGLISH: Templates = {
   searchQuery: (query) => `Search for: ${query}`,
 };
 
-/** The switches that decide how much is shown, in the account's push or of one channel. */
+/** Switches for the amount of detail, of the account's push or of one channel. */
 export interface ContentSwitches {
   readonly readyIncludeMessageText: boolean;
   readonly requestPreviews: boolean;
@@ -94,15 +93,15 @@ export interface ContentSwitches {
 export interface Content {
   /** At most 256 bytes of UTF-8. */
   readonly title: string;
-  /** For iOS; null where there is none. */
+  /** For iOS; null = none. */
   readonly subtitle: string | null;
-  /** A sentence, in full: the sender shortens it to the target's budget. */
+  /** The full sentence, which the sender shortens to the target's budget. */
   readonly body: string;
-  /** Whether the body shows what a person can switch off. */
+  /** True if the body shows text that a person can disable. */
   readonly isPreview: boolean;
-  /** The same without anything that a switch hides, or that varies in length. */
+  /** The same text without parts that a switch hides or that vary in length. */
   readonly generic: { readonly title: string; readonly body: string };
-  /** The tool's input, formatted, in full; null where previews are off or there is none to show. */
+  /** The tool's formatted input, in full; null where previews are disabled or there is none. */
   readonly toolDetails: string | null;
   /** At most 256 bytes. */
   readonly sessionTitle: string;
@@ -119,18 +118,13 @@ const TITLE_OF = {
   user_action_request: 'userActionRequest',
 } as const;
 
-/**
- * The text of an event (specification, Events 3 to 5).
- *
- * @param masksSecrets whether passwords and tokens are masked wherever they stand
- */
+/** @param mask replaces passwords and tokens: `maskSecrets`, or {@link unmasked} */
 export function contentFor(
   event: NotificationEvent,
   switches: ContentSwitches,
   templates: Templates,
-  masksSecrets = true,
+  mask: (text: string) => string,
 ): Content {
-  const mask = masksSecrets ? maskSecrets : asItIs;
   const name = TITLE_OF[event.topic];
   const sessionTitle = mask(cleanLine(event.session.title));
   const title = cleanLine(templates.title[name](sessionTitle));
@@ -158,7 +152,7 @@ export function contentFor(
   };
 }
 
-/** A secret is known by its form, or by the name that it has. */
+/** A secret is recognised by its form or by its name. */
 function maskedValue<Value>(name: string, value: Value, mask: (text: string) => string) {
   if (typeof value !== 'string') {
     return value;
@@ -167,10 +161,10 @@ function maskedValue<Value>(name: string, value: Value, mask: (text: string) => 
   return isNamed && value !== '' ? MASK : mask(value);
 }
 
-const asItIs = (text: string): string => text;
+/** The mask for texts without secrets. */
+export const unmasked = (text: string): string => text;
 
 interface Preview {
-  /** The body; null where it is generic. */
   readonly preview: string | null;
   readonly toolDetails: string | null;
 }
@@ -199,7 +193,7 @@ function previewOf(
   };
 }
 
-/** One supported field of a tool's input: as it is, and with its name. */
+/** One supported field of a tool's input, as a value and with its name. */
 interface Detail {
   readonly text: string;
   readonly line: string;

@@ -12,7 +12,7 @@ export interface Question {
   readonly allowsCustomAnswer: boolean;
 }
 
-/** What a request is about, in the fields a person can judge it by (specification, Events 4). */
+/** The fields of a request that a person needs to judge it (specification, Events 4). */
 export interface RequestDetails {
   readonly command: string | null;
   readonly filePath: string | null;
@@ -25,27 +25,26 @@ export interface RequestDetails {
 }
 
 export interface EventRequest {
-  /** 1 to 128 printable ASCII characters, as are all ids: they travel whole in every payload. */
+  /** 1 to 128 printable ASCII characters, like all ids: every payload contains them in full. */
   readonly requestId: string;
   readonly toolName: string;
   readonly details: RequestDetails;
 }
 
-/** Something in a session that its account is notified of (specification, Events). */
+/** An event in a session, of which its account is notified (specification, Events). */
 export interface NotificationEvent {
-  /** The same for the same event, however often it is sent: deliveries take their ids from it. */
+  /** The same for every attempt to send the event: delivery ids are derived from it. */
   readonly id: string;
   readonly topic: NotificationTopic;
-  /** Unix milliseconds. */
   readonly createdAt: number;
-  /** The server the session belongs to, as `parseServerUrl` returns it. */
+  /** The server of the session, as `parseServerUrl` returns it. */
   readonly serverUrl: string;
   readonly session: { readonly sessionId: string; readonly title: string };
   /** null exactly in ready events. */
   readonly request: EventRequest | null;
-  /** The last message of the turn; only ready events have one. */
+  /** The last message of the turn; null except in ready events. */
   readonly messageText: string | null;
-  /** Sent to webhooks as it is, whatever the preferences say. At most 2 KiB as JSON. */
+  /** Sent to webhooks unchanged, regardless of the preferences. At most 2 KiB as JSON. */
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
 }
 

@@ -10,13 +10,11 @@ import type {
 } from './notification-event.js';
 import { utf8Length } from './text.js';
 
-/** One thing that is wrong with an input, and what would be right. */
 export interface InputProblem {
   readonly path: string;
   readonly message: string;
 }
 
-/** An event that cannot be sent as it stands. Lists everything that is wrong with it. */
 export class InvalidEvent extends Error {
   override readonly name = 'InvalidEvent';
 
@@ -31,16 +29,16 @@ const MAX_METADATA_BYTES = 2048;
 const MAX_TITLE_CHARACTERS = 10_000;
 
 const ID_RULE = 'must be 1 to 128 printable ASCII characters without spaces';
-/** Ids and the server's address travel whole in a push of 4096 bytes: the text needs the rest. */
+/** Ids and the server's address are sent in full in a push of 4096 bytes. */
 const ID = v.pipe(v.string(ID_RULE), v.regex(/^[\x21-\x7e]{1,128}$/, ID_RULE));
 const TEXT = v.nullish(v.string('must be text'), '');
-/** September 2001: what is below it was given in seconds, and would be an event of 1970. */
+/** September 2001. A smaller value was given in seconds, and would be an event of 1970. */
 const EARLIEST_TIME = 1_000_000_000_000;
 const TIME_RULE = 'must be a time in Unix milliseconds (13 digits), not in seconds';
 const URL_RULE = `must be the web address of the server, up to ${MAX_URL_CHARACTERS} characters`;
 const METADATA_RULE = `must be an object of texts, numbers and booleans, up to ${MAX_METADATA_BYTES} bytes`;
 
-/** A field that must be there: a missing one is refused in the words of its own rule. */
+/** A missing field is refused with the message of its own rule. */
 const required = <Schema extends v.GenericSchema>(schema: Schema) =>
   v.optional(v.pipe(v.unknown(), schema), null);
 const fields = <Entries extends v.ObjectEntries>(entries: Entries) =>
@@ -117,7 +115,7 @@ function isMetadata(value: unknown): boolean {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The names under which programs give each field; the first that holds text counts. */
+/** Names that programs use for each field; the first one with text counts. */
 const NAMES = {
   command: ['command', 'cmd'],
   filePath: ['filePath', 'file_path', 'notebook_path', 'path'],
@@ -131,11 +129,7 @@ const NAMES = {
 const MOST_QUESTIONS = 20;
 const MOST_OPTIONS = 50;
 
-/**
- * The supported fields of a tool's input, in whichever spelling; everything else is left out, so
- * that no raw input is ever sent (specification, Events 4). Never fails: what cannot be read is not
- * there.
- */
+/** Drops unknown fields, so that raw input is never sent (specification, Events 4). Never fails. */
 export function readRequestDetails(input: unknown): RequestDetails {
   const fields = recordOf(input);
   const text = (name: keyof typeof NAMES) => textUnder(fields, NAMES[name]);
@@ -151,7 +145,6 @@ export function readRequestDetails(input: unknown): RequestDetails {
   };
 }
 
-/** A command given as a list of arguments. */
 function commandLine(value: unknown): string | null {
   const isList = Array.isArray(value) && value.every((part) => typeof part === 'string');
   return isList && value.length > 0 ? value.join(' ') : null;

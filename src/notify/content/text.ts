@@ -1,22 +1,20 @@
+export const MASK = '[masked]';
+
 const ELLIPSIS = '…';
 let segmenter: Intl.Segmenter | undefined;
 
-/** Counts without encoding, four times as fast; browsers have none. */
+/** Counts bytes without encoding, four times as fast; browsers do not have it. */
 const { Buffer: counter } = globalThis as {
   readonly Buffer?: { byteLength(text: string): number };
 };
 
-/** Bytes of a text as UTF-8. */
 export function utf8Length(text: string): number {
   return counter?.byteLength(text) ?? new TextEncoder().encode(text).length;
 }
 
 /**
- * The longest beginning of `text`, in whole graphemes and with an ellipsis where something is
- * missing, that `fits`. The whole text when that fits; an ellipsis alone when nothing longer does.
- *
- * @param longest UTF-16 units that cannot fit whatever they are: saves looking at a huge text
- * @param fits must hold for every beginning of a text that it holds for
+ * @param longest number of UTF-16 units that can never fit, which avoids scanning a huge text
+ * @param fits must hold for every prefix of a text that it holds for
  */
 export function shortenToFit(
   text: string,
@@ -40,17 +38,15 @@ export function shortenToFit(
   return beginning(text, ends[kept]);
 }
 
-/** The same by bytes of UTF-8 alone. */
 export function shortenToBytes(text: string, maxBytes: number): string {
   return shortenToFit(text, maxBytes, (shorter) => utf8Length(shorter) <= maxBytes);
 }
 
-/** Where the graphemes within the first `longest` units end, beginning with 0. */
 function graphemeEnds(text: string, longest: number): number[] {
   const ends = [0];
-  // Loading its data takes milliseconds that most commands do not need to spend.
+  // Loaded on demand: its data takes milliseconds, which most commands do not need.
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  // The end of a grapheme depends on what follows: the last one may be cut, so it is left out.
+  // The end of a grapheme depends on the following text: the last one may be cut, so it is omitted.
   for (const { index } of segmenter.segment(text.slice(0, longest + 1))) {
     if (index > 0) {
       ends.push(index);
@@ -63,17 +59,14 @@ function beginning(text: string, end = 0): string {
   return `${text.slice(0, end).trimEnd()}${ELLIPSIS}`;
 }
 
-/** Colours of terminals. Other sequences stay, with their start marked: they could hide a command. */
+/** Other sequences of terminals are marked, because they could hide a command. */
 // oxlint-disable-next-line no-control-regex -- these are what it looks for
 const TERMINAL_COLOUR = /\u001b\[[\d;]*m/g;
-/** Characters that hide text or turn its direction, so that a command reads as another one. */
+/** Characters that hide text or change its direction, so that a command reads as another one. */
 const DECEIVING = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 const LINE_ENDS = /\r\n|[\r\v\f\u0085\u2028\u2029]/g;
 
-/**
- * Text as it may be shown on a lock screen: no terminal colours, and a visible mark where a
- * control character, a bidirectional override or half a surrogate pair was. Lines stay lines.
- */
+/** Marks control characters, bidirectional overrides and unpaired surrogates. Lines stay lines. */
 export function cleanText(text: string): string {
   return text
     .replace(TERMINAL_COLOUR, '')
@@ -87,7 +80,6 @@ export function cleanText(text: string): string {
     .replace(/^\n+|\n+$/g, '');
 }
 
-/** The same on one line. */
 export function cleanLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();
 }

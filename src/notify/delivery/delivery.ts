@@ -5,19 +5,19 @@ import type { PushMessage } from '../push/push-message.js';
 import type { WebPushRequest } from '../push/web-push-message.js';
 
 interface DeliveryBase {
-  /** The same whenever the same event is planned for the same target; a webhook's `webhook-id`. */
+  /** The same for each plan of the same event and target; a webhook's `webhook-id`. */
   readonly id: string;
   readonly eventId: string;
   readonly topic: NotificationTopic;
-  /** Of the event. Unix milliseconds, as is `expiresAt`: after that nothing is sent any more. */
+  /** Unix milliseconds. Nothing is sent after `expiresAt`. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Whether it shows what a person can switch off: message text, or what a request is about. */
+  /** True if it shows text that the account can disable: message text or details of a request. */
   readonly isPreview: boolean;
   readonly sessionId?: string;
   /** null in ready events. */
   readonly requestId?: string | null;
-  /** Whether it only replaces what another delivery of the request shows. */
+  /** True if it only replaces the notification of an answered request. */
   readonly resolves?: true;
 }
 
@@ -25,16 +25,16 @@ export interface PushDelivery extends DeliveryBase {
   readonly kind: 'push';
   readonly token: string;
   readonly message: PushMessage;
-  /** What is sent in its place when the push service finds it too large. */
+  /** Replaces a text that the push service refuses as too large. */
   readonly generic?: Content['generic'];
 }
 
-/** To a browser, through the push service of its maker. */
+/** A message to a browser, through the push service of its maker. */
 export interface WebPushDelivery extends DeliveryBase {
   readonly kind: 'web-push';
   readonly token: string;
   readonly message: WebPushRequest;
-  /** The account's own. */
+  /** The account's key. */
   readonly key: WebPushKey;
 }
 
@@ -44,40 +44,40 @@ export interface WebhookDelivery extends DeliveryBase {
   readonly url: string;
   /** The exact text that is sent and signed, as UTF-8. */
   readonly body: string;
-  /** The signing secret, and during a rotation the one before. Empty = unsigned. */
+  /** The current signing secret, and the previous one during a rotation. Empty = unsigned. */
   readonly secrets: readonly string[];
-  /** Whether the answer names the message, which can then be replaced. */
+  /** True if the answer contains a message id, with which the message can be replaced. */
   readonly isReplaceable?: true;
-  /** The message that it replaces: `messageId` of the delivery that made it. */
+  /** The `messageId` of the delivery that it replaces. */
   readonly replaces?: string;
 }
 
-/** One thing to send to one target. Plain JSON that holds secrets: store it for its owner's eyes. */
+/** One message to one target, with secrets: store it so that only its owner can read it. */
 export type Delivery = PushDelivery | WebPushDelivery | WebhookDelivery;
 
-/** Without signing secrets and private keys: they are in the settings, and stay there alone. */
+/** Signing secrets and private keys stay in the settings. */
 export type StoredDelivery =
   PushDelivery | Omit<WebPushDelivery, 'key'> | Omit<WebhookDelivery, 'secrets'>;
 
-/** What the other side asked for beside its answer; the holder of the settings carries it out. */
+/** A request in the receiver's answer, which the owner of the settings carries out. */
 export type DeliveryDirective = 'disable-channel' | 'delete-token';
 
-/** How one try went. */
+/** The result of one attempt. */
 export type AttemptResult =
   | {
       readonly state: 'sent';
-      /** Of the push service: ask for the receipt 15 minutes later. */
+      /** The push service's id of the receipt, which is available 15 minutes later. */
       readonly receiptId?: string;
-      /** Of a chat's message, which `resolve` replaces once the request was answered. */
+      /** The id of a chat message, which `resolve` can replace. */
       readonly messageId?: string;
       readonly directive?: DeliveryDirective;
     }
   | {
       readonly state: 'failed';
       readonly code: string;
-      /** For a person; holds no secret and no token. */
+      /** For a person; contains no secret and no token. */
       readonly detail: string;
-      /** Whether another try may end differently. */
+      /** True if a later attempt may succeed. */
       readonly isTemporary: boolean;
       readonly retryAfterMs?: number;
       readonly directive?: DeliveryDirective;
@@ -85,7 +85,7 @@ export type AttemptResult =
 
 export type FailedAttempt = Extract<AttemptResult, { state: 'failed' }>;
 
-/** A try that another one would repeat. */
+/** A failure that a retry would repeat. */
 export const lastingFailure = (code: string, detail: string): FailedAttempt => ({
   state: 'failed',
   code,
@@ -93,7 +93,7 @@ export const lastingFailure = (code: string, detail: string): FailedAttempt => (
   isTemporary: false,
 });
 
-/** What an outcome is about. `id` is the channel's id or the push token; null = all of that kind. */
+/** `id` is the channel's id or the push token; null = all targets of the kind. */
 export interface Target {
   readonly kind: 'push' | 'webhook';
   readonly id: string | null;
@@ -101,23 +101,23 @@ export interface Target {
 
 export type SuppressionReason = 'push-disabled' | 'topic-off' | 'channel-disabled' | 'expired';
 
-/** The outcome of an event at one target: every target has exactly one. */
+/** The result of an event at one target; every target has exactly one. */
 export type Outcome = { readonly target: Target; readonly deliveryId: string | null } & (
   | ({ readonly attempts: number } & Extract<AttemptResult, { state: 'sent' }>)
   | { readonly state: 'suppressed'; readonly reason: SuppressionReason }
   | ({ readonly attempts: number } & Omit<FailedAttempt, 'isTemporary' | 'retryAfterMs'>)
-  /** No push token is saved, or no channel is set up. */
+  /** No push token is saved, or no channel exists. */
   | { readonly state: 'no-target' }
 );
 
-/** The target of a delivery, as outcomes name it. */
+/** Returns the target of a delivery as outcomes contain it. */
 export function targetOf(delivery: Delivery | StoredDelivery): Target {
   return delivery.kind === 'webhook'
     ? { kind: 'webhook', id: delivery.channelId }
     : { kind: 'push', id: delivery.token };
 }
 
-/** What a result means once no other try follows. */
+/** Returns the outcome after the last attempt. */
 export function outcomeOf(delivery: Delivery, result: AttemptResult, attempts: number): Outcome {
   const { directive } = result;
   const rest = {
@@ -137,4 +137,17 @@ export function outcomeOf(delivery: Delivery, result: AttemptResult, attempts: n
     ...(messageId !== undefined && { messageId }),
     ...rest,
   };
+}
+
+/**
+ * Returns the delivery without its event text, with only the data that routes a tap, for a message
+ * that the push service refused as too large. Returns null where it is generic already.
+ */
+export function genericDelivery(delivery: PushDelivery): PushDelivery | null {
+  const { generic, ...rest } = delivery;
+  if (generic === undefined) {
+    return null;
+  }
+  const message = { ...delivery.message, ...generic, subtitle: undefined };
+  return { ...rest, message, isPreview: false };
 }

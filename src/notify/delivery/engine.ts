@@ -10,46 +10,41 @@ import type {
 } from './delivery.js';
 import type { SentTicket } from '../push/push-results.js';
 
-/** `ExpoSender`, `WebPushSender` and `WebhookSender`, or what does as they do. None may reject. */
+/** The interface of `ExpoSender`, `WebPushSender` and `WebhookSender`. None may reject. */
 export interface Senders {
   readonly push: {
     readonly attempt: (deliveries: readonly PushDelivery[]) => Promise<AttemptResult[]>;
   };
-  /** Without it, browsers are not reached, and that is the outcome of each. */
-  readonly webPush?: {
-    readonly attempt: (delivery: WebPushDelivery) => Promise<AttemptResult>;
-  };
-  readonly webhooks: {
-    readonly attempt: (delivery: WebhookDelivery) => Promise<AttemptResult>;
-  };
+  /** Without it, browsers have the outcome `web-push-unavailable`. */
+  readonly webPush?: { readonly attempt: (delivery: WebPushDelivery) => Promise<AttemptResult> };
+  readonly webhooks: { readonly attempt: (delivery: WebhookDelivery) => Promise<AttemptResult> };
 }
 
 export interface RetrySchedule {
-  /** Waits between one try and the next; as many retries as there are entries. */
+  /** Delays between attempts; the number of entries is the number of retries. */
   readonly delaysMs: readonly number[];
-  /** 0 to 1, for jitter. */
+  /** Returns 0 to 1, for jitter. */
   readonly random: () => number;
 }
 
-/** A delivery in a store, with the tries made so far. */
+/** A stored delivery with the number of its attempts. */
 export interface QueuedDelivery {
   readonly attempts: number;
   readonly delivery: StoredDelivery;
 }
 
-/** The right to try a delivery, for one process. */
+/** The exclusive right of one process to attempt a delivery. */
 export interface DeliveryClaim {
   readonly entry: QueuedDelivery;
 }
 
-/** Why an entry needs no further try. `dropped` = it was given up before it failed for good. */
+/** The reason why an entry has ended. `dropped` = discarded before a final failure. */
 export interface Ending {
   readonly state: 'sent' | 'failed' | 'dropped';
-  /** What happened, for programs; null when it was sent. */
+  /** The code of the failure, for programs; null = sent. */
   readonly code: string | null;
-  /** The same for a person. */
+  /** The reason for a person. */
   readonly detail?: string;
-  /** Of a chat's message that was sent. */
   readonly messageId?: string;
   /** Unix milliseconds. */
   readonly at: number;
@@ -62,87 +57,81 @@ export interface LastError {
   readonly at: number;
 }
 
-/** Deliveries to one target, which are tried apart from those to others. */
-export interface Lane<Item> {
-  /** Whether several go in one request: those through the push service of apps. */
+/** Deliveries to one target, which are attempted independently of other targets. */
+export interface TargetQueue<Item> {
+  /** True if several share a request: those through the push service of apps. */
   readonly isBatched: boolean;
   readonly items: readonly Item[];
 }
 
-/** Where deliveries wait between tries: memory for the library, files for the command line. */
+/** Stores deliveries between attempts: in memory for the library, in files for the command line. */
 export interface DeliveryStore<
   Claim extends DeliveryClaim = DeliveryClaim,
   Item extends { readonly expiresAt: number } = { readonly expiresAt: number },
 > {
   /** Messages in one request to the push service. */
   readonly pushBatchSize: number;
-  /** Called before every round. */
+  /** Called before each round. */
   tidy(): Promise<void>;
-  /** What may be tried now or has expired. */
-  dueLanes(): Promise<readonly Lane<Item>[]>;
-  /** Null when another process has it. */
+  /** Returns the targets with due or expired deliveries. */
+  dueByTarget(): Promise<readonly TargetQueue<Item>[]>;
+  /** Returns null if another process has claimed it. */
   claimDelivery(item: Item): Promise<Claim | null>;
-  /** The delivery needs no further try. */
+  /** Stores the result of a delivery that needs no further attempt. */
   end(claim: Claim, ending: Ending, attempts: number): Promise<void>;
-  /** The delivery is tried again at `dueAt` (Unix milliseconds). */
+  /** Schedules the next attempt at `dueAt` (Unix milliseconds). */
   putBack(claim: Claim, dueAt: number, lastError: LastError): Promise<void>;
-  /** A push was accepted; its receipt can be asked for later. */
+  /** Stores the ticket of an accepted push, whose receipt is requested later. */
   expectReceipt(entry: Claim['entry'], ticket: SentTicket): Promise<void>;
-  /**
-   * Unix milliseconds of the next round; null when nothing waits.
-   *
-   * @param ids of the deliveries that count; without them, all do
-   */
+  /** @param ids of the relevant deliveries; default: all */
   nextRoundAt(ids?: ReadonlySet<string>): Promise<number | null>;
 }
 
 export interface DeliveryEngineOptions<Entry extends QueuedDelivery> {
   readonly sendersFor: (entry: Entry) => Senders;
-  /** Whether the request of a delivery was answered: then it is dropped instead of sent. */
+  /** Returns true if the delivery's request was answered, so that it is dropped. */
   readonly isResolved?: (entry: Entry) => Promise<boolean>;
-  /** The delivery as it is to be sent now, secrets included, or why it cannot be. */
+  /** Returns the delivery with its current secrets, or the reason why it cannot be sent. */
   readonly complete: (entry: Entry) => Delivery | FailedAttempt | Promise<Delivery | FailedAttempt>;
   readonly schedule: RetrySchedule;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Called after every try and for every delivery that is given up. */
+  /** Called after each attempt, and for each dropped delivery. */
   readonly onProgress: (progress: Progress<Entry>) => void | Promise<void>;
 }
 
-/** The state of a delivery after a try. */
 export interface Progress<Entry extends QueuedDelivery = QueuedDelivery> {
   readonly entry: Entry;
-  /** Tries made by now. */
   readonly attempts: number;
-  /** What the other side answered; null when nothing was sent. */
+  /** null = nothing was sent. */
   readonly result: AttemptResult | null;
   readonly state: 'sent' | 'waiting' | 'failed' | 'dropped';
-  /** Unix milliseconds of the next try; null when there is none. */
+  /** Unix milliseconds of the next attempt; null = none. */
   readonly nextAt: number | null;
   readonly code: string | null;
 }
 
 export interface DrainOptions {
-  /** Of the deliveries to wait for; without them, for all. */
+  /** Ids of the deliveries to wait for; undefined = all. */
   readonly ids?: ReadonlySet<string> | undefined;
-  /** Ends the waits between tries; a try under way is finished. */
+  /** Ends the waits between attempts; a running attempt is finished. */
   readonly signal?: AbortSignal | undefined;
   readonly beforeRound?: () => void | Promise<void>;
 }
 
-/** For a sender that stays: seven tries within about 40 minutes, which outlives every ttl but one. */
+/** For a sender that keeps running: seven attempts in about 40 minutes. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   1_000, 5_000, 20_000, 60_000, 300_000, 1_800_000,
 ];
 
-/** What a receiver may ask for at most, so that it cannot put a delivery off for good. */
+/** The longest accepted `Retry-After`, so that a receiver cannot postpone a delivery for ever. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** Up to this share of a wait is added, so that senders which failed together do not retry together. */
+/** The maximum addition to a delay, so that senders do not retry at the same moment. */
 const JITTER = 0.25;
 
-/** Tries at once in one lane whose deliveries go one by one. */
-const LANE_CONCURRENCY = 4;
-/** Failures in a row after which a target is not tried any more in this round. */
+/** Concurrent attempts for one target without batches. */
+const TARGET_CONCURRENCY = 4;
+/** Consecutive failures after which a target is skipped for the rest of the round. */
 const FAILURES_IN_A_ROW = 3;
 const TOO_LATE = 'It no longer matters by the next try, so it is not sent late.';
 const RESOLVED = 'The request was answered.';
@@ -159,14 +148,14 @@ const NO_WEB_PUSH: FailedAttempt = {
   isTemporary: false,
 };
 
-/** Brings the deliveries of a store to their targets, each target apart from the others. */
+/** Sends the deliveries of a store, each target independently of the others. */
 export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresAt: number }> {
   constructor(
     private readonly store: DeliveryStore<Claim, Item>,
     private readonly options: DeliveryEngineOptions<Claim['entry']>,
   ) {}
 
-  /** Waits for what is due and tries it, until nothing waits any more. */
+  /** Waits for due deliveries and attempts them, until nothing waits. */
   async drain({ ids, signal, beforeRound }: DrainOptions = {}): Promise<void> {
     for (;;) {
       const at = await this.store.nextRoundAt(ids);
@@ -178,39 +167,35 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
     }
   }
 
-  /** Tries everything that is due once, and drops what no longer matters. */
+  /** Attempts each due delivery once, and drops expired ones. */
   async round(): Promise<void> {
     await this.store.tidy();
-    const lanes = await this.store.dueLanes();
-    await Promise.all(lanes.map((lane) => this.runLane(lane)));
+    const targets = await this.store.dueByTarget();
+    await Promise.all(targets.map((target) => this.attemptTarget(target)));
   }
 
-  /**
-   * Tries claimed deliveries now, due or not.
-   *
-   * @param complete those that still have their secrets
-   */
-  async tryNow(claims: readonly Claim[], complete?: readonly Delivery[]): Promise<void> {
+  /** @param complete deliveries that still contain their secrets */
+  async attemptNow(claims: readonly Claim[], complete?: readonly Delivery[]): Promise<void> {
     const known = complete && new Map(complete.map((delivery) => [delivery.id, delivery]));
     const pushes = claims.filter(({ entry }) => entry.delivery.kind === 'push');
     const others = claims.filter(({ entry }) => entry.delivery.kind !== 'push');
     const batches = [...this.batchesOf(true, pushes), ...this.batchesOf(false, others)];
-    await Promise.all(batches.map((batch) => this.tryBatch(batch, known)));
+    await Promise.all(batches.map((batch) => this.attemptClaims(batch, known)));
   }
 
-  private async runLane({ isBatched, items }: Lane<Item>): Promise<void> {
+  private async attemptTarget({ isBatched, items }: TargetQueue<Item>): Promise<void> {
     const queue = this.batchesOf(isBatched, items);
     let failures = 0;
     const work = async (): Promise<void> => {
       for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
-        const isHeldUp = failures >= FAILURES_IN_A_ROW;
-        const chosen = isHeldUp ? batch.filter((item) => this.hasExpired(item)) : batch;
+        const isSkipped = failures >= FAILURES_IN_A_ROW;
+        const chosen = isSkipped ? batch.filter((item) => this.hasExpired(item)) : batch;
         const claims = await Promise.all(chosen.map((item) => this.store.claimDelivery(item)));
-        const isStuck = await this.tryBatch(claims.filter((claim) => claim !== null));
-        failures = isStuck === false ? 0 : failures + Number(isStuck ?? 0);
+        const hasFailed = await this.attemptClaims(claims.filter((claim) => claim !== null));
+        failures = hasFailed === false ? 0 : failures + Number(hasFailed ?? 0);
       }
     };
-    await Promise.all(Array.from({ length: isBatched ? 1 : LANE_CONCURRENCY }, work));
+    await Promise.all(Array.from({ length: isBatched ? 1 : TARGET_CONCURRENCY }, work));
   }
 
   private batchesOf<One>(isBatched: boolean, items: readonly One[]): One[][] {
@@ -221,12 +206,8 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
     return expiresAt <= this.options.now();
   }
 
-  /**
-   * Tries one delivery, or messages in one request to the push service of apps, due or not.
-   *
-   * @returns whether nothing arrived and another try may help; null when nothing was sent
-   */
-  async tryBatch(
+  /** @returns true if all failed temporarily; null if nothing was sent */
+  async attemptClaims(
     claims: readonly Claim[],
     known?: ReadonlyMap<string, Delivery>,
   ): Promise<boolean | null> {
@@ -255,7 +236,6 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
     return results.every((one) => one.state === 'failed' && one.isTemporary);
   }
 
-  /** Keeps what a try means: the delivery has ended, or is tried again. */
   async settle(claim: Claim, result: AttemptResult): Promise<void> {
     const { now, schedule, onProgress } = this.options;
     const { entry } = claim;
@@ -297,7 +277,6 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
   }
 }
 
-/** The items in their order, at most `size` in a batch. */
 export function batchesOf<One>(items: readonly One[], size: number): One[][] {
   const batches: One[][] = [];
   for (let at = 0; at < items.length; at += size) {
@@ -317,7 +296,7 @@ async function attemptBatch(
     : [await attemptAlone(first, senders)];
 }
 
-/** One try of a delivery that goes in a request of its own. */
+/** Attempts a delivery that has a request of its own. */
 export function attemptAlone(
   delivery: WebhookDelivery | WebPushDelivery,
   { webPush, webhooks }: Senders,
@@ -329,10 +308,10 @@ export function attemptAlone(
 }
 
 /**
- * When to try again (Unix milliseconds); null = never: it was sent, it will not get better, the
- * tries are used up, or the event no longer matters by then.
+ * Returns the time of the next attempt (Unix milliseconds); null if it was sent, failed for good,
+ * used up its attempts or expires earlier.
  *
- * @param attempts tries made, the one that had this `result` included
+ * @param attempts number of attempts, including that of `result`
  */
 export function nextAttemptAt(
   { expiresAt }: Pick<Delivery, 'expiresAt'>,
@@ -345,12 +324,12 @@ export function nextAttemptAt(
   if (result.state === 'sent' || !result.isTemporary || delayMs === undefined) {
     return null;
   }
-  const askedMs = Math.min(result.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
-  const at = now + Math.ceil(Math.max(delayMs, askedMs) * (1 + JITTER * random()));
+  const retryAfterMs = Math.min(result.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+  const at = now + Math.ceil(Math.max(delayMs, retryAfterMs) * (1 + JITTER * random()));
   return at < expiresAt ? at : null;
 }
 
-/** Whether the time passed in full; false when the signal ended it. */
+/** Returns true if the time passed, false if the signal ended the wait. */
 async function passed(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     await wait(Math.max(0, ms), undefined, signal === undefined ? {} : { signal });

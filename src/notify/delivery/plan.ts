@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
 import { parseServerUrl } from '../../client/api/server-url.js';
-import { arePreviewsBuiltIn } from '../environment.js';
+import { requestPreviewsOfBuild } from '../environment.js';
 import {
   contentFor,
   ENGLISH,
   type Content,
   type ContentSwitches,
   type Templates,
+  unmasked,
 } from '../content/content.js';
+import { maskSecrets } from '../content/mask-secrets.js';
 import {
   lastingFailure,
   type Delivery,
@@ -19,6 +21,7 @@ import {
 } from './delivery.js';
 import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
 import type { Preferences, TopicSwitches, WebhookChannel } from '../preferences.js';
+import type { EventsEntry, SendOptions } from './spool-entry.js';
 import { readWebPushToken } from '../../client/notifications/web-push.js';
 import { isPushToken, pushMessage, type PushAddress } from '../push/push-message.js';
 import { webPushRequest } from '../push/web-push-message.js';
@@ -34,17 +37,17 @@ export interface PlanOptions {
   readonly now: number;
   readonly templates?: Templates;
   /**
-   * Whether this build shows request previews; false = generic bodies for all. Default: off under
-   * `NODE_ENV=production` unless `CLIENT_PUBLIC_REQUEST_PREVIEWS` is `1`, on elsewhere unless it is `0`.
+   * False sends generic bodies to all targets. Default: false in the published packages, unless
+   * `CLIENT_PUBLIC_REQUEST_PREVIEWS` is `1`; true in modules compiled from a checkout, unless it is `0`.
    */
   readonly requestPreviews?: boolean;
-  /** Whether passwords, tokens and keys are masked in every text. Default true. */
+  /** True if passwords, tokens and keys are masked in every text. Default true. */
   readonly maskSecrets?: boolean;
-  /** How long an event matters, by topic. Default: an hour, for a permission half an hour. */
+  /** Lifetime of an event, by topic. Default: an hour, for a permission half an hour. */
   readonly ttlSeconds?: Partial<Readonly<Record<NotificationTopic, number>>>;
 }
 
-/** What to send, and the outcomes of targets to which nothing is sent. */
+/** Deliveries to send, and the outcomes of targets to which nothing is sent. */
 export interface Plan {
   readonly deliveries: readonly Delivery[];
   readonly outcomes: readonly Outcome[];
@@ -58,8 +61,8 @@ const TTL_SECONDS: Readonly<Record<NotificationTopic, number>> = {
 const MAX_SERVER_URL_CHARACTERS = 512;
 
 /**
- * Which targets an event goes to, and with which text (specification, Events 1 to 6). Every token and every
- * channel ends up in exactly one of the two lists.
+ * Plans an event for every token and channel, each in one of the two lists (specification, Events 1
+ * to 6).
  */
 export function planNotification(
   event: NotificationEvent,
@@ -71,12 +74,12 @@ export function planNotification(
   const expiresAt = event.createdAt + ttlSeconds * 1000;
   const contents = new Map<string, Content>();
   const {
-    requestPreviews = arePreviewsBuiltIn(),
-    maskSecrets = true,
+    requestPreviews = requestPreviewsOfBuild().isBuiltIn,
+    maskSecrets: isMasked = true,
     templates = ENGLISH,
     now,
   } = options;
-  const texts = { requestPreviews, maskSecrets, templates, contents };
+  const texts = { requestPreviews, maskSecrets: isMasked, templates, contents };
   const context = { event, ...texts, now, ttlSeconds, expiresAt };
   const entries = [
     ...pushEntries(context, preferences, tokens),
@@ -86,6 +89,22 @@ export function planNotification(
     deliveries: entries.filter((entry) => isDelivery(entry)),
     outcomes: entries.filter((entry): entry is Outcome => !isDelivery(entry)),
   };
+}
+
+export interface PlannedEvent extends Plan {
+  readonly event: NotificationEvent;
+}
+
+/** Plans the events of a spool entry. */
+export function planEvents(
+  { events, ...switches }: Pick<EventsEntry, 'events' | keyof SendOptions>,
+  { preferences, tokens }: CurrentAccount,
+): readonly PlannedEvent[] {
+  const options = { now: Date.now(), ...switches };
+  return events.map((event) => ({
+    event,
+    ...planNotification(event, preferences, tokens, options),
+  }));
 }
 
 interface Context extends Required<Omit<PlanOptions, 'ttlSeconds'>> {
@@ -169,7 +188,7 @@ function webhookEntries(
     const { url, body } = webhookRequest(context.event, content, channel);
     const { id: channelId, secrets, preset } = channel;
     const kind = PRESETS[preset].messageUrl === undefined ? {} : ({ isReplaceable: true } as const);
-    // The spread comes last: an object that is spread first and then added to is slow to make.
+    // The spread comes last, because adding fields to a spread object is slow.
     const sent = { channelId, secrets, url, body, ...kind };
     return { kind: 'webhook', ...sent, ...baseOf(context, target, content) };
   });
@@ -186,14 +205,15 @@ function reasonAgainst(
   return now >= expiresAt ? 'expired' : null;
 }
 
-/** The content for each way the switches can stand: made once, however many channels there are. */
+/** One content per combination of the switches serves all channels. */
 function contentOf(
-  { event, templates, contents, requestPreviews: isBuiltIn, maskSecrets }: Context,
+  { event, templates, contents, requestPreviews: isBuiltIn, maskSecrets: isMasked }: Context,
   { readyIncludeMessageText, requestPreviews }: ContentSwitches,
 ): Content {
   const switches = { readyIncludeMessageText, requestPreviews: isBuiltIn && requestPreviews };
   const key = `${switches.readyIncludeMessageText} ${switches.requestPreviews}`;
-  const content = contents.get(key) ?? contentFor(event, switches, templates, maskSecrets);
+  const content =
+    contents.get(key) ?? contentFor(event, switches, templates, isMasked ? maskSecrets : unmasked);
   contents.set(key, content);
   return content;
 }
@@ -205,10 +225,7 @@ function baseOf({ event, expiresAt }: Context, target: Target, { isPreview }: Co
   return { id, eventId, topic, createdAt, expiresAt, isPreview, ...subject };
 }
 
-/**
- * Without a dot, as Standard Webhooks has it, and the same whenever the event is sent again. Events
- * of two servers may have one id, and their accounts channels of one id.
- */
+/** The same for each attempt, and without a dot, as Standard Webhooks requires. */
 function deliveryId({ id, serverUrl }: NotificationEvent, target: Target): string {
   const subject = JSON.stringify([id, target.kind, target.id, serverUrl]);
   return `msg_${hash('sha256', subject, 'base64url').slice(0, 32)}`;
@@ -236,10 +253,10 @@ const unsendable = (target: Target, code: string, detail: string): Outcome => ({
 });
 
 /**
- * The outcomes where the settings cannot be read: nothing is sent, because the defaults could show
- * what the person chose to hide. The channels are unknown, so that one outcome stands for all.
+ * Unreadable settings send nothing: the defaults could show text that the account has disabled. One
+ * outcome stands for all channels.
  *
- * @param detail for a person; holds no secret
+ * @param detail for a person; contains no secret
  */
 export function outcomesWithoutSettings(
   tokens: readonly Pick<SavedToken, 'token'>[],
@@ -252,16 +269,12 @@ export function outcomesWithoutSettings(
   return targets.map((target) => unsendable(target, 'settings-unreadable', detail));
 }
 
-/** The account's settings as they are now. */
 export interface CurrentAccount {
   readonly preferences: Preferences;
   readonly tokens: readonly SavedToken[];
 }
 
-/**
- * A delivery of an earlier plan as it is to be sent now: with the address and the secrets of today,
- * or not at all, where the person has removed its target or switched off what it shows.
- */
+/** Updates a delivery with the current address and secrets, or fails if its target is gone. */
 export function renewDelivery(
   delivery: StoredDelivery,
   { preferences: { push, webPushKey, channels }, tokens }: CurrentAccount,
@@ -292,11 +305,11 @@ function isWanted(
   switches: ContentSwitches & { readonly topics: TopicSwitches },
 ): boolean {
   const { topics, readyIncludeMessageText, requestPreviews } = switches;
-  const mayTell = topic === 'ready' ? readyIncludeMessageText : requestPreviews;
-  return topics[topic] && (mayTell || !isPreview);
+  const isTextAllowed = topic === 'ready' ? readyIncludeMessageText : requestPreviews;
+  return topics[topic] && (isTextAllowed || !isPreview);
 }
 
-/** Null where the channel is of another kind now, which holds no message to be replaced. */
+/** Returns null if the channel's current preset cannot replace messages. */
 function addressOf({ preset, url, secrets }: WebhookChannel, replaces: string | undefined) {
   const kind = PRESETS[preset];
   if (replaces === undefined) {

@@ -7,17 +7,15 @@ import type { StoredDelivery } from './delivery.js';
 
 type ResolvedText = Templates['resolved'];
 
-/** How long a phone that is switched off may take to learn of it. */
+/** The time within which a phone that is off can still receive it. */
 const TTL_SECONDS = 3600;
 /** The lowest priority of ntfy: no sound, no vibration. */
 const NTFY_LEAST_PRIORITY = 1;
 
 /**
- * What replaces a delivery of a request that was answered, without a sound: under the id that it is
- * shown with. Null where the target cannot replace what it shows: a webhook of most kinds.
+ * Returns null for a target that cannot replace messages, such as most webhooks.
  *
- * @param now Unix milliseconds
- * @param messageId of the outcome, where the target is a chat
+ * @param messageIds of chat messages, by the id of their delivery
  */
 export function resolutionOf<Sent extends StoredDelivery>(
   delivery: Sent,

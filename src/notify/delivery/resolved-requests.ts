@@ -9,25 +9,20 @@ import {
 import type { DeliveryEntry } from './spool-entry.js';
 import { keyOf } from './spool-name.js';
 
-/** Longer than any delivery waits. */
+/** Longer than the lifetime of any delivery. */
 const KEPT_MS = 24 * 3_600_000;
 
-/**
- * The requests of a spool that were answered: also for the processes that have a delivery in hand,
- * or are only about to add one.
- */
+/** The answered requests of a spool, also for processes that already hold a delivery of one. */
 export class ResolvedRequests {
-  /** @param directory of these marks alone; made where it is missing */
   constructor(private readonly directory: string) {}
 
-  /** @param at Unix milliseconds; a request of a later event is another one */
+  /** @param at Unix milliseconds; a later event with the same id is a new request */
   async add(server: string, requestId: string, at: number): Promise<void> {
     await makePrivateDirectory(this.directory);
     await removeOldFiles(this.directory, at - KEPT_MS);
     await writePrivateFile(this.pathOf(server, requestId), JSON.stringify({ at }));
   }
 
-  /** Whether the request of this delivery was answered. */
   async has({ account, delivery }: DeliveryEntry): Promise<boolean> {
     const { requestId = null, createdAt, resolves } = delivery;
     if (requestId === null || resolves === true) {

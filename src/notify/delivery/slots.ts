@@ -1,4 +1,4 @@
-/** Lets at most `size` pieces of work run at once; the others wait in line. */
+/** Runs at most `size` operations at once; further ones wait. */
 export class Slots {
   private readonly line: (() => void)[] = [];
   private free: number;
@@ -7,18 +7,18 @@ export class Slots {
     this.free = size;
   }
 
-  /** The items of which the answer is yes, each asked in a slot of its own. */
+  /** Returns the items that match; each check takes a slot. */
   async filter<Item>(
     items: readonly Item[],
-    isMeant: (item: Item) => Promise<boolean>,
+    predicate: (item: Item) => Promise<boolean>,
   ): Promise<Item[]> {
-    const meant = await Promise.all(items.map((item) => this.run(() => isMeant(item))));
-    return items.filter((_item, index) => meant[index]);
+    const matches = await Promise.all(items.map((item) => this.run(() => predicate(item))));
+    return items.filter((_item, index) => matches[index]);
   }
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.free === 0) {
-      // The slot passes to the next in line directly, so that no later call can take it first.
+      // The slot passes directly to the next operation, so that no later call takes it first.
       await new Promise<void>((enter) => this.line.push(enter));
     } else {
       this.free -= 1;

@@ -1,18 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import * as v from 'valibot';
 import { RECEIPT_LOST_AFTER_MS, type SentTicket } from '../push/push-results.js';
+import type { NotificationEvent } from '../content/notification-event.js';
 import type { Delivery, StoredDelivery } from './delivery.js';
 import type { LastError } from './engine.js';
-import { keyOf, laneOf, type SpoolName } from './spool-name.js';
+import { keyOf, targetKeyOf, type SpoolName } from './spool-name.js';
 
-/** Larger than any delivery becomes that this sender plans. */
+/** More than any delivery that this sender plans. */
 export const LARGEST_ENTRY_BYTES = 64 * 1024;
 
-/** Where the settings of a delivery are read again before another try. */
+/** The account whose current settings apply to a delivery. */
 export interface SpoolAccount {
   /** As `parseServerUrl` returns it. */
   readonly server: string;
   readonly accountId: string;
-  /** A local file with the settings, where the caller named one. */
+  /** A local settings file; null = the account's settings. */
   readonly settingsFile: string | null;
 }
 
@@ -28,11 +31,11 @@ export interface DeliveryEntry extends EntryBase {
   readonly kind: 'delivery';
   readonly delivery: StoredDelivery;
   readonly isSigned: boolean;
-  /** Whether private addresses are refused, by whatever process tries it. */
+  /** True if every process refuses private addresses for it. */
   readonly denyPrivate: boolean;
 }
 
-/** The receipt of a push, asked for 15 minutes after the push was accepted. */
+/** The pending receipt of a push, requested 15 minutes after its acceptance. */
 export interface ReceiptEntry extends EntryBase, SentTicket {
   readonly kind: 'receipt';
   readonly deliveryId: string;
@@ -40,9 +43,39 @@ export interface ReceiptEntry extends EntryBase, SentTicket {
   readonly expiresAt: number;
 }
 
-export type SpoolEntry = DeliveryEntry | ReceiptEntry;
+/** The options with which any process plans and sends the events. */
+export interface SendOptions {
+  readonly requestPreviews: boolean;
+  readonly maskSecrets: boolean;
+  /** True if private addresses are refused. */
+  readonly denyPrivate: boolean;
+}
 
-/** What is written to disk for a delivery before its first try. */
+/** Events that were not planned yet, because their account's settings were not read. */
+export interface EventsEntry extends EntryBase, SendOptions {
+  readonly kind: 'events';
+  readonly events: readonly NotificationEvent[];
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+export type SpoolEntry = DeliveryEntry | ReceiptEntry | EventsEntry;
+
+/** The maximum lifetime of an event. */
+const LONGEST_TTL_MS = 3_600_000;
+
+/** Builds the entry that is written before the server is contacted. */
+export function eventsEntryFor(
+  account: SpoolAccount,
+  events: readonly NotificationEvent[],
+  options: SendOptions,
+): EventsEntry {
+  const newest = events.reduce((at, { createdAt }) => Math.max(at, createdAt), 0);
+  const id = `events-${randomBytes(12).toString('hex')}`;
+  const base = { v: 1, id, account, attempts: 0, lastError: null } as const;
+  return { ...base, kind: 'events', events, ...options, expiresAt: newest + LONGEST_TTL_MS };
+}
+
 export function entryFor(
   delivery: Delivery,
   account: SpoolAccount,
@@ -61,7 +94,6 @@ export function entryFor(
   return { ...base, kind: 'delivery', delivery: stored, isSigned: secrets.length > 0 };
 }
 
-/** What is written to disk when a push was accepted. */
 export function receiptEntryFor(
   { delivery, account }: DeliveryEntry,
   receipt: SentTicket,
@@ -79,45 +111,44 @@ export function receiptEntryFor(
   };
 }
 
-/** The lanes that entries of no single webhook share. */
-export const PUSH_LANE = laneOf('push');
-export const RECEIPT_LANE = laneOf('receipt');
+/** Shared targets of entries without a single webhook. */
+export const PUSH_TARGET = targetKeyOf('push');
+export const RECEIPT_TARGET = targetKeyOf('receipt');
+export const EVENTS_TARGET = targetKeyOf('events');
 
-/** When an entry no longer matters. Unix milliseconds. */
+/** Returns the expiry in Unix milliseconds. */
 export function expiryOf(entry: SpoolEntry): number {
-  return entry.kind === 'receipt' ? entry.expiresAt : entry.delivery.expiresAt;
+  return entry.kind === 'delivery' ? entry.delivery.expiresAt : entry.expiresAt;
 }
 
-/** The name of its file while no process tries it. */
+/** Returns the name of the unclaimed file. */
 export function spoolNameOf(entry: SpoolEntry, dueAt: number): SpoolName {
-  const lane = laneFor(entry);
-  return { key: keyOf(entry.id), lane, dueAt, expiresAt: expiryOf(entry), claim: null };
+  const target = laneFor(entry);
+  return { key: keyOf(entry.id), target, dueAt, expiresAt: expiryOf(entry), claim: null };
 }
 
 function laneFor(entry: SpoolEntry): string {
-  if (entry.kind === 'receipt') {
-    return RECEIPT_LANE;
+  if (entry.kind !== 'delivery') {
+    return entry.kind === 'receipt' ? RECEIPT_TARGET : EVENTS_TARGET;
   }
   const { delivery, account } = entry;
   switch (delivery.kind) {
     case 'push':
-      return PUSH_LANE;
+      return PUSH_TARGET;
     case 'web-push':
-      return laneOf(`web-push ${delivery.token}`);
+      return targetKeyOf(`web-push ${delivery.token}`);
     case 'webhook':
-      return laneOf(`${account.server} ${delivery.channelId}`);
+      return targetKeyOf(`${account.server} ${delivery.channelId}`);
   }
 }
 
 /**
- * An entry as it stands on the disk.
- *
- * @param more facts beside it, which readers of the entry do not see
- * @throws RangeError for an entry of more than 64 KiB
+ * @throws RangeError for a delivery or a receipt of more than 64 KiB; input limits the size of
+ * events
  */
 export function spoolText(entry: SpoolEntry, more: object = {}): string {
   const text = JSON.stringify({ ...entry, ...more });
-  if (Buffer.byteLength(text) > LARGEST_ENTRY_BYTES) {
+  if (entry.kind !== 'events' && Buffer.byteLength(text) > LARGEST_ENTRY_BYTES) {
     throw new RangeError(`A delivery of more than ${LARGEST_ENTRY_BYTES} bytes`);
   }
   return text;
@@ -151,9 +182,50 @@ const ENTRY = v.variant('kind', [
     sentAt: v.number(),
     expiresAt: v.number(),
   }),
+  v.looseObject({
+    ...BASE,
+    kind: v.literal('events'),
+    events: v.array(v.looseObject({ id: v.string(), createdAt: v.number() })),
+    expiresAt: v.number(),
+  }),
 ]);
 
-/** Reads a stored entry; null when it is none, written by a later version or damaged. */
+/** Returns null for an entry of a later version or a damaged one. */
 export function readSpoolEntry(value: unknown): SpoolEntry | null {
   return v.is(ENTRY, value) ? (value as unknown as SpoolEntry) : null;
+}
+
+export const SPOOL_LIMITS = { maxWaiting: 5_000, maxBytes: 64 * 1024 * 1024, maxHistory: 3_000 };
+
+export type SpoolLimits = Readonly<typeof SPOOL_LIMITS>;
+
+/** Returns the number of files to remove, from the first on, so that the `added` entries fit. */
+export async function excessOf(
+  paths: readonly string[],
+  added: readonly object[],
+  { maxWaiting, maxBytes }: SpoolLimits,
+): Promise<number> {
+  const tooMany = Math.max(0, paths.length + added.length - maxWaiting);
+  if ((paths.length + added.length) * LARGEST_ENTRY_BYTES <= maxBytes) {
+    return tooMany;
+  }
+  const sizes = await Promise.all(paths.map(sizeOf));
+  const sizesAdded = added.map((entry) => Buffer.byteLength(JSON.stringify(entry)));
+  let bytes = [...sizes, ...sizesAdded].reduce((sum, size) => sum + size, 0);
+  let files = 0;
+  for (const size of sizes) {
+    if (bytes <= maxBytes) {
+      break;
+    }
+    bytes -= size;
+    files += 1;
+  }
+  return Math.max(tooMany, files);
+}
+
+function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }

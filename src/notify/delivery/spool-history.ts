@@ -19,7 +19,7 @@ export interface EndedEntry {
 }
 
 const NAME = /^(?<at>\d{1,16})\.(?<key>[\da-f]{32})\.json$/;
-/** Far below what a process may have open. */
+/** Far below the limit of open files. */
 const FILES_AT_ONCE = 64;
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
@@ -29,7 +29,7 @@ interface HistoryName {
   readonly at: number;
 }
 
-/** The ended entries of a spool, so that the operator can look up their outcome. */
+/** The ended entries of a spool, for the operator. */
 export class SpoolHistory {
   private readonly slots = new Slots(FILES_AT_ONCE);
 
@@ -38,19 +38,19 @@ export class SpoolHistory {
     private readonly limit: number,
   ) {}
 
-  /** Keeps an ended entry. To lose it in a power cut would lose no delivery. */
-  async keep(entry: SpoolEntry, ending: Ending): Promise<void> {
+  /** Not synced: a power failure may lose the record, but no delivery. */
+  async add(entry: SpoolEntry, ending: Ending): Promise<void> {
     await makePrivateDirectory(this.directory);
     const name = `${ending.at}.${keyOf(entry.id)}.json`;
     await writePrivateFile(join(this.directory, name), JSON.stringify({ entry, ending }), false);
   }
 
-  /** Forgets the oldest where there are too many, and all of more than a week ago. */
+  /** Removes entries above the limit, and those older than a week. */
   async tidy(now: number): Promise<void> {
     const names = await this.names();
     const surplus = names.length - this.limit;
     const old = names.filter(({ at }, index) => index < surplus || at < now - KEPT_MS);
-    await Promise.all(old.map(({ file }) => this.remove(file)));
+    await Promise.all(old.map(({ file }) => this.removeFile(file)));
     await removeAbandonedFiles(this.directory, now);
   }
 
@@ -65,20 +65,19 @@ export class SpoolHistory {
     return found.sort((one, other) => one.at - other.at);
   }
 
-  /** Newest first; damaged files are left out. */
+  /** Newest first, without damaged files. */
   async entries(): Promise<readonly EndedEntry[]> {
     return (await this.readAll(await this.names())).reverse();
   }
 
-  /** Of these ids, those that ended and are still kept. */
   async endingsOf(ids: readonly string[]): Promise<readonly EndedEntry[]> {
     const keys = new Set(ids.map(keyOf));
     return this.readAll((await this.names()).filter(({ key }) => keys.has(key)));
   }
 
-  async forget(id: string): Promise<void> {
+  async remove(id: string): Promise<void> {
     const gone = (await this.names()).filter(({ key }) => key === keyOf(id));
-    await Promise.all(gone.map(({ file }) => this.remove(file)));
+    await Promise.all(gone.map(({ file }) => this.removeFile(file)));
   }
 
   private async readAll(names: readonly HistoryName[]): Promise<EndedEntry[]> {
@@ -86,7 +85,7 @@ export class SpoolHistory {
     return (await Promise.all(read)).filter((ended) => ended !== null);
   }
 
-  private remove(file: string): Promise<void> {
+  private removeFile(file: string): Promise<void> {
     return rm(join(this.directory, file), { force: true });
   }
 

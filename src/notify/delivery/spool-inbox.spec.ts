@@ -37,7 +37,7 @@ const entry = (id: string) => {
 const idsOf = async (spool: Spool) => (await spool.entries()).map(({ entry: { id } }) => id);
 
 describe(SpoolInbox.name, () => {
-  it('takes an id once of many that add it at the same moment', async () => {
+  it('accepts an id once when many add it simultaneously', async () => {
     const spools = Array.from({ length: 50 }, () => open());
     const added = await Promise.all(spools.map((spool) => spool.add([entry('one'), entry('one')])));
     expect(added.flatMap(({ claims }) => claims)).toHaveLength(1);
@@ -45,7 +45,7 @@ describe(SpoolInbox.name, () => {
     expect(await idsOf(open())).toEqual(['one']);
   });
 
-  it('goes on with what a process was adding when it was killed, and leaves it to one that lives', async () => {
+  it('finishes the addition of a killed process, and leaves that of a running one', async () => {
     const spool = open();
     await spool.add([entry('one')]);
     const queue = join(directory, 'queue');

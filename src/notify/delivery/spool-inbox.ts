@@ -13,40 +13,43 @@ import { formatSpoolName, hasEnded, keyOf } from './spool-name.js';
 
 const NAME = /^[\da-f]{32}\.new$/;
 
-/**
- * What is being added to a queue, in files that are named by the key of their id alone: of several
- * processes that add one id at the same moment, one succeeds. An entry is on the disk from here on.
- */
+/** New entries in files named by their id, so that one of several processes can add an id. */
 export class SpoolInbox {
   constructor(
     private readonly queue: string,
     private readonly owner: string,
   ) {}
 
-  /** False where the id is being added already. @throws RangeError for an entry over 64 KiB */
-  enter(entry: SpoolEntry): Promise<boolean> {
+  /** Returns false if the id is being added already. @throws RangeError for an entry over 64 KiB */
+  add(entry: SpoolEntry): Promise<boolean> {
     return createPrivateFile(this.path(fileOf(entry)), spoolText(entry, { addedBy: this.owner }));
   }
 
-  /** Gives an entry its place in the queue; false where another process has done so. */
-  admit({ entry, name }: { readonly entry: SpoolEntry; readonly name: string }): Promise<boolean> {
+  /** Moves an entry to its place in the queue. Returns false if another process has done so. */
+  moveToQueue({
+    entry,
+    name,
+  }: {
+    readonly entry: SpoolEntry;
+    readonly name: string;
+  }): Promise<boolean> {
     return renameIfExists(this.path(fileOf(entry)), this.path(name));
   }
 
-  /** Takes back what the spool turned out to have. */
-  async withdraw(entries: readonly SpoolEntry[]): Promise<void> {
+  /** Removes entries that turned out to be in the spool already. */
+  async remove(entries: readonly SpoolEntry[]): Promise<void> {
     await Promise.all(entries.map((entry) => rm(this.path(fileOf(entry)), { force: true })));
   }
 
-  /** Admits, as due, what a process left here that ended, or that has not moved since `before`. */
-  async adopt(now: number, before: number): Promise<void> {
+  /** Moves entries of ended processes into the queue, and those unchanged since `before`. */
+  async recover(now: number, before: number): Promise<void> {
     const left = (await namesIn(this.queue)).filter((name) => NAME.test(name));
     for (const file of left) {
       const value = await readJsonIfExists(this.path(file));
       const owner = isRecord(value) ? String(value['addedBy']) : '';
       const entry = readSpoolEntry(value);
       if (entry !== null && (hasEnded(owner) || (await changedAt(this.path(file))) < before)) {
-        await this.admit({ entry, name: formatSpoolName(spoolNameOf(entry, now)) });
+        await this.moveToQueue({ entry, name: formatSpoolName(spoolNameOf(entry, now)) });
       }
     }
   }

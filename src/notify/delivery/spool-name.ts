@@ -2,16 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { isRecord } from '../../client/is-record.js';
 
-/**
- * What is known of a waiting entry from the name of its file alone, so that what is due is found
- * without reading anything and a claim is one rename: of several processes that rename the same
- * name, one succeeds.
- */
+/** These facts are in the file's name, so that a claim is one rename, which one process wins. */
 export interface SpoolName {
-  /** Of the entry's id: the same id is always the same key. */
+  /** Derived from the entry's id. */
   readonly key: string;
-  /** Entries of one lane go to one target: a target that is stuck holds up its own lane only. */
-  readonly lane: string;
+  /** Derived from the target, so that a failing target delays no other. */
+  readonly target: string;
   /** Unix milliseconds, as is `expiresAt`. */
   readonly dueAt: number;
   readonly expiresAt: number;
@@ -20,55 +16,50 @@ export interface SpoolName {
 
 export interface SpoolClaim {
   readonly owner: string;
-  /** Unix milliseconds: from then on the claim counts for nothing. */
+  /** Unix milliseconds at which the claim ends. */
   readonly leaseUntil: number;
 }
 
 const KEY_LENGTH = 32;
-const LANE_LENGTH = 12;
+const TARGET_LENGTH = 12;
 const NAME =
-  /^(?<key>[\da-f]{32})\.(?<lane>[\da-f]{12})\.(?<due>\d{1,16})\.(?<expires>\d{1,16})(?:\.(?<owner>[\da-z-]{1,80})\.(?<lease>\d{1,16}))?\.json$/;
+  /^(?<key>[\da-f]{32})\.(?<target>[\da-f]{12})\.(?<due>\d{1,16})\.(?<expires>\d{1,16})(?:\.(?<owner>[\da-z-]{1,80})\.(?<lease>\d{1,16}))?\.json$/;
 
-/** The part of a file's name that stands for an id. */
 export function keyOf(id: string): string {
   return digest(id, KEY_LENGTH);
 }
 
-/** The part of a file's name that stands for a target. */
-export function laneOf(target: string): string {
-  return digest(target, LANE_LENGTH);
+export function targetKeyOf(target: string): string {
+  return digest(target, TARGET_LENGTH);
 }
 
-export function formatSpoolName({ key, lane, dueAt, expiresAt, claim }: SpoolName): string {
+export function formatSpoolName({ key, target, dueAt, expiresAt, claim }: SpoolName): string {
   const times = `${Math.max(0, Math.floor(dueAt))}.${Math.max(0, Math.floor(expiresAt))}`;
   const claimed = claim === null ? '' : `.${claim.owner}.${claim.leaseUntil}`;
-  return `${key}.${lane}.${times}${claimed}.json`;
+  return `${key}.${target}.${times}${claimed}.json`;
 }
 
-/** Reads a name; null when it is none of the spool's. */
+/** Returns null for a name of another form. */
 export function parseSpoolName(text: string): SpoolName | null {
   const found = NAME.exec(text)?.groups;
   if (found === undefined) {
     return null;
   }
-  const { key = '', lane = '', due, expires, owner, lease } = found;
+  const { key = '', target = '', due, expires, owner, lease } = found;
   const claim = owner === undefined ? null : { owner, leaseUntil: Number(lease) };
-  return { key, lane, dueAt: Number(due), expiresAt: Number(expires), claim };
+  return { key, target, dueAt: Number(due), expiresAt: Number(expires), claim };
 }
 
 function digest(text: string, length: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length);
 }
 
-/** Names a process in claims: its machine, its id there, and which life of that id it is. */
+/** Ids of processes are reused, so that the name contains a random part. */
 export function ownerOfThisProcess(): string {
   return `${machine()}-${process.pid}-${LIFE}`;
 }
 
-/**
- * Whether the process that made a claim has certainly ended. A process of another machine, or of
- * another container on the same directory, cannot be asked after: its lease has to run out.
- */
+/** A process of another machine or container cannot be tested: its lease has to expire. */
 export function hasEnded(owner: string): boolean {
   const [where, id, life] = owner.split('-');
   const pid = Number(id);

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readEvent } from '../content/read-event.js';
 import type { Delivery } from './delivery.js';
-import { entryFor, type SpoolAccount } from './spool-entry.js';
+import { entryFor, eventsEntryFor, type SpoolAccount } from './spool-entry.js';
 import { formatSpoolName, hasEnded, ownerOfThisProcess, parseSpoolName } from './spool-name.js';
-import { LEASE_MS, Spool, spoolDirectory, type Claim } from './spool.js';
+import { LEASE_MS, Spool, spoolDirectory, type Claim, type SpooledEvents } from './spool.js';
 
 const ACCOUNT: SpoolAccount = { server: 'https://s.test', accountId: 'a', settingsFile: null };
 const SECRET = 'a-signing-secret-of-a-channel';
@@ -45,7 +46,7 @@ const addOne = async (spool: Spool, id: string): Promise<Claim> => {
 const idsOf = async (spool: Spool) => (await spool.entries()).map(({ entry: { id } }) => id).sort();
 
 describe(Spool.name, () => {
-  it('keeps what was added, without its signing secret, where only its owner can read it', async () => {
+  it('stores entries without their signing secret, readable only by their owner', async () => {
     await addOne(open(), 'one');
     const queue = join(directory, 'queue');
     const [file = ''] = readdirSync(queue);
@@ -57,7 +58,7 @@ describe(Spool.name, () => {
     expect(JSON.parse(text)).toMatchObject({ id: 'one', isSigned: true });
   });
 
-  it('takes an id once, while it waits and after it ended', async () => {
+  it('accepts an id once, while it waits and after it ended', async () => {
     const spool = open();
     const claim = await addOne(spool, 'one');
     expect(await spool.add([entry('one')])).toMatchObject({ claims: [], known: ['one'] });
@@ -65,7 +66,7 @@ describe(Spool.name, () => {
     expect(await open().add([entry('one')])).toMatchObject({ claims: [], known: ['one'] });
   });
 
-  it('gives an entry to one of many that want it at the same moment', async () => {
+  it('assigns an entry to one of many simultaneous claimers', async () => {
     const claim = await addOne(open(), 'one');
     await open().putBack(claim, now, null);
     const spools = Array.from({ length: 20 }, () => open());
@@ -86,7 +87,7 @@ describe(Spool.name, () => {
     expect(name && (await open().claim(name))?.entry.id).toBe('one');
   });
 
-  it('lets go at once of what a process that ended had claimed', async () => {
+  it('releases the claims of a process that ended at once', async () => {
     await addOne(open(), 'one');
     const queue = join(directory, 'queue');
     const [file = ''] = readdirSync(queue);
@@ -97,7 +98,7 @@ describe(Spool.name, () => {
     expect(await open().due()).toHaveLength(1);
   });
 
-  it('lets what another process did in the meantime count, after a sleep beyond the lease', async () => {
+  it('applies the changes of another process after a sleep beyond the lease', async () => {
     const slept = open();
     const claim = await addOne(slept, 'one');
     now += LEASE_MS;
@@ -111,7 +112,7 @@ describe(Spool.name, () => {
     expect((await awake.history.entries()).map(({ ending }) => ending.state)).toEqual(['sent']);
   });
 
-  it('holds an entry back until it is due, and counts its tries', async () => {
+  it('delays an entry until it is due, and counts its attempts', async () => {
     const spool = open();
     const lastError = { code: 'status-500', detail: 'broken', at: now };
     await spool.putBack(await addOne(spool, 'one'), now + 5_000, lastError);
@@ -122,7 +123,7 @@ describe(Spool.name, () => {
     expect(claim?.entry).toMatchObject({ attempts: 1, lastError });
   });
 
-  it('drops what expires first when the spool is full, and reports it', async () => {
+  it('drops the entries that expire first when the spool is full, and reports it', async () => {
     const spool = open({ maxWaiting: 2 });
     for (const [id, expiresAt] of [
       ['late', now + 9_000],
@@ -136,7 +137,7 @@ describe(Spool.name, () => {
     expect(ended).toMatchObject({ entry: { id: 'soon' }, ending: { code: 'spool-full' } });
   });
 
-  it('keeps within its bytes, and refuses what is too large for any spool', async () => {
+  it('stays within its size, and refuses an entry that is too large', async () => {
     const spool = open({ maxBytes: 200_000 });
     for (let index = 0; index < 6; index += 1) {
       await spool.add([entry(`${index}`, now + 1_000 * (index + 1), 'x'.repeat(50_000))], now);
@@ -153,7 +154,7 @@ describe(Spool.name, () => {
     );
   });
 
-  it('keeps the newest of what ended', async () => {
+  it('keeps the newest ended entries', async () => {
     const spool = open({ maxHistory: 2 });
     for (const id of ['one', 'two', 'three']) {
       now += 1;
@@ -166,13 +167,13 @@ describe(Spool.name, () => {
     ]);
   });
 
-  it('puts damaged files aside and goes on with the rest', async () => {
+  it('moves damaged files aside and continues with the rest', async () => {
     const spool = open();
     await spool.putBack(await addOne(spool, 'good'), now, null);
     const names = ['{ "v": 1,', '[]', '{"v":1,"id":"x","attempts":0,"kind":"delivery"}'];
     names.forEach((text, index) => {
       const key = String(index).padStart(32, '0');
-      const name = { key, lane: '0'.repeat(12), dueAt: 0, expiresAt: now + 1, claim: null };
+      const name = { key, target: '0'.repeat(12), dueAt: 0, expiresAt: now + 1, claim: null };
       writeFileSync(join(directory, 'queue', formatSpoolName(name)), text);
     });
     const due = await spool.due();
@@ -195,10 +196,91 @@ describe(Spool.name, () => {
   });
 });
 
+describe('Events in a spool', () => {
+  const options = { requestPreviews: true, maskSecrets: true, denyPrivate: true };
+  const event = (id: string) =>
+    readEvent({ id, topic: 'ready', serverUrl: ACCOUNT.server, session: { sessionId: 's' } }, now);
+  const deliveryOf = (id: string): Delivery => {
+    const base = { id, eventId: 'e', topic: 'ready', createdAt: now, isPreview: false } as const;
+    const target = { kind: 'webhook', channelId: 'c', url: 'https://hook.test' } as const;
+    return { ...base, ...target, body: '{}', expiresAt: now + 60_000, secrets: [SECRET] };
+  };
+  const keep = (spool: Spool, isClaimed: boolean) =>
+    spool.addEvents(eventsEntryFor(ACCOUNT, [event('e1')], options), isClaimed);
+  const claimsOf = async (spool: Spool, isDueOnly = false): Promise<SpooledEvents[]> => {
+    const claims: SpooledEvents[] = [];
+    for await (const claim of spool.claimEvents(isDueOnly)) {
+      claims.push(claim);
+    }
+    return claims;
+  };
+
+  it('lets exactly one of 50 simultaneous callers claim the events', async () => {
+    await keep(open(), false);
+    const claims = await Promise.all(Array.from({ length: 50 }, () => claimsOf(open())));
+    expect(claims.flat()).toHaveLength(1);
+    expect(claims.flat()[0]?.entry.events).toMatchObject([{ id: 'e1' }]);
+  });
+
+  it('keeps claims of a live process, and takes them over once it was killed', async () => {
+    const { name } = await keep(open(), true);
+    expect(await claimsOf(open())).toEqual([]);
+    const dead = spawnSync(process.execPath, ['-e', '']).pid;
+    const left = name.replace(`-${process.pid}-`, `-${dead}-`);
+    renameSync(join(directory, 'queue', name), join(directory, 'queue', left));
+    expect(await claimsOf(open())).toHaveLength(1);
+  });
+
+  it('replaces events by their deliveries, once even if the process is killed between the two steps', async () => {
+    const spool = open();
+    const kept = await keep(spool, false);
+    const text = await readFile(join(directory, 'queue', kept.name), 'utf8');
+    const [first] = await claimsOf(spool);
+    await spool.replace(first as SpooledEvents, [deliveryOf('one')]);
+    expect(await idsOf(spool)).toEqual(['one']);
+    // A kill before the removal of the events leaves both.
+    writeFileSync(join(directory, 'queue', kept.name), text);
+    const [again] = await claimsOf(spool);
+    const added = await spool.replace(again as SpooledEvents, [deliveryOf('one')]);
+    expect(added).toMatchObject({ claims: [], known: ['one'] });
+    expect(await idsOf(spool)).toEqual(['one']);
+    const [stored] = await spool.entries();
+    expect(stored?.entry).toMatchObject({ denyPrivate: true, account: ACCOUNT });
+  });
+
+  it('waits for the time of events that were put back, and stays busy until then', async () => {
+    const spool = open();
+    const claim = await keep(spool, true);
+    await spool.putBack(claim, now + 1_000, { code: 'server-unreachable', detail: '', at: now });
+    expect(await claimsOf(spool, true)).toEqual([]);
+    expect(await spool.nextRoundAt()).toBe(now + 1_000);
+    expect(await spool.dueByTarget()).toEqual([]);
+    now += 1_000;
+    expect(await claimsOf(spool, true)).toMatchObject([{ entry: { attempts: 1 } }]);
+  });
+
+  it('removes expired events', async () => {
+    const spool = open();
+    await keep(spool, false);
+    now += 3_600_000;
+    expect(await claimsOf(spool)).toEqual([]);
+    expect(await spool.entries()).toEqual([]);
+    expect(await spool.nextRoundAt()).toBeNull();
+  });
+
+  it('keeps the events when deliveries need their space', async () => {
+    const spool = open({ maxWaiting: 1 });
+    await keep(spool, false);
+    await spool.add([entry('one')], now);
+    expect((await spool.add([entry('two')], now)).displaced).toEqual(['one']);
+    expect(await claimsOf(spool)).toHaveLength(1);
+  });
+});
+
 describe(parseSpoolName.name, () => {
-  it('reads what was written, and nothing else', () => {
+  it('reads written names, and nothing else', () => {
     const claim = { owner: ownerOfThisProcess(), leaseUntil: 7 };
-    const name = { key: 'a'.repeat(32), lane: 'b'.repeat(12), dueAt: 1, expiresAt: 2, claim };
+    const name = { key: 'a'.repeat(32), target: 'b'.repeat(12), dueAt: 1, expiresAt: 2, claim };
     expect(parseSpoolName(formatSpoolName(name))).toEqual(name);
     expect(parseSpoolName(formatSpoolName({ ...name, claim: null }))).toEqual({
       ...name,
@@ -214,7 +296,7 @@ describe(parseSpoolName.name, () => {
 });
 
 describe(hasEnded.name, () => {
-  it('says so of this machine only, and never of a process that runs', () => {
+  it('returns true for this machine only, and never for a process that runs', () => {
     expect(hasEnded(ownerOfThisProcess())).toBe(false);
     expect(hasEnded(`elsewhere-${process.pid}-00`)).toBe(false);
     expect(hasEnded(ownerOfThisProcess().replace(/-\w+$/, '-earlier'))).toBe(true);

@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   changedAt,
@@ -13,20 +13,25 @@ import {
   writePrivateFile,
 } from '../../common/private-files.js';
 import { RECEIPT_AFTER_MS, type SentTicket } from '../push/push-results.js';
-import { type DeliveryStore, type Ending, type Lane, type LastError } from './engine.js';
+import type { Delivery } from './delivery.js';
+import { type DeliveryStore, type Ending, type TargetQueue, type LastError } from './engine.js';
 import { Slots } from './slots.js';
 import { SpoolInbox } from './spool-inbox.js';
+import { excessOf, SPOOL_LIMITS, type SpoolLimits } from './spool-entry.js';
 import {
-  LARGEST_ENTRY_BYTES,
-  PUSH_LANE,
+  entryFor,
+  EVENTS_TARGET,
+  PUSH_TARGET,
   readSpoolEntry,
-  RECEIPT_LANE,
+  RECEIPT_TARGET,
   receiptEntryFor,
   spoolNameOf,
   spoolText,
   type DeliveryEntry,
+  type EventsEntry,
   type SpoolEntry,
 } from './spool-entry.js';
+import { ResolvedRequests } from './resolved-requests.js';
 import { SpoolHistory } from './spool-history.js';
 import {
   formatSpoolName,
@@ -37,64 +42,56 @@ import {
   type SpoolName,
 } from './spool-name.js';
 
-const SPOOL_LIMITS = {
-  /** Entries that wait. */
-  maxWaiting: 5_000,
-  /** Of entries that wait. */
-  maxBytes: 64 * 1024 * 1024,
-  /** Ended entries that are kept to be looked at. */
-  maxHistory: 3_000,
-};
-
-export type SpoolLimits = Readonly<typeof SPOOL_LIMITS>;
-
 export interface SpoolOptions {
-  /** Of the spool alone; made where it is missing. */
+  /** The directory of the spool, created on demand. */
   readonly directory: string;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly limits?: Partial<SpoolLimits>;
 }
 
-/** The right to try an entry, for a minute and for one process. */
+/** The exclusive right of one process to attempt an entry, for a minute. */
 export interface Claim<Entry extends SpoolEntry = SpoolEntry> {
   readonly entry: Entry;
   readonly name: string;
 }
 
 export type SpooledDelivery = Claim<DeliveryEntry>;
+export type SpooledEvents = Claim<EventsEntry>;
 
 export interface Added {
-  /** Claimed for this process: to be tried now. */
+  /** Claimed by this process for an immediate attempt. */
   readonly claims: readonly SpooledDelivery[];
-  /** Ids that the spool had already, waiting or ended. */
+  /** Ids that were already in the spool, waiting or ended. */
   readonly known: readonly string[];
-  /** Ids of entries that had to go, so that there is space. */
+  /** Ids of entries that were removed to make room. */
   readonly displaced: readonly string[];
 }
 
-/** How long a claim counts when its process neither ends it nor dies; far longer than any try. */
+const NOTHING_ADDED: Added = { claims: [], known: [], displaced: [] };
+
+/** Lifetime of a claim without an end or a living process; far longer than any attempt. */
 export const LEASE_MS = 60_000;
-/** Far below what a process may have open. */
+/** Far below the limit of open files. */
 const FILES_AT_ONCE = 64;
-/** The push service takes so many messages in one request. */
+/** Limit of the push service for one request. */
 const PUSH_BATCH = 100;
-/** Other processes may add and send at any time: so often a process that waits looks again. */
+/** Bounds of the polling interval, because other processes may change the spool at any time. */
 const SHORTEST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
 
-/** This user's spool. */
 export function spoolDirectory(environment: Readonly<Record<string, string | undefined>>): string {
   return join(userDirectory('state', environment), 'spool');
 }
 
 /**
- * Deliveries on disk, from before their first try until they ended: nothing that was added is lost
- * when a process is killed, and every id is tried at least once. One file an entry; several
- * processes may work on one directory at once.
+ * Stores events until their deliveries replace them, and deliveries until they end: a killed
+ * process loses nothing, and every id is attempted at least once
+ * (docs/adr/0015-one-spool-of-files.md).
  */
 export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
   readonly history: SpoolHistory;
+  readonly resolved: ResolvedRequests;
   readonly pushBatchSize = PUSH_BATCH;
   private readonly queue: string;
   private readonly limits: SpoolLimits;
@@ -107,53 +104,73 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     this.limits = { ...SPOOL_LIMITS, ...options.limits };
     this.queue = join(options.directory, 'queue');
     this.inbox = new SpoolInbox(this.queue, this.owner);
+    this.resolved = new ResolvedRequests(join(options.directory, 'resolved'));
     this.history = new SpoolHistory(join(options.directory, 'ended'), this.limits.maxHistory);
   }
 
-  /**
-   * Writes entries and claims them. Resolves when they are on the disk.
-   *
-   * @throws RangeError for an entry of more than 64 KiB
-   */
+  /** Resolves when the events are on disk, claimed by this process or unclaimed. */
+  async addEvents(entry: EventsEntry, isClaimed: boolean): Promise<SpooledEvents> {
+    await this.prepare();
+    return this.write(entry, this.options.now(), isClaimed);
+  }
+
+  /** Adds the deliveries before it removes their events. */
+  async replace(
+    claim: SpooledEvents,
+    deliveries: readonly Delivery[],
+    dueAt?: number,
+  ): Promise<Added> {
+    const { account, denyPrivate } = claim.entry;
+    const entries = deliveries.map((delivery) => entryFor(delivery, account, denyPrivate));
+    const added = entries.length === 0 ? NOTHING_ADDED : await this.add(entries, dueAt);
+    await this.discard(claim);
+    return added;
+  }
+
+  /** Removes an entry without a history record. */
+  discard({ name }: Claim): Promise<void> {
+    return rm(this.path(name), { force: true });
+  }
+
+  /** @throws RangeError for an entry of more than 64 KiB */
   async add(entries: readonly DeliveryEntry[], dueAt?: number): Promise<Added> {
     await this.tidy();
     const unseen = await this.unknownOf(entries);
     const displaced = await this.makeRoom(unseen);
-    const entered = await this.slots.filter(unseen, (entry) => this.inbox.enter(entry));
-    // In the meantime another process may have added one, and even sent it.
-    const fresh = await this.unknownOf(entered);
-    await this.inbox.withdraw(entered.filter((entry) => !fresh.includes(entry)));
+    const accepted = await this.slots.filter(unseen, (entry) => this.inbox.add(entry));
+    // Another process may have added, and even sent, one in the meantime.
+    const fresh = await this.unknownOf(accepted);
+    await this.inbox.remove(accepted.filter((entry) => !fresh.includes(entry)));
     const isClaimed = dueAt === undefined;
     const claims = fresh.map((entry) => this.place(entry, dueAt ?? this.options.now(), isClaimed));
-    const admitted = await this.slots.filter(claims, (claim) => this.inbox.admit(claim));
+    const moved = await this.slots.filter(claims, (claim) => this.inbox.moveToQueue(claim));
     await syncDirectory(this.queue);
-    const added = new Set(admitted.map(({ entry }) => entry));
+    const added = new Set(moved.map(({ entry }) => entry));
     const known = entries.filter((entry) => !added.has(entry)).map(({ id }) => id);
-    return { claims: isClaimed ? admitted : [], known, displaced };
+    return { claims: isClaimed ? moved : [], known, displaced };
   }
 
-  /** Keeps the question for a receipt until the push service can answer it. */
   async expectReceipt(entry: DeliveryEntry, ticket: SentTicket): Promise<void> {
     const receipt = receiptEntryFor(entry, ticket);
     await this.write(receipt, ticket.sentAt + RECEIPT_AFTER_MS, false).catch(unlessUnusable);
   }
 
-  /** Makes the directories where they are missing, and removes what is too old to be of use. */
+  /** Creates missing directories and removes outdated files. */
   async tidy(): Promise<void> {
     const now = this.options.now();
     await this.prepare();
     await removeAbandonedFiles(this.queue, now);
-    await this.inbox.adopt(now, Date.now() - LEASE_MS);
+    await this.inbox.recover(now, Date.now() - LEASE_MS);
     await this.history.tidy(now);
   }
 
-  /** What waits, as its files are named. Claims of processes that ended count for nothing. */
+  /** Names of the waiting entries, including those that ended processes had claimed. */
   async waiting(): Promise<readonly SpoolName[]> {
     const names = (await namesIn(this.queue)).map(parseSpoolName);
     return names.filter((name) => name !== null);
   }
 
-  /** What may be tried now or has expired, what ends first at the beginning. */
+  /** Names of due or expired entries, ordered by expiry. */
   async due(): Promise<readonly SpoolName[]> {
     const now = this.options.now();
     return (await this.waiting())
@@ -161,24 +178,22 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
       .sort((one, other) => one.expiresAt - other.expiresAt || one.dueAt - other.dueAt);
   }
 
-  /** The deliveries among them, by target. */
-  async dueLanes(): Promise<readonly Lane<SpoolName>[]> {
-    const lanes = new Map<string, SpoolName[]>();
+  /** The due deliveries by target. */
+  async dueByTarget(): Promise<readonly TargetQueue<SpoolName>[]> {
+    const targets = new Map<string, SpoolName[]>();
     for (const name of await this.due()) {
-      lanes.set(name.lane, [...(lanes.get(name.lane) ?? []), name]);
+      targets.set(name.target, [...(targets.get(name.target) ?? []), name]);
     }
-    lanes.delete(RECEIPT_LANE);
-    return Array.from(lanes, ([lane, items]) => ({
-      isBatched: lane === PUSH_LANE,
-      items,
-    }));
+    targets.delete(RECEIPT_TARGET);
+    targets.delete(EVENTS_TARGET);
+    return Array.from(targets, ([target, items]) => ({ isBatched: target === PUSH_TARGET, items }));
   }
 
   async nextRoundAt(ids?: ReadonlySet<string>): Promise<number | null> {
     const now = this.options.now();
     const keys = ids && new Set([...ids].map(keyOf));
     const waiting = (await this.waiting()).filter(
-      ({ lane, key }) => lane !== RECEIPT_LANE && keys?.has(key) !== false,
+      ({ target, key }) => target !== RECEIPT_TARGET && keys?.has(key) !== false,
     );
     const times = waiting.map(({ dueAt, expiresAt, claim }) =>
       claim === null ? Math.min(dueAt, expiresAt) : now,
@@ -187,12 +202,26 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return times.length === 0 ? null : Math.min(nextAt, now + LONGEST_WAIT_MS);
   }
 
+  /** Claims one entry at a time, so that no lease expires before its events are planned. */
+  async *claimEvents(isDueOnly: boolean): AsyncGenerator<SpooledEvents> {
+    const now = this.options.now();
+    const names = isDueOnly ? await this.due() : await this.waiting();
+    for (const name of names.filter(({ target }) => target === EVENTS_TARGET)) {
+      const claim = await this.claim(name);
+      if (claim !== null && isOfEvents(claim) && claim.entry.expiresAt > now) {
+        yield claim;
+      } else if (claim !== null) {
+        await this.discard(claim);
+      }
+    }
+  }
+
   async claimDelivery(name: SpoolName): Promise<SpooledDelivery | null> {
     const claim = await this.claim(name);
     return claim !== null && isDelivery(claim) ? claim : null;
   }
 
-  /** Null when another process has it, or when the file is damaged: then it is put aside. */
+  /** Returns null if another process has claimed it, or if the file was damaged. */
   async claim(name: SpoolName): Promise<Claim | null> {
     if (!isFree(name, this.options.now())) {
       return null;
@@ -211,18 +240,17 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return { entry, name: claimed };
   }
 
-  /** The entry needs no further try. */
   async end(claim: Claim, ending: Ending, attempts = claim.entry.attempts): Promise<void> {
     if (await this.isStillOurs(claim)) {
-      // On a full disk: what has ended must not be sent again because it cannot be looked up.
-      await this.history.keep({ ...claim.entry, attempts }, ending).catch(unlessUnusable);
+      // On a full disk an ended delivery must not be sent again for lack of a record.
+      await this.history.add({ ...claim.entry, attempts }, ending).catch(unlessUnusable);
       await rm(this.path(claim.name), { force: true });
     }
   }
 
-  /** The entry is tried again later, by any process that works on the spool then. */
+  /** Returns the entry to the queue, for any process. */
   async putBack(claim: Claim, dueAt: number, lastError: LastError | null): Promise<void> {
-    // A computer that slept may have lost its claim: what the other process did counts.
+    // A suspended computer may have lost its claim to another process, whose result counts.
     if (!(await this.isStillOurs(claim))) {
       return;
     }
@@ -231,12 +259,11 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
       await this.write({ ...claim.entry, attempts, lastError }, dueAt, false);
       await rm(this.path(claim.name), { force: true });
     } catch (error) {
-      // On a full disk the claim stays: once it counts for nothing, the entry is tried again.
+      // On a full disk the claim remains; after its expiry, the entry is attempted again.
       unlessUnusable(error);
     }
   }
 
-  /** Everything that waits, read from disk. */
   async entries(): Promise<readonly { readonly entry: SpoolEntry; readonly name: SpoolName }[]> {
     const names = await this.waiting();
     const read = names.map((name) =>
@@ -245,10 +272,10 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return (await Promise.all(read)).flatMap(({ name, entry }) => (entry ? [{ name, entry }] : []));
   }
 
-  /** Sends an ended delivery once more, under its id, until `expiresAt`. */
+  /** Sends an ended delivery again under its id, until `expiresAt`. */
   async redeliver(entry: DeliveryEntry, expiresAt: number): Promise<SpooledDelivery> {
     await this.prepare();
-    await this.history.forget(entry.id);
+    await this.history.remove(entry.id);
     const again = { ...entry, attempts: 0, lastError: null };
     const delivery = { ...entry.delivery, expiresAt };
     return this.write({ ...again, delivery }, this.options.now(), true);
@@ -281,16 +308,18 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return { entry, name: isClaimed ? this.claimedName(name) : formatSpoolName(name) };
   }
 
-  /** Those whose ids are neither waiting nor kept: the queue first, as entries move from it there. */
+  /** Reads the queue first, because entries move from it to the history. */
   private async unknownOf(entries: readonly DeliveryEntry[]): Promise<readonly DeliveryEntry[]> {
     const waiting = await this.waiting();
     const taken = new Set([...waiting, ...(await this.history.names())].map(({ key }) => key));
     return entries.filter(({ id }) => !taken.has(keyOf(id)));
   }
 
-  /** What expires first goes first: it is the least that can be lost. */
+  /** Removes the entries that expire first. */
   private async makeRoom(added: readonly SpoolEntry[]): Promise<readonly string[]> {
-    const waiting = [...(await this.waiting())].sort((a, b) => a.expiresAt - b.expiresAt);
+    const waiting = (await this.waiting())
+      .filter(({ target }) => target !== EVENTS_TARGET)
+      .sort((a, b) => a.expiresAt - b.expiresAt);
     const paths = waiting.map((name) => this.path(formatSpoolName(name)));
     const excess = await excessOf(paths, added, this.limits);
     const displaced: string[] = [];
@@ -326,37 +355,10 @@ function isDelivery(claim: Claim): claim is SpooledDelivery {
   return claim.entry.kind === 'delivery';
 }
 
+function isOfEvents(claim: Claim): claim is SpooledEvents {
+  return claim.entry.kind === 'events';
+}
+
 function isFree({ claim }: SpoolName, now: number): boolean {
   return claim === null || claim.leaseUntil <= now || hasEnded(claim.owner);
-}
-
-/** How many of these files, from the first on, have to go before the `added` entries fit. */
-async function excessOf(
-  paths: readonly string[],
-  added: readonly object[],
-  { maxWaiting, maxBytes }: SpoolLimits,
-): Promise<number> {
-  const tooMany = Math.max(0, paths.length + added.length - maxWaiting);
-  if ((paths.length + added.length) * LARGEST_ENTRY_BYTES <= maxBytes) {
-    return tooMany;
-  }
-  const sizes = await Promise.all(paths.map(sizeOf));
-  const sizesAdded = added.map((entry) => Buffer.byteLength(JSON.stringify(entry)));
-  let bytes = [...sizes, ...sizesAdded].reduce((sum, size) => sum + size, 0);
-  let files = 0;
-  for (const size of sizes) {
-    if (bytes <= maxBytes) {
-      break;
-    }
-    bytes -= size;
-    files += 1;
-  }
-  return Math.max(tooMany, files);
-}
-
-function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
 }

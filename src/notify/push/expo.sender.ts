@@ -1,9 +1,8 @@
 import { Expo, type ExpoPushMessage } from 'expo-server-sdk';
 import { EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { batchesOf } from '../delivery/engine.js';
-import type { AttemptResult, PushDelivery } from '../delivery/delivery.js';
+import { genericDelivery, type AttemptResult, type PushDelivery } from '../delivery/delivery.js';
 import { throughProxy } from '../webhook/guarded-post.js';
-import { genericDelivery } from './push-message.js';
 import {
   isTooBig,
   judgeReceipt,
@@ -15,13 +14,13 @@ import {
 } from './push-results.js';
 
 export interface ExpoSenderOptions {
-  /** For apps that take messages with one only. */
+  /** Access token for apps that accept only authenticated messages. */
   readonly accessToken?: string;
-  /** Where the push service is, if not where its SDK looks for it. */
+  /** Base URL of the push service. Default: that of its SDK. */
   readonly baseUrl?: string;
-  /** For an answer to one request. */
+  /** Milliseconds for one request. */
   readonly timeoutMs?: number;
-  /** First of the two waits after which the SDK itself tries again, on 429 only. */
+  /** First of the two waits after which the SDK itself retries, for status 429 only. */
   readonly rateLimitDelayMs?: number;
   readonly now?: () => number;
 }
@@ -53,15 +52,15 @@ export class ExpoSender {
     });
   }
 
-  /** One try for each, in batches of 100; results by position. Never rejects. */
+  /** Attempts each delivery once, in batches of 100; results by position. Never rejects. */
   async attempt(deliveries: readonly PushDelivery[]): Promise<AttemptResult[]> {
     const batches = batchesOf(deliveries, Expo.pushNotificationChunkSizeLimit);
     return (await Promise.all(batches.map((batch) => this.sendBatch(batch, true)))).flat();
   }
 
   /**
-   * What became of messages that the push service took at least 15 minutes ago. It forgets them
-   * after a day. Never rejects: what cannot be asked now is `pending`.
+   * Requests receipts, at the earliest 15 minutes and at the latest a day after the acceptance.
+   * Never rejects: an unanswered request is `pending`.
    */
   async receipts(tickets: readonly SentTicket[]): Promise<ReceiptResult[]> {
     const ids = tickets.map(({ receiptId }) => receiptId);
@@ -75,7 +74,6 @@ export class ExpoSender {
     );
   }
 
-  /** Cuts what is still open. */
   close(): Promise<void> {
     return this.agent.destroy();
   }
@@ -98,7 +96,7 @@ export class ExpoSender {
     }
   }
 
-  /** Sends what was too large again with the generic text: something waits, and that must be known. */
+  /** Sends messages that were too large again with the generic text. */
   private async sendSmaller(
     batch: readonly PushDelivery[],
     results: readonly AttemptResult[],
@@ -114,7 +112,7 @@ export class ExpoSender {
     });
   }
 
-  /** Nothing of a mixed batch was sent: each project's part goes by itself. */
+  /** The service rejects a mixed batch as a whole: each project's messages are sent separately. */
   private async sendByProject(
     batch: readonly PushDelivery[],
     projects: readonly (readonly string[])[],
@@ -129,14 +127,13 @@ export class ExpoSender {
     return batch.map((delivery) => results.get(delivery) ?? otherwise);
   }
 
-  /** A message that waited lives only as long as its event still matters. */
   private messageOf({ message, expiresAt }: PushDelivery): ExpoPushMessage {
     const leftSeconds = Math.ceil((expiresAt - this.now()) / 1000);
     return { ...message, ttl: Math.max(1, Math.min(message.ttl, leftSeconds)) };
   }
 }
 
-/** The SDK has no option for the address, so requests are turned round on their way out. */
+/** The SDK has no option for the address, so a dispatcher rewrites the URL of each request. */
 function sentTo(baseUrl: string, agent: Dispatcher): Dispatcher {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/+$/, '');

@@ -6,7 +6,6 @@ import {
 import { readWebPushToken } from '../../client/notifications/web-push.js';
 import { collapseIdOf } from '../content/collapse-id.js';
 import type { Content } from '../content/content.js';
-import type { PushDelivery } from '../delivery/delivery.js';
 import type { NotificationEvent } from '../content/notification-event.js';
 import { shortenToFit, utf8Length } from '../content/text.js';
 
@@ -14,12 +13,12 @@ const WRAPPED = /^Expo(?:nent)?PushToken\[[\x21-\x7e]{1,200}\]$/;
 const PLAIN = /^[a-z\d]{8}(?:-[a-z\d]{4}){3}-[a-z\d]{12}$/i;
 const SHOWN_CHARACTERS = 4;
 
-/** Whether an app or a browser can have this token, by its shape. */
+/** Returns true if the token has the form of a push token of an app or a browser. */
 export function isPushToken(token: string): boolean {
   return WRAPPED.test(token) || PLAIN.test(token) || readWebPushToken(token) !== null;
 }
 
-/** A token as it may be shown: a whole one lets anyone send to that device. */
+/** With the whole token, anyone could send to the device. */
 export function maskedToken(token: string): string {
   const subscription = readWebPushToken(token);
   if (subscription !== null) {
@@ -38,9 +37,7 @@ export interface PushMessage {
   readonly body: string;
   readonly data: Readonly<
     Record<Exclude<keyof NotificationTarget, 'isResolved'>, string | null>
-  > & {
-    readonly resolved?: 'true';
-  };
+  > & { readonly resolved?: 'true' };
   readonly sound: 'default' | null;
   readonly interruptionLevel?: 'passive';
   /** Seconds. */
@@ -54,20 +51,14 @@ export interface PushMessage {
 
 export interface PushAddress {
   readonly token: string;
-  /** The server as the app on that device knows it. */
+  /** Address of the server in the app on that device. */
   readonly serverUrl: string;
 }
 
-/**
- * The push service takes 4096 bytes of what it makes of a message for a phone: with fields of its
- * own, and with quotes in `data` escaped once more. So a quarter stays free.
- */
+/** The push service adds fields and escapes `data` once more, within its limit of 4096 bytes. */
 export const PUSH_BUDGET_BYTES = 3072;
 
-/**
- * The message for one device (specification, Events 5, 6 and 10). Its text is shortened so that the
- * whole fits into the budget; what routes a tap is never touched.
- */
+/** The text is shortened to the budget; the data that routes a tap is never shortened. */
 export function pushMessage(
   event: NotificationEvent,
   content: Content,
@@ -85,20 +76,6 @@ export function pushMessage(
   return { ...frame, data, body };
 }
 
-/**
- * A delivery as it is sent once the push service has refused it as too large: without anything of
- * its event but what routes a tap. Null where it is that already.
- */
-export function genericDelivery(delivery: PushDelivery): PushDelivery | null {
-  const { generic, ...rest } = delivery;
-  if (generic === undefined) {
-    return null;
-  }
-  const message = { ...delivery.message, ...generic, subtitle: undefined };
-  return { ...rest, message, isPreview: false };
-}
-
-/** What a tap on the notification opens. */
 export function routingOf(event: NotificationEvent, serverUrl: string): NotificationTarget {
   const { topic, session, request, id } = event;
   const { sessionId } = session;

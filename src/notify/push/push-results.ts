@@ -12,7 +12,7 @@ const row = (code: string, isTemporary: boolean, detail: string): FailedAttempt 
 
 const TOO_BIG = 'message-too-big';
 
-/** Every error the push service documents, of requests, tickets and receipts, by its own name. */
+/** All documented errors of the push service by their names. */
 const PUSH_ERRORS: Readonly<Record<string, FailedAttempt>> = {
   DeviceNotRegistered: row(
     'device-not-registered',
@@ -53,22 +53,20 @@ const PUSH_ERRORS: Readonly<Record<string, FailedAttempt>> = {
   PUSH_TOO_MANY_RECEIPTS: row('too-many-receipts', false, 'Too many receipts in one request.'),
 };
 
-/** Of an error that names itself as the push service does. */
 export function pushFailure(name: string): FailedAttempt {
   const known = Object.hasOwn(PUSH_ERRORS, name) ? PUSH_ERRORS[name] : undefined;
   const unknown = row('push-refused', false, 'The push service refused, without a reason we know.');
   return known ?? unknown;
 }
 
-/** Whether the message itself was the reason, so that a shorter one may arrive. */
+/** Returns true if the message itself caused the failure, so that a shorter one may succeed. */
 export function isTooBig(result: AttemptResult | ReceiptResult | undefined): boolean {
   return result?.state === 'failed' && result.code === TOO_BIG;
 }
 
-/** Of a request to the push service that failed as a whole, as its SDK throws it. */
 export function pushRequestFailure(error: unknown): FailedAttempt {
   const { code, statusCode } = factsOf(error);
-  if (isAnswerOfNoUse(error)) {
+  if (isUnusableAnswer(error)) {
     return TICKETS_DO_NOT_MATCH;
   }
   if (Object.hasOwn(PUSH_ERRORS, code)) {
@@ -87,14 +85,14 @@ export function pushRequestFailure(error: unknown): FailedAttempt {
   return row('push-unreachable', true, detail);
 }
 
-/** The tickets do not say which message they are for: whatever was accepted is not sent again. */
+/** The tickets cannot be matched with messages, so none is sent again: some were accepted. */
 export const TICKETS_DO_NOT_MATCH = row(
   'tickets-do-not-match',
   false,
   'The push service answered for another number of messages than it was given.',
 );
 
-/** The tokens of each project, where the service refused to send to several at once. */
+/** Returns the tokens by project if the service refused to send to several projects at once. */
 export function projectsIn(error: unknown): string[][] | null {
   const { code, details } = factsOf(error);
   if (code !== 'PUSH_TOO_MANY_EXPERIENCE_IDS' || !isRecord(details)) {
@@ -105,8 +103,8 @@ export function projectsIn(error: unknown): string[][] | null {
   );
 }
 
-/** The SDK shows a list of another length as `data`, and stumbles where there is none at all. */
-function isAnswerOfNoUse(error: unknown): boolean {
+/** The SDK returns a list of another length as `data`, and throws a TypeError for a missing one. */
+function isUnusableAnswer(error: unknown): boolean {
   const fields = recordOf(error);
   return 'data' in fields || (error instanceof TypeError && fields['cause'] === undefined);
 }
@@ -116,10 +114,9 @@ function factsOf(error: unknown): { code: string; statusCode: number | null; det
   const cause = recordOf(top['cause']);
   const code = [top['code'], cause['code']].find((one) => typeof one === 'string') ?? '';
   const statusCode = typeof top['statusCode'] === 'number' ? top['statusCode'] : null;
-  return { code: String(code), statusCode, details: top['details'] };
+  return { code, statusCode, details: top['details'] };
 }
 
-/** Reads a ticket, the answer for one message. */
 export function judgeTicket(ticket: ExpoPushTicket | undefined, token: string): AttemptResult {
   if (ticket?.status === 'ok' && typeof ticket.id === 'string') {
     return { state: 'sent', receiptId: ticket.id };
@@ -133,7 +130,7 @@ export function judgeTicket(ticket: ExpoPushTicket | undefined, token: string): 
   return { ...pushFailure(name), ...(isGone && { directive: 'delete-token' }) };
 }
 
-/** A message that the push service took. */
+/** A message that the push service accepted. */
 export interface SentTicket {
   readonly receiptId: string;
   readonly token: string;
@@ -141,7 +138,7 @@ export interface SentTicket {
   readonly sentAt: number;
 }
 
-/** `delivered` = the phone's notification service has it; whether it was shown is unknown. */
+/** `delivered` = the phone's notification service accepted it; the display is not reported. */
 export type ReceiptResult =
   | { readonly state: 'delivered' | 'pending' | 'lost' }
   | {
@@ -151,12 +148,12 @@ export type ReceiptResult =
       readonly directive?: 'delete-token';
     };
 
-/** Receipts are not ready before this. */
+/** Receipts are not available earlier. */
 export const RECEIPT_AFTER_MS = 15 * 60_000;
-/** And are forgotten after this. */
+/** Receipts are deleted after this time. */
 export const RECEIPT_LOST_AFTER_MS = 24 * 3_600_000;
 
-/** Reads one receipt; a missing one is not ready yet, or never will be. */
+/** Reads one receipt. A missing one is not ready yet, or was deleted. */
 export function judgeReceipt(
   { token, sentAt }: SentTicket,
   receipt: ExpoPushReceipt | undefined,

@@ -1,28 +1,26 @@
 import { createCipheriv, createECDH, hkdfSync, randomBytes, type ECDH } from 'node:crypto';
 import type { WebPushSubscription } from '../../client/notifications/web-push.js';
 
-/** Of the whole body: a push service need not take more (RFC 8030, 7.2). */
+/** Size of the whole body: a push service need not accept more (RFC 8030, 7.2). */
 const RECORD_BYTES = 4096;
 const SALT_BYTES = 16;
 const KEY_BYTES = 16;
 const NONCE_BYTES = 12;
 const SECRET_BYTES = 32;
-/** RFC 8188, 2: the record is the last one. */
+/** Delimiter of the last record (RFC 8188, 2). */
 const LAST_RECORD = Buffer.from([2]);
 
-/** Bytes of text that fit: what is left of a record by header, delimiter and tag (RFC 8291, 4). */
 export const WEB_PUSH_BUDGET_BYTES = 3993;
 
-/** Random in use; given by tests alone. */
+/** Random values; only tests pass fixed ones. */
 export interface EncryptionSecrets {
   readonly salt: Buffer;
-  /** A P-256 key pair for this one message. */
+  /** A P-256 key pair for one message. */
   readonly ephemeral: ECDH;
 }
 
 /**
- * Encrypts a message for a browser (RFC 8291, one record of RFC 8188): only it can read the message.
- * By Node's own cryptography: `web-push` does not load from Node 25 on, which has no SlowBuffer.
+ * Encrypts by Node's own cryptography (RFC 8291), because `web-push` does not load with Node 25.
  *
  * @returns the body of the request, of content coding `aes128gcm`
  * @throws RangeError for a text of more than {@link WEB_PUSH_BUDGET_BYTES}

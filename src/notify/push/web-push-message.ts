@@ -7,29 +7,24 @@ import { collapseIdOf } from '../content/collapse-id.js';
 import { routingOf } from './push-message.js';
 import { WEB_PUSH_BUDGET_BYTES } from './web-push-encryption.js';
 
-/** A message to a push service of RFC 8030, before it is encrypted. */
+/** An unencrypted message to a push service (RFC 8030). */
 export interface WebPushRequest {
-  /** What the browser's service worker reads: JSON of a `WebPushMessage`. */
+  /** JSON of a `WebPushMessage`, which the browser's service worker reads. */
   readonly text: string;
-  /** The same without what varies in length: sent in its place where the push service finds it too large. */
+  /** Without parts of variable length, for a push service that refuses the text as too large. */
   readonly generic: string;
   /** Seconds. */
   readonly ttl: number;
   readonly urgency: 'normal' | 'high';
-  /** A message replaces one of the same topic that still waits: 32 characters of base64url. */
+  /** A message replaces a waiting one of the same topic: 32 characters of base64url. */
   readonly topic: string;
-  /** Of the sender, for the push service: `https:` or `mailto:` (RFC 8292, 2.1). */
+  /** Contact of the sender, for the push service: `https:` or `mailto:` (RFC 8292, 2.1). */
   readonly contact: string;
 }
 
 const TOPIC_CHARACTERS = 32;
 
-/**
- * The message for one browser (specification, Events 5 and 6). Its text is shortened so that it fits
- * into one record; what routes a click is never touched.
- *
- * @param serverUrl as the browser knows it
- */
+/** @param serverUrl address of the server in the browser */
 export function webPushRequest(
   event: NotificationEvent,
   { title, body, generic }: Content,
@@ -56,7 +51,7 @@ export function webPushRequest(
   };
 }
 
-/** The account's server answers for its senders. One without https has no address for this. */
+/** The account's server is responsible for its senders; without https it is no valid contact. */
 function contactOf(serverUrl: string): string {
   const { protocol, hostname, origin } = new URL(serverUrl);
   return protocol === 'https:' ? origin : `mailto:postmaster@${hostname}`;

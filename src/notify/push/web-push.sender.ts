@@ -25,16 +25,16 @@ import { encryptWebPush } from './web-push-encryption.js';
 export interface WebPushSenderOptions extends GuardedPostOptions {
   /** `mailto:` or https address of the operator of this sender. Default: the account's server. */
   readonly contact?: string;
-  /** Requests at once. */
+  /** Number of concurrent requests. */
   readonly concurrency?: number;
   /** Unix milliseconds. */
   readonly now?: () => number;
 }
 
 const CONCURRENCY = 64;
-/** Of a signature; a push service takes at most 24 hours (RFC 8292, 2). */
+/** Lifetime of a signature; a push service accepts at most 24 hours (RFC 8292, 2). */
 const SIGNED_FOR_SECONDS = 12 * 3600;
-/** One that is used again is valid for at least another hour. */
+/** A reused signature stays valid for at least another hour. */
 const SIGNATURE_REUSED_MS = 11 * 3_600_000;
 const SIGNATURES_KEPT = 500;
 
@@ -43,7 +43,7 @@ export class WebPushSender {
   private readonly http: GuardedPost;
   private readonly slots: Slots;
   private readonly now: () => number;
-  /** By key, push service and contact. */
+  /** Signatures by key, push service and contact. */
   private readonly signatures: LRUCache<string, Promise<string>>;
 
   constructor(private readonly options: WebPushSenderOptions = {}) {
@@ -54,12 +54,11 @@ export class WebPushSender {
     this.signatures = new LRUCache({ max: SIGNATURES_KEPT, ttl: SIGNATURE_REUSED_MS, perf });
   }
 
-  /** One try, encrypted afresh. Never rejects. */
+  /** Makes one attempt with fresh encryption. Never rejects. */
   attempt(delivery: WebPushDelivery): Promise<AttemptResult> {
     return this.slots.run(() => this.send(delivery).catch(judgeWebPushError));
   }
 
-  /** Cuts what is still open. */
   close(): Promise<void> {
     return this.http.close();
   }
@@ -81,7 +80,7 @@ export class WebPushSender {
       authorization: await this.authorization(subscription, key, contact),
       'content-encoding': 'aes128gcm',
       'content-type': 'application/octet-stream',
-      // A message that waited lives only as long as its event still matters.
+      // Limits the lifetime of a message that waited to that of its event.
       ttl: String(Math.max(1, Math.min(message.ttl, Math.ceil(leftMs / 1000)))),
       urgency: message.urgency,
       topic: message.topic,
@@ -93,11 +92,11 @@ export class WebPushSender {
     };
     const answer = await post(message.text);
     const isTooLarge = answer.status === TOO_LARGE && message.generic !== message.text;
-    // Something waits, and that must be known.
+    // The generic text still notifies the user of a waiting request.
     return judgeWebPushAnswer(isTooLarge ? await post(message.generic) : answer, this.now());
   }
 
-  /** RFC 8292, 3: a signature for this push service, and the key that proves it. */
+  /** Signs for this push service and adds the public key (RFC 8292, 3). */
   private async authorization(
     { endpoint }: WebPushSubscription,
     key: WebPushKey,
@@ -131,7 +130,7 @@ function jwkOf({ publicKey, privateKey: d }: WebPushKey) {
 
 const TOO_LARGE = 413;
 
-/** How a try went by the push service's answer (RFC 8030, 5 to 8). */
+/** Returns the result of a push service's answer (RFC 8030, 5 to 8). */
 export function judgeWebPushAnswer({ status, headers }: WebhookAnswer, now: number): AttemptResult {
   if (status >= 200 && status < 300) {
     return { state: 'sent' };
@@ -155,7 +154,6 @@ export function judgeWebPushAnswer({ status, headers }: WebhookAnswer, now: numb
   };
 }
 
-/** How a try went that got no answer. */
 function judgeWebPushError(error: unknown): FailedAttempt {
   if (error instanceof DestinationRefused) {
     return lastingFailure(

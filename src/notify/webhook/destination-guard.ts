@@ -2,7 +2,7 @@ import { lookup as resolve, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress, parseAddress } from '../../common/network/addresses.js';
 
-/** The channel's host is, or has, an address that this sender must not talk to. */
+/** The channel's host is, or resolves to, an address that this sender must not connect to. */
 export class DestinationRefused extends Error {
   override readonly name = 'DestinationRefused';
   readonly code = 'destination-refused';
@@ -19,7 +19,7 @@ export type ResolveAll = (
 
 const resolveAll: ResolveAll = (hostname, done) => resolve(hostname, { all: true }, done);
 
-/** @throws DestinationRefused when the host is itself an address, and not a public one */
+/** @throws DestinationRefused when the host is an address that is not public */
 export function refuseLiteral(hostname: string): void {
   const address = hostname.replace(/^\[|\]$/g, '');
   if (isIP(address) !== 0 && !isPublic(address)) {
@@ -28,9 +28,8 @@ export function refuseLiteral(hostname: string): void {
 }
 
 /**
- * A `lookup` for sockets that gives public addresses only. The socket connects to what was checked
- * here: there is no second look-up which could have another answer. One address that is not public
- * refuses the host: mixed public and private addresses suggest DNS rebinding.
+ * The socket connects to the checked address, without a second look-up. A single private address
+ * refuses the host: mixed addresses suggest DNS rebinding.
  */
 export function publicLookup(all: ResolveAll = resolveAll): LookupFunction {
   return (hostname, options, callback) => {

@@ -5,38 +5,40 @@ import { publicLookup, refuseLiteral, type ResolveAll } from './destination-guar
 import type { WebhookAnswer } from './webhook-answer.js';
 
 export interface GuardedPostOptions {
-  /** Whether to refuse hosts that are not on the public internet: for a sender that serves others. */
+  /**
+   * True if hosts outside the public internet are refused. For a sender that serves several
+   * accounts.
+   */
   readonly denyPrivate?: boolean;
-  /** For one request, from the look-up to the answer's headers. Default 10 s (contract). */
+  /**
+   * Milliseconds for one request, from the look-up to the answer's headers. Default 10 s
+   * (contract).
+   */
   readonly timeoutMs?: number;
-  /** PEM of the certificate authorities to trust in place of the system's. */
+  /** PEM of the certificate authorities to trust instead of the system's. */
   readonly ca?: string;
-  /** How names become addresses where `denyPrivate` is on. */
+  /** Resolves names where `denyPrivate` is true. */
   readonly resolve?: ResolveAll;
 }
 
 const TIMEOUT_MS = 10_000;
-/**
- * To one receiver: the others wait for one that is free. With a connection for each of hundreds, undici looks
- * through all of them for every request, a fifth of what a delivery costs.
- */
+/** Further requests wait, because undici scans all connections for every request. */
 const CONNECTIONS_PER_ORIGIN = 64;
-/** Of an answer's body, which is read even where it is not used: the connection is used again. */
+/** Bytes of an answer's body that are read even if unused, so that the connection can be reused. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 export interface PostRequest {
-  /** Default POST. */
   readonly method?: 'POST' | 'PATCH';
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;
-  /** Milliseconds for this request, where they are fewer than those of the options. */
+  /** Milliseconds for this request, if fewer than those of the options. */
   readonly timeoutMs?: number;
-  /** Whether to wait for the answer's body, up to 16 KiB. */
+  /** True if the result waits for the answer's body, up to 16 KiB. */
   readonly readsBody?: boolean;
 }
 
-/** Posts to addresses that accounts choose, and follows no redirect. Its connections are its own. */
+/** Posts to addresses that accounts choose, without redirects, over its own connections. */
 export class GuardedPost {
   private readonly agent: Dispatcher;
   private readonly timeoutMs: number;
@@ -51,8 +53,8 @@ export class GuardedPost {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     };
-    // A proxy looks the host up by itself, past the guard: a guarded sender uses none. Without one, the agent
-    // for proxies would still read the variables and the address for each request.
+    // A proxy resolves the host itself, which bypasses the guard: a guarded sender uses none. The
+    // agent for proxies reads its variables for each request.
     this.agent =
       options.denyPrivate === true || !isProxyConfigured()
         ? new Agent(limits)
@@ -69,13 +71,12 @@ export class GuardedPost {
     });
   }
 
-  /** Cuts what is still open. */
   close(): Promise<void> {
     return this.agent.destroy();
   }
 }
 
-/** How {@link EnvHttpProxyAgent} talks to the proxy and through it; of plain http no tunnel is made. */
+/** Options of {@link EnvHttpProxyAgent} for connections to and through the proxy. */
 export function throughProxy(timeout: number, ca?: string) {
   const requestTls = { timeout, ...(ca !== undefined && { ca }) };
   return { proxyTunnel: false, proxyTls: { timeout }, requestTls };
@@ -92,7 +93,7 @@ function connectorFor(
   const connect = buildConnector({ timeout: timeoutMs, ...trust, lookup: publicLookup(resolve) });
   return (options, callback) => {
     try {
-      // A socket asks no look-up for a host that is an address already.
+      // A socket performs no look-up for a host that is an address.
       refuseLiteral(options.hostname);
     } catch (error) {
       callback(error as Error, null);
@@ -103,24 +104,22 @@ function connectorFor(
 }
 
 interface ExchangeLimits {
-  /** For the whole exchange, connecting included. */
+  /** Milliseconds for the whole exchange, including the connect. */
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly readsBody: boolean;
 }
 
-/** Nothing came in time. */
 class ExchangeTimeout extends Error {
   override readonly name = 'ExchangeTimeout';
   readonly code = 'ETIMEDOUT';
 }
 
 /**
- * One request, followed nowhere; resolves with the head of the answer as soon as it is there, unless
- * its body is wanted. Talks to
- * the dispatcher itself, because a stream and a signal for each try would cost more than the rest.
+ * Uses the dispatcher directly, because a stream and a signal for each attempt would cost more than
+ * the rest.
  *
- * @throws ExchangeTimeout, and whatever the dispatcher fails with
+ * @throws ExchangeTimeout, and any error of the dispatcher
  */
 function exchange(
   dispatcher: Dispatcher,
@@ -189,14 +188,14 @@ class HeadHandler implements Dispatcher.DispatchHandler {
     this.fail(error);
   }
 
-  /** Before a connection is there nothing can be aborted: the request is, once its turn comes. */
+  /** Without a connection the request is aborted when its turn comes. */
   private expire(): void {
     this.isLate = true;
     this.fail(new ExchangeTimeout());
     this.controller?.abort(new ExchangeTimeout());
   }
 
-  /** What was accepted stays accepted, whatever becomes of the answer's body. */
+  /** An accepted delivery stays accepted, even if its body fails. */
   private fail(error: Error): void {
     if (this.head === null) {
       this.reject(error);

@@ -1,18 +1,15 @@
 import { parseJson } from '../../common/parse-json.js';
 import { recordOf } from '../../client/is-record.js';
 import { lastingFailure, type AttemptResult, type FailedAttempt } from '../delivery/delivery.js';
-import { DestinationRefused } from './destination-guard.js';
+import type { DestinationRefused } from './destination-guard.js';
 
-/** What of a receiver's answer counts. */
 export interface WebhookAnswer {
   readonly status: number;
-  /** Where it was asked for, and came whole. */
+  /** Present if it was requested and is complete. */
   readonly body?: string;
-  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** How a try went whose event ended while it waited for its turn. */
 export const EXPIRED: AttemptResult = {
   state: 'failed',
   code: 'expired',
@@ -20,15 +17,15 @@ export const EXPIRED: AttemptResult = {
   isTemporary: true,
 };
 
-/** Whether a status may pass (contract, The sender): these, and every 5xx. */
+/** Returns true if the status is temporary (contract, The sender): these, and every 5xx. */
 export function isTemporaryStatus(status: number): boolean {
   return [408, 425, 429].includes(status) || status >= 500;
 }
 
-/** How a try went by its answer: only a 2xx is a delivery, and no redirect is followed. */
+/** Returns the result of an answer: only a 2xx is a delivery, and redirects are not followed. */
 export function judgeAnswer({ status, headers }: WebhookAnswer, now: number): AttemptResult {
-  const wish = String(headers['webhook-delivery'] ?? '').toLowerCase();
-  const directive = wish === 'disable' ? ({ directive: 'disable-channel' } as const) : {};
+  const request = String(headers['webhook-delivery'] ?? '').toLowerCase();
+  const directive = request === 'disable' ? ({ directive: 'disable-channel' } as const) : {};
   if (status >= 200 && status < 300) {
     return { state: 'sent', ...directive };
   }
@@ -37,19 +34,19 @@ export function judgeAnswer({ status, headers }: WebhookAnswer, now: number): At
     state: 'failed',
     code: isRedirect(status) ? 'redirect-refused' : `http-${status}`,
     detail: detailOf(status),
-    isTemporary: isTemporaryStatus(status) && wish !== 'disable' && wish !== 'abort-message',
+    isTemporary: isTemporaryStatus(status) && request !== 'disable' && request !== 'abort-message',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...directive,
   };
 }
 
-/** The id of the message that a chat made, in its answer; null where it names none. */
+/** Returns the message id in a chat service's answer; null where it has none. */
 export function messageIdIn({ body }: WebhookAnswer): string | null {
   const { id } = body === undefined ? {} : recordOf(parseJson(body));
   return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : null;
 }
 
-/** Milliseconds that a `Retry-After` asks for, in either of its forms (RFC 9110, 10.2.3). */
+/** Returns the milliseconds of a `Retry-After` header, in either form (RFC 9110, 10.2.3). */
 export function readRetryAfter(
   header: string | string[] | undefined,
   now: number,
@@ -90,10 +87,14 @@ const FAILURES: Readonly<Record<string, Failure>> = {
 const CERTIFICATE_ERROR =
   /CERT|ISSUER|ERR_TLS|UNABLE_TO_VERIFY|INVALID_(CA|PURPOSE)|HOSTNAME|^PATH_LENGTH/;
 
-/** How a try went that got no answer. Every reason but a refusal of this sender's own may pass. */
+/** Every reason is temporary, except a refusal by this sender. */
 export function judgeError(error: unknown): FailedAttempt {
-  if (error instanceof DestinationRefused) {
-    return lastingFailure(error.code, error.message);
+  // Compared by name, because the class would load the table of networks for each command.
+  if (
+    error instanceof Error &&
+    error.name === ('DestinationRefused' satisfies DestinationRefused['name'])
+  ) {
+    return lastingFailure('destination-refused', error.message);
   }
   return { state: 'failed', ...failureOf(error), isTemporary: true };
 }
@@ -108,7 +109,7 @@ function failureOf(error: unknown): Failure {
   return FAILURES[code] ?? { code: 'network-error', detail };
 }
 
-/** Of several failures, one for every address of a host, the first. */
+/** A host with several addresses has several failures, of which the first counts. */
 function codeOf(error: unknown): string {
   const { code, errors } = recordOf(error);
   if (Array.isArray(errors) && errors.length > 0) {

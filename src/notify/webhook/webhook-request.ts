@@ -1,10 +1,9 @@
 import { collapseIdOf } from '../content/collapse-id.js';
 import type { Content } from '../content/content.js';
 import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
-import type { WebhookChannel } from '../preferences.js';
 import { shortenToFit, utf8Length } from '../content/text.js';
 
-/** What a preset writes into the body: the specification's fields, ready to be encoded. */
+/** Values that a preset writes into the body: the specification's fields before encoding. */
 export interface WebhookFacts {
   readonly channelId: string;
   readonly createdAt: number;
@@ -24,23 +23,23 @@ export const WEBHOOK_PRESETS = ['generic', 'slack', 'discord', 'ntfy'] as const;
 export type WebhookPreset = (typeof WEBHOOK_PRESETS)[number];
 
 interface PresetRow {
-  /** Where it goes, given the channel's url. */
+  /** Returns the target address for the channel's url. */
   readonly url: (url: string) => string;
-  /** Where a message of it is replaced, given its id; missing where none can be. */
+  /** Returns the address that replaces a message, given its id; absent where the service cannot. */
   readonly messageUrl?: (url: string, messageId: string) => string;
   readonly body: (facts: WebhookFacts, url: string, event: NotificationEvent) => object;
   /** Bytes of the whole body. */
   readonly budgetBytes: number;
-  /** Bytes of the text in it: what the service cuts off or refuses by itself. */
+  /** Bytes of the text in the body, above which the service truncates or refuses. */
   readonly textBytes: number;
 }
 
 const BUDGET_BYTES = 16 * 1024;
-/** Of the budget, as JSON: the rest is for the sentence, which says most of it too, and the ids. */
+/** Share of the budget for tool details, as JSON; the sentence and the ids need the rest. */
 const TOOL_DETAILS_BYTES = 6 * 1024;
 const asItIs = (url: string): string => url;
 
-/** The body of each preset: the specification's, and what three services of others understand. */
+/** The bodies of the specification and of three chat services. */
 export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
   generic: {
     url: asItIs,
@@ -66,10 +65,10 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
     textBytes: 4096,
   },
   ntfy: {
-    // Publishing as JSON goes to the server itself, with the topic in the body.
+    // JSON is published to the server itself, with the topic in the body.
     url: (url) => new URL(`.${new URL(url).search}`, withoutEndingSlash(url)).href,
     body: ({ content, topic }, url, event) => ({
-      // A later message of one sequence replaces the one before.
+      // A later message of the same sequence replaces the earlier one.
       sequence_id: collapseIdOf(event),
       topic: withoutEndingSlash(url).split('/').at(-1),
       title: content.title,
@@ -81,13 +80,11 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
   },
 };
 
-/** The body of a message for Discord, new or in place of another. */
 export function discordMessage({ title, body }: WebhookFacts['content']): object {
-  // A command that holds "@everyone" must not call everyone.
+  // A command that contains "@everyone" must not mention everyone.
   return { embeds: [{ title, description: body }], allowed_mentions: { parse: [] } };
 }
 
-/** Where a message is replaced that was sent to a webhook of Discord. */
 export function discordMessageUrl(url: string, messageId: string): string {
   const place = new URL(withSearch(url, (search) => search.delete('wait')));
   place.pathname = `${place.pathname.replace(/\/+$/, '')}/messages/${messageId}`;
@@ -105,25 +102,30 @@ function withoutEndingSlash(url: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Slack reads these three as markup, and only these must be escaped. */
 function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+interface WebhookTarget {
+  readonly id: string;
+  readonly preset: WebhookPreset;
+  readonly url: string;
+}
+
 export interface WebhookRequest {
   readonly url: string;
-  /** The JSON that is sent, byte for byte. */
+  /** The exact JSON that is sent. */
   readonly body: string;
 }
 
 /**
- * The POST for a channel (specification, Webhook delivery payload), its text shortened so that the
- * whole body keeps within the preset's budget: 16 KiB, less where the service takes less.
+ * Shortens the text so that the body fits the preset's budget (specification, Webhook delivery
+ * payload).
  */
 export function webhookRequest(
   event: NotificationEvent,
   content: Content,
-  channel: WebhookChannel,
+  channel: WebhookTarget,
 ): WebhookRequest {
   const preset = PRESETS[channel.preset];
   const encode = (text: string, toolDetails: string | null) => {
@@ -138,7 +140,7 @@ export function webhookRequest(
       preset === PRESETS.generic
         ? wholeGenericBody(event, content, channel.id)
         : encode(content.body, content.toolDetails);
-    // As good as always: one encoding is enough then.
+    // Most bodies fit, so that one encoding is enough.
     if (fits(content.body, body)) {
       return { url, body };
     }
@@ -150,10 +152,10 @@ export function webhookRequest(
   return { url, body: encode(shorter, toolDetails) };
 }
 
-/** What follows the channel's id in the JSON of the specification's body: the same in all channels of an event. */
+/** All channels of an event share the JSON after the channel's id. */
 const AFTER_CHANNEL_ID = new WeakMap<Content, string>();
 
-/** The JSON of the specification's body, not shortened. One encoding serves all channels. */
+/** One encoding serves all channels. */
 function wholeGenericBody(event: NotificationEvent, content: Content, channelId: string): string {
   let rest = AFTER_CHANNEL_ID.get(content);
   if (rest === undefined) {

@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { signingKey } from './signing-secret.js';
 
-/** Specification, Webhook signing: the header of this service's own. */
 export const SERVICE_SIGNATURE_HEADER = 'x-service-signature-256';
-
-const STANDARD_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 
 /** `sha256=<hex>`: HMAC-SHA256 of the raw body under the secret (specification, Webhook signing 2). */
 export function serviceSignature(rawBody: Uint8Array, secret: string): string {
@@ -11,25 +9,28 @@ export function serviceSignature(rawBody: Uint8Array, secret: string): string {
 }
 
 /**
- * One signature of Standard Webhooks 1.0: `v1,<base64>` over id, timestamp and body. A secret
- * `whsec_<base64>` stands for the bytes in it, any other for its own UTF-8.
+ * One signature of Standard Webhooks 1.0: `v1,<base64>` over id, timestamp and body.
  *
  * @param timestamp Unix seconds
+ * @throws TypeError for a `whsec_` secret that is too short, and for an id with a dot
  */
 export function standardSignature(
   { id, timestamp, rawBody }: { id: string; timestamp: number; rawBody: Uint8Array },
   secret: string,
 ): string {
-  const bytes = STANDARD_SECRET.exec(secret)?.[1];
-  const key = bytes === undefined ? secret : Buffer.from(bytes, 'base64');
+  const key = signingKey(secret);
+  if (key === null) {
+    throw new TypeError('The signing secret is not base64 of at least 16 bytes.');
+  }
+  // Dots separate the parts that are signed: one in the id would make them ambiguous.
+  if (id.includes('.')) {
+    throw new TypeError('The id of a delivery holds a dot.');
+  }
   const signed = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(rawBody);
   return `v1,${signed.digest('base64')}`;
 }
 
-/**
- * The headers of one try. Of several secrets the first, the newest, makes the service's signature,
- * which holds one; Standard Webhooks lists all.
- */
+/** The service's header holds one signature by the newest secret; Standard Webhooks lists all. */
 export function signatureHeaders(
   message: { id: string; timestamp: number; rawBody: Uint8Array },
   secrets: readonly string[],

@@ -5,16 +5,16 @@ import { EXPIRED, judgeAnswer, judgeError, messageIdIn } from './webhook-answer.
 import { signatureHeaders } from './webhook-signature.js';
 
 export interface WebhookSenderOptions extends GuardedPostOptions {
-  /** Tries at once. */
+  /** Number of concurrent attempts. */
   readonly concurrency?: number;
   readonly now?: () => number;
 }
 
 const CONCURRENCY = 256;
-/** Of a message to be replaced: it was deleted, and asks nothing any more. */
+/** The message to replace was deleted, so that nothing remains to do. */
 const NOT_FOUND = 404;
 
-/** Sends webhooks over connections of its own. Close it, or they keep the process alive. */
+/** Sends webhooks over its own connections. Close it, or its connections keep the process alive. */
 export class WebhookSender {
   private readonly http: GuardedPost;
   private readonly slots: Slots;
@@ -26,12 +26,11 @@ export class WebhookSender {
     this.http = new GuardedPost(options);
   }
 
-  /** One try, signed afresh over the exact bytes sent. Never rejects. */
+  /** Makes one attempt with a new signature over the exact bytes. Never rejects. */
   attempt(delivery: WebhookDelivery): Promise<AttemptResult> {
     return this.slots.run(() => this.send(delivery));
   }
 
-  /** Cuts what is still open. */
   close(): Promise<void> {
     return this.http.close();
   }
