@@ -4,7 +4,7 @@ export const EXIT = {
   refused: 1,
   usage: 2,
   notLoggedIn: 3,
-  /** `migrate --check` only. */
+  /** Only of `migrate --check`. */
   migrationsPending: 3,
   unreachable: 4,
   /** `EX_CONFIG` of sysexits.h. */
@@ -23,13 +23,12 @@ Exit codes:
 
 export interface CliErrorFacts {
   readonly exitCode: number;
-  /** What programs read with --json. */
+  /** Machine-readable code of the output with --json. */
   readonly code: string;
-  /** What to do next, as a sentence. */
   readonly hint?: string | undefined;
 }
 
-/** Ends a command; for everything that is not a server's refusal. */
+/** A failure that ends a command, other than a refusal by a server. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 

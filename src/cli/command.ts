@@ -1,23 +1,20 @@
 import type { Output } from './output.js';
 
-/** An option of a command: flags in commander's notation, and its line of help. */
+/** An option of a command: flags in commander's notation and a line of help. */
 export type OptionSpec = readonly [flags: string, help: string, extra?: OptionExtra];
 
 interface OptionExtra {
   readonly isRequired?: boolean;
   readonly choices?: readonly string[];
-  /** Attribute names of options that may not be given together with this one. */
   readonly conflicts?: readonly string[];
-  /** Reads the text; `before` is the value of the same option given earlier. */
+  /** Parses the text; `before` is the previous value of the same option. */
   readonly parse?: (text: string, before: never) => unknown;
 }
 
-/** What a command may use of the outside. */
 export interface CliContext<Options = object> {
   /** A copy of the process's environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly options: Options;
-  /** The positional arguments. */
   readonly args: readonly string[];
   readonly output: Output;
 }
@@ -33,7 +30,10 @@ export interface CommandSpec extends Named {
   /** In commander's notation: `<required>`, `[optional]`, `<many...>`. */
   readonly args?: readonly (readonly [syntax: string, help: string, choices?: readonly string[]])[];
   readonly options?: readonly OptionSpec[];
-  readonly examples?: readonly string[];
+  /** The help of a group shows the first example of each of its commands. */
+  readonly examples: readonly [string, ...string[]];
+  /** True for the command of a group that runs without a subcommand. */
+  readonly isDefault?: boolean;
   /** Resolves with the exit code, 0 by default; may reject with any error. */
   run(context: CliContext): Promise<number | void>;
 }
@@ -42,11 +42,7 @@ export interface CommandGroup extends Named {
   readonly commands: readonly CommandSpec[];
 }
 
-/**
- * Declares a command. All declarations are loaded at every start, so `run` imports what is heavy
- * (the client kit, the sender, configuration, storage) itself. Its options have the types that
- * `options` declares.
- */
+/** All declarations are loaded at every start, so `run` imports heavy modules itself. */
 export function command<const Specs extends readonly OptionSpec[] = readonly []>(
   spec: Omit<CommandSpec, 'options' | 'run'> & {
     readonly options?: Specs;
@@ -56,7 +52,6 @@ export function command<const Specs extends readonly OptionSpec[] = readonly []>
   return spec;
 }
 
-/** The values of declared options, by attribute name: `--event-file <file>` is `eventFile?: string`. */
 export type OptionsOf<Specs extends readonly OptionSpec[]> = {
   readonly [Spec in Specs[number] as NameOf<Spec[0]>]?: ValueOf<Spec>;
 };

@@ -1,25 +1,31 @@
 import { ChallengeRefused } from '../client/crypto/login-challenge.js';
-import { GatehouseProblem, ServerUnreachable, type ProblemFacts } from '../client/api/problem.js';
-import { ConfigurationError } from '../config/configuration-error.js';
+import {
+  GatehouseProblem,
+  ServerUnreachable,
+  type ProblemFacts,
+  type RefusalCode,
+} from '../client/api/problem.js';
+import { ConfigurationError } from '../config/environment/configuration-error.js';
 import { CliError, EXIT, type CliErrorFacts } from './cli-error.js';
 
-/** How a command failed, as it is printed. */
 export interface Failure extends CliErrorFacts, Omit<ProblemFacts, 'status'> {
   readonly status?: number;
   readonly problems?: ConfigurationError['problems'];
 }
 
-/**
- * Maps any thrown value to a message and an exit code.
- *
- * @param isTokenGiven whether the command used GATEHOUSE_TOKEN
- */
-export function toFailure(error: unknown, isTokenGiven = false): Failure {
+interface FailedCall {
+  /** True if the command used GATEHOUSE_TOKEN. */
+  readonly isTokenGiven: boolean;
+  /** The value of --server. */
+  readonly server: string | undefined;
+}
+
+export function toFailure(error: unknown, call: FailedCall): Failure {
   if (error instanceof CliError) {
     return { ...error.facts, message: error.message };
   }
   if (error instanceof GatehouseProblem) {
-    return refusal(error, isTokenGiven);
+    return refusal(error, call);
   }
   if (error instanceof ServerUnreachable) {
     const hint = 'Check the address, and that the server runs.';
@@ -36,7 +42,14 @@ export function toFailure(error: unknown, isTokenGiven = false): Failure {
   return unknownFailure(error);
 }
 
-const TOKEN_CODES = ['missing-token', 'invalid-token', 'token-expired', 'token-revoked'];
+const TOKEN_CODES: readonly string[] = [
+  'missing-token',
+  'invalid-token',
+  'token-expired',
+  'token-revoked',
+] satisfies RefusalCode[];
+
+const LOG_IN = 'gatehouse login';
 
 const HINTS: Readonly<Record<string, string>> = {
   'signup-disabled':
@@ -44,27 +57,28 @@ const HINTS: Readonly<Record<string, string>> = {
   'invitation-invalid': 'Check the code, or ask the operator for another one.',
   'provider-required': 'Connect it with a client that can, then try again.',
   'account-disabled': 'Ask the operator of the server.',
-  'fresh-login-required': 'Log in again, then repeat it: gatehouse login',
-};
+  'fresh-login-required': `Log in again, then repeat it: ${LOG_IN}`,
+} satisfies Partial<Record<RefusalCode, string>>;
 
-function refusal(problem: GatehouseProblem, isTokenGiven: boolean): Failure {
+function refusal(problem: GatehouseProblem, { isTokenGiven, server }: FailedCall): Failure {
   const { code, message, status, requestId, provider, details, retryAfterSeconds } = problem;
   const facts = { code, message, status, requestId, provider, details, retryAfterSeconds };
+  const at = server === undefined ? '' : ` --server ${server}`;
   if (TOKEN_CODES.includes(code)) {
     const hint = isTokenGiven
       ? 'The token of GATEHOUSE_TOKEN is not accepted: replace it, or unset it.'
-      : 'Run: gatehouse login';
+      : `Run: ${LOG_IN}${at}`;
     return { ...facts, exitCode: EXIT.notLoggedIn, hint };
   }
   const wait = retryAfterSeconds === undefined ? 'later' : `in ${retryAfterSeconds} seconds`;
   return {
     ...facts,
     exitCode: status >= 500 ? EXIT.unreachable : EXIT.refused,
-    hint: problem.isTemporary ? `Try again ${wait}.` : HINTS[code],
+    hint: problem.isTemporary ? `Try again ${wait}.` : HINTS[code]?.replace(LOG_IN, LOG_IN + at),
   };
 }
 
-/** Without the stack: it means nothing to a user of the command. */
+/** Omits the stack, which does not help a user of the command. */
 function unknownFailure(error: unknown): Failure {
   if (error instanceof Error && 'path' in error && 'code' in error) {
     const message = `Cannot use ${String(error.path)} (${String(error.code)}).`;

@@ -4,11 +4,7 @@ import { refusedError, usageError } from './cli-error.js';
 /** Larger than any valid input. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
-/**
- * The bytes of a file named on the command line.
- *
- * @throws CliError (usage) where it is unreadable or larger than 16 MiB
- */
+/** @throws CliError (usage) where the file is unreadable or larger than 16 MiB */
 export async function readInputFile(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path);
@@ -22,12 +18,11 @@ export async function readInputFile(path: string): Promise<Buffer> {
   throw usageError(`${path} is larger than 16 MiB.`);
 }
 
-/** Its text, without the byte order mark that editors on Windows put in front. */
+/** Decodes the text without the byte order mark that editors on Windows add. */
 export function textOf(bytes: Buffer): string {
   return bytes.toString('utf8').replace(/^\ufeff/, '');
 }
 
-/** @throws CliError (usage) where standard input holds more than 16 MiB */
 export function readStandardInput(): Promise<Buffer> {
   const tooLarge = usageError('Standard input holds more than 16 MiB.');
   return readStream(process.stdin as AsyncIterable<Buffer>, MAX_INPUT_BYTES, tooLarge);
@@ -51,11 +46,7 @@ export async function readStream(
   return Buffer.concat(chunks);
 }
 
-/**
- * The signing secret of --secret-file, --secret or the environment; null where there is none.
- *
- * @throws CliError (usage) where the given one is empty, instead of sending unsigned
- */
+/** @throws CliError (usage) for an empty secret, instead of sending unsigned */
 export async function signingSecret(
   { secret, secretFile }: { readonly secret?: string; readonly secretFile?: string },
   environment: Readonly<Record<string, string | undefined>>,

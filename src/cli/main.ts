@@ -10,7 +10,7 @@ const shell: Shell = { environment: { ...process.env }, streams, exitCode: EXIT.
 const args = process.argv.slice(2);
 
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  // A reader may stop early (`| head`): that is no failure. A full disk is.
+  // A reader that closes the pipe early (`| head`) does not cause a failure. A full disk does.
   if (code !== 'EPIPE') {
     process.stderr.write(`gatehouse: standard output cannot be written (${code}).\n`);
   }
@@ -19,7 +19,7 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 
 const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-// A command that waits for what never comes leaves this code behind.
+// The exit code of a command that waits for an event that never occurs.
 process.exitCode = EXIT.refused;
 void main();
 
@@ -27,17 +27,16 @@ async function main(): Promise<void> {
   try {
     if (PROXIES.some((name) => shell.environment[name])) {
       // Node's own fetch knows these variables from version 24 on.
-      const { EnvHttpProxyAgent, install, setGlobalDispatcher } =
-        await import('../common/network/http-client.js');
+      const { EnvHttpProxyAgent, install, setGlobalDispatcher } = await import('undici');
       setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
       install();
       useGlobalFetch();
     }
-    await buildProgram(shell).parseAsync(args, { from: 'user' });
+    await buildProgram(shell, args[0]).parseAsync(args, { from: 'user' });
   } catch (error) {
     shell.exitCode = await report(error);
   }
-  // Not process.exit(): a pipe may still hold output.
+  // No process.exit(): a pipe may still hold output.
   process.exitCode = shell.exitCode;
 }
 
@@ -49,7 +48,8 @@ async function report(error: unknown): Promise<number> {
     return EXIT.usage;
   }
   const { toFailure } = await import('./failure.js');
-  const failure = toFailure(error, Boolean(shell.environment['GATEHOUSE_TOKEN']));
+  const isTokenGiven = Boolean(shell.environment['GATEHOUSE_TOKEN']);
+  const failure = toFailure(error, { isTokenGiven, server: shell.server });
   new Output(streams, args.includes('--json')).failure(failure);
   return failure.exitCode;
 }

@@ -1,8 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { OptionSpec } from './command.js';
 
-/** Options that several commands share. */
-
 export const SERVER = [
   '--server <url>',
   'server to use (default: $GATEHOUSE_SERVER, else the last login)',
@@ -11,6 +9,11 @@ export const SERVER = [
 export const PROVIDER = [
   '--provider <id>',
   'use this identity provider, in a browser',
+] as const satisfies OptionSpec;
+
+export const OLDER_SERVER = [
+  '--older-server',
+  'the server is older than this command and gives no challenge: sign one of our own (less secure)',
 ] as const satisfies OptionSpec;
 
 export const NO_BROWSER = [
@@ -29,7 +32,7 @@ export const FIELDS = [
   { parse: fieldNames },
 ] as const satisfies OptionSpec;
 
-// Not --env-file: Node 20 takes that for itself, also behind the script's name.
+// Not --env-file: Node 20 interprets that option itself, even after the script's name.
 export const VARIABLES_FILE = [
   '--file <file>',
   "read the variables from this file, not from this shell's environment",
@@ -40,7 +43,6 @@ export const DENY_PRIVATE = [
   'refuse webhooks on private addresses',
 ] as const satisfies OptionSpec;
 
-/** Reads an option's value as a whole number within these bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -51,13 +53,9 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = {
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
+const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads a time such as `30m`, `24h` or `7d`. @returns milliseconds; null for anything else */
+/** @returns milliseconds; null for a text that is not like `30m`, `24h` or `7d` */
 export function durationMs(text: string): number | null {
   const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   return count === undefined ? null : Number(count) * (UNITS_MS[unit] ?? 0);
@@ -71,12 +69,10 @@ function fieldNames(text: string): readonly string[] {
   return names;
 }
 
-/** Keeps each value of an option that may be repeated. */
 export function repeated(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
-/** Help of the commands that work on the server's database. */
 export const WITH_DATABASE = `
 Works on the database of DATABASE_URL, with the same variables as the server.
 `;

@@ -43,7 +43,7 @@ describe('a list', () => {
     expect(out).toBe('ID       NAME\nlong-id  -\nb        Zoë\n');
   });
 
-  it('of many rows keeps its columns, and prints one header', async () => {
+  it('keeps the columns of many rows, and prints one header', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => ({ id: `${index}`, name: 'x' }));
     const { out } = await print([...ROWS, ...many], { isTTY: true });
     const lines = out.trimEnd().split('\n');
@@ -64,6 +64,35 @@ describe('a list', () => {
     expect(await print([], { isJson: true })).toEqual({ out: '', error: '' });
   });
 
+  it('escapes in JSON what would control the terminal or stay invisible', async () => {
+    const hostile = [
+      ...['\u0007', '\u001b[31m', '\u007f', '\u0085', '\u009b2J', '\u009d0;x\u009c', '\ud800'],
+      ...['\u061c', '\u200b', '\u200e', '\u200f', '\u202e', '\u2028', '\u2029', '\u2066', '\u2069'],
+      ...['\u00ad', '\u034f', '\u3164', '\ufeff', '\ufe0f', '\u{e0041}', '\u{e0100}'],
+    ];
+    const rows = hostile.map((text) => ({ id: text, name: `Zoë 漢 😀 ${text}` }));
+    const { out } = await print(rows, { isJson: true });
+    expect(out).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u);
+    const lines = out.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as Row)).toEqual(rows);
+    expect(out).toContain('"Zoë 漢 😀 \\u009b2J"');
+  });
+
+  it('escapes them in results and failures as well', () => {
+    const text = { out: '', error: '' };
+    const output = new Output(
+      {
+        out: { write: (part: string) => (text.out += part) },
+        error: { write: (part: string) => (text.error += part) },
+      },
+      true,
+    );
+    output.result({ text: '\u009b\u202e' }, '');
+    output.failure({ exitCode: 1, code: 'failed', message: '\u009b\u202e' });
+    expect(text.out).toBe('{"text":"\\u009b\\u202e"}\n');
+    expect(text.error).toContain('"message":"\\u009b\\u202e"');
+  });
+
   it('has the fields of --fields, in their order', async () => {
     const rows = [{ id: 'a', name: 'A', seenAt: 7 }, ...ROWS.slice(1)];
     const fields = ['seenAt', 'id'];
@@ -74,14 +103,14 @@ describe('a list', () => {
     expect(out).toBe('SEEN AT  ID\n7        a\n-        b\n');
   });
 
-  it('refuses a field that there is not, also where the list is empty', async () => {
+  it('refuses an unknown field, also where the list is empty', async () => {
     await expect(print([], { fields: ['id', 'ID'] })).rejects.toMatchObject({
       message: '--fields: there is no ID.',
       facts: { exitCode: 2, hint: 'There are: id, name, seenAt' },
     });
   });
 
-  it('without rows is a note', async () => {
+  it('prints a note without rows', async () => {
     expect(await print([], { isTTY: true })).toEqual({ out: '', error: 'Nothing.\n' });
   });
 });

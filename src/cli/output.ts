@@ -1,27 +1,23 @@
 import { usageError } from './cli-error.js';
 import type { Failure } from './failure.js';
 
-/** Where lines are written: the process's own streams, except in tests. */
 export interface Streams {
   readonly out: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly error: { write(text: string): unknown };
 }
 
-/** How the rows of a list are printed. */
 export interface Listing<Row extends object> {
-  /** What --fields may choose: the fields of a row with --json. */
+  /** Names that --fields accepts: the fields of a row with --json. */
   readonly fields: readonly (keyof Row & string)[];
-  /** The columns of the table for people. */
   readonly columns: readonly Column<Row>[];
-  /** What people read where there is no row; null where the command says it. */
+  /** Text for an empty list; null where the command prints its own. */
   readonly empty: string | null;
 }
 
 type Column<Row> = readonly [header: string, cell: (row: Row) => string | null];
 
-/** Between two columns. */
 const GAP = '  ';
-/** Lines of a table that are aligned with each other; the columns of those behind are no narrower. */
+/** Lines of a table that are aligned with each other; later lines may be wider. */
 const ALIGNED_LINES = 500;
 
 /** Results go to standard output, notes and failures to standard error. */
@@ -29,30 +25,24 @@ export class Output {
   constructor(
     private readonly streams: Streams,
     readonly isJson: boolean,
-    /** The fields of --fields, of the commands that have it. */
     private readonly fields: readonly string[] | null = null,
   ) {}
 
-  /** One result: `value` as a JSON line, or `text`. */
+  /** Prints one result: `value` as a JSON line, or `text`. */
   result(value: object, text: string): void {
-    this.streams.out.write(`${this.isJson ? JSON.stringify(value) : printable(text)}\n`);
+    this.streams.out.write(`${this.isJson ? printableJson(value) : printable(text)}\n`);
   }
 
-  /**
-   * Prints a list: with --json a line for each row, else a table, with a header on a terminal only.
-   *
-   * @returns the number of rows
-   * @throws CliError (usage) where --fields names a field that the rows do not have
-   */
+  /** @throws CliError (usage) where --fields names a field that the rows do not have */
   async list<Row extends object>(
     { fields, columns, empty }: Listing<Row>,
     rows: AsyncIterable<Row> | Iterable<Row>,
   ): Promise<number> {
     const chosen = this.fields?.map((name) => knownField(name, fields)) ?? null;
-    const shown = chosen?.map(columnOf<Row>) ?? columns;
-    const widths = shown.map(() => 0);
+    const printedColumns = chosen?.map(columnOf<Row>) ?? columns;
+    const widths = printedColumns.map(() => 0);
     const isTerminal = this.streams.out.isTTY === true;
-    let lines = isTerminal ? [shown.map(([header]) => header)] : [];
+    let lines = isTerminal ? [printedColumns.map(([header]) => header)] : [];
     let count = 0;
     for await (const row of rows) {
       count += 1;
@@ -60,7 +50,7 @@ export class Output {
         this.result(chosen === null ? row : only(row, chosen), '');
         continue;
       }
-      lines.push(shown.map(([, cell]) => oneLine(cell(row) || '-')));
+      lines.push(printedColumns.map(([, cell]) => oneLine(cell(row) || '-')));
       if (lines.length >= ALIGNED_LINES) {
         this.streams.out.write(table(lines, widths));
         lines = [];
@@ -74,7 +64,7 @@ export class Output {
     return count;
   }
 
-  /** Reports a part of the input that is ignored; with --json a line of its own. */
+  /** Reports an ignored part of the input; with --json on its own line. */
   skip(text: string): void {
     if (this.isJson) {
       this.result({ skipped: text }, text);
@@ -83,19 +73,18 @@ export class Output {
     }
   }
 
-  /** Information for a person while the command runs. */
   note(text: string): void {
     this.streams.error.write(`${printable(text)}\n`);
   }
 
-  /** A drawing of this program, with its escape sequences; never a server's text. */
+  /** Prints a drawing of this program with its escape sequences; never text of a server. */
   draw(drawing: string): void {
     this.streams.error.write(`${drawing}\n`);
   }
 
   failure(failure: Failure): void {
     if (this.isJson) {
-      this.streams.error.write(`${JSON.stringify({ error: failure })}\n`);
+      this.streams.error.write(`${printableJson({ error: failure })}\n`);
       return;
     }
     const { message, hint, details = [], requestId } = failure;
@@ -109,7 +98,7 @@ export class Output {
   }
 }
 
-/** Unix milliseconds as ISO 8601 in UTC; `unknown` for a number that is no date. */
+/** Formats Unix milliseconds as ISO 8601 in UTC; `unknown` for an invalid time. */
 export function formatTime(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
@@ -131,12 +120,11 @@ function cellText(value: unknown): string | null {
   return typeof value === 'string' || value === null ? value : JSON.stringify(value);
 }
 
-/** A field that a row lacks is null. */
 function only<Row extends object>(row: Row, names: readonly (keyof Row & string)[]): object {
   return Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
 }
 
-/** @param widths of the columns so far; they grow to hold these rows */
+/** @param widths of the columns so far, which grow to fit these rows */
 function table(rows: readonly (readonly string[])[], widths: number[]): string {
   rows.forEach((row) =>
     row.forEach((cell, index) => {
@@ -160,7 +148,20 @@ function oneLine(text: string): string {
   return printable(text.replaceAll('\n', ' '));
 }
 
-/** A server's text must not control the terminal: no escapes, no change of writing direction. */
+/** Text of a server must not control the terminal: no escapes, no change of writing direction. */
 function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+  return text.replace(/[^\P{Cc}\n]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+}
+
+/** Controls, changes of the writing direction, separators of lines, and characters without a shape. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A line of JSON that parses to the same value and does not control the terminal either. */
+function printableJson(value: object): string {
+  return JSON.stringify(value).replace(UNPRINTABLE, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }

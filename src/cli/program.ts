@@ -1,6 +1,7 @@
 import { Argument, Command, Option, type CommanderError } from 'commander';
-import { readVersion } from '../common/version.js';
+import { readFullVersion } from '../common/version.js';
 import { devices } from './account/devices.command.js';
+import { encryption } from './account/encryption.command.js';
 import { key } from './account/key.command.js';
 import { login, signup } from './account/login.command.js';
 import { deleteAccount, logout } from './account/logout.command.js';
@@ -17,41 +18,40 @@ import { preferences } from './notify/preferences.command.js';
 import { webhook } from './notify/webhook.command.js';
 import { account } from './operator/account.command.js';
 import { audit } from './operator/audit.command.js';
-import { doctor } from './operator/doctor.command.js';
+import { copy } from './operator/copy.command.js';
+import { doctor } from './doctor/doctor.command.js';
 import { invite } from './operator/invite.command.js';
+import { keys } from './operator/keys.command.js';
 import { migrate } from './operator/migrate.command.js';
 import { policy } from './operator/policy.command.js';
 import { reseal } from './operator/reseal.command.js';
 import { Output, type Streams } from './output.js';
 import { config } from './server/config.command.js';
+import { guard } from './server/guard.command.js';
 import { serve } from './server/serve.command.js';
 
-/** Every command, in the order of the help. */
-const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
-  serve,
-  migrate,
-  config,
-  signup,
-  login,
-  logout,
-  deleteAccount,
-  whoami,
-  watch,
-  devices,
-  key,
-  tokens,
-  notify,
-  deliveries,
-  channels,
-  preferences,
-  webhook,
-  policy,
-  reseal,
-  doctor,
-  account,
-  invite,
-  audit,
-];
+type Spec = CommandSpec | CommandGroup;
+
+/** Every command, under its heading and in the order of the help. */
+const COMMANDS: Readonly<Record<string, readonly Spec[]>> = {
+  'Yourself:': [signup, login, logout, whoami, key, encryption, devices, deleteAccount],
+  'Notifications:': [notify, deliveries, channels, tokens, preferences],
+  'Clients:': [watch, webhook],
+  'Operators:': [
+    serve,
+    guard,
+    config,
+    doctor,
+    migrate,
+    copy,
+    reseal,
+    policy,
+    account,
+    invite,
+    keys,
+    audit,
+  ],
+};
 
 const FIRST_STEPS = `
 Environment:
@@ -65,18 +65,19 @@ Examples:
   $ gatehouse watch --json
 `;
 
-/** The environment of a run; the command sets `exitCode`. */
 export interface Shell {
   readonly environment: CliContext['environment'];
   readonly streams: Streams;
   exitCode: number;
+  /** The value of --server. */
+  server?: string | undefined;
 }
 
-/** The command line with all commands registered. */
-export function buildProgram(shell: Shell): Command {
+/** @param first the first argument: only its command is declared, which shortens each start */
+export function buildProgram(shell: Shell, first?: string): Command {
   const program = new Command('gatehouse')
     .description('Runs a Gatehouse server, and uses one from the command line.')
-    .version(readVersion(), '-V, --version', 'print the version')
+    .version(readFullVersion(), '-V, --version', 'print the version')
     .option('--json', 'print one JSON object a line, errors too (on standard error)')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -87,30 +88,45 @@ export function buildProgram(shell: Shell): Command {
     })
     .exitOverride((error) => refuse(error, program))
     .addHelpText('after', `${EXIT_HELP}${FIRST_STEPS}`);
-  [...COMMANDS, completionOf(program)].forEach((spec) => register(program, spec, shell));
-  return program;
+  const groups: typeof COMMANDS = { ...COMMANDS, 'Others:': [completionOf(program)] };
+  const isNamed = ({ name }: Spec) => name === first;
+  const isAnyNamed = Object.values(COMMANDS).flat().some(isNamed);
+  for (const [heading, specs] of Object.entries(groups)) {
+    program.commandsGroup(heading);
+    const declared = isAnyNamed ? specs.filter(isNamed) : specs;
+    declared.forEach((spec) => register(program, spec, shell));
+  }
+  // Puts `help` under the last heading.
+  return program.helpCommand(true);
 }
 
-function register(parent: Command, spec: CommandSpec | CommandGroup, shell: Shell): void {
-  const command = parent.command(spec.name).description(spec.description);
+function register(parent: Command, spec: Spec, shell: Shell): void {
+  const isDefault = 'isDefault' in spec && spec.isDefault === true;
+  const command = parent.command(spec.name, { isDefault }).description(spec.description);
   command.exitOverride((error) => refuse(error, command));
   if (spec.help !== undefined) {
     command.addHelpText('after', spec.help);
   }
   if ('commands' in spec) {
     spec.commands.forEach((one) => register(command, one, shell));
+    showExamples(
+      command,
+      spec.commands.map(({ examples: [first] }) => first),
+    );
     return;
   }
   spec.args?.forEach((argument) => command.addArgument(toArgument(argument)));
   spec.options?.forEach((option) => command.addOption(toOption(option)));
-  if (spec.examples !== undefined) {
-    const lines = spec.examples.map((line) => `  $ ${line}`);
-    command.addHelpText('after', `\nExamples:\n${lines.join('\n')}\n`);
-  }
+  showExamples(command, spec.examples);
   command.action(() => run(command, spec, shell));
 }
 
-/** @throws CommanderError where help or the version was printed, else CliError (usage) */
+function showExamples(command: Command, examples: readonly string[]): void {
+  const lines = examples.map((line) => `  $ ${line}`);
+  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}\n`);
+}
+
+/** @throws CommanderError after help or the version was printed, else CliError (usage) */
 function refuse(error: CommanderError, command: Command): never {
   if (error.exitCode === 0 || error.code === 'commander.help') {
     throw error;
@@ -145,7 +161,8 @@ function toOption([flags, help, extra = {}]: OptionSpec): Option {
 
 interface CommonOptions {
   readonly json?: boolean;
-  /** Of the commands with a list. */
+  readonly server?: string;
+  /** Present on commands that print a list. */
   readonly fields?: readonly string[];
 }
 
@@ -153,6 +170,7 @@ async function run(command: Command, spec: CommandSpec, shell: Shell): Promise<v
   const options = command.optsWithGlobals<CommonOptions>();
   const output = new Output(shell.streams, options.json === true, options.fields);
   const { environment } = shell;
+  shell.server = options.server;
   try {
     const exitCode = await spec.run({ environment, options, args: command.args, output });
     shell.exitCode = exitCode ?? EXIT.ok;

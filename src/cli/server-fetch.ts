@@ -1,14 +1,12 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import type { Fetch, FetchAnswer } from '../client/api/api-client-transport.js';
+import type { IncomingMessage } from 'node:http';
+import { answerTooLarge, MAX_ANSWER_BYTES } from '../client/api/answer-text.js';
+import type { FetchAnswer } from '../client/api/answer-text.js';
+import type { Fetch } from '../client/api/api-client-transport.js';
 
-/**
- * How commands ask the server: Node's own fetch takes as long to load as all else that a short command
- * does (90 of 170 ms of processor time). undefined = the global one, see {@link useGlobalFetch}.
- */
+/** undefined = the global fetch, which takes as long to load as the rest of a short command. */
 export let serverFetch: Fetch | undefined = exchange;
 
-/** For proxies: Node's http client knows none. */
+/** Node's http client does not support proxies. */
 export function useGlobalFetch(): void {
   serverFetch = undefined;
 }
@@ -27,23 +25,32 @@ async function exchange(url: string, init: Init): Promise<FetchAnswer> {
   };
 }
 
-function send(url: string, init: Init): Promise<{ message: IncomingMessage; text: string }> {
+async function send(url: string, init: Init): Promise<{ message: IncomingMessage; text: string }> {
+  // TLS takes as long to load as the other modules of a short command.
+  const { request } = await (url.startsWith('https:') ? import('node:https') : import('node:http'));
   return new Promise((done, fail) => {
     const { method, body, signal } = init;
     const headers = {
       ...init.headers,
-      // Not left to Node, which sends the body of a DELETE without a length.
+      // Set here, because Node sends the body of a DELETE without a length.
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     };
-    const request = url.startsWith('https:') ? httpsRequest : httpRequest;
     const sent = request(url, { method, headers, signal }, (message) => {
       let text = '';
+      let bytes = 0;
       message.setEncoding('utf8');
-      message.on('data', (chunk: string) => (text += chunk));
+      message.on('data', (chunk: string) => {
+        bytes += Buffer.byteLength(chunk);
+        if (bytes > MAX_ANSWER_BYTES) {
+          message.destroy(answerTooLarge(message.statusCode ?? 0));
+        } else {
+          text += chunk;
+        }
+      });
       message.on('error', fail).on('end', () => done({ message, text }));
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      // The server had closed an idle connection, and has not seen this request.
+      // The server had closed an idle connection and has not processed this request.
       if (sent.reusedSocket && error.code === 'ECONNRESET') {
         done(send(url, init));
       } else {

@@ -12,9 +12,8 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
 };
 
 /**
- * Parses an address from the server that a browser is to open. The system's opener starts programs
- * for `vscode:`, reads files for `file:` and takes `--version` as an option, so only https passes,
- * and http on a loopback host, both without user name and password.
+ * Only https passes, and http on a loopback host: the system's opener starts programs for
+ * `vscode:`, reads files for `file:` and takes `--version` as an option.
  *
  * @throws CliError `unsafe-address` (exit code 1) for any other address
  */
@@ -23,7 +22,7 @@ export function readBrowserAddress(text: string): URL {
   const isWeb =
     url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (url === null || !isWeb || url.username !== '' || url.password !== '') {
-    // Without the address: it could hold control characters for the terminal.
+    // The message omits the address, which could hold control characters for the terminal.
     throw refusedError(
       'The server named an address that is not safe to open: it must be https, or http on this machine.',
       'unsafe-address',
@@ -33,7 +32,7 @@ export function readBrowserAddress(text: string): URL {
   return url;
 }
 
-/** Opens the address where this desktop has a browser. The caller prints it in any case. */
+/** Opens the address if this desktop has a browser. The caller prints it in any case. */
 export function openBrowser({ href }: URL): void {
   const [opener = 'xdg-open', ...args] = OPENERS[process.platform] ?? [];
   const child = spawn(opener, [...args, href], { detached: true, stdio: 'ignore' });
@@ -44,7 +43,7 @@ export function openBrowser({ href }: URL): void {
 /** Waits on this machine for the browser to return from a provider (RFC 8252, 7.3). */
 export interface LoopbackReturn {
   readonly port: number;
-  /** The query of the return address; null after the time-out. */
+  /** Resolves with the query of the return address, or null after the timeout. */
   wait(timeoutMs: number): Promise<URLSearchParams | null>;
   close(): void;
 }
@@ -62,7 +61,6 @@ const PAGE = `<!doctype html>
 <p>The login continues in the terminal where it began.</p>
 `;
 
-/** Listens on a free port of 127.0.0.1; answers `path` only. */
 export async function listenForReturn(path: string): Promise<LoopbackReturn> {
   const server = createServer();
   const arrival = new Promise<URLSearchParams>((arrive) => {

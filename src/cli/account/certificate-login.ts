@@ -14,7 +14,6 @@ interface CertificateOptions {
   readonly certificateUrl?: string;
 }
 
-/** Logs in with a client certificate: the TLS handshake authenticates. */
 export async function logInWithCertificate(
   options: CertificateOptions,
   server: string,
@@ -27,22 +26,21 @@ export async function logInWithCertificate(
       'Where certificates have an address of their own, give it: --certificate-url <url>',
     );
   }
-  const shown = await readCertificate(options);
-  const dispatcher = new EnvHttpProxyAgent({ connect: shown, requestTls: shown });
+  const certificateOptions = await readCertificate(options);
+  const dispatcher = new EnvHttpProxyAgent({
+    connect: certificateOptions,
+    requestTls: certificateOptions,
+  });
   const send = (url: string, init: RequestInit) => fetchThrough(url, { ...init, dispatcher });
   try {
-    const { certificate } = new GatehouseClient({
-      serverUrl,
-      client: thisComputer,
-      fetch: send,
-    });
+    const { certificate } = new GatehouseClient({ serverUrl, client: thisComputer, fetch: send });
     return await certificate.logIn();
   } finally {
     await dispatcher.close();
   }
 }
 
-/** PEM texts; `ca` undefined = the system's certificate authorities. */
+/** Reads PEM texts; an undefined `ca` = the system's certificate authorities. */
 async function readCertificate({ certificate, key, ca }: CertificateOptions) {
   if (certificate === undefined || key === undefined) {
     throw usageError('Give both: --certificate <file> and --key <file>.', EXAMPLE);

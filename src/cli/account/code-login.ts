@@ -6,7 +6,6 @@ import type {
 } from '../../client/api/api-client-answers.js';
 import { DeviceNotAdded, waitForApproval } from '../../client/api/device-routes.js';
 import { DeviceKey } from '../../client/crypto/device-key.js';
-import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
 import { deviceLink } from '../../client/crypto/device-link.js';
 import {
   DeviceSealError,
@@ -14,6 +13,7 @@ import {
   openSealedSecret,
   type DeviceSecrets,
 } from '../../client/crypto/device-sealing.js';
+import { deviceCheckWords } from '../../protocol/device-check-words.js';
 import type { CliContext } from '../command.js';
 import { refusedError } from '../cli-error.js';
 import type { Output } from '../output.js';
@@ -25,11 +25,9 @@ import { thisComputer } from './this-computer.js';
 interface CodeLogin {
   readonly server: string;
   readonly store: ServerStore;
-  /** The account must be connected with this provider. */
   readonly provider: string | undefined;
 }
 
-/** Logs in without a browser: another device of the account approves this one by its code. */
 export async function logInWithCode(
   { output }: CliContext,
   { server, store, provider }: CodeLogin,
@@ -49,9 +47,9 @@ export async function logInWithCode(
   const session = client.withToken(approved.token);
   try {
     await (provider !== undefined && requireIdentity(session, provider));
-    await keepKey(store, server, secrets, approved);
+    await storeKey(store, server, secrets, approved);
   } catch (error) {
-    // Nothing stores the session. A failure to end it is not the failure to report.
+    // The session is not stored. A failure to end it must not hide the failure to report.
     await session.logOut().catch(() => undefined);
     throw error;
   }
@@ -59,7 +57,7 @@ export async function logInWithCode(
   return { token, accountId, created: false };
 }
 
-/** Before a code is shown: a second key for the server would have no place. */
+/** Checked before a code is shown, because only one key per server can be stored. */
 async function refuseWithKey(store: ServerStore, server: string): Promise<void> {
   if ((await store.deviceKey(server)) !== null) {
     throw refusedError(
@@ -107,8 +105,8 @@ async function requireIdentity(session: GatehouseClient, provider: string): Prom
   }
 }
 
-/** Stores the key of the account, where it has one, before the session: without the key it is lost. */
-async function keepKey(
+/** Stores the key of a keyed account before the session: without the key the account is lost. */
+async function storeKey(
   store: ServerStore,
   server: string,
   secrets: DeviceSecrets,

@@ -5,42 +5,36 @@ import { CliError, EXIT, usageError } from '../cli-error.js';
 import { serverFetch } from '../server-fetch.js';
 import { ServerStore, type StoredSession } from './server-store.js';
 
-/** A server with the token that is used there, of whichever account. */
+/** A server with the token for it, of any account. */
 export interface CurrentToken {
   readonly server: string;
   readonly token: string;
   readonly store: ServerStore;
-  /** Uses the token. */
   readonly client: GatehouseClient;
 }
 
 export interface CurrentSession extends Pick<CurrentToken, 'store' | 'client'> {
   readonly session: StoredSession;
-  /** Whether it is that of GATEHOUSE_TOKEN, which is never stored. */
+  /** True if the token is GATEHOUSE_TOKEN, which is never stored. */
   readonly isFromEnvironment: boolean;
 }
 
-/** What selects the server. */
 export type ServerContext = Pick<
   CliContext<{ readonly server?: string | undefined }>,
   'environment' | 'options'
 >;
 
-/** @throws CliError (usage) when no server is named and there was no login yet */
+/** @throws CliError (usage) when no server is named and no login is stored */
 export async function requireServer(context: ServerContext) {
   const store = new ServerStore(context.environment);
   const server = await currentServer(context, store);
   if (server === null) {
-    throw usageError('No server is named.', 'Name it: --server https://gate.example.org');
+    throw usageError('No server is named.', `Name it: --server ${await suggestedServer(store)}`);
   }
   return { store, server };
 }
 
-/**
- * The token of GATEHOUSE_TOKEN, else of the stored login.
- *
- * @throws CliError with exit code 3 when this user is not logged in there
- */
+/** @throws CliError with exit code 3 when this user is not logged in there */
 export async function requireToken(context: ServerContext): Promise<CurrentToken> {
   const given = tokenOf(context);
   if (given !== null) {
@@ -52,11 +46,7 @@ export async function requireToken(context: ServerContext): Promise<CurrentToken
   return { server, token, store, client };
 }
 
-/**
- * The session of GATEHOUSE_TOKEN, whose account the server is asked for, else the stored one.
- *
- * @throws CliError with exit code 3 when this user is not logged in there
- */
+/** @throws CliError with exit code 3 when this user is not logged in there */
 export async function requireSession(context: ServerContext): Promise<CurrentSession> {
   const token = tokenOf(context);
   if (token !== null) {
@@ -68,10 +58,9 @@ export async function requireSession(context: ServerContext): Promise<CurrentSes
 }
 
 /**
- * The session at a server that the user did not name: a link or a file did. GATEHOUSE_TOKEN is sent
- * only to the server that it is meant for.
+ * GATEHOUSE_TOKEN is sent only to the server that it is meant for.
  *
- * @param accountId uses GATEHOUSE_TOKEN only where it is this account's
+ * @param accountId uses GATEHOUSE_TOKEN only if it is a token of this account
  * @throws CliError with exit code 3 when this user is not logged in there
  */
 export async function requireSessionAt(
@@ -106,18 +95,28 @@ async function storedSession(store: ServerStore, server: string | null): Promise
     throw new CliError(server === null ? 'Not logged in.' : `Not logged in to ${server}.`, {
       exitCode: EXIT.notLoggedIn,
       code: 'not-logged-in',
-      hint: `Run: gatehouse login --server ${server ?? 'https://gate.example.org'}`,
+      hint: await waysIn(store, server),
     });
   }
   const client = clientOf(session.server, session.token);
   return { session, store, client, isFromEnvironment: false };
 }
 
+async function suggestedServer(store: ServerStore): Promise<string> {
+  return (await store.keyServer()) ?? 'https://gate.example.org';
+}
+
+async function waysIn(store: ServerStore, server: string | null): Promise<string> {
+  const at = server ?? (await suggestedServer(store));
+  const logIn = `Run: gatehouse login --server ${at}`;
+  const hasKey = (await store.deviceKey(at)) !== null && !(await store.awaitsAccount(at));
+  return hasKey ? logIn : `${logIn}\n  For a new account: gatehouse signup --server ${at}`;
+}
+
 function clientOf(serverUrl: string, token: string): GatehouseClient {
   return new GatehouseClient({ serverUrl, token, fetch: serverFetch });
 }
 
-/** null where GATEHOUSE_TOKEN is not set or empty. */
 function tokenOf({ environment }: Pick<CliContext, 'environment'>): string | null {
   const token = environment['GATEHOUSE_TOKEN']?.trim() ?? '';
   if (!/^[\x21-\x7e]*$/.test(token)) {
@@ -126,7 +125,6 @@ function tokenOf({ environment }: Pick<CliContext, 'environment'>): string | nul
   return token || null;
 }
 
-/** --server, else GATEHOUSE_SERVER, else the server of the last login. */
 async function currentServer(
   { environment, options }: ServerContext,
   store: ServerStore,

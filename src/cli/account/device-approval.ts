@@ -3,25 +3,23 @@ import type { WaitingDevice } from '../../client/api/api-client-answers.js';
 import { approveWithKey } from '../../client/api/device-approval.js';
 import { OtherAccountKey } from '../../client/crypto/key-text.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
-import { deviceCheckWords } from '../../client/crypto/device-check-words.js';
 import { readDeviceLink } from '../../client/crypto/device-link.js';
-import { readUserCode, showUserCode } from '../../policy/flow/user-code.js';
+import { deviceCheckWords } from '../../protocol/device-check-words.js';
+import { readUserCode, showUserCode } from '../../protocol/user-code.js';
 import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { requireSession, requireSessionAt, type CurrentSession } from './current-session.js';
 
 type Context = CliContext<{ readonly server?: string; readonly yes?: boolean }>;
 
-/** A device that waits, found by its code. */
 interface FoundDevice {
   readonly device: WaitingDevice;
   readonly userCode: string;
   readonly checkWords: readonly string[];
-  /** Whether the key is that of the device's own link, not one that the server returned. */
+  /** True if the key is from the device's own link, not from the server. */
   readonly isLink: boolean;
 }
 
-/** Adds the device of the code to the account of this computer's session. */
 export async function approveDevice(context: Context): Promise<void> {
   const current = await sessionFor(context);
   const { client, session, store, isFromEnvironment } = current;
@@ -38,7 +36,7 @@ export async function approveDevice(context: Context): Promise<void> {
   } else {
     const { accountId } = session;
     const login = await approveWithKey(client, device, { accountId, key }).catch(explained);
-    // The device gets its token only while the session that approved it exists.
+    // The device receives its token only while the approving session exists.
     if (!isFromEnvironment) {
       await store.saveSession({ ...session, token: login.token });
     }
@@ -49,7 +47,6 @@ export async function approveDevice(context: Context): Promise<void> {
   );
 }
 
-/** Refuses the device of the code. */
 export async function refuseDevice(context: Context): Promise<void> {
   const current = await sessionFor(context);
   const { device, userCode } = await findDevice(context, current);
@@ -57,7 +54,6 @@ export async function refuseDevice(context: Context): Promise<void> {
   context.output.result({ id: device.id, userCode, refused: true }, 'Refused.');
 }
 
-/** A link names its server. */
 function sessionFor(context: Context): Promise<CurrentSession> {
   const link = readDeviceLink(context.args[0] ?? '');
   return link === null || context.options.server !== undefined
@@ -65,7 +61,7 @@ function sessionFor(context: Context): Promise<CurrentSession> {
     : requireSessionAt(context, link.serverUrl);
 }
 
-/** @throws CliError where the code is no code, or no device waits with it */
+/** @throws CliError where the code is invalid, or no device waits with it */
 async function findDevice(
   { args: [text = ''] }: Context,
   { client, session }: CurrentSession,
@@ -121,7 +117,6 @@ async function requireConsent({ output }: Context, { userCode, isLink }: FoundDe
   }
 }
 
-/** Reads one line of standard input; its end is no. */
 async function readYes(): Promise<boolean> {
   const lines = createInterface({ input: process.stdin });
   try {

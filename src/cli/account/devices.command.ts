@@ -3,7 +3,7 @@ import { SERVER } from '../options.js';
 
 const CODE = ['<code>', 'the code that the new device shows, or the link of its QR code'] as const;
 
-/** Answers devices that ask to be added: `gatehouse login --code`, or an app. */
+/** Approves or refuses devices that ask to join: `gatehouse login --code`, or an app. */
 export const devices: CommandGroup = {
   name: 'devices',
   description: 'add a new device to your account, or refuse it',

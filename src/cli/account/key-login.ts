@@ -6,29 +6,26 @@ import { serverFetch } from '../server-fetch.js';
 import type { ServerStore } from './server-store.js';
 import { thisComputer } from './this-computer.js';
 
-/** Logs in with the stored device key; never creates an account. */
+export async function loginClient(server: string, store: ServerStore): Promise<GatehouseClient> {
+  const allowClientChallenge = await store.isOlderServer(server);
+  const facts = { fetch: serverFetch, client: thisComputer, allowClientChallenge };
+  return new GatehouseClient({ serverUrl: server, ...facts });
+}
+
+/** Never creates an account. */
 export async function logInWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
-  const client = new GatehouseClient({
-    serverUrl: server,
-    fetch: serverFetch,
-    client: thisComputer,
-  });
+  const client = await loginClient(server, store);
   refuseUnlessOffered(server, await client.features());
   const key = await store.requireDeviceKey(server);
   return withAccount(server, store, () => client.logIn(key));
 }
 
-/** Creates an account with a new device key. @param invitation a code; undefined = without one */
 export async function signUpWithKey(
   server: string,
   store: ServerStore,
   invitation: string | undefined,
 ): Promise<LoginAnswer> {
-  const client = new GatehouseClient({
-    serverUrl: server,
-    fetch: serverFetch,
-    client: thisComputer,
-  });
+  const client = await loginClient(server, store);
   refuseUnlessOffered(server, await client.features());
   const key = await store.requireNewDeviceKey(server);
   const answer = await client.signUp(key, invitation === undefined ? {} : { invitation });
@@ -36,7 +33,7 @@ export async function signUpWithKey(
   return answer;
 }
 
-/** Runs a login with the stored key, and explains the refusal of a key that has no account. */
+/** Runs a login with the stored key, and explains the refusal of a key without an account. */
 export async function withAccount(
   server: string,
   store: ServerStore,
@@ -52,7 +49,11 @@ export async function withAccount(
     }
     const hint = (await store.awaitsAccount(server))
       ? `The sign-up did not succeed. Repeat it: gatehouse signup --server ${server}`
-      : 'The account was removed, or the key belongs to another server. For a new account use another configuration: XDG_CONFIG_HOME=…';
+      : `The account was deleted, or the key belongs to another server.
+  To keep the key:             gatehouse key show --server ${server}
+  Then, to start with another: gatehouse key remove --server ${server} --yes
+  An account that you have:    gatehouse key restore --server ${server}
+  A new account:               gatehouse signup --server ${server}`;
     const message = `${server} has no account for this computer's device key.`;
     throw refusedError(message, 'no-account', hint);
   }

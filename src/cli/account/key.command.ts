@@ -2,13 +2,12 @@ import { command, type CommandGroup } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { SERVER } from '../options.js';
 
-/** Longer than a key in any form. */
 const MAX_INPUT_BYTES = 4096;
 
-/** Backs up and restores this user's device key for a server. */
 export const key: CommandGroup = {
   name: 'key',
-  description: "back up or restore this user's device key, which gives access to the account",
+  description:
+    "back up, restore or remove this user's device key, which gives access to the account",
   commands: [
     command({
       name: 'show',
@@ -48,11 +47,30 @@ export const key: CommandGroup = {
           throw refusedError(
             `This computer has another device key for ${server}.`,
             'other-device-key',
-            'Use another configuration for the second account: XDG_CONFIG_HOME=…',
+            'For a second account, run the commands with another directory in XDG_CONFIG_HOME.',
           );
         }
         const next = `Saved the key. Now: gatehouse login --server ${server}`;
         context.output.result({ server, publicKey }, next);
+      },
+    }),
+    command({
+      name: 'remove',
+      description: 'delete the key from this computer; the account stays on the server',
+      options: [SERVER, ['--yes', 'delete it; needed, because no server has a copy of it']],
+      examples: ['gatehouse key remove --yes'],
+      async run(context) {
+        const { requireServer } = await import('./current-session.js');
+        const { store, server } = await requireServer(context);
+        if (context.options.yes !== true) {
+          throw usageError(
+            `Without a copy of this key, its account on ${server} is lost.`,
+            `Back it up: gatehouse key show --server ${server}\n  Then: gatehouse key remove --server ${server} --yes`,
+          );
+        }
+        const { publicKey } = await store.requireDeviceKey(server);
+        await store.removeDeviceKey(server);
+        context.output.result({ server, publicKey }, `Removed the key for ${server}.`);
       },
     }),
   ],

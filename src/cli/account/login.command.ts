@@ -1,7 +1,7 @@
 import type { LoginAnswer } from '../../client/api/api-client-answers.js';
 import { command, type CliContext } from '../command.js';
 import { usageError } from '../cli-error.js';
-import { NO_BROWSER, PROVIDER, SERVER } from '../options.js';
+import { NO_BROWSER, OLDER_SERVER, PROVIDER, SERVER } from '../options.js';
 import type { ServerStore } from './server-store.js';
 
 const WHERE = `
@@ -9,7 +9,6 @@ Key and session are kept in $XDG_CONFIG_HOME/gatehouse (default ~/.config/gateho
 readable by you alone. Back up the key (gatehouse key show): it gives access to the account.
 `;
 
-/** Creates an account with a new device key, alone or through an identity provider. */
 export const signup = command({
   name: 'signup',
   description: 'create an account with a new device key, and log in',
@@ -17,6 +16,7 @@ export const signup = command({
     SERVER,
     PROVIDER,
     NO_BROWSER,
+    OLDER_SERVER,
     ['--invitation <code>', 'code of an invitation of the operator', { conflicts: ['provider'] }],
   ],
   help: WHERE,
@@ -29,6 +29,7 @@ export const signup = command({
     const { provider, invitation } = context.options;
     const { requireServer } = await import('./current-session.js');
     const { store, server } = await requireServer(context);
+    await noteOlderServer(context, store, server);
     let answer: LoginAnswer;
     if (provider === undefined) {
       const { signUpWithKey } = await import('./key-login.js');
@@ -41,7 +42,6 @@ export const signup = command({
   },
 });
 
-/** Logs in with a device key, an identity provider, a client certificate, or a code to approve. */
 export const login = command({
   name: 'login',
   description: "log in to your account with this user's device key",
@@ -54,6 +54,7 @@ export const login = command({
     ['--certificate-url <url>', 'address that requests client certificates, if not --server'],
     ['--ca <file>', "authority of that address's certificate, if a private one"],
     NO_BROWSER,
+    OLDER_SERVER,
     [
       '--code',
       'show a QR code and a short code, and wait until another device approves this one',
@@ -83,6 +84,7 @@ ${WHERE}`,
     if (certificate === undefined && (ca ?? certificateUrl) !== undefined) {
       throw usageError('--ca and --certificate-url need --certificate.', SEE_HELP);
     }
+    await noteOlderServer(context, store, server);
     let answer: LoginAnswer;
     if (code === true) {
       const { logInWithCode } = await import('./code-login.js');
@@ -103,6 +105,22 @@ ${WHERE}`,
 });
 
 const SEE_HELP = 'See: gatehouse login --help';
+
+/** Remembered for this address alone, so that no other server can make use of it. */
+async function noteOlderServer(
+  { options, output }: CliContext<{ readonly olderServer?: boolean | undefined }>,
+  store: ServerStore,
+  server: string,
+): Promise<void> {
+  if (options.olderServer === true) {
+    await store.rememberOlderServer(server);
+  }
+  if (await store.isOlderServer(server)) {
+    output.note(
+      `Warning: ${server} is noted as an older server. Where it gives no challenge, this command signs one of its own: such a login can be relayed to another server that accepts it, and sent again.`,
+    );
+  }
+}
 
 async function startSession(
   { output, environment }: CliContext,

@@ -3,7 +3,7 @@ import { usageError } from '../cli-error.js';
 import { SERVER } from '../options.js';
 import type { CurrentSession, ServerContext } from './current-session.js';
 
-/** Ends the session here and on the server. The device key stays. */
+/** Ends the session on the server and deletes it here. The device key stays. */
 export const logout = command({
   name: 'logout',
   description: 'revoke the session; the device key stays, so that you can log in again',
@@ -18,14 +18,14 @@ export const logout = command({
     if (everywhere) {
       await current.client.logOutEverywhere();
     } else {
-      // A token that is no longer accepted counts as revoked.
+      // A token that the server refuses counts as revoked.
       await current.client.logOut().catch((error: unknown) => {
         if (!(error instanceof GatehouseProblem && error.status === 401)) {
           throw error;
         }
       });
     }
-    await forget(context, current, everywhere);
+    await removeLocalData(context, current, everywhere);
     context.output.result(
       { server, accountId, everywhere },
       `Logged out of ${server}${everywhere ? ', on all devices' : ''}.`,
@@ -33,7 +33,7 @@ export const logout = command({
   },
 });
 
-/** Deletes the account on the server. The device key stays, without an account. */
+/** Deletes the account on the server. The device key stays without an account. */
 export const deleteAccount = command({
   name: 'delete-account',
   description: 'delete the account, with everything that the server keeps of it',
@@ -50,18 +50,17 @@ export const deleteAccount = command({
     const current = await requireSession(context);
     const { server, accountId } = current.session;
     await current.client.removeAccount();
-    await forget(context, current, true);
+    await removeLocalData(context, current, true);
     context.output.result({ server, accountId }, `Deleted the account ${accountId} on ${server}.`);
   },
 });
 
 /**
- * Removes the login, and what the sender keeps for it, from this computer: with GATEHOUSE_TOKEN only
- * where the stored login has ended, too.
+ * With GATEHOUSE_TOKEN, the stored login stays until it has ended as well.
  *
- * @param isWhole whether all sessions of the account have ended
+ * @param isWhole true if all sessions of the account have ended
  */
-async function forget(
+async function removeLocalData(
   context: Pick<CliContext, 'environment'> & ServerContext,
   { session, store }: CurrentSession,
   isWhole: boolean,

@@ -4,7 +4,7 @@ import { GatehouseProblem } from '../../client/api/problem.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { makeLoginProof, type LoginProof } from '../../client/crypto/login-proof.js';
 import { returnErrorMessage } from '../../client/messages.js';
-import { loopbackCode } from '../../policy/flow/loopback-code.js';
+import { loopbackCode } from '../../protocol/loopback-code.js';
 import type { CliContext } from '../command.js';
 import { refusedError } from '../cli-error.js';
 import {
@@ -13,25 +13,23 @@ import {
   readBrowserAddress,
   type LoopbackReturn,
 } from './browser.js';
-import { withAccount } from './key-login.js';
+import { loginClient, withAccount } from './key-login.js';
 import { serverFetch } from '../server-fetch.js';
 import type { ServerStore } from './server-store.js';
-import { thisComputer } from './this-computer.js';
 
-/** As long as the server keeps the login open. */
+/** The server's lifetime of a pending login. */
 const WAIT_MS = 10 * 60_000;
 
 interface ProviderLogin {
   readonly server: string;
   readonly provider: string;
   readonly store: ServerStore;
-  /** Creates an account with a new device key, instead of logging in. */
   readonly isSignUp: boolean;
 }
 
 type Context = CliContext<{ readonly keyless?: boolean; readonly browser?: boolean }>;
 
-/** Logs in with an identity provider: the browser authenticates, the proof never leaves here. */
+/** The browser authenticates; the secret stays in this process. */
 export async function logInWithProvider(
   context: Context,
   login: ProviderLogin,
@@ -72,7 +70,7 @@ async function begin(
   }
 }
 
-/** The server knows the parameter, and its operator disabled it (AUTH_LOOPBACK_RETURN_ENABLED). */
+/** Returns true if the operator disabled AUTH_LOOPBACK_RETURN_ENABLED. */
 function isLoopbackOff(error: unknown): boolean {
   const isAbout = ({ path }: { readonly path: string }): boolean => path === 'loopbackPort';
   return error instanceof GatehouseProblem && error.details?.some(isAbout) === true;
@@ -102,21 +100,17 @@ async function pendingFrom(listener: LoopbackReturn): Promise<string> {
   throw refusedError(message, error.replaceAll('_', '-'), hint);
 }
 
-/** Before the browser opens: a key that is missing or in the way ends the command at once. */
+/** Resolved before the browser opens, so that a missing key ends the command at once. */
 function keyFor({ server, store, isSignUp }: ProviderLogin): Promise<DeviceKey> {
   return isSignUp ? store.requireNewDeviceKey(server) : store.requireDeviceKey(server);
 }
 
-function finish(
+async function finish(
   { server, provider, store, isSignUp: create }: ProviderLogin,
   proven: { readonly pending: string; readonly proof: string },
   key: DeviceKey | null,
 ): Promise<LoginAnswer> {
-  const { external } = new GatehouseClient({
-    serverUrl: server,
-    fetch: serverFetch,
-    client: thisComputer,
-  });
+  const { external } = await loginClient(server, store);
   return key === null
     ? external.finishKeyless(provider, proven)
     : withAccount(server, store, () => external.finish(provider, { ...proven, create }, key));

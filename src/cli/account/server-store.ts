@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeviceKey, DeviceKeyJwk } from '../../client/crypto/device-key.js';
-import { readBase64 } from '../../client/crypto/bytes.js';
 import { parseJson } from '../../common/parse-json.js';
 import { isRecord } from '../../client/is-record.js';
 import { CliError, EXIT, refusedError } from '../cli-error.js';
@@ -13,8 +12,8 @@ import {
   userDirectory,
   writePrivateFile,
 } from '../../common/private-files.js';
+import { readBase64 } from '../../protocol/base64.js';
 
-/** A login of this user. */
 export interface StoredSession {
   readonly server: string;
   readonly accountId: string;
@@ -24,10 +23,7 @@ export interface StoredSession {
 const DIGEST_LENGTH = 12;
 const SECRET_BYTES = 32;
 
-/**
- * This user's files per server: a device key and a session. Each server gets its own key, so that
- * two servers cannot link the accounts of one person.
- */
+/** Each server gets its own key, so that two servers cannot link the accounts of one person. */
 export class ServerStore {
   private readonly root: string;
 
@@ -35,11 +31,13 @@ export class ServerStore {
     this.root = userDirectory('config', environment);
   }
 
-  /** The server last logged in to. */
-  async lastServer(): Promise<string | null> {
-    const stored = await this.read(join(this.root, 'last-server.json'));
-    const server = stored?.['server'];
-    return typeof server === 'string' ? server : null;
+  lastServer(): Promise<string | null> {
+    return this.readServer('last-server.json');
+  }
+
+  /** Returns the server of the newest device key, for suggestions: nothing is sent there unasked. */
+  keyServer(): Promise<string | null> {
+    return this.readServer('key-server.json');
   }
 
   async session(server: string): Promise<StoredSession | null> {
@@ -62,7 +60,6 @@ export class ServerStore {
     await writePrivateFile(join(this.root, 'last-server.json'), toText(last));
   }
 
-  /** The device key stays: it logs in again. */
   async removeSession(server: string): Promise<void> {
     await rm(join(this.directoryOf(server), 'session.json'), { force: true });
   }
@@ -76,14 +73,19 @@ export class ServerStore {
     return stored;
   }
 
-  /** Saves the key of an account, unless there is one. Returns the key that is stored. */
   async saveDeviceKey(server: string, key: DeviceKeyJwk): Promise<DeviceKeyJwk> {
     const directory = await this.makeDirectory(server);
+    await writePrivateFile(join(this.root, 'key-server.json'), toText({ server }));
     const isNew = await createPrivateFile(join(directory, 'device-key.json'), toText(key));
     return isNew ? key : ((await this.deviceKey(server)) ?? key);
   }
 
-  /** The 32 bytes of the device key, which open the account's content; null where there is none. */
+  async removeDeviceKey(server: string): Promise<void> {
+    await this.confirmAccount(server);
+    await rm(join(this.directoryOf(server), 'device-key.json'), { force: true });
+  }
+
+  /** Returns the 32 bytes that decrypt the account's content; null where there is no device key. */
   async accountSecret(server: string): Promise<Uint8Array | null> {
     const stored = await this.deviceKey(server);
     return stored === null ? null : readBase64(stored.d, SECRET_BYTES, SECRET_BYTES);
@@ -103,8 +105,8 @@ export class ServerStore {
   }
 
   /**
-   * The key of a new account, created and saved before the server learns of it, because an account
-   * whose key is lost is lost. The one of an earlier sign-up that failed is used again.
+   * Returns the key for a new account. It is saved before the server receives it, because an
+   * account without its key is lost. The key of an earlier failed sign-up is used again.
    *
    * @throws CliError where the key of an account is stored
    */
@@ -114,20 +116,27 @@ export class ServerStore {
       throw refusedError(
         `This computer has the device key of an account on ${server} already.`,
         'device-key-exists',
-        `Log in with it: gatehouse login --server ${server}\n  For a second account use another configuration: XDG_CONFIG_HOME=…`,
+        `Log in with it: gatehouse login --server ${server}\n  For a second account, run both commands with another directory in XDG_CONFIG_HOME.`,
       );
     }
     return (await loadDeviceKey()).fromJwk(stored ?? (await this.createDeviceKey(server)));
   }
 
-  /** Whether the device key was created here and no login with it has succeeded yet. */
   async awaitsAccount(server: string): Promise<boolean> {
     return (await readIfExists(this.awaitingFile(server))) !== null;
   }
 
-  /** Records that the device key has an account. */
   async confirmAccount(server: string): Promise<void> {
     await rm(this.awaitingFile(server), { force: true });
+  }
+
+  async isOlderServer(server: string): Promise<boolean> {
+    return (await readIfExists(this.olderServerFile(server))) !== null;
+  }
+
+  async rememberOlderServer(server: string): Promise<void> {
+    await this.makeDirectory(server);
+    await writePrivateFile(this.olderServerFile(server), '');
   }
 
   /** Where an earlier version kept the notification settings of end-to-end encrypted accounts. */
@@ -137,10 +146,14 @@ export class ServerStore {
 
   private async createDeviceKey(server: string): Promise<DeviceKeyJwk> {
     await this.makeDirectory(server);
-    // Before the key: a key without this file counts as that of an account.
+    // Written before the key: a key without this file counts as the key of an account.
     await writePrivateFile(this.awaitingFile(server), '');
     const key = await (await loadDeviceKey()).generate();
     return this.saveDeviceKey(server, key.toJwk());
+  }
+
+  private olderServerFile(server: string): string {
+    return join(this.directoryOf(server), 'older-server');
   }
 
   private awaitingFile(server: string): string {
@@ -155,11 +168,16 @@ export class ServerStore {
     return directory;
   }
 
-  /** The host for people, the digest because two addresses may share one. */
+  /** A digest follows the host, because two addresses may share a host. */
   private directoryOf(server: string): string {
     const digest = createHash('sha256').update(server).digest('hex').slice(0, DIGEST_LENGTH);
     const host = new URL(server).host.replace(/[^\w.-]/g, '-').slice(0, 100);
     return join(this.root, 'servers', `${host}-${digest}`);
+  }
+
+  private async readServer(file: string): Promise<string | null> {
+    const server = (await this.read(join(this.root, file)))?.['server'];
+    return typeof server === 'string' ? server : null;
   }
 
   private async read(path: string): Promise<Record<string, unknown> | null> {
@@ -175,7 +193,7 @@ export class ServerStore {
   }
 }
 
-/** Loaded where it is needed: most commands only send the session's token. */
+/** Loaded on demand: most commands only send the session's token. */
 async function loadDeviceKey() {
   const { DeviceKey } = await import('../../client/crypto/device-key.js');
   return DeviceKey;

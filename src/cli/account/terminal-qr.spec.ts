@@ -7,9 +7,8 @@ const LINK = deviceLink({
   userCode: 'WDJB-MJHT',
   publicKey: Buffer.alloc(32, 7).toString('base64url'),
 });
-/** Pixels of a module. */
 const SCALE = 4;
-/** Whether the upper and the lower half of a character are light. */
+/** The upper and the lower half of a character; true means light. */
 const HALVES: Readonly<Record<string, readonly [boolean, boolean]>> = {
   ' ': [false, false],
   '▀': [true, false],
@@ -27,14 +26,14 @@ function scan(drawing: string): string {
     const [x, y] = [Math.floor((pixel % width) / SCALE), Math.floor(pixel / width / SCALE)];
     data.fill(rows[y]?.[x] === true ? 255 : 0, pixel * 4, pixel * 4 + 3);
   }
-  // By default it gives up after the time of one frame.
+  // The default timeout is the time of one frame.
   return decodeQR({ width, height, data }, { timeLimit: 600_000 });
 }
 
 const lightAt = (half: number) => (character: string) => HALVES[character]?.[half] ?? false;
 
 describe(drawQr.name, () => {
-  it('draws what a scanner reads', () => {
+  it('draws a code that a scanner reads', () => {
     expect(scan(drawQr(LINK, false))).toBe(LINK);
   });
 

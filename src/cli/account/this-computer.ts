@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
 
-/** As a session's client name may have (contract, Sessions). */
+/** Limit of a session's client name (contract, Sessions). */
 const MAX_CHARACTERS = 64;
 
-/** How the account's list of sessions shows this computer. */
 export const thisComputer = {
   name: hostname().slice(0, MAX_CHARACTERS),
   platform: process.platform,

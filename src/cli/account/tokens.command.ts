@@ -15,7 +15,6 @@ const LISTING: Listing<SavedPushToken> = {
 };
 const TOKEN = ['<token>', 'push token of a device'] as const;
 
-/** Lists, adds, removes and tests the account's push tokens. */
 export const tokens: CommandGroup = {
   name: 'tokens',
   description: "list, add, remove or test the account's push tokens",

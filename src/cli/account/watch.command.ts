@@ -3,7 +3,6 @@ import { command } from '../command.js';
 import { SERVER } from '../options.js';
 import { formatTime, type Output } from '../output.js';
 
-/** Prints the account's updates until it is interrupted or refused. */
 export const watch = command({
   name: 'watch',
   description: "print the account's live updates until Ctrl-C, reconnecting when needed",
@@ -30,11 +29,7 @@ export const watch = command({
   },
 });
 
-/**
- * Prints updates as results, and changes of the connection as notes.
- *
- * @param fail ends the command: the server refused, or (null) the first attempt got no answer
- */
+/** @param fail ends the command: the server refused, or (null) the first attempt got no answer */
 function printing(
   server: string,
   output: Output,

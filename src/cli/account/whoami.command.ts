@@ -3,7 +3,6 @@ import { command } from '../command.js';
 import { SERVER } from '../options.js';
 import { formatTime } from '../output.js';
 
-/** Shows the account's current profile. */
 export const whoami = command({
   name: 'whoami',
   description: 'show the account',

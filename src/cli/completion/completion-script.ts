@@ -2,14 +2,14 @@ import type { Command, Option } from 'commander';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
-/** What can follow the words of one command. */
+/** Completions after the words of one command. */
 interface Place {
-  /** The words that lead here, joined: `gatehouse/tokens/add`. */
+  /** The preceding words, joined: `gatehouse/tokens/add`. */
   readonly path: string;
   /** Subcommands and choices of an argument, then options. */
   readonly words: readonly Word[];
   readonly options: readonly Word[];
-  /** Paths of options that take a value, with the choices, if there are some: `…/--state`. */
+  /** Paths of options that take a value, with their choices, if any: `…/--state`. */
   readonly values: readonly { readonly path: string; readonly choices: readonly string[] }[];
 }
 
@@ -52,7 +52,7 @@ const WRITERS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
   fish: fishScript,
 };
 
-/** For bash 3.2, the one of macOS, and later; needs no other package. */
+/** Works with bash 3.2, the version of macOS, and later, without other packages. */
 function bashScript(places: readonly Place[]): string {
   return `# bash completion of gatehouse
 _gatehouse() {
@@ -157,7 +157,7 @@ ${complete.join('\n')}
 `;
 }
 
-/** Follows one word: into a subcommand, or over the value of an option. */
+/** Generates the step for one word: into a subcommand, or over the value of an option. */
 function walk(places: readonly Place[]): string {
   const paths = places.slice(1).map(({ path }) => path);
   return `    case "$at/$word" in
@@ -170,7 +170,6 @@ function valuePaths(places: readonly Place[]): string[] {
   return places.flatMap(({ values }) => values.map(({ path }) => path));
 }
 
-/** The cases of options that take a value: choices, or else files. */
 function valueCases(
   places: readonly Place[],
   offer: (words: string) => string,
@@ -189,7 +188,6 @@ function textsOf(words: readonly Word[]): string {
   return words.map(({ text }) => text).join(' ');
 }
 
-/** A word of zsh's _describe. */
 function described({ text, description }: Word): string {
   const label = description === '' ? '' : `:${description.replaceAll(/[\\:]/g, '\\$&')}`;
   return `'${`${text}${label}`.replaceAll("'", `'\\''`)}'`;

@@ -3,7 +3,6 @@ import { command, type CommandSpec } from '../command.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Prints the script that completes the commands of `program` in a shell. */
 export function completionOf(program: Command): CommandSpec {
   return command({
     name: 'completion',

@@ -1,8 +1,117 @@
-import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
 import type { Command } from 'commander';
-import { completeInFish, completeInZsh, hasShell } from '../../../test/helpers/shell-completion.js';
 import { buildProgram } from '../program.js';
 import { completionScript } from './completion-script.js';
+
+/** The words that a shell offers for each line when Tab is pressed, in a directory with settings.json. */
+type Complete = (
+  script: string,
+  lines: readonly string[],
+) => ReadonlyMap<string, readonly string[]>;
+
+/** Returns true if the shell is installed. In CI its absence is an error. */
+function hasShell(shell: 'zsh' | 'fish'): boolean {
+  const isThere = spawnSync(shell, ['--version']).status === 0;
+  if (!isThere && process.env['CI'] === 'true') {
+    throw new Error(`These tests need ${shell}. On Debian: apt-get install ${shell}`);
+  }
+  return isThere;
+}
+
+const completeInFish: Complete = (script, lines) =>
+  inDirectory((directory) => {
+    writeFileSync(join(directory, 'gatehouse.fish'), script);
+    const offered = lines.map((line) => `echo '## ${line}'; complete -C '${line}'`);
+    const program = ['source gatehouse.fish', ...offered].join('\n');
+    const options = { cwd: directory, encoding: 'utf8', env: environmentIn(directory) } as const;
+    return offersIn(execFileSync('fish', ['--no-config', '-c', program], options));
+  });
+
+/** Completes in an interactive zsh on a terminal, with the script on $fpath as `_gatehouse`. */
+const completeInZsh: Complete = (script, lines) =>
+  inDirectory((directory) => {
+    writeFileSync(join(directory, '_gatehouse'), script);
+    writeFileSync(join(directory, 'lines'), lines.map((line) => `${line}\n`).join(''));
+    writeFileSync(join(directory, 'inner.zsh'), ZSH_INSIDE);
+    const options = { cwd: directory, encoding: 'utf8', env: environmentIn(directory) } as const;
+    execFileSync('zsh', ['-fc', ZSH_OUTSIDE], options);
+    return offersIn(readFileSync(join(directory, 'offered'), 'utf8'));
+  });
+
+/** Starts the interactive shell, and presses the key of the widget that completes all lines. */
+const ZSH_OUTSIDE = `
+zmodload zsh/zpty
+zpty inner zsh -f -i
+zpty -w inner 'source ./inner.zsh'
+zpty -r inner seen '*READY<*'
+zpty -w -n inner $'\\C-t'
+zpty -r inner seen '*DONE<*'
+zpty -d inner
+`;
+
+/** A widget that completes as users do, and records each added word. */
+const ZSH_INSIDE = `
+fpath=($PWD $fpath)
+autoload -Uz compinit
+compinit -D -u
+zle -C matches list-choices _generic
+compadd() {
+  local -a hits
+  # With these options it adds no word.
+  if [[ \${@[1,(i)(-|--)]} != *-(A|D|O)\\ * ]]; then
+    builtin compadd -A hits "$@"
+    print -rl -- $hits >> offered
+  fi
+  builtin compadd "$@"
+}
+complete-lines() {
+  local line
+  while IFS= read -r line; do
+    BUFFER=$line CURSOR=\${#line}
+    print -r -- "## $line" >> offered
+    zle matches
+  done < lines
+  BUFFER=
+  print 'DO''NE<'
+}
+zle -N complete-lines
+bindkey '^T' complete-lines
+print 'REA''DY<'
+`;
+
+function offersIn(text: string): ReadonlyMap<string, readonly string[]> {
+  const parts = text.split(/^## /m).slice(1);
+  return new Map(
+    parts.map((part) => {
+      const [line = '', ...words] = part.split('\n');
+      // Fish adds the description of a word.
+      return [
+        line,
+        words
+          .map((word) => word.replace(/\t.*$/, ''))
+          .filter(Boolean)
+          .sort(),
+      ];
+    }),
+  );
+}
+
+function environmentIn(directory: string): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: directory, TERM: 'dumb', LANG: 'C.UTF-8' };
+}
+
+function inDirectory<T>(use: (directory: string) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), 'gatehouse-completion-'));
+  try {
+    writeFileSync(join(directory, 'settings.json'), '{}');
+    return use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
 
 const silent = { write: () => true };
 const program = buildProgram({
@@ -12,7 +121,6 @@ const program = buildProgram({
 });
 const bash = completionScript(program, 'bash');
 
-/** Runs bash with the script loaded. */
 function inBash(commands: string, ...args: readonly string[]): string {
   const options = { input: bash, encoding: 'utf8' } as const;
   const load = 'eval "$(cat)"';
@@ -23,7 +131,6 @@ function inBash(commands: string, ...args: readonly string[]): string {
   );
 }
 
-/** What bash offers for the last of the words. */
 function complete(...words: readonly string[]): string[] {
   const answer = inBash(
     'COMP_WORDS=(gatehouse "$@"); COMP_CWORD=$#; _gatehouse; printf "%s\\n" ${COMPREPLY[@]+"${COMPREPLY[@]}"}',
@@ -77,7 +184,7 @@ const OPTIONS_OF_ADD = ['--client-server-url', '--help', '--json', '--name', '--
 const STATES = ['dropped', 'failed', 'sent', 'waiting'];
 const groups = program.commands.filter((one) => one.commands.length > 0);
 
-/** Lines, and what Tab offers at the end of each. */
+/** Lines, and the completions at the end of each. */
 const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = [
   ['gatehouse ', namesIn(program).sort()],
   ...groups.map((group) => [`gatehouse ${group.name()} `, namesIn(group).sort()] as const),
@@ -94,7 +201,7 @@ const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = 
   ['gatehouse completion ', ['bash', 'fish', 'zsh']],
   ['gatehouse channels list --settings-file se', ['settings.json']],
 ];
-/** The value after a = as well, which fish offers with its option. */
+/** The result has the value after a =, too, which fish offers with its option. */
 const AFTER_EQUALS: typeof LINES = [
   ['gatehouse deliveries list --state=', STATES],
   ['gatehouse deliveries list --state=f', ['failed']],
@@ -117,7 +224,6 @@ describe.each(['zsh', 'fish'] as const)('completion in %s', (shell) => {
   });
 });
 
-/** Without the option of `--option=value`. */
 function valueOf(word: string): string {
   return word.replace(/^--[a-z-]+=/, '');
 }

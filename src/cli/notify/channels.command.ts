@@ -38,7 +38,6 @@ export type SetOptions = OptionsOf<typeof SET_OPTIONS>;
 
 const load = () => import('./channels.js');
 
-/** Manages the account's webhooks. */
 export const channels: CommandGroup = {
   name: 'channels',
   description: "list, add and change the account's webhooks",
@@ -58,6 +57,7 @@ export const channels: CommandGroup = {
       name: 'list',
       description: 'list them, without secrets',
       options: [FIELDS, SETTINGS_FILE, SERVER],
+      examples: ['gatehouse channels list', 'gatehouse channels list --fields id,url'],
       run: async (context) => (await load()).list(context),
     }),
     command({

@@ -27,13 +27,12 @@ import { deliverTest } from './test-delivery.js';
 
 type Context = CliContext<SenderOptions>;
 
-/** The names of the same topics in events and deliveries. */
 const TOPICS_OF_EVENTS: Readonly<Record<string, string>> = {
   permission_request: 'permissionRequest',
   user_action_request: 'userActionRequest',
 };
 
-/** Adds a webhook: all topics on, ready events without message text, request previews on. */
+/** The defaults: all topics on, ready events without message text, request previews on. */
 export async function add(context: CliContext<AddOptions>): Promise<void> {
   const current = await requireSession(context);
   const { options, environment } = context;
@@ -74,7 +73,6 @@ export async function list(context: Context): Promise<void> {
   }
 }
 
-/** Changes what is given, and keeps the rest. */
 export async function set(context: CliContext<SetOptions>): Promise<void> {
   const { options } = context;
   const { url, topics, previews, messageText, secret, secretFile, newSecret } = options;
@@ -118,14 +116,13 @@ export const enable = (context: Context, enabled: boolean) =>
 
 export const remove = (context: Context) => change(context, 'Removed', removeChannel);
 
-/** Sends a test to one channel, enabled or not, and reports the answer. */
+/** A disabled channel is tested, too. */
 export async function test(context: Context): Promise<number> {
   const document = await readSettings(context, await requireSession(context));
   const id = context.args[0] ?? '';
   const { channels } = readPreferences(document.fields);
   const channel = channels.find((one) => one.id === id);
   if (channel === undefined) {
-    // Throws where there is none of that id.
     refusing(() => removeChannel(document.fields, id));
     throw refusedError(
       `The channel ${id} is invalid.`,
@@ -133,11 +130,7 @@ export async function test(context: Context): Promise<number> {
       'See what is wrong: gatehouse channels list',
     );
   }
-  const [line] = await deliverTest(context, {
-    webPushKey: null,
-    channels: [channel],
-    tokens: [],
-  });
+  const [line] = await deliverTest(context, { webPushKey: null, channels: [channel], tokens: [] });
   if (line !== undefined) {
     context.output.result(line, describeLine(line));
   }
@@ -190,7 +183,7 @@ const LISTING: Listing<ReturnType<typeof summary> & { readonly keptIn: string }>
   empty: 'No channels. Add one: gatehouse channels add URL',
 };
 
-/** The address of a chat's webhook authorizes its sender: the secret part is not printed. */
+/** The address of a chat's webhook authorizes its sender, so the secret part is not printed. */
 function withoutQuery(url: string): string {
   const { origin, pathname, search } = new URL(url);
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;

@@ -4,7 +4,6 @@ import { FIELDS, wholeNumber } from '../options.js';
 const ID = ['<id>', 'of the delivery: its webhook-id'] as const;
 const load = () => import('./deliveries.js');
 
-/** Shows what became of deliveries, and sends one again. */
 export const deliveries: CommandGroup = {
   name: 'deliveries',
   description: 'see what became of notifications, and send one again',
@@ -21,18 +20,24 @@ readable by you alone: what waits, and for a week the last 3000 that ended.
         ['--limit <count>', 'at most this many (default 50)', { parse: wholeNumber(1, 10_000) }],
         FIELDS,
       ],
+      examples: [
+        'gatehouse deliveries list --state failed',
+        'gatehouse deliveries list --json --fields id,why',
+      ],
       run: async (context) => (await load()).list(context),
     }),
     command({
       name: 'show',
       description: 'print everything that is stored of one, without secrets',
       args: [ID],
+      examples: ['gatehouse deliveries show 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52'],
       run: async (context) => (await load()).show(context),
     }),
     command({
       name: 'redeliver',
       description: 'send one again with the same id; it is retried for up to 15 minutes',
       args: [ID],
+      examples: ['gatehouse deliveries redeliver 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52'],
       run: async (context) => (await load()).redeliver(context),
     }),
   ],

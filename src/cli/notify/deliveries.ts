@@ -1,5 +1,5 @@
 import { maskedToken } from '../../notify/push/push-message.js';
-import type { DeliveryEntry, SpoolEntry } from '../../notify/delivery/spool-entry.js';
+import type { DeliveryEntry, ReceiptEntry, SpoolEntry } from '../../notify/delivery/spool-entry.js';
 import type { Ending } from '../../notify/delivery/engine.js';
 import type { SpooledDelivery } from '../../notify/delivery/spool.js';
 import type { CliContext } from '../command.js';
@@ -8,9 +8,9 @@ import { formatTime, type Listing } from '../output.js';
 import { describeLine, exitCodeOf } from './report.js';
 import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
 
-/** An entry of the spool; `nextAt` where it waits, `ending` where it ended. */
+/** A waiting entry with `nextAt`, or an ended one with `ending`. */
 interface Found {
-  readonly entry: SpoolEntry;
+  readonly entry: DeliveryEntry | ReceiptEntry;
   readonly nextAt: number | null;
   readonly ending: Ending | null;
 }
@@ -29,7 +29,6 @@ const LISTING: Listing<ReturnType<typeof summary>> = {
 };
 const DEFAULT_LIMIT = 50;
 const REDELIVERY_LASTS_MS = 15 * 60_000;
-/** Lists what waits and what ended, newest first. */
 export async function list(
   context: CliContext<SenderOptions & { readonly state?: string; readonly limit?: number }>,
 ): Promise<void> {
@@ -41,7 +40,6 @@ export async function list(
   await context.output.list(LISTING, found);
 }
 
-/** Prints everything that is stored of one entry. */
 export async function show(context: CliContext): Promise<void> {
   const [id = ''] = context.args;
   const found = await withSenderSession(context, (sender) => find(sender, id));
@@ -50,7 +48,7 @@ export async function show(context: CliContext): Promise<void> {
   context.output.result(value, JSON.stringify(value, null, 2));
 }
 
-/** Sends a delivery again with the same id, whatever its state; it is retried for 15 minutes. */
+/** Sends a delivery in any state again, under the same id; it is retried for 15 minutes. */
 export function redeliver(context: CliContext): Promise<number> {
   const [id = ''] = context.args;
   return withSenderSession(context, async (sender) => {
@@ -58,7 +56,7 @@ export function redeliver(context: CliContext): Promise<number> {
     if (entry.kind === 'receipt') {
       throw notFound(id);
     }
-    await sender.engine.tryNow([await claimOf(sender, entry)]);
+    await sender.engine.attemptNow([await claimOf(sender, entry)]);
     const line = sender.lines.get(id);
     if (line === undefined) {
       throw notFound(id);
@@ -81,10 +79,14 @@ async function claimOf({ spool }: SenderSession, entry: DeliveryEntry): Promise<
 }
 
 async function allEntries({ spool }: SenderSession): Promise<readonly Found[]> {
-  const waiting = (await spool.entries()).map(({ entry, name }): Found => {
-    return { entry, nextAt: name.dueAt, ending: null };
-  });
-  const ended = (await spool.history.entries()).map((one): Found => ({ ...one, nextAt: null }));
+  const listed = ({ entry }: { entry: SpoolEntry }, more: Omit<Found, 'entry'>): Found[] =>
+    entry.kind === 'events' ? [] : [{ entry, ...more }];
+  const waiting = (await spool.entries()).flatMap((one) =>
+    listed(one, { nextAt: one.name.dueAt, ending: null }),
+  );
+  const ended = (await spool.history.entries()).flatMap((one) =>
+    listed(one, { nextAt: null, ending: one.ending }),
+  );
   return [...waiting.sort((one, other) => (other.nextAt ?? 0) - (one.nextAt ?? 0)), ...ended];
 }
 
@@ -112,7 +114,7 @@ function summary({ entry, nextAt, ending }: Found) {
   return { id, ...subjectOf(entry), state, at, attempts, why };
 }
 
-function subjectOf(entry: SpoolEntry) {
+function subjectOf(entry: Found['entry']) {
   if (entry.kind === 'receipt') {
     return { kind: 'receipt', target: maskedToken(entry.token), topic: null };
   }
@@ -124,8 +126,8 @@ function subjectOf(entry: SpoolEntry) {
   return { kind, target, topic };
 }
 
-/** A whole token, and the address of some webhooks, authorize sending: neither is printed. */
-function withoutToken(entry: SpoolEntry): object {
+/** A whole token and the address of some webhooks authorize sending, so neither is printed. */
+function withoutToken(entry: Found['entry']): object {
   if (entry.kind === 'receipt') {
     return { ...entry, token: maskedToken(entry.token) };
   }

@@ -16,21 +16,15 @@ export interface EventInput {
   readonly invalid: readonly string[];
 }
 
-/**
- * The events of the options, or of --event-file as JSON: an object, an array, or one object a line.
- * Options override the file.
- *
- * @param topic null = the file names it
- * @param hooked in place of a file: what a hook reports
- */
+/** @param hookEvents the events that a hook reports, in place of a file */
 export async function readEventInput(
   { options }: CliContext<EventOptions>,
   topic: NotificationTopic | null,
   serverUrl: string,
-  hooked?: readonly unknown[],
+  hookEvents?: readonly unknown[],
 ): Promise<EventInput> {
   const ofFile = options.eventFile === undefined ? [{}] : await eventsIn(options.eventFile);
-  const given = hooked ?? ofFile;
+  const given = hookEvents ?? ofFile;
   const events: NotificationEvent[] = [];
   const invalid: string[] = [];
   for (const [index, one] of given.entries()) {
@@ -117,7 +111,7 @@ async function eventsIn(path: string): Promise<readonly unknown[]> {
   return lines.length === 0 ? [undefined] : lines.map(parseJson);
 }
 
-/** Options by the field they set, for messages. */
+/** Options by the field that they set, for messages. */
 const FLAGS: Readonly<Record<string, string>> = {
   'session.sessionId': '--session',
   'request.requestId': '--request',

@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process';
 import { open, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   changedAt,
   makePrivateDirectory,
   namesIn,
   unlessUnusable,
 } from '../../common/private-files.js';
+import { genericDelivery } from '../../notify/delivery/delivery.js';
 import { batchesOf } from '../../notify/delivery/engine.js';
-import { RECEIPT_LANE, type ReceiptEntry } from '../../notify/delivery/spool-entry.js';
+import {
+  EVENTS_TARGET,
+  RECEIPT_TARGET,
+  type ReceiptEntry,
+} from '../../notify/delivery/spool-entry.js';
 import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
 import { spoolDirectory, type Claim, type Spool } from '../../notify/delivery/spool.js';
 import { maskedToken } from '../../notify/push/push-message.js';
@@ -19,51 +23,36 @@ import { EXIT } from '../cli-error.js';
 import { describeLine, exitCodeOf, type ReportLine } from './report.js';
 import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
 
-/** Tries what waits in the spool and is due; with --wait until nothing waits any more. */
+/** Attempts the due deliveries; with --wait, runs until the spool is empty. */
 export async function flush(
   context: CliContext<SenderOptions & { readonly wait?: boolean }>,
 ): Promise<number> {
   return withSenderSession(context, async (sender) => {
     if (context.options.wait === true) {
       do {
-        await asFlusher(context, () => drainAll(sender));
-        // Added while this process counted as the one that sends them, and was about to end.
-      } while ((await sender.events.free()).length > 0);
+        await runAsFlusher(context, () => sender.drain());
+        // Another command may have seen the mark of this process and started no other.
+      } while ((await sender.spool.nextRoundAt()) !== null);
     } else {
-      await sender.admitEvents();
+      await sender.planWaiting(false);
       await sender.engine.round();
     }
     await readReceipts(sender);
     const tried = [...sender.lines.values()];
-    const waiting = await countWaiting(sender, (lane) => lane !== RECEIPT_LANE);
+    const waiting = await countWaiting(
+      sender,
+      (target) => target !== RECEIPT_TARGET && target !== EVENTS_TARGET,
+    );
     const text = [...tried.map(describeLine), `${tried.length} tried, ${waiting} waiting.`];
     context.output.result({ tried, waiting }, text.join('\n'));
     return exitCodeOf(tried);
   });
 }
 
-/** Until nothing waits any more, events included of which the server is away. */
-async function drainAll(sender: SenderSession): Promise<void> {
-  let delayMs = FIRST_DELAY_MS;
-  let nextAt = 0;
-  const admit = async (): Promise<void> => {
-    if (Date.now() >= nextAt) {
-      const isLeft = await sender.admitEvents();
-      nextAt = isLeft ? Date.now() + delayMs : 0;
-      delayMs = isLeft ? Math.min(delayMs * 2, LONGEST_DELAY_MS) : FIRST_DELAY_MS;
-    }
-  };
-  do {
-    await wait(Math.max(0, nextAt - Date.now()));
-    await sender.drain(undefined, admit);
-  } while ((await sender.events.free()).length > 0);
-}
-
-/** Reads the receipts of the pushes that were accepted at least 15 minutes ago. */
 export async function receipts(context: CliContext): Promise<number> {
   return withSenderSession(context, async (sender) => {
     const found = await readReceipts(sender);
-    const waiting = await countWaiting(sender, (lane) => lane === RECEIPT_LANE);
+    const waiting = await countWaiting(sender, (target) => target === RECEIPT_TARGET);
     const text = [...found.map(describeReceipt), `${found.length} read, ${waiting} waiting.`];
     context.output.result({ receipts: found, waiting }, text.join('\n'));
     const isLost = found.some(
@@ -83,14 +72,13 @@ interface ReceiptLine {
   readonly generic?: ReportLine['state'];
 }
 
-/** The push service answers for so many in one request. */
+/** Limit of the push service. */
 const RECEIPTS_AT_ONCE = 300;
 
-/** Asks what became of every push that was accepted 15 minutes ago or earlier. */
 async function readReceipts(sender: SenderSession): Promise<readonly ReceiptLine[]> {
   const { spool, senders } = sender;
   const found: ReceiptLine[] = [];
-  const due = (await spool.due()).filter(({ lane }) => lane === RECEIPT_LANE);
+  const due = (await spool.due()).filter(({ target }) => target === RECEIPT_TARGET);
   for (const batch of batchesOf(due, RECEIPTS_AT_ONCE)) {
     const claimed = await Promise.all(batch.map((name) => spool.claim(name)));
     const claims = claimed.filter((one): one is ReceiptClaim => one?.entry.kind === 'receipt');
@@ -135,20 +123,39 @@ async function actOn(
   result: ReceiptResult,
 ): Promise<ReceiptLine> {
   const { state } = result;
-  const generic = isTooBig(result) ? await sender.sendGeneric(deliveryId) : undefined;
+  const generic = isTooBig(result) ? await sendGeneric(sender, deliveryId) : undefined;
   if (state === 'failed' && result.directive === 'delete-token') {
-    await sender.deleteToken(account, token, { deliveryId, sentAt });
+    await sender.directives.deleteToken(account, token, { deliveryId, sentAt });
   }
   const why = state === 'failed' && { code: result.code, detail: result.detail };
   const sentAgain = generic !== undefined && { generic };
   return { deliveryId, token: maskedToken(token), state, ...why, ...sentAgain };
 }
 
+/** Sends an ended push again with the generic text; undefined if no text remains to send. */
+async function sendGeneric(
+  { spool, engine, lines }: SenderSession,
+  deliveryId: string,
+): Promise<ReportLine['state'] | undefined> {
+  for (const { entry } of await spool.history.endingsOf([deliveryId])) {
+    const delivery =
+      entry.kind === 'delivery' && entry.delivery.kind === 'push'
+        ? genericDelivery(entry.delivery)
+        : null;
+    if (entry.kind === 'delivery' && delivery !== null && delivery.expiresAt > Date.now()) {
+      const claim = await spool.redeliver({ ...entry, delivery }, delivery.expiresAt);
+      await engine.attemptNow([claim]);
+      return lines.get(deliveryId)?.state;
+    }
+  }
+  return undefined;
+}
+
 async function countWaiting(
   { spool }: SenderSession,
-  isCounted: (lane: string) => boolean,
+  isCounted: (target: string) => boolean,
 ): Promise<number> {
-  return (await spool.waiting()).filter(({ lane }) => isCounted(lane)).length;
+  return (await spool.waiting()).filter(({ target }) => isCounted(target)).length;
 }
 
 function describeReceipt({ deliveryId, token, state, detail, generic }: ReceiptLine): string {
@@ -162,18 +169,12 @@ function describeReceipt({ deliveryId, token, state, detail, generic }: ReceiptL
   return `push ${token}  ${results[state]} (${deliveryId})`;
 }
 
-/** Between two questions to a server that is away. */
-const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 30_000;
 const MARK = /^flusher\.(?<owner>[\da-z-]{1,80})$/;
 const RENEWED_EVERY_MS = 10_000;
-/** An older mark is stale: after a restart another program may have the process id in it. */
+/** An older mark is stale: after a restart another program may use its process id. */
 const COUNTS_FOR_MS = 60_000;
 
-/**
- * Starts a process that retries what waits, unless one runs: a session that waits for a permission
- * sends no further events that could retry this one.
- */
+/** A session that waits for a permission sends no further events, which would retry this one. */
 export async function retryInBackground(
   context: CliContext<SenderOptions>,
   sender: SenderSession,
@@ -183,18 +184,18 @@ export async function retryInBackground(
 
 async function startFlusher(
   context: CliContext<SenderOptions>,
-  { spool, events }: SenderSession,
+  { spool }: SenderSession,
 ): Promise<void> {
-  // Deliveries that wait, receipts that are due, or events without targets yet.
+  // A receipt keeps no process running until it is due.
   const isWaiting = (await spool.nextRoundAt()) !== null || (await spool.due()).length > 0;
-  if (!isWaiting && (await events.free()).length === 0) {
+  if (!isWaiting) {
     return;
   }
   const program = process.argv[1];
   if (program !== undefined && !(await hasFlusher(context))) {
     const args = [program, 'notify', 'flush', '--wait'];
     const { server } = context.options;
-    // The server that a GATEHOUSE_TOKEN is meant for.
+    // The variable of a GATEHOUSE_TOKEN's server.
     const env = {
       ...context.environment,
       ...(server !== undefined && { GATEHOUSE_SERVER: server }),
@@ -203,8 +204,7 @@ async function startFlusher(
   }
 }
 
-/** Marks this process as the one that retries, for as long as `work` takes. */
-async function asFlusher<Result>(
+async function runAsFlusher<Result>(
   { environment }: CliContext,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -212,7 +212,7 @@ async function asFlusher<Result>(
   await makePrivateDirectory(directory);
   const mark = join(directory, `flusher.${ownerOfThisProcess()}`);
   await (await open(mark, 'w', 0o600)).close();
-  // Without renewal a second process retries as well; each delivery still has one owner.
+  // Without renewal a second process would retry as well; each delivery still has one owner.
   const renew = () => void utimes(mark, new Date(), new Date()).catch(() => undefined);
   const renewal = setInterval(renew, RENEWED_EVERY_MS);
   try {

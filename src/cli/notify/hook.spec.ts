@@ -10,7 +10,6 @@ const COMMON = {
 };
 const INPUT = { command: 'rm -rf build', description: 'Start from nothing' };
 
-/** The event of a hook, as the sender reads it. */
 const eventOf = (action: HookAction) =>
   action?.kind === 'event'
     ? readEvent({ serverUrl: 'https://gate.example', ...action.event }, NOW)

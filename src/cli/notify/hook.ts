@@ -13,7 +13,7 @@ import { sendEvents } from './send-events.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a hook's input means: an event to send, a request that was answered, or nothing. */
+/** The meaning of a hook's input: an event to send, an answered request, or nothing. */
 export type HookAction =
   | { readonly kind: 'event'; readonly event: object }
   | { readonly kind: 'answered'; readonly request: string; readonly session: string }
@@ -21,10 +21,7 @@ export type HookAction =
 
 export const AGENTS = ['claude-code', 'codex'] as const;
 
-/**
- * Sends what a hook of an agent reports. Standard output stays empty, because agents read decisions
- * from it; and the exit code is never 2, because with it a hook stops the agent.
- */
+/** Prints no result, which agents read as a decision, and never exits with 2, which stops them. */
 export async function hook(context: CliContext<EventOptions>): Promise<number> {
   const output = new Output({ out: process.stderr, error: process.stderr }, false);
   try {
@@ -43,7 +40,7 @@ async function act(context: CliContext<EventOptions>): Promise<number> {
   if (!AGENTS.some((known) => known === agent)) {
     throw usageError(`"${agent}" is no agent: ${AGENTS.join(', ')}.`);
   }
-  // Codex gives the event of its `notify` setting as an argument, and hooks get theirs on stdin.
+  // Codex passes the event of its `notify` setting as an argument, and those of hooks on stdin.
   const text = argument ?? textOf(await readStandardInput());
   const action = readHook(recordOf(parseJson(text)));
   if (action === null) {
@@ -58,7 +55,7 @@ async function act(context: CliContext<EventOptions>): Promise<number> {
   return sendEvents(detached, null, [action.event]);
 }
 
-/** The meaning of the JSON that an agent gives its hooks; null for what notifies no person. */
+/** Returns null for input that needs no notification. */
 export function readHook(input: Fields): HookAction {
   switch (input['hook_event_name'] ?? input['type']) {
     case 'Stop':
@@ -80,7 +77,7 @@ export function readHook(input: Fields): HookAction {
 function eventOf(input: Fields, fields: object): HookAction {
   const turn = input['turn_id'] ?? input['turn-id'];
   const session = { sessionId: sessionIdOf(input), title: basename(textIn(input['cwd'])) };
-  // Two settings of one agent may report one turn: it is sent once.
+  // Two settings of one agent may report the same turn, which is sent once.
   const id = typeof turn === 'string' ? { id: `turn-${digest([session.sessionId, turn])}` } : {};
   return { kind: 'event', event: { session, ...id, ...fields } };
 }
@@ -97,7 +94,7 @@ const TOPICS_OF_NOTIFICATIONS = new Map([
   ['elicitation_dialog', 'user_action_request'],
 ]);
 
-/** For agents whose permission requests have no hook of their own. */
+/** Agents without a hook for permission requests report them as notifications. */
 function ofNotification(input: Fields): HookAction {
   const topic = TOPICS_OF_NOTIFICATIONS.get(textIn(input['notification_type']));
   const explanation = textIn(input['message']);
@@ -107,7 +104,7 @@ function ofNotification(input: Fields): HookAction {
     : eventOf(input, { topic, request: { requestId, details: { explanation } } });
 }
 
-/** A request has no id before its tool runs: what is to run names it, before and after. */
+/** A request has no id before its tool runs, so its input identifies it. */
 function requestIdOf(input: Fields): string {
   return `tool-${digest([sessionIdOf(input), input['tool_name'], input['tool_input']])}`;
 }

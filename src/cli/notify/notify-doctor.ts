@@ -17,7 +17,7 @@ import { deliverTest, type TestLine } from './test-delivery.js';
 
 type Context = CliContext<SenderOptions & { readonly wait?: boolean }>;
 
-/** One hop of a notification. `off` = it works as configured, and nothing arrives. */
+/** One hop of a notification. `off` = it works as configured and delivers nothing. */
 interface Check {
   readonly hop: string;
   readonly state: 'ok' | 'off' | 'broken';
@@ -29,7 +29,6 @@ const RECEIPT_EVERY_MS = 1_000;
 const RECEIPT_WAIT_MS = 3_000;
 const RECEIPT_LONGEST_MS = 16 * 60_000;
 
-/** Checks every hop with a test notification, and reports which of them fails. */
 export async function doctor(context: Context): Promise<number> {
   const current = await requireSession(context);
   const { session, client } = current;
@@ -46,7 +45,7 @@ export async function doctor(context: Context): Promise<number> {
   return healthy ? EXIT.ok : EXIT.refused;
 }
 
-/** The hops behind the server. Without readable settings the others are not tried. */
+/** Without readable settings the later hops cannot be tested. */
 async function checksBehind(context: Context, current: CurrentSession): Promise<readonly Check[]> {
   let document: SettingsDocument;
   try {
@@ -62,7 +61,7 @@ async function checksBehind(context: Context, current: CurrentSession): Promise<
   const lines = await testAll(context, preferences, tokens);
   return [
     ...settingsChecks(document, preferences),
-    previewsCheck(context, preferences),
+    previewsCheck(preferences),
     ...tokenChecks(tokens, preferences),
     ...lines.map(targetCheck),
     ...(await receiptChecks(context, lines, tokens)),
@@ -88,8 +87,8 @@ function settingsChecks(
   ];
 }
 
-function previewsCheck(context: Context, preferences: Preferences): Check {
-  const { isOn, because } = previewsInEffect(context, preferences);
+function previewsCheck(preferences: Preferences): Check {
+  const { isOn, because } = previewsInEffect(preferences);
   return isOn
     ? check('previews', 'ok', `notifications show what a request is about: ${because}`)
     : check('previews', 'off', `notifications do not show what a request is about: ${because}`);
@@ -205,7 +204,7 @@ const ADDRESS = 'Start the receiver, or correct the address of the channel.';
 const SIGNATURE =
   "It may refuse the signature: compare its secret with the channel's, and let it read the raw body.";
 
-/** What the user can do about a failure, by its code. */
+/** Advice by the code of the failure. */
 const ADVICE: Readonly<Record<string, string>> = {
   'connection-refused': ADDRESS,
   'host-not-found': ADDRESS,

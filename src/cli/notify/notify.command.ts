@@ -56,13 +56,11 @@ const REQUEST_OPTIONS = [
   ['--custom-answer', 'a free-text answer may be given'],
 ] as const satisfies readonly OptionSpec[];
 
-/** The options of all events. */
 export type EventOptions = OptionsOf<typeof READY_OPTIONS> & OptionsOf<typeof REQUEST_OPTIONS>;
 
 const loadEvents = () => import('./send-events.js');
 const loadFlush = () => import('./flush.js');
 
-/** Sends notifications, and what waits of them. */
 export const notify: CommandGroup = {
   name: 'notify',
   description: "notify the account's devices and webhooks of an event in a session",

@@ -4,7 +4,7 @@ import { usageError } from '../cli-error.js';
 import { SERVER, SETTINGS_FILE } from '../options.js';
 
 const ON_OFF = { on: true, true: true, yes: true, off: false, false: false, no: false };
-/** The values of each preference by their spelling. */
+/** The values of each preference by their option text. */
 const CHOICES: Readonly<Record<string, Readonly<Record<string, boolean | string>>>> = {
   pushEnabled: ON_OFF,
   ready: ON_OFF,
@@ -15,7 +15,6 @@ const CHOICES: Readonly<Record<string, Readonly<Record<string, boolean | string>
   foregroundBehavior: { full: 'full', silent: 'silent', off: 'off' },
 };
 
-/** Shows and changes the account's notification preferences. */
 export const preferences: CommandGroup = {
   name: 'preferences',
   description: "show or change the account's notification preferences",
@@ -38,7 +37,7 @@ export const preferences: CommandGroup = {
         }
         const chosen = name === undefined ? all : { [name]: all[name] };
         const problems = stored.problems.filter(({ path }) => path.startsWith(setting));
-        const previews = previewsInEffect(context, stored);
+        const previews = previewsInEffect(stored);
         const lines = problems.map(({ path, message }) => `${path} ${message}`);
         if (name === undefined || name === 'requestPreviews') {
           const { isOn, because } = previews;

@@ -21,11 +21,11 @@ describe('a delivery that waits', () => {
       lineOfDelivery(delivery, { state: 'waiting', code: 'http-503', detail: 'Busy.', nextAt }),
     );
 
-  it('is reported with the time of its next try', () => {
+  it('is reported with the time of its next attempt', () => {
     expect(textAt(1_790_000_001_000)).toMatch(/^webhook chat {2}not yet: Busy\. Next try at 2026/);
   });
 
-  it('is reported without one where none is known, and not with one of 1970', () => {
+  it('is reported without a time where none is known', () => {
     expect(textAt(null)).toBe('webhook chat  not yet: Busy. (msg_1)');
   });
 });

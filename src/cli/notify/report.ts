@@ -9,7 +9,7 @@ import type { Progress } from '../../notify/delivery/engine.js';
 import { EXIT } from '../cli-error.js';
 import { formatTime } from '../output.js';
 
-/** The printed result of one target; nothing in it is secret. */
+/** The printed result of one target. Contains no secret. */
 export interface ReportLine {
   readonly target: { readonly kind: 'push' | 'webhook'; readonly id: string | null };
   readonly deliveryId: string | null;
@@ -18,11 +18,10 @@ export interface ReportLine {
   readonly code?: string;
   readonly detail?: string;
   readonly reason?: string;
-  /** Unix milliseconds of the next try. */
+  /** Unix milliseconds of the next attempt. */
   readonly nextAt?: number;
 }
 
-/** The line of a target to which nothing was sent. */
 export function lineOfOutcome(outcome: Outcome): ReportLine {
   const { state, deliveryId } = outcome;
   const base = { target: masked(outcome.target), deliveryId, state };
@@ -41,13 +40,10 @@ interface DeliveryFacts {
   readonly state: ReportLine['state'];
   readonly attempts?: number;
   readonly code?: string | null;
-  /** Of a failed attempt. */
   readonly detail?: string | undefined;
-  /** Unix milliseconds. */
   readonly nextAt?: number | null;
 }
 
-/** The line of a delivery that was attempted, that waits, or that ended. */
 export function lineOfDelivery(
   delivery: Delivery | StoredDelivery,
   { code = null, detail, nextAt = null, ...facts }: DeliveryFacts,
@@ -83,8 +79,8 @@ export function describeLine({ target, state, ...line }: ReportLine): string {
 }
 
 /**
- * 0 all reached or suppressed by preference, 1 some target failed; before that 3 not logged in and 4
- * server unreachable, when they kept the settings from being read.
+ * Returns 1 if a target failed, 3 or 4 if the settings were unreadable for lack of a login or
+ * server.
  */
 export function exitCodeOf(lines: readonly ReportLine[]): number {
   const codes = lines.map(({ code }) => code);

@@ -13,7 +13,7 @@ export type ResolveOptions = SenderOptions & {
   readonly background?: boolean;
 };
 
-/** Drops what waits of an answered request, and replaces what devices and channels show of it. */
+/** Drops the waiting deliveries of an answered request, and replaces its notifications. */
 export async function resolve(context: CliContext<ResolveOptions>): Promise<number> {
   const { request, session, background } = context.options;
   if (request === undefined) {
@@ -25,20 +25,20 @@ export async function resolve(context: CliContext<ResolveOptions>): Promise<numb
   const current = await requireSession(context);
   return withSenderSession(context, async (sender) => {
     const now = Date.now();
-    // First: a process that tries one of its deliveries right now must not try it again.
-    await sender.resolved.add(current.session.server, request, now);
+    // First, so that a process with one of its deliveries does not retry it.
+    await sender.spool.resolved.add(current.session.server, request, now);
     const isMeant = matcher(current, request, session);
-    const { dropped, inHand } = await dropWaiting(sender, isMeant);
+    const { dropped, inProgress } = await dropWaiting(sender, isMeant);
     const ended = (await sender.spool.history.entries()).flatMap(({ entry, ending }) =>
       entry.kind === 'delivery' && ending.state === 'sent' && isMeant(entry)
         ? [{ entry, messageId: ending.messageId }]
         : [],
     );
-    const entries = [...inHand.map((entry) => ({ entry })), ...ended].flatMap((one) =>
+    const entries = [...inProgress.map((entry) => ({ entry })), ...ended].flatMap((one) =>
       replacing(one, now),
     );
     const added = await sender.spool.add(entries);
-    await sender.engine.tryNow(added.claims);
+    await sender.engine.attemptNow(added.claims);
     const lines = entries.flatMap(({ id }) => sender.lines.get(id) ?? []);
     if (background !== false) {
       await retryInBackground(context, sender);
@@ -59,13 +59,13 @@ function matcher({ session }: CurrentSession, requestId: string, sessionId: stri
     (sessionId === undefined || delivery.sessionId === sessionId);
 }
 
-/** What another process has in hand, or what failed before, may have arrived: it is replaced. */
+/** Deliveries in progress or with a failed attempt may have arrived, so they are replaced. */
 async function dropWaiting(
   { spool }: SenderSession,
   isMeant: (entry: DeliveryEntry) => boolean,
-): Promise<{ readonly dropped: readonly string[]; readonly inHand: readonly DeliveryEntry[] }> {
+): Promise<{ readonly dropped: readonly string[]; readonly inProgress: readonly DeliveryEntry[] }> {
   const dropped: string[] = [];
-  const inHand: DeliveryEntry[] = [];
+  const inProgress: DeliveryEntry[] = [];
   for (const { entry, name } of await spool.entries()) {
     if (entry.kind !== 'delivery' || !isMeant(entry)) {
       continue;
@@ -77,10 +77,10 @@ async function dropWaiting(
       dropped.push(entry.id);
     }
     if (claim === null || entry.attempts > 0) {
-      inHand.push(entry);
+      inProgress.push(entry);
     }
   }
-  return { dropped, inHand };
+  return { dropped, inProgress };
 }
 
 interface ShownEntry {

@@ -1,18 +1,19 @@
 import { isUnusable } from '../../common/private-files.js';
-import { buildPreviews } from '../../client/notifications/notification-display.js';
+import { requestPreviewsOfBuild } from '../../notify/environment.js';
 import type {
   NotificationEvent,
   NotificationTopic,
 } from '../../notify/content/notification-event.js';
 import type { SavedPushToken } from '../../client/api/api-client-answers.js';
 import type { Delivery } from '../../notify/delivery/delivery.js';
-import { outcomesWithoutSettings } from '../../notify/delivery/plan.js';
+import { outcomesWithoutSettings, type PlannedEvent } from '../../notify/delivery/plan.js';
+import { eventsEntryFor, type EventsEntry } from '../../notify/delivery/spool-entry.js';
+import type { SpooledEvents } from '../../notify/delivery/spool.js';
 import type { Preferences } from '../../notify/preferences.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import type { Output } from '../output.js';
-import { planEvents, type PendingEvents, type PlannedEvent } from './event-inbox.js';
 import { readEventInput, type EventInput } from './event-input.js';
 import { retryInBackground } from './flush.js';
 import type { EventOptions } from './notify.command.js';
@@ -25,31 +26,26 @@ import {
 } from './report.js';
 import { withSenderSession, type SenderSession } from './sender-session.js';
 import { isUnreadable } from './settings-document.js';
-import { isAway, type KnownAccount } from './spool-accounts.js';
+import { isUnavailable } from './spool-accounts.js';
 
 type Context = CliContext<EventOptions>;
 
-/** Above this, deliveries are claimed as they are tried, so that no lease expires before. */
+/** Larger sets are claimed in batches, so that no lease expires before its attempt. */
 const MAX_CLAIMED_AT_ONCE = 50;
 
-/**
- * Sends the events of the options, or of --event-file.
- *
- * @param topic null = each event names its own
- * @param hooked in place of both: the events that a hook reports
- */
+/** @param topic null = each event names its own */
 export async function sendEvents(
   context: Context,
   topic: NotificationTopic | null,
-  hooked?: readonly unknown[],
+  hookEvents?: readonly unknown[],
 ): Promise<number> {
   const current = await requireSession(context);
-  const input = await readEventInput(context, topic, current.session.server, hooked);
+  const input = await readEventInput(context, topic, current.session.server, hookEvents);
   reportInvalid(context, input);
   return withSenderSession(context, async (sender) => {
     try {
       const work = { context, sender, current, input };
-      return await sendPending(work, pendingOf(work));
+      return await sendPlanned(work, entryOf(work));
     } finally {
       if (context.options.background !== false || context.options.detach === true) {
         await retryInBackground(context, sender);
@@ -65,53 +61,50 @@ interface Work {
   readonly input: EventInput;
 }
 
-function pendingOf({ context, sender, current, input }: Work): PendingEvents {
+function entryOf({ context, sender, current, input }: Work): EventsEntry {
   const { mask, denyPrivate } = context.options;
-  return {
-    v: 1,
-    account: sender.accounts.nameOf(current),
-    events: input.events,
-    requestPreviews: buildPreviews(context.environment).isBuiltIn,
+  return eventsEntryFor(sender.accounts.nameOf(current), input.events, {
+    requestPreviews: requestPreviewsOfBuild().isBuiltIn,
     maskSecrets: mask !== false,
     denyPrivate: denyPrivate === true,
-  };
+  });
 }
 
-/** The events are on the disk before the server is asked: neither a kill nor an outage loses them. */
-async function sendPending(work: Work, pending: PendingEvents): Promise<number> {
+/** Stores the events before it contacts the server, so that an outage loses none. */
+async function sendPlanned(work: Work, entry: EventsEntry): Promise<number> {
   const { context, sender, current, input } = work;
   const isDetached = context.options.detach === true;
-  const kept = await sender.events.add(pending, isDetached).catch(withoutSpool(context));
+  const kept = await sender.spool.addEvents(entry, !isDetached).catch(withoutSpool(context));
   if (isDetached && kept !== null) {
     const ids = input.events.map(({ id }) => id);
     context.output.result({ spooled: ids }, `In the spool: ${ids.join(', ')}`);
     return input.invalid.length > 0 ? EXIT.usage : EXIT.ok;
   }
-  let account: KnownAccount;
+  let plan: Awaited<ReturnType<typeof sender.accounts.plan>>;
   try {
-    account = await sender.accounts.get(pending.account, current);
+    plan = await sender.accounts.plan(entry, current);
   } catch (error) {
     return await endWithoutSettings(work, kept, error);
   }
-  reportSettings(context, account.preferences);
-  const planned = planEvents(pending, account);
-  const known = await deliverAll(work, pending, planned, kept);
+  const { planned, preferences } = plan;
+  reportSettings(context, preferences);
+  const known = await deliverAll(work, planned, kept);
   const lines = planned.flatMap((one) => report(context, one, sender, known));
   const exitCode = exitCodeOf(lines);
   return exitCode === EXIT.ok && input.invalid.length > 0 ? EXIT.usage : exitCode;
 }
 
-/** A server that is away may return before the events expire; everything else ends here. */
+/** The server may become reachable before the events expire; any other error is final. */
 async function endWithoutSettings(
   { context, sender, current, input }: Work,
-  kept: string | null,
+  kept: SpooledEvents | null,
   error: unknown,
 ): Promise<number> {
-  if (kept !== null && isAway(error)) {
-    await sender.events.release(kept);
+  if (kept !== null && isUnavailable(error)) {
+    await sender.putBackEvents(kept, error);
     context.output.note('The events are kept, and sent once the server answers.');
   } else if (kept !== null) {
-    await sender.events.remove(kept);
+    await sender.spool.discard(kept);
   }
   if (isUnreadable(error)) {
     const tokens = await current.client.pushTokens().catch(() => []);
@@ -120,7 +113,7 @@ async function endWithoutSettings(
   throw error;
 }
 
-/** Continues where files cannot be written: what cannot be stored is still sent. */
+/** Events that cannot be stored are still sent. */
 function withoutSpool({ output }: Context): (error: unknown) => null {
   return (error) => {
     if (!isUnusable(error)) {
@@ -133,7 +126,7 @@ function withoutSpool({ output }: Context): (error: unknown) => null {
   };
 }
 
-/** Nothing is sent: the defaults could show what the person chose to hide. */
+/** Sends nothing, because the defaults could show text that the account has disabled. */
 function reportUnreadable(
   { output }: Context,
   { events }: EventInput,
@@ -148,26 +141,19 @@ function reportUnreadable(
   return exitCodeOf(outcomes);
 }
 
-/** @returns ids of deliveries that the spool had already */
+/** @returns ids of deliveries that were already in the spool */
 async function deliverAll(
   { context, sender }: Work,
-  pending: PendingEvents,
   planned: readonly PlannedEvent[],
-  kept: string | null,
+  kept: SpooledEvents | null,
 ): Promise<ReadonlySet<string>> {
   const deliveries = planned.flatMap((plan) => plan.deliveries);
   const isLarge = deliveries.length > MAX_CLAIMED_AT_ONCE;
-  const entries = sender.entriesOf(deliveries, pending);
+  const dueAt = isLarge ? Date.now() : undefined;
   const added =
-    kept === null || deliveries.length === 0
-      ? null
-      : await sender.spool
-          .add(entries, isLarge ? Date.now() : undefined)
-          .catch(withoutSpool(context));
-  if (kept !== null) {
-    await sender.events.remove(kept);
-  }
+    kept && (await sender.spool.replace(kept, deliveries, dueAt).catch(withoutSpool(context)));
   if (added === null) {
+    await (kept && sender.spool.discard(kept));
     await sender.sendUnspooled(deliveries);
     return new Set();
   }
@@ -176,12 +162,12 @@ async function deliverAll(
     context.output.note(`The spool is full: ${count} waiting deliveries were dropped.`);
   }
   const known = new Set(added.known);
-  await sender.learnKnown(known, deliveries);
-  await (isLarge ? sender.engine.round() : sender.engine.tryNow(added.claims, deliveries));
+  await sender.resumeKnown(known, deliveries);
+  await (isLarge ? sender.engine.round() : sender.engine.attemptNow(added.claims, deliveries));
   if (context.options.wait === true) {
     const ids = deliveries.map(({ id }) => id);
     await sender.drain(new Set(ids));
-    await sender.learnEndings(ids.filter((id) => !known.has(id) || sender.lines.has(id)));
+    await sender.loadEndings(ids.filter((id) => !known.has(id) || sender.lines.has(id)));
   }
   return known;
 }
@@ -211,7 +197,7 @@ function reportEvent(
   output.result({ event: id, topic, outcomes: lines }, text.join('\n'));
 }
 
-/** Sent before, or not tried in this round. */
+/** The line of a delivery that was sent earlier, or not attempted in this round. */
 function untried(delivery: Delivery, isKnown: boolean): ReportLine {
   return lineOfDelivery(
     delivery,

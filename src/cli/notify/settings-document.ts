@@ -5,7 +5,6 @@ import type { StoredSettings } from '../../client/api/api-client-answers.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import type { AccountContent } from '../../client/crypto/account-content.js';
 import { ChannelRefused } from '../../notify/settings-changes.js';
-import type { Content } from '../../policy/content.js';
 import {
   openSettings,
   SettingsUnreadable,
@@ -24,37 +23,34 @@ import {
   readIfExists,
   writePrivateFile,
 } from '../../common/private-files.js';
+import type { Content } from '../../protocol/content.js';
 
 export type SettingsContext = CliContext<{ readonly settingsFile?: string | undefined }>;
 
-/** An account's notification settings, with the place they were read from and are written to. */
+/** An account's notification settings and where they are stored. */
 export interface SettingsDocument {
-  /** All fields, unknown ones included. */
   readonly fields: SettingsFields;
-  /** null = in the account's settings on the server. */
+  /** null = stored on the server. */
   readonly file: string | null;
-  /** Of the server's copy; 0 where none was ever written. */
+  /** The version of the server's copy; 0 = never written. */
   readonly version: number;
-  /** Whether the server's copy is end-to-end encrypted; null before the first write. */
+  /** True if the server's copy is end-to-end encrypted; null before the first write. */
   readonly isEncrypted: boolean | null;
   /** False where nothing was saved. */
   readonly isSaved: boolean;
-  /** What the server returned, as it returned it; null where it was not asked. */
+  /** The server's unchanged answer; null where no request was sent. */
   readonly stored: StoredSettings | null;
 }
 
 const MAX_WRITES = 5;
-/** Far longer than a change takes; a lock of another machine's process that ended. */
+/** Far longer than a change takes. Older locks belong to ended processes of other machines. */
 const LOCKED_MS = 30_000;
 const LOCK_TRIED_EVERY_MS = 20;
 const UNREADABLE = 'settings-unreadable';
 
 /**
- * The settings document of the session's account: --settings-file, else the server's copy, which the
- * device key opens where it is encrypted, else what an earlier version kept in a file of this user.
- *
- * @param mayBeMissing whether a missing --settings-file counts as one without settings
- * @param known what the server returned before, where it is away now
+ * @param mayBeMissing true if a missing --settings-file means empty settings
+ * @param known the last answer of a server that is unreachable now
  * @throws CliError `settings-unreadable`
  */
 export async function readSettings(
@@ -84,7 +80,6 @@ export async function readSettings(
   return { fields, file: null, version, isEncrypted: null, isSaved: local !== null, stored };
 }
 
-/** Changes the document where it is stored; again after a concurrent change. */
 export async function changeSettings(
   context: SettingsContext,
   current: CurrentSession,
@@ -117,7 +112,7 @@ async function changeOnce(
   );
 }
 
-/** Runs what makes or changes a channel. @throws CliError where it is refused */
+/** @throws CliError where the change is refused */
 export function refusing<Result>(act: () => Result): Result {
   try {
     return act();
@@ -140,7 +135,7 @@ function explained({ reason, message }: ChannelRefused): CliError {
   }
 }
 
-/** One process at a time changes a file: of two that read it at once, one change would be lost. */
+/** Without the lock, one of two simultaneous changes would be lost. */
 async function withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   const lock = `${file}.lock`;
   await makeDirectoryOf(file);
@@ -159,7 +154,7 @@ async function withLock<Result>(file: string, work: () => Promise<Result>): Prom
   }
 }
 
-/** Before the first write the account's mode decides. */
+/** The account's mode applies before the first write. */
 async function isEndToEndEncrypted({ client }: CurrentSession): Promise<boolean> {
   return (await client.profile()).encryptionMode === 'e2ee';
 }
@@ -195,7 +190,6 @@ async function sealed(current: CurrentSession, fields: SettingsFields): Promise<
   return { t: 'encrypted', c: account.seal('settings', fields) };
 }
 
-/** What the stored device key opens and seals; null where this computer has none. */
 async function accountContent({ session, store }: CurrentSession): Promise<AccountContent | null> {
   const secret = await store.accountSecret(session.server);
   if (secret === null) {
@@ -205,7 +199,7 @@ async function accountContent({ session, store }: CurrentSession): Promise<Accou
   return new AccountContent(secret, session.accountId);
 }
 
-/** The mode of an existing directory is the user's choice: only a new one is made private. */
+/** Only a new directory is made private; the user chose the mode of an existing one. */
 async function makeDirectoryOf(file: string): Promise<void> {
   const directory = dirname(file);
   if (!(await isThere(directory))) {
@@ -241,7 +235,7 @@ async function open(
   }
 }
 
-/** Whether the settings could not be read or opened: then nothing may be sent. */
+/** While the settings are unreadable, nothing may be sent. */
 export function isUnreadable(error: unknown): error is CliError {
   return error instanceof CliError && error.facts.code === UNREADABLE;
 }

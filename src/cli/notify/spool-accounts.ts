@@ -9,7 +9,8 @@ import {
   userDirectory,
   writePrivateFile,
 } from '../../common/private-files.js';
-import type { SpoolAccount } from '../../notify/delivery/spool-entry.js';
+import { planEvents, type PlannedEvent } from '../../notify/delivery/plan.js';
+import type { EventsEntry, SpoolAccount } from '../../notify/delivery/spool-entry.js';
 import { keyOf } from '../../notify/delivery/spool-name.js';
 import { readPreferences, type Preferences } from '../../notify/preferences.js';
 import { requireSessionAt, type CurrentSession } from '../account/current-session.js';
@@ -24,14 +25,13 @@ export type SenderOptions = OptionsOf<
 >;
 
 export interface KnownAccount {
-  /** The command's context, for this account. */
   readonly context: CliContext<SenderOptions>;
   readonly current: CurrentSession;
   readonly preferences: Preferences;
   readonly tokens: readonly SavedPushToken[];
 }
 
-/** What the server returned last, as it returned it: encrypted settings stay encrypted. */
+/** The last answer of the server; encrypted settings stay encrypted. */
 interface Snapshot {
   readonly v: 1;
   /** Unix milliseconds. */
@@ -42,17 +42,13 @@ interface Snapshot {
 
 const SNAPSHOT_COUNTS_FOR_MS = 24 * 3_600_000;
 
-/**
- * Settings and tokens of the accounts in the spool; each is read once until {@link forget}. While a
- * server is away, what it returned within the last 24 hours counts.
- */
+/** While a server is unreachable, its answers of the last 24 hours are used. */
 export class SpoolAccounts {
   private readonly accounts = new Map<string, Promise<KnownAccount>>();
   private hasReported = false;
 
   constructor(private readonly context: CliContext<SenderOptions>) {}
 
-  /** The account as the spool stores it. */
   nameOf({ session }: CurrentSession): SpoolAccount {
     const { settingsFile } = this.context.options;
     const { server, accountId } = session;
@@ -63,13 +59,13 @@ export class SpoolAccounts {
     };
   }
 
-  /** Everything is read again from now on. */
-  forget(): void {
+  /** Discards all settings, so that they are read again. */
+  clear(): void {
     this.accounts.clear();
   }
 
   /**
-   * @param current the session, where the command has opened it already
+   * @param current the session, if the command has opened it already
    * @throws CliError, ServerUnreachable, GatehouseProblem
    */
   get(name: SpoolAccount, current?: CurrentSession): Promise<KnownAccount> {
@@ -77,6 +73,15 @@ export class SpoolAccounts {
     const account = this.accounts.get(key) ?? this.read(name, current);
     this.accounts.set(key, account);
     return account;
+  }
+
+  /** @throws the errors of {@link get} */
+  async plan(
+    entry: EventsEntry,
+    current?: CurrentSession,
+  ): Promise<{ readonly planned: readonly PlannedEvent[]; readonly preferences: Preferences }> {
+    const account = await this.get(entry.account, current);
+    return { planned: planEvents(entry, account), preferences: account.preferences };
   }
 
   private async read(name: SpoolAccount, opened?: CurrentSession): Promise<KnownAccount> {
@@ -97,7 +102,7 @@ export class SpoolAccounts {
       await this.save(name, document, tokens);
       return { context, current, preferences: readPreferences(document.fields), tokens };
     } catch (error) {
-      const snapshot = isAway(error) ? await this.load(name) : null;
+      const snapshot = isUnavailable(error) ? await this.load(name) : null;
       if (snapshot === null) {
         throw error;
       }
@@ -147,11 +152,14 @@ export class SpoolAccounts {
   }
 }
 
-/** Whether the server may answer later: nothing about the account has changed. */
-export function isAway(error: unknown): boolean {
+/** Codes of the client for answers that no working server sends. */
+const UNREADABLE = ['unexpected-answer', 'answer-too-large'];
+
+/** Returns true if the server may answer later, so that the account may be unchanged. */
+export function isUnavailable(error: unknown): boolean {
   return (
     error instanceof ServerUnreachable ||
-    (error instanceof GatehouseProblem && (error.isTemporary || error.code === 'unexpected-answer'))
+    (error instanceof GatehouseProblem && (error.isTemporary || UNREADABLE.includes(error.code)))
   );
 }
 
@@ -161,7 +169,6 @@ function snapshotDirectory({ environment }: Environment): string {
   return join(userDirectory('state', environment), 'accounts');
 }
 
-/** Of one account, for `logout` to remove. */
 export function snapshotFile(
   context: Environment,
   { server, accountId }: Pick<SpoolAccount, 'server' | 'accountId'>,

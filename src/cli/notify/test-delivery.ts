@@ -12,7 +12,7 @@ import { describeLine, lineOfOutcome, type ReportLine } from './report.js';
 import { withSenderSession, type SenderOptions } from './sender-session.js';
 import { readSettings } from './settings-document.js';
 
-/** A target's line, with the id of its receipt. */
+/** A target's line with the id of its receipt. */
 export type TestLine = ReportLine & { readonly receiptId?: string };
 
 export type TestTargets = Pick<Preferences, 'webPushKey' | 'channels'> & {
@@ -22,7 +22,7 @@ export type TestTargets = Pick<Preferences, 'webPushKey' | 'channels'> & {
 const ALL_TOPICS = { ready: true, permission_request: true, user_action_request: true };
 const SWITCHES = { readyIncludeMessageText: true, requestPreviews: true };
 
-/** Sends a test event to these targets, also to disabled ones: one attempt each, not spooled. */
+/** Attempts each target once without the spool, including disabled ones. */
 export async function deliverTest(
   context: CliContext<SenderOptions>,
   { webPushKey, channels, tokens }: TestTargets,
@@ -46,7 +46,7 @@ export async function deliverTest(
   return [...refused, ...outcomes.map(lineOf)];
 }
 
-/** Sends a test to one push token, by its id or itself: also where push is switched off. */
+/** Sends a test to the push token with this id or value, even if push is switched off. */
 export async function testToken(context: CliContext<SenderOptions>): Promise<number> {
   const current = await requireSession(context);
   const [wanted = ''] = context.args;
@@ -66,7 +66,7 @@ export async function testToken(context: CliContext<SenderOptions>): Promise<num
       'Remove it, and let the app register again: gatehouse tokens remove TOKEN',
     );
   }
-  // The key of the account is for browsers alone: without one the settings may stay closed.
+  // Only browsers need the account's key: other tokens work with unreadable settings.
   const isBrowser = readWebPushToken(found.token) !== null;
   const webPushKey = isBrowser
     ? readPreferences((await readSettings(context, current)).fields).webPushKey

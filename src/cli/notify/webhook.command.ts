@@ -28,7 +28,6 @@ const SECRET = [
   { conflicts: ['secretFile'] },
 ] as const satisfies OptionSpec;
 
-/** Receives and verifies deliveries, for authors of webhook receivers. */
 export const webhook: CommandGroup = {
   name: 'webhook',
   description: 'receive and verify webhook deliveries',
@@ -118,7 +117,6 @@ type Verification =
 
 type Check = (headers: IncomingMessage['headers'], body: Buffer) => Verification;
 
-/** Whether a delivery was signed with the secret. */
 async function loadCheck(secret: string, options: VerifyOptions = {}): Promise<Check> {
   const { verifySignature, WebhookRefused } = await import('../../webhooks/verify.js');
   return (headers, body) => {
@@ -137,7 +135,7 @@ interface Receiver {
   readonly output: Output;
   /** null = no secret was given. */
   readonly check: Check | null;
-  /** Answered to deliveries that verify, and to all without a secret. */
+  /** The status for verified deliveries, and for all without a secret. */
   readonly status: number;
   readonly readStream: typeof readStream;
 }

@@ -16,7 +16,6 @@ const limitOption = (fallback: number) =>
     { parse: wholeNumber(1, 1_000_000_000) },
   ] as const;
 
-/** Administers the accounts of this server. */
 export const account: CommandGroup = {
   name: 'account',
   description: 'find, list, disable, enable, revoke, re-check or delete accounts of this server',
@@ -24,7 +23,7 @@ export const account: CommandGroup = {
   commands: [
     command({
       name: 'find',
-      description: 'find accounts by id, or by how a login or an e-mail address begins',
+      description: 'find accounts by id, or by a part of a login or an e-mail address',
       args: [['<text>', 'for example alice@example.com']],
       options: [limitOption(DEFAULT_FOUND), FIELDS, ...ADMIN_OPTIONS],
       examples: ['gatehouse account find alice@example.com --admin-url https://admin.example.com'],
@@ -44,8 +43,9 @@ export const account: CommandGroup = {
     }),
     command({
       name: 'list',
-      description: 'list accounts with their identities, in the order of their ids',
+      description: 'list accounts with their identities, the last seen ones first',
       options: [limitOption(DEFAULT_LIMIT), FIELDS, ...ADMIN_OPTIONS],
+      examples: ['gatehouse account list --json --fields id,identities'],
       run(context) {
         const { limit = DEFAULT_LIMIT } = context.options;
         return withAdministration(context, async (administration) => {
@@ -58,30 +58,35 @@ export const account: CommandGroup = {
       description: 'refuse an account until it is enabled again',
       act: 'account-disabled',
       done: 'Disabled',
+      reason: 'laptop stolen',
     }),
     changing({
       name: 'enable',
       description: 'admit a disabled account again',
       act: 'account-enabled',
       done: 'Enabled',
+      reason: 'laptop found again',
     }),
     changing({
       name: 'revoke',
       description: 'revoke all tokens of an account',
       act: 'all-tokens-revoked',
       done: 'Revoked all tokens of',
+      reason: 'token in a public log',
     }),
     changing({
       name: 'recheck',
       description: "check an account's identities with their providers now",
       act: 'recheck-requested',
       done: 'Will check again the identities of',
+      reason: 'added to the group today',
     }),
     changing({
       name: 'delete',
       description: 'delete an account with everything it stores',
       act: 'account-deleted',
       done: 'Deleted',
+      reason: 'asked by its owner',
     }),
   ],
 };
@@ -91,9 +96,11 @@ interface Change {
   readonly description: string;
   readonly act: AdminAct;
   readonly done: string;
+  /** An example of --reason. */
+  readonly reason: string;
 }
 
-function changing({ name, description, act, done }: Change): CommandSpec {
+function changing({ name, description, act, done, reason: example }: Change): CommandSpec {
   return command({
     name,
     description,
@@ -102,6 +109,9 @@ function changing({ name, description, act, done }: Change): CommandSpec {
       ['--reason <text>', 'why; kept in the audit trail', { isRequired: true }],
       ['--actor <name>', "who; kept in the audit trail (default: this system's user)"],
       ...ADMIN_OPTIONS,
+    ],
+    examples: [
+      `gatehouse account ${name} 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52 --reason '${example}'`,
     ],
     run(context) {
       const [accountId = ''] = context.args;
@@ -122,7 +132,6 @@ function changing({ name, description, act, done }: Change): CommandSpec {
   });
 }
 
-/** Without what only the policy needs. */
 async function* listed(accounts: AsyncIterable<ShownAccount>): AsyncGenerator<ShownAccount> {
   for await (const { id, createdAt, keyMode, disabledAt, identities } of accounts) {
     const linked = identities.map(({ provider, login, status }) => ({ provider, login, status }));

@@ -5,7 +5,6 @@ import type { ActOutcome, AdminAct } from '../../storage/repositories/account-ad
 import { refusedError, type CliError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 
-/** An account as the commands print it. */
 export interface ShownAccount {
   readonly id: string;
   /** Unix milliseconds. */
@@ -20,17 +19,16 @@ export interface ShownAccount {
   }[];
 }
 
-/** What was done, by which name, and when it takes effect. */
+/** The result of a change, with a sentence that states when it takes effect. */
 export interface ActReport {
   readonly outcome: Exclude<ActOutcome, 'not-found'>;
   readonly actor: string;
-  /** A sentence. */
   readonly servers: string;
 }
 
-/** What the operator's commands read and do, on the database or through a server. */
+/** Operations of the operator's commands, on the database or through a server. */
 export interface Administration {
-  /** @param text an id, or the beginning of a login, an e-mail address or a certificate subject */
+  /** @param text an id, or a prefix of a login, an e-mail address or a certificate subject */
   accounts(text: string | null, limit: number): AsyncIterable<ShownAccount>;
 
   /**
@@ -42,8 +40,8 @@ export interface Administration {
   /** @throws CliError `not-found` */
   explain(id: string): Promise<ExplainedAnswer>;
 
-  /** Oldest first. @param since Unix milliseconds */
-  audit(since: number): AsyncIterable<StoredAuditEvent>;
+  /** Oldest first. */
+  audit(filter: ShownEvents): AsyncIterable<StoredAuditEvent>;
 
   /** @param environment the variables of the changed policy */
   plan(environment: CliContext['environment']): Promise<PlanCounts>;
@@ -56,13 +54,19 @@ export interface Administration {
 
   /**
    * @param actor as of {@link act}
-   * @returns whether it was not revoked before
+   * @returns true if it was not revoked before
    * @throws CliError `not-found`
    */
   revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean>;
 }
 
-/** What is decided about a new invitation. */
+export interface ShownEvents {
+  /** Unix milliseconds. */
+  readonly since: number;
+  /** The beginning of a login, an e-mail address or a subject; undefined = all events. */
+  readonly person?: string | undefined;
+}
+
 export interface WantedInvitation {
   readonly uses: number;
   readonly expiresInSeconds: number;
@@ -72,11 +76,11 @@ export interface WantedInvitation {
 export interface MadeInvitation {
   readonly id: string;
   readonly code: string;
-  /** null = the account page has no known address. */
+  /** null = the address of the account page is unknown. */
   readonly link: string | null;
 }
 
-/** An invitation as the commands print it. Times are Unix milliseconds. */
+/** An invitation in the output of the commands. Times are Unix milliseconds. */
 export interface ShownInvitation {
   readonly id: string;
   readonly note: string | null;
@@ -85,7 +89,7 @@ export interface ShownInvitation {
   readonly createdBy: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** null = it is not revoked. */
+  /** null = not revoked. */
   readonly revokedAt: number | null;
 }
 
@@ -98,9 +102,6 @@ export interface ExplainedAnswer {
 export function accountNotFound(id: string): CliError {
   return refusedError(`There is no account ${id}.`, 'not-found', 'Run: gatehouse account list');
 }
-
-/** Which accounts have such an id: anything else is no account's. */
-export const ACCOUNT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function invitationNotFound(id: string): CliError {
   return refusedError(`There is no invitation ${id}.`, 'not-found', 'Run: gatehouse invite list');

@@ -5,10 +5,13 @@ import { durationMs, FIELDS } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
+const PERSON = /^[^\p{Cc}]{1,320}$/u;
+
 const LISTING: Listing<StoredAuditEvent> = {
   fields: [
     ...(['id', 'at', 'kind', 'actor', 'accountId', 'provider', 'reason'] as const),
-    ...(['invitationId', 'sessionId', 'address', 'count'] as const),
+    ...(['invitationId', 'sessionId', 'address', 'tokenEnd'] as const),
+    ...(['subject', 'login', 'email', 'count'] as const),
   ],
   columns: [
     ['TIME', ({ at }) => formatTime(at)],
@@ -17,26 +20,40 @@ const LISTING: Listing<StoredAuditEvent> = {
     ['ACCOUNT', ({ accountId }) => accountId],
     ['PROVIDER', ({ provider = null }) => provider],
     ['INVITATION', ({ invitationId = null }) => invitationId],
+    ['PERSON', ({ email, login, subject = null }) => email ?? login ?? subject],
+    ['ADDRESS', ({ address = null }) => address],
     ['REASON', ({ reason = null }) => reason],
     ['TIMES', ({ count = 1 }) => String(count)],
   ],
   empty: 'No events.',
 };
 
-/** Prints the audit trail, oldest first. */
 export const audit = command({
   name: 'audit',
   description: 'print the audit trail: sign-ups, refusals, links, checks, administration',
   options: [
     ['--since <time>', 'first event: 30m, 24h, 7d ago, or a date (default 24h)'],
+    [
+      '--person <text>',
+      'refusals of a person: the beginning of a login, e-mail address or subject',
+    ],
     FIELDS,
     ...ADMIN_OPTIONS,
   ],
   help: WITH_ADMINISTRATION,
+  examples: [
+    'gatehouse audit --since 7d',
+    'gatehouse audit --person alice@example.com',
+    'gatehouse audit --since 2026-05-01 --json --fields at,kind,accountId',
+  ],
   run(context) {
-    const since = sinceOf(context.options.since ?? '24h', Date.now());
+    const { since: text = '24h', person } = context.options;
+    const since = sinceOf(text, Date.now()).getTime();
+    if (person !== undefined && !PERSON.test(person)) {
+      throw usageError('--person must be 1 to 320 characters, without control characters.');
+    }
     return withAdministration(context, async (administration) => {
-      await context.output.list(LISTING, administration.audit(since.getTime()));
+      await context.output.list(LISTING, administration.audit({ since, person }));
     });
   },
 });

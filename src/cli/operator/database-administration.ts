@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { userInfo } from 'node:os';
+import { Cluster } from 'ioredis';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import {
   toOperatorName,
@@ -7,12 +8,12 @@ import {
   type StoredAuditEvent,
 } from '../../policy/audit-event.js';
 import { explainAccount } from '../../policy/findings/explain-account.js';
+import { PlanTally, type PlanCounts } from '../../policy/findings/plan-tally.js';
 import {
   drawInvitationCode,
   invitationLink,
   showInvitationCode,
-} from '../../policy/flow/invitation-code.js';
-import { PlanTally, type PlanCounts } from '../../policy/findings/plan-tally.js';
+} from '../../protocol/invitation-code.js';
 import type {
   AdminAct,
   AdministeredAccount,
@@ -27,20 +28,23 @@ import type {
   InvitationPosition,
   ListedInvitation,
 } from '../../storage/repositories/invitation.repository.js';
+import { isUuid } from '../../common/uuid.js';
 import { usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import {
-  ACCOUNT_ID,
   accountNotFound,
   type ActReport,
   type Administration,
   type ExplainedAnswer,
   invitationNotFound,
   type MadeInvitation,
+  type ShownEvents,
   type WantedInvitation,
 } from './administration.js';
 import type { OperatorDatabase } from './database.js';
-import { notifyServers, type OperatorMessage } from './notify-servers.js';
+import type { Settings } from '../../config/settings.js';
+import { createClient, type RedisClient } from '../../storage/redis/redis-client.js';
+import { operatorChannel } from '../../storage/redis/redis.service.js';
 
 const PAGE = 500;
 
@@ -52,13 +56,12 @@ const MESSAGES: Readonly<Record<AdminAct, (accountId: string) => OperatorMessage
   'account-deleted': (accountId) => ({ accountId, closes: 'token-revoked' }),
 };
 
-/** The operator's commands on the database, beside running servers or without any. */
 export class DatabaseAdministration implements Administration {
   constructor(private readonly storage: OperatorDatabase) {}
 
   async *accounts(text: string | null, limit: number): AsyncGenerator<AdministeredAccount> {
     const { accounts, search } = this.storage;
-    if (text !== null && ACCOUNT_ID.test(text)) {
+    if (text !== null && isUuid(text)) {
       yield* await accounts.inOrder([text]);
       return;
     }
@@ -82,9 +85,9 @@ export class DatabaseAdministration implements Administration {
     const name = operatorName(actor);
     const { accounts, settings } = this.storage;
     const origin = { actor: name, reason };
-    const outcome = ACCOUNT_ID.test(id)
+    const { outcome } = isUuid(id)
       ? await accounts.act(act, id, origin, new Date())
-      : 'not-found';
+      : { outcome: 'not-found' as const };
     if (outcome === 'not-found') {
       throw accountNotFound(id);
     }
@@ -92,7 +95,7 @@ export class DatabaseAdministration implements Administration {
   }
 
   async explain(id: string): Promise<ExplainedAnswer> {
-    const account = ACCOUNT_ID.test(id) ? await this.storage.accounts.find(id) : null;
+    const account = isUuid(id) ? await this.storage.accounts.find(id) : null;
     if (account === null) {
       throw accountNotFound(id);
     }
@@ -101,10 +104,10 @@ export class DatabaseAdministration implements Administration {
     return { keyMode, disabledAt, explanation };
   }
 
-  async *audit(since: number): AsyncGenerator<StoredAuditEvent> {
+  async *audit(filter: ShownEvents): AsyncGenerator<StoredAuditEvent> {
     let after: AuditPosition | null = null;
     do {
-      const page: AuditPage = await this.storage.audit.page({ since }, after, {
+      const page: AuditPage = await this.storage.audit.page(filter, after, {
         order: 'oldest-first',
         limit: PAGE,
       });
@@ -116,9 +119,12 @@ export class DatabaseAdministration implements Administration {
   async plan(environment: CliContext['environment']): Promise<PlanCounts> {
     const { settings: changed } = resolveSettings(environment);
     const tally = new PlanTally(this.storage.settings, changed, Date.now());
-    for await (const account of this.accounts(null, Infinity)) {
-      tally.add(account);
-    }
+    let after: string | null = null;
+    do {
+      const page: AccountPage = await this.storage.search.inIdOrder(after, PAGE);
+      page.accounts.forEach((account) => tally.add(account));
+      after = page.next?.id ?? null;
+    } while (after !== null);
     return tally.counts;
   }
 
@@ -130,9 +136,10 @@ export class DatabaseAdministration implements Administration {
     const now = Date.now();
     const wanted = { uses, note, expiresAt: new Date(now + expiresInSeconds * 1000) };
     const { invitations, settings } = this.storage;
-    const id = await invitations.create(code, wanted, operatorName(actor), new Date(now));
-    const shown = showInvitationCode(code);
-    return { id, code: shown, link: invitationLink(settings.http, shown) };
+    const by = { actor: operatorName(actor) };
+    const id = await invitations.create(code, wanted, by, new Date(now));
+    const formatted = showInvitationCode(code);
+    return { id, code: formatted, link: invitationLink(settings.http, formatted) };
   }
 
   async *invitations(): AsyncGenerator<ListedInvitation> {
@@ -146,7 +153,7 @@ export class DatabaseAdministration implements Administration {
 
   async revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean> {
     const by = { actor: operatorName(actor), reason };
-    const outcome = ACCOUNT_ID.test(id)
+    const outcome = isUuid(id)
       ? await this.storage.invitations.revoke(id, by, new Date())
       : 'not-found';
     if (outcome === 'not-found') {
@@ -156,12 +163,8 @@ export class DatabaseAdministration implements Administration {
   }
 }
 
-/**
- * The operator's name in the audit trail: `--actor`, by default the system's user.
- *
- * @throws CliError `usage` (exit code 2) for an invalid name
- */
-function operatorName(actor: string | undefined): OperatorName {
+/** @throws CliError `usage` (exit code 2) for an invalid name */
+export function operatorName(actor: string | undefined): OperatorName {
   const text = actor ?? systemUser();
   const name = text === null ? null : toOperatorName(text);
   if (name === null) {
@@ -174,11 +177,63 @@ function operatorName(actor: string | undefined): OperatorName {
   return name;
 }
 
-/** null where the user id has no entry, as in a container that runs with an arbitrary one. */
+/** Returns null where the user id has no entry, as in a container with an arbitrary user id. */
 function systemUser(): string | null {
   try {
     return userInfo().username;
   } catch {
     return null;
   }
+}
+
+type OperatorMessage =
+  | { readonly accountId: string; readonly closes?: 'account-disabled' | 'token-revoked' }
+  | { readonly isDue: true }
+  | { readonly areKeysRotated: true };
+
+function laterOf(settings: Settings, message: OperatorMessage): string {
+  if ('isDue' in message) {
+    return 'they look for due identities every few seconds.';
+  }
+  return 'areKeysRotated' in message
+    ? 'they read the keys every five seconds.'
+    : `requests and live connections are checked again within ${settings.auth.accessCacheMs / 1000} seconds (AUTH_ACCESS_CACHE_SECONDS).`;
+}
+
+/** @returns a sentence that states when the change takes effect */
+export async function notifyServers(settings: Settings, message: OperatorMessage): Promise<string> {
+  const later = laterOf(settings, message);
+  const { redisUrl } = settings.storage;
+  if (redisUrl === null) {
+    return `Without REDIS_URL running servers are not notified: ${later}`;
+  }
+  const redis = createClient(
+    { ...settings.storage, redisUrl },
+    { maxRetriesPerRequest: 0 },
+    { clusterRetryStrategy: null },
+  );
+  redis.on('error', () => undefined);
+  try {
+    const count = await publish(redis, JSON.stringify(message));
+    return count === 0
+      ? 'No running server is connected to Redis.'
+      : `Running servers were notified (${count}): it takes effect now.`;
+  } catch {
+    return `Redis does not answer, so running servers were not notified: ${later}`;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** @returns the number of listening servers. A node of a cluster counts only its own listeners. */
+async function publish(redis: RedisClient, message: string): Promise<number> {
+  const channel = operatorChannel(redis);
+  const count = await redis.publish(channel, message);
+  if (!(redis instanceof Cluster)) {
+    return count;
+  }
+  const counts = await Promise.allSettled(
+    redis.nodes().map(async (node) => Number((await node.pubsub('NUMSUB', channel))[1])),
+  );
+  return counts.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0);
 }

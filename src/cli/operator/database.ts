@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { Random } from '../../common/runtime/random.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
 import {
@@ -7,23 +7,31 @@ import {
   withAddress,
   type DatabaseAddress,
 } from '../../storage/data-source.js';
-import { DataDirectoryInUseError } from '../../storage/embedded/data-directory.js';
+import {
+  DataDirectoryInUseError,
+  foreignOwner,
+  holdsDatabase,
+} from '../../storage/embedded/data-directory.js';
 import { startEmbeddedDatabase } from '../../storage/embedded/embedded-database.js';
-import { openOperatorStorage, type OperatorStorage } from '../../storage/operator-storage.js';
-import { ContentAtRest } from '../../storage/sealing/content-at-rest.js';
+import {
+  openOperatorStorage,
+  openSigningKeys,
+  type OperatorStorage,
+} from '../../storage/operator-storage.js';
+import type { SigningKeyRepository } from '../../storage/repositories/oauth/signing-key.repository.js';
+import { ContentAtRestService } from '../../storage/sealing/content-at-rest.service.js';
 import { loadMasterSecret, MasterKeys } from '../../storage/sealing/master-keys.js';
 import { Reseal } from '../../storage/sealing/reseal.js';
-import { SealedBox } from '../../storage/sealing/sealed-box.js';
+import { SealedBoxService } from '../../storage/sealing/sealed-box.service.js';
 import { ServerDataSource } from '../../storage/server-data-source.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 
-/** The server's own database, opened with the server's variables. */
 export interface OperatorDatabase extends OperatorStorage {
   readonly settings: Settings;
 }
 
-/** @throws CliError when there is no external database, it is unreachable or its schema is older */
+/** @throws CliError if no external database is configured, reachable and of this schema */
 export async function withDatabase<Result>(
   { environment }: CliContext,
   work: (database: OperatorDatabase) => Promise<Result>,
@@ -42,36 +50,51 @@ export async function withDatabase<Result>(
   );
 }
 
-/** Opens the server's database to reseal it; the embedded one only while no server runs on it. */
-export async function withReseal<Result>(
-  { environment }: CliContext,
+/** The server's database with its master secret. */
+export interface SealedDatabase extends OperatorDatabase {
+  readonly box: SealedBoxService;
+  readonly signingKeys: SigningKeyRepository;
+}
+
+export function withReseal<Result>(
+  context: CliContext,
+  sealsPlain: boolean,
   work: (reseal: Reseal) => Promise<Result>,
+): Promise<Result> {
+  return withSealed(context, ({ database, box, settings }) => {
+    const atRest = new ContentAtRestService(box, settings.encryption);
+    return work(new Reseal(database, box, atRest, sealsPlain));
+  });
+}
+
+/** Opens the server's database and its seals; an embedded one only while no server uses it. */
+export async function withSealed<Result>(
+  { environment }: CliContext,
+  work: (sealed: SealedDatabase) => Promise<Result>,
 ): Promise<Result> {
   const { settings } = resolveSettings(environment);
   const { storage } = settings;
-  const reseal = async ({ database }: OperatorStorage): Promise<Result> => {
-    const secret = storage.masterSecret ?? (await loadMasterSecret(storage.dataDir));
-    const box = new SealedBox(new MasterKeys(secret, storage.masterSecretsPrevious));
-    return work(new Reseal(database, box, new ContentAtRest(box, settings.encryption)));
+  const open = async (opened: OperatorStorage, source: ServerDataSource): Promise<Result> => {
+    const random = new Random();
+    const secret = storage.masterSecret ?? (await loadMasterSecret(storage.dataDir, random));
+    const box = new SealedBoxService(new MasterKeys(secret, storage.masterSecretsPrevious), random);
+    const signingKeys = openSigningKeys(source, opened.database, box, random);
+    return work({ ...opened, settings, box, signingKeys });
   };
   const { databaseUrl: url, caBundle, dataDir } = storage;
   if (url !== null) {
-    return withCurrentSchema({ url, caBundle }, settings, reseal);
+    return withCurrentSchema({ url, caBundle }, settings, open);
   }
-  await requireDirectory(dataDir);
+  requireDatabase(dataDir);
   const embedded = await mapErrors(startEmbeddedDatabase({ dataDir }));
   try {
-    return await withCurrentSchema(embedded.address, settings, reseal);
+    return await withCurrentSchema(embedded.address, settings, open);
   } finally {
     await embedded.stop();
   }
 }
 
-/**
- * Runs `work` with one connection.
- *
- * @throws CliError `database-unavailable` or `database-in-use` (exit code 4)
- */
+/** @throws CliError `database-unavailable` or `database-in-use` (exit code 4) */
 export async function withDataSource<Result>(
   address: DatabaseAddress,
   { storage }: Pick<Settings, 'storage'>,
@@ -90,7 +113,7 @@ export async function withDataSource<Result>(
 function withCurrentSchema<Result>(
   address: DatabaseAddress,
   settings: Settings,
-  work: (storage: OperatorStorage) => Promise<Result>,
+  work: (storage: OperatorStorage, source: ServerDataSource) => Promise<Result>,
 ): Promise<Result> {
   return withDataSource(address, settings, async (source) => {
     const pending = await pendingMigrations(source);
@@ -101,44 +124,60 @@ function withCurrentSchema<Result>(
         hint: 'Run: gatehouse migrate (an embedded database: start the server once).',
       });
     }
-    return work(openOperatorStorage(source));
+    return work(openOperatorStorage(source), source);
   });
 }
 
-/** Starting the embedded database would create a missing directory, with a new master secret. */
-async function requireDirectory(dataDir: string): Promise<void> {
-  const isThere = await stat(dataDir).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isThere) {
+/**
+ * Opening a missing embedded database would create it, with a new master secret.
+ *
+ * @throws CliError `no-database` or `wrong-user` (exit code 78)
+ */
+export function requireDatabase(
+  dataDir: string,
+  hint = 'Set DATABASE_URL, or SERVICE_DATA_DIR, as the server has them.',
+): void {
+  if (!holdsDatabase(dataDir)) {
     throw new CliError(`There is no embedded database in ${dataDir}.`, {
       exitCode: EXIT.configuration,
       code: 'no-database',
-      hint: 'Set DATABASE_URL, or SERVICE_DATA_DIR, as the server has them.',
+      hint,
+    });
+  }
+  const owner = foreignOwner(dataDir);
+  if (owner !== null) {
+    throw new CliError(`The embedded database in ${dataDir} belongs to the user ${owner}.`, {
+      exitCode: EXIT.configuration,
+      code: 'wrong-user',
+      hint: 'Run this as that user: the server could not read the files that another one writes.',
     });
   }
 }
 
-/** Errors of the connection, not of a statement, as a CliError (exit code 4). */
+/** @throws CliError `database-unavailable` or `database-in-use` (exit code 4) */
 export async function mapErrors<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const isSqlState = /^[0-9A-Z]{5}$/.test(code);
-    const isOther = isSqlState && !/^(08|28|3D|53|57)/.test(code);
-    if (error instanceof CliError || isOther) {
-      throw error;
-    }
-    const message = error instanceof Error && error.message !== '' ? error.message : code;
-    const isInUse = error instanceof DataDirectoryInUseError;
-    throw new CliError(`The database cannot be used: ${message.replace(/\.$/, '')}.`, {
-      exitCode: EXIT.unreachable,
-      code: isInUse ? 'database-in-use' : 'database-unavailable',
-      hint: isInUse
-        ? 'One process at a time can use the embedded database: stop the server for this.'
-        : 'Check DATABASE_URL, and that the database runs.',
-    });
+    throw databaseError(error);
   }
+}
+
+/** Maps errors of the connection, not of a statement, to a CliError (exit code 4). */
+export function databaseError(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isSqlState = /^[0-9A-Z]{5}$/.test(code);
+  const isOther = isSqlState && !/^(08|28|3D|53|57)/.test(code);
+  if (error instanceof CliError || isOther) {
+    return error;
+  }
+  const message = error instanceof Error && error.message !== '' ? error.message : code;
+  const isInUse = error instanceof DataDirectoryInUseError;
+  return new CliError(`The database cannot be used: ${message.replace(/\.$/, '')}.`, {
+    exitCode: EXIT.unreachable,
+    code: isInUse ? 'database-in-use' : 'database-unavailable',
+    hint: isInUse
+      ? 'One process at a time can use the embedded database: stop the server for this.'
+      : 'Check DATABASE_URL, and that the database runs.',
+  });
 }

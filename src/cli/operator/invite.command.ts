@@ -1,4 +1,4 @@
-import { INVITATION_LIMITS } from '../../policy/flow/invitation-code.js';
+import { INVITATION_LIMITS } from '../../policy/flow/code-limits.js';
 import { usageError } from '../cli-error.js';
 import { command, type CommandGroup } from '../command.js';
 import { durationMs, FIELDS, wholeNumber } from '../options.js';
@@ -12,7 +12,6 @@ const ACTOR = [
   "who; kept in the audit trail (default: this system's user)",
 ] as const;
 
-/** Administers the invitations with which new device keys sign up. */
 export const invite: CommandGroup = {
   name: 'invite',
   description: 'create, list or revoke invitations to sign up on this server',
@@ -58,6 +57,7 @@ ${WITH_ADMINISTRATION}`,
       name: 'list',
       description: 'list invitations that have not expired, newest first',
       options: [FIELDS, ...ADMIN_OPTIONS],
+      examples: ['gatehouse invite list'],
       run(context) {
         return withAdministration(context, async (administration) => {
           await context.output.list(LISTING, administration.invitations());
@@ -72,6 +72,9 @@ ${WITH_ADMINISTRATION}`,
         ['--reason <text>', 'why; kept in the audit trail', { isRequired: true }],
         ACTOR,
         ...ADMIN_OPTIONS,
+      ],
+      examples: [
+        "gatehouse invite revoke 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52 --reason 'sent to the wrong address'",
       ],
       run(context) {
         const [id = ''] = context.args;
@@ -92,7 +95,6 @@ ${WITH_ADMINISTRATION}`,
   ],
 };
 
-/** @throws CliError `usage` (exit code 2) */
 function lifetimeOf(text: string): number {
   const seconds = (durationMs(text) ?? NaN) / 1000;
   const { minSeconds, maxSeconds } = INVITATION_LIMITS;
@@ -102,7 +104,6 @@ function lifetimeOf(text: string): number {
   return seconds;
 }
 
-/** @throws CliError `usage` (exit code 2) */
 function noteOf(text: string | undefined): string | null {
   const note = text?.trim() ?? '';
   if (note.length > INVITATION_LIMITS.noteLength || /\p{Cc}/u.test(note)) {

@@ -1,7 +1,6 @@
 import { command } from '../command.js';
 import { EXIT } from '../cli-error.js';
 
-/** Brings the external database to this version's schema, or lists the pending migrations. */
 export const migrate = command({
   name: 'migrate',
   description: "bring the database of DATABASE_URL to this version's schema",

@@ -1,9 +1,8 @@
 import type { AccountExplanation } from '../../policy/findings/explain-account.js';
 import type { PlanCounts } from '../../policy/findings/plan-tally.js';
-import { variablesToCheck } from '../server/config-report.js';
+import { readPlanVariables } from './plan-variables.js';
 import { withAdministration, type AdminContext } from './with-administration.js';
 
-/** Prints the rules for one account, the facts they were applied to, and when those were read. */
 export function explain(context: AdminContext): Promise<void> {
   return withAdministration(context, async (administration) => {
     const [accountId = ''] = context.args;
@@ -17,32 +16,37 @@ export function explain(context: AdminContext): Promise<void> {
   });
 }
 
-/** Counts the accounts that would lose or get access under the variables of another file. */
 export function plan(context: AdminContext<{ readonly file?: string }>): Promise<void> {
-  const environment = variablesToCheck(context);
+  const environment = readPlanVariables(context.options.file ?? '');
   return withAdministration(context, async (administration) => {
     const counts = await administration.plan(environment);
-    const { accounts, lose, gain, unknown, losing: examples, gaining } = counts;
-    const value = { accounts, lose, gain, unknown, examples, gaining };
+    const { accounts, lose, gain, unknown, losing: examples, gaining, resourceServers } = counts;
+    const value = { accounts, lose, gain, unknown, examples, gaining, resourceServers };
     context.output.result(value, describePlan(counts));
   });
 }
 
 function describeExplanation(
   id: string,
-  { decision, reasons, providers }: AccountExplanation,
+  { decision, reasons, providers, resourceServers }: AccountExplanation,
 ): string {
   const lines = providers.flatMap(({ provider, isRequired, isConfigured, sentences }) => [
     `${provider} (${isRequired ? 'required' : 'not required'}${isConfigured ? '' : ', not configured'}):`,
     ...sentences.map((sentence) => `  ${sentence}`),
   ]);
-  return [`${id} is ${decision}.`, ...reasons, ...lines].join('\n');
+  const backends = resourceServers.map(({ sentence }) => sentence);
+  return [`${id} is ${decision}.`, ...reasons, ...lines, ...backends].join('\n');
 }
 
-function describePlan({ accounts, lose, gain, unknown, losing }: PlanCounts): string {
+function describePlan(counts: PlanCounts): string {
+  const { accounts, lose, gain, unknown, losing, resourceServers } = counts;
   return [
     `Of ${accounts} accounts ${lose} would lose access and ${gain} would get it.`,
     `${unknown} depend on facts that only the provider has: they are checked after the change.`,
+    ...resourceServers.map(
+      (server) =>
+        `At ${server.id}, ${server.lose} would lose its tokens and ${server.gain} would get them; ${server.unknown} depend on their provider.`,
+    ),
     ...(losing.length === 0 ? [] : ['Would lose access:', ...losing.map((id) => `  ${id}`)]),
   ].join('\n');
 }

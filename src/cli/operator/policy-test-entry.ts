@@ -4,10 +4,7 @@ import { choice, flag, object, text, texts } from '../../config/providers-file/p
 const MODES = 'must be an array of "keyed" and "keyless".';
 const MEMBERSHIP = choice(['active', 'pending', 'none'], 'Membership in the organisation.');
 
-/**
- * One person of a policy test as their provider reports them, and what the policy is to do: reader and
- * JSON schema are made from this schema.
- */
+/** The reader of policy tests and the JSON schema are derived from it. */
 export const POLICY_TEST_ENTRY = object({
   name: v.optional(text('Name in the output. Default: the login, else the subject.')),
   provider: text('Id of a configured provider.'),

@@ -1,5 +1,5 @@
 import { parseJson } from '../../common/parse-json.js';
-import { readEntry } from '../../config/providers-file/providers-file.js';
+import { readEntry } from '../../config/providers-file/entries-file.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { Settings } from '../../config/settings.js';
 import { outcomeFor, type PersonOutcome } from '../../policy/findings/policy-test.js';
@@ -14,7 +14,6 @@ type Context = CliContext<{ readonly file?: string }>;
 
 type Expectation = PolicyTestEntry['expect'];
 
-/** A row whose provider is configured. */
 interface KnownRow {
   readonly row: PolicyTestEntry;
   readonly rules: ProviderRules;
@@ -25,11 +24,10 @@ interface Result {
   readonly provider: string;
   readonly outcome: PersonOutcome;
   readonly expected: Expectation;
-  /** Names of the fields whose outcome is another one. */
+  /** Names of the fields with an unexpected outcome. */
   readonly differs: readonly (keyof Expectation)[];
 }
 
-/** Applies the policy to each person of the file, and reports which outcomes are not as expected. */
 export async function test(context: Context): Promise<number> {
   const { settings } = resolveSettings(variablesToCheck(context));
   const rows = await readRows(context.args[0] ?? '', settings);
@@ -83,7 +81,6 @@ function resultOf({ row, rules }: KnownRow, settings: Settings, now: number): Re
   return { name: name ?? login ?? row.subject, provider: rules.id, outcome, expected, differs };
 }
 
-/** Modes in any order. */
 function textOf(value: string | null | readonly string[] | undefined): string {
   return typeof value === 'object' && value !== null
     ? [...value].sort().join('+') || 'none'

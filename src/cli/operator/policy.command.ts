@@ -2,7 +2,6 @@ import { command, type CommandGroup } from '../command.js';
 import { VARIABLES_FILE } from '../options.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION } from './with-administration.js';
 
-/** Explains the policy for accounts, and predicts the effect of changed variables. */
 export const policy: CommandGroup = {
   name: 'policy',
   description: 'explain which accounts keep access, plan changes of the rules, and test them',
@@ -13,6 +12,7 @@ export const policy: CommandGroup = {
       args: [['<account>', 'id of the account']],
       options: ADMIN_OPTIONS,
       help: WITH_ADMINISTRATION,
+      examples: ['gatehouse policy explain 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52'],
       run: async (context) => (await import('./policy-report.js')).explain(context),
     }),
     command({
@@ -20,10 +20,11 @@ export const policy: CommandGroup = {
       description: 'count the accounts that would lose access under changed variables',
       help: WITH_ADMINISTRATION,
       options: [
-        // Not --env-file: Node 20 takes that for itself, also behind the script's name.
+        // Not --env-file: Node 20 interprets that option itself, even after the script's name.
         ['--file <file>', 'the changed variables', { isRequired: true }],
         ...ADMIN_OPTIONS,
       ],
+      examples: ['gatehouse policy plan --file changed.env'],
       run: async (context) => (await import('./policy-report.js')).plan(context),
     }),
     command({

@@ -7,35 +7,54 @@ const NAMES = {
   'account-settings': 'account settings',
   'account-credentials': 'credentials of connected services',
   'identity-credentials': 'credentials of identities',
+  'signing-key': 'signing keys',
 } as const satisfies Record<ResealProgress['purpose'], string>;
 
-/** Seals all stored values with the current master secret, while servers run. */
 export const reseal = command({
   name: 'reseal',
   description: 'seal again what was sealed with SERVICE_MASTER_SECRET_PREVIOUS',
+  options: [
+    ['--seal-plain', 'also seal content that was stored as plain while the setting was none'],
+  ],
   help: `
-Runs beside running servers; it can be interrupted and started again at any time.
+Servers refuse plain content where the setting is server_sealed: without the option it is reported, because
+anyone who can write to the database could have put it there.
+Servers can run meanwhile; the command can be interrupted and started again at any time.
 Docs: docs/upgrade.md, Rotating the master secret.
 ${WITH_DATABASE}`,
+  examples: ['gatehouse reseal', 'gatehouse reseal --seal-plain'],
   async run(context) {
-    const { output } = context;
+    const { output, options } = context;
     const { withReseal } = await import('./database.js');
-    const results = await withReseal(context, (values) =>
-      values.run((progress) => output.note(describe(progress))),
+    const { results, refused } = await withReseal(
+      context,
+      options.sealPlain === true,
+      async (values) => ({
+        results: await values.run((progress) => output.note(describe(progress))),
+        refused: await values.countRefused(),
+      }),
     );
     for (const result of results) {
       output.result(result, describe(result));
     }
     const unreadable = results.reduce((sum, result) => sum + result.unreadable, 0);
-    if (unreadable === 0) {
-      output.note('Everything is sealed with the current master secret.');
-      return EXIT.ok;
+    if (unreadable > 0) {
+      output.note(
+        `${unreadable} values were sealed with another master secret: add it to ` +
+          'SERVICE_MASTER_SECRET_PREVIOUS and run this again.',
+      );
     }
-    output.note(
-      `${unreadable} values were sealed with another master secret: add it to ` +
-        'SERVICE_MASTER_SECRET_PREVIOUS and run this again.',
-    );
-    return EXIT.refused;
+    if (refused > 0) {
+      output.note(
+        `${refused} values are stored as plain, and servers refuse to read them: if the setting was ` +
+          'none until now, seal them with --seal-plain.',
+      );
+    }
+    if (unreadable + refused > 0) {
+      return EXIT.refused;
+    }
+    output.note('Everything is sealed with the current master secret.');
+    return EXIT.ok;
   },
 });
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isUuid } from '../../common/uuid.js';
 import {
   GatehouseAdmin,
   type AccountAct,
@@ -11,8 +12,12 @@ import {
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { parseServerUrl } from '../../client/api/server-url.js';
 import { parseJson } from '../../common/parse-json.js';
-import { ConfigurationError, ConfigurationReport } from '../../config/configuration-error.js';
-import { VARIABLE_NAMES, variableOf } from '../../config/environment/env.js';
+import {
+  ConfigurationError,
+  ConfigurationReport,
+} from '../../config/environment/configuration-error.js';
+import { gatherTexts } from '../../config/read-environment.js';
+import { VARIABLE_NAMES, variableOf } from '../../config/settings.js';
 import { FIELDS_WITH_FILES } from '../../config/providers-file/provider-entry.js';
 import {
   readCertificateRules,
@@ -25,13 +30,13 @@ import type { AdminAct } from '../../storage/repositories/account-admin.reposito
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import {
-  ACCOUNT_ID,
   accountNotFound,
   type ActReport,
   type Administration,
   type ExplainedAnswer,
   invitationNotFound,
   type MadeInvitation,
+  type ShownEvents,
   type WantedInvitation,
 } from './administration.js';
 import { serverFetch } from '../server-fetch.js';
@@ -52,11 +57,7 @@ const ACTS: Readonly<Record<AdminAct, AccountAct>> = {
   'account-deleted': 'delete',
 };
 
-/**
- * Runs `work` through the administration API of a server.
- *
- * @throws CliError `usage`, `no-token`, or of the server's refusal
- */
+/** @throws CliError `usage`, `no-token`, or the code of the server's refusal */
 export async function throughServer(
   { environment, options }: AdminContext,
   url: string,
@@ -92,7 +93,6 @@ export async function throughServer(
   }
 }
 
-/** The operator's commands through a server: it notifies the others, and knows the caller's name. */
 class ServerAdministration implements Administration {
   constructor(private readonly api: GatehouseAdmin) {}
 
@@ -132,11 +132,12 @@ class ServerAdministration implements Administration {
     return { keyMode, disabledAt, explanation: explain as unknown as AccountExplanation };
   }
 
-  async *audit(since: number): AsyncGenerator<StoredAuditEvent> {
+  async *audit({ since, person }: ShownEvents): AsyncGenerator<StoredAuditEvent> {
     let cursor: string | null = null;
     do {
       const page: AdminAuditPage = await this.api.audit({
         ...{ since, order: 'oldest-first', limit: PAGE },
+        ...(person !== undefined && { person }),
         ...(cursor !== null && { cursor }),
       });
       yield* page.events as readonly StoredAuditEvent[];
@@ -183,13 +184,13 @@ function refuseActor(actor: string | undefined): void {
   }
 }
 
-/** @throws CliError `not-found` where nothing has this id */
+/** @throws CliError `not-found` where the id is unknown */
 async function known<Answer>(
   id: string,
   send: () => Promise<Answer>,
   notFound = accountNotFound,
 ): Promise<Answer> {
-  if (!ACCOUNT_ID.test(id)) {
+  if (!isUuid(id)) {
     throw notFound(id);
   }
   try {
@@ -202,12 +203,17 @@ async function known<Answer>(
   }
 }
 
-/** The variables that a server plans with: it needs no secrets, and takes no names of files. */
+/** The server plans without secrets and names of files; a preset is sent as its variables. */
 async function plannable(environment: CliContext['environment']): Promise<Record<string, string>> {
   const sent: Record<string, string> = {};
+  const report = new ConfigurationReport();
+  const texts = gatherTexts(environment, report);
+  if (report.has('SERVICE_PRESET')) {
+    throw new ConfigurationError(report.problems);
+  }
   for (const name of VARIABLE_NAMES) {
     const { type, secret } = variableOf(name);
-    const text = environment[name];
+    const text = texts.get(name) ?? environment[name];
     const isSent = name === PROVIDERS || (type !== 'path' && secret !== true);
     if (text !== undefined && isSent && name !== 'SERVICE_PRESET') {
       sent[name] = text;
@@ -224,11 +230,7 @@ async function plannable(environment: CliContext['environment']): Promise<Record
     : { ...sent, [PROVIDERS]: withoutCredentials(providers.trim()) };
 }
 
-/**
- * The variables that say what the file of certificate rules does; none where no file is named.
- *
- * @throws ConfigurationError for a file that is not valid
- */
+/** @throws ConfigurationError for an invalid file */
 function certificateRules(environment: CliContext['environment']): Record<string, string> {
   const path = environment[RULES_FILE] ?? '';
   if (path === '') {
@@ -236,7 +238,7 @@ function certificateRules(environment: CliContext['environment']): Record<string
   }
   const values: CertificateRulesValues = {
     [RULES_FILE]: path,
-    // Whether domains apply is judged by the server.
+    // The server decides if domains apply.
     SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE: 'san_email',
     [ISSUERS]: [],
     [DOMAINS]: [],
@@ -247,19 +249,19 @@ function certificateRules(environment: CliContext['environment']): Record<string
     throw new ConfigurationError(report.problems);
   }
   return {
-    // A distinguished name has commas.
+    // Quoted, because a distinguished name contains commas.
     [ISSUERS]: allowedIssuers.map((name) => `"${name}"`).join(','),
     [DOMAINS]: allowedEmailDomains.join(','),
   };
 }
 
-/** @throws CliError for a text that is not JSON: what is secret in it could not be found */
+/** @throws CliError for a text that is not JSON, because its secrets could not be found */
 function withoutCredentials(providers: string): string {
   const entries = providers === '' ? [] : parseJson(providers);
   if (entries === undefined) {
     throw usageError('The providers of the proposed configuration are not valid JSON.');
   }
-  const left: readonly string[] = ['clientSecret', ...FIELDS_WITH_FILES];
+  const left: readonly string[] = ['clientSecret', 'token', 'tokenFile', ...FIELDS_WITH_FILES];
   return JSON.stringify(entries, (name, value: unknown) =>
     left.includes(name) ? undefined : value,
   );

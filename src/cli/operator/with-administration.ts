@@ -1,7 +1,6 @@
 import type { CliContext, OptionSpec } from '../command.js';
 import type { Administration } from './administration.js';
 
-/** Options of the commands that work on the database or through a server. */
 export const ADMIN_OPTIONS = [
   [
     '--admin-url <url>',
@@ -10,7 +9,6 @@ export const ADMIN_OPTIONS = [
   ['--admin-token-file <file>', 'file with its token (default: the one in $GATEHOUSE_ADMIN_TOKEN)'],
 ] as const satisfies readonly OptionSpec[];
 
-/** Help of those commands. */
 export const WITH_ADMINISTRATION = `
 Works on the database of DATABASE_URL, with the same variables as the server; with
 --admin-url through the administration API of a server, with a token of its
@@ -21,7 +19,6 @@ export type AdminContext<Options = object> = CliContext<
   Options & { readonly adminUrl?: string; readonly adminTokenFile?: string }
 >;
 
-/** Runs `work` on the database, or through the server that is named. */
 export async function withAdministration(
   context: AdminContext,
   work: (administration: Administration) => Promise<void>,

@@ -1,16 +1,26 @@
 import { parseEnv } from 'node:util';
-import { ConfigurationError, ConfigurationReport } from '../../config/configuration-error.js';
+import { adminTlsFiles } from '../../config/admin.config.js';
 import {
-  gatherTexts,
-  readSmallFile,
-  type EnvironmentText,
-} from '../../config/environment-sources.js';
-import { readValues } from '../../config/environment/read-values.js';
-import { VARIABLE_NAMES, variableOf, type VariableName } from '../../config/environment/env.js';
-import { printableProviders } from '../../config/providers-file/printable-providers.js';
+  ConfigurationError,
+  ConfigurationReport,
+  type ConfigurationProblem,
+} from '../../config/environment/configuration-error.js';
+import { gatherTexts, readValues } from '../../config/read-environment.js';
+import { readSmallFile } from '../../config/environment/small-file.js';
+import type { EnvironmentText } from '../../config/environment/variable.js';
+import {
+  VARIABLE_NAMES,
+  variableOf,
+  type VariableName,
+  type Settings,
+} from '../../config/settings.js';
+import { httpTlsFiles } from '../../config/http.config.js';
+import { mtlsTlsFiles } from '../../config/mtls.config.js';
+import { loadTlsContext } from '../../config/tls/tls-files.js';
+import { printableProviders } from '../../config/providers-file/provider-settings.js';
 import { resolveSettings, type ResolvedConfiguration } from '../../config/resolve-settings.js';
-import type { Settings } from '../../config/settings.js';
 import { admissionTable } from '../../policy/admission/admission.js';
+import { findExpiries } from '../../policy/findings/expiry.js';
 import type { LockoutFinding } from '../../policy/findings/lockout.js';
 import { describePolicy } from '../../policy/findings/describe-policy.js';
 import type { CliContext } from '../command.js';
@@ -19,10 +29,7 @@ import { EXIT, usageError } from '../cli-error.js';
 type Context = CliContext<{ readonly file?: string }>;
 type CheckContext = CliContext<{ readonly file?: string; readonly online?: boolean }>;
 
-/**
- * The variables that a command examines: those of this process, or of --file alone, so that the
- * result does not depend on the shell.
- */
+/** With --file, only its variables count, so that the result does not depend on the shell. */
 export function variablesToCheck({ environment, options }: Context): CliContext['environment'] {
   if (options.file === undefined) {
     return environment;
@@ -34,12 +41,9 @@ export function variablesToCheck({ environment, options }: Context): CliContext[
   return { ...parseEnv(file.text) };
 }
 
-/**
- * Checks the configuration exactly as the start of the server does, without network unless --online.
- * Exits with 78 where the server would not start, with 1 where it would and a finding is an error.
- */
+/** Exits with 78 if the server would not start, and with 1 if a finding is an error. */
 export async function check(context: CheckContext): Promise<number> {
-  const resolved = resolveOrExplain(variablesToCheck(context));
+  const resolved = await resolveOrExplain(variablesToCheck(context));
   if (resolved instanceof ConfigurationError) {
     const { problems, warnings, message } = resolved;
     context.output.result(
@@ -50,7 +54,7 @@ export async function check(context: CheckContext): Promise<number> {
   }
   const { settings, warnings } = resolved;
   const online = context.options.online === true ? await askProviders(settings) : [];
-  const findings = [...resolved.findings, ...online];
+  const findings = [...resolved.findings, ...(await findEnds(settings)), ...online];
   const policy = describePolicy(settings);
   const of = (severity: LockoutFinding['severity']): string[] =>
     findings.flatMap((finding) => (finding.severity === severity ? [finding.message] : []));
@@ -70,28 +74,64 @@ export async function check(context: CheckContext): Promise<number> {
   return ok ? EXIT.ok : EXIT.refused;
 }
 
-/** Steps that succeeded are no findings. */
+/** Certificates, lists and client secrets that have expired, or end soon. */
+async function findEnds(settings: Settings): Promise<LockoutFinding[]> {
+  const { readExpiries } = await import('../../providers/certificate/expiry.js');
+  const expiries = await readExpiries(settings, () => Promise.resolve());
+  return findExpiries(expiries, Date.now());
+}
+
 async function askProviders(settings: Settings): Promise<LockoutFinding[]> {
   const { diagnoseProviders } = await import('../../providers/provider-diagnosis.js');
   const steps = await diagnoseProviders(settings);
   return steps.flatMap(({ provider, step, severity, message }) =>
     severity === 'ok'
       ? []
-      : [{ severity, code: `provider-${step}`, message: `${provider}: ${message}.` }],
+      : [
+          {
+            ...{ severity, code: `provider-${step}`, params: { provider } },
+            message: `${provider}: ${message}.`,
+          },
+        ],
   );
 }
 
-function resolveOrExplain(
+/** Unlike the server, it reads the certificates of all ports before it reports. */
+async function resolveOrExplain(
   environment: EnvironmentText,
-): ResolvedConfiguration | ConfigurationError {
+): Promise<ResolvedConfiguration | ConfigurationError> {
   try {
-    return resolveSettings(environment);
+    const resolved = resolveSettings(environment);
+    const problems = await certificateProblems(resolved.settings);
+    return problems.length === 0 ? resolved : new ConfigurationError(problems, resolved.warnings);
   } catch (error) {
     if (error instanceof ConfigurationError) {
       return error;
     }
     throw error;
   }
+}
+
+async function certificateProblems({
+  http,
+  admin,
+  mtls,
+}: Settings): Promise<readonly ConfigurationProblem[]> {
+  const sets = [
+    httpTlsFiles(http.tls),
+    admin.port === null ? null : adminTlsFiles(admin.tls),
+    mtlsTlsFiles(mtls),
+  ];
+  const results = await Promise.allSettled(sets.map(loadTlsContext));
+  return results.flatMap((result) => {
+    if (result.status === 'fulfilled') {
+      return [];
+    }
+    if (result.reason instanceof ConfigurationError) {
+      return result.reason.problems;
+    }
+    throw result.reason;
+  });
 }
 
 function section(title: string, lines: readonly string[]): string[] {
@@ -105,7 +145,6 @@ interface PrintedVariable {
   readonly source: Source;
 }
 
-/** Prints the effective value of every variable and where it comes from; never a secret. */
 export function print(context: Context): void {
   const environment = variablesToCheck(context);
   const { settings } = resolveSettings(environment);
@@ -140,7 +179,7 @@ function printedVariables(
   return Object.fromEntries(VARIABLE_NAMES.map((name) => [name, print(name)]));
 }
 
-/** The address of a proxy may hold a name and a password. */
+/** Removes user information: the address of a proxy may contain a name and a password. */
 function withoutUserInfo(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/^(https?:\/\/)[^/@]*@/i, '$1') : value;
 }

@@ -1,7 +1,6 @@
 import { command, type CommandGroup } from '../command.js';
 import { VARIABLES_FILE } from '../options.js';
 
-/** Examines the server's configuration without starting it. */
 export const config: CommandGroup = {
   name: 'config',
   description: 'check or print the configuration',

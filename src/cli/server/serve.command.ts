@@ -1,6 +1,5 @@
 import { command } from '../command.js';
 
-/** Runs the server in this process until a signal ends it. */
 export const serve = command({
   name: 'serve',
   description: 'run the server in this terminal',

@@ -3,13 +3,20 @@ import { once } from 'node:events';
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readSmallFile } from '../../config/environment/small-file.js';
 import { recordOf } from '../../client/is-record.js';
 import { parseJson } from '../../common/parse-json.js';
 import { ServerUnreachable } from '../../client/api/problem.js';
+import { reportOnChain, type ChainReport } from '../../x509/chain-report.js';
 import type { CliContext } from '../command.js';
 import { EXIT, refusedError, usageError } from '../cli-error.js';
 
-type Context = CliContext<{ readonly publicUrl?: string; readonly connectTo?: string }>;
+type Context = CliContext<{
+  readonly publicUrl?: string;
+  readonly connectTo?: string;
+  readonly chain?: string;
+  readonly ca?: string;
+}>;
 
 type Verdict = 'pass' | 'fail' | 'unknown';
 
@@ -24,28 +31,81 @@ interface Finding {
 const DEFAULT_WAIT_SECONDS = 30;
 const MAX_WAITS = 5;
 
-/**
- * Sends forged certificate headers through the address that clients use, in every spelling, and
- * reports whether the server accepted one: then the proxy fails to remove them.
- */
 export async function run(context: Context): Promise<number> {
-  const target = targetOf(context);
+  const { publicUrl, ca, chain } = context.options;
+  if (chain !== undefined && ca === undefined) {
+    throw usageError('--chain needs --ca: the authorities that the chain has to lead to.');
+  }
+  if (publicUrl === undefined && ca === undefined) {
+    throw usageError('Give --public-url to test the proxy, or --ca to test certificates.');
+  }
+  const certificates = ca === undefined ? null : reportOnFiles(ca, chain ?? null);
+  const forgeries =
+    publicUrl === undefined ? null : await testForgeries(targetOf(context), context);
+  const isValid = certificates === null || certificates.flaw === null;
+  const exitCode = forgeries?.exitCode ?? EXIT.ok;
+  const ok = isValid && exitCode === EXIT.ok;
+  context.output.result(
+    {
+      ok,
+      ...(forgeries !== null && { url: forgeries.url, findings: forgeries.findings }),
+      ...(certificates !== null && { certificates }),
+    },
+    [
+      ...(forgeries === null ? [] : forgeries.lines),
+      ...(certificates === null ? [] : describeCertificates(certificates, chain !== undefined)),
+    ].join('\n'),
+  );
+  return isValid ? exitCode : EXIT.refused;
+}
+
+function reportOnFiles(ca: string, chain: string | null): ChainReport {
+  const bundle = textOf('--ca', ca);
+  const report = reportOnChain(
+    chain === null ? null : textOf('--chain', chain),
+    bundle,
+    Date.now(),
+  );
+  if ('unreadable' in report) {
+    const option = report.unreadable === 'chain' ? '--chain' : '--ca';
+    throw usageError(`${option} has to name a file of certificates in PEM, all of them readable.`);
+  }
+  return report;
+}
+
+function textOf(option: string, path: string): string {
+  const file = readSmallFile(path);
+  if ('failure' in file) {
+    throw usageError(`${option} names a file that ${file.failure}.`);
+  }
+  return file.text;
+}
+
+function describeCertificates({ flaw, findings }: ChainReport, hasChain: boolean): string[] {
+  const verdict = flaw === null ? 'pass    the chain is valid' : `FAIL    the chain: ${flaw}`;
+  const lines = findings.map(
+    ({ certificate, code, message }) => `warning ${certificate} ${message}  [${code}]`,
+  );
+  const tidy = lines.length === 0 ? ['pass    the certificates follow RFC 5280'] : lines;
+  return [...(hasChain ? [verdict] : []), ...tidy];
+}
+
+/** If the server accepts a forged certificate header, the proxy fails to remove it. */
+async function testForgeries(target: Target, context: Context) {
   await requireCertificateLogin(target);
   const findings: Finding[] = [];
   for (const forgery of forgeries()) {
     findings.push(await examine(target, forgery, context));
   }
-  const failed = findings.filter(({ verdict }) => verdict === 'fail');
-  const unknown = findings.filter(({ verdict }) => verdict === 'unknown');
-  const isOk = failed.length + unknown.length === 0;
-  context.output.result(
-    { ok: isOk, url: target.url, findings },
-    [...findings.map(describe), '', conclusion(failed.length, unknown.length)].join('\n'),
-  );
-  if (failed.length > 0) {
-    return EXIT.refused;
-  }
-  return unknown.length > 0 ? EXIT.unreachable : EXIT.ok;
+  const failed = findings.filter(({ verdict }) => verdict === 'fail').length;
+  const unknown = findings.filter(({ verdict }) => verdict === 'unknown').length;
+  const unfailed = unknown > 0 ? EXIT.unreachable : EXIT.ok;
+  return {
+    url: target.url,
+    findings,
+    lines: [...findings.map(describe), '', conclusion(failed, unknown)],
+    exitCode: failed > 0 ? EXIT.refused : unfailed,
+  };
 }
 
 function targetOf({ options }: Context): Target {
@@ -59,7 +119,7 @@ function targetOf({ options }: Context): Target {
   return { url: url.replace(/\/+$/, ''), connectTo: options.connectTo ?? null };
 }
 
-/** Without certificate login every forgery would pass. */
+/** Without certificate login every forgery would appear to be removed. */
 async function requireCertificateLogin(target: Target): Promise<void> {
   const answer = await send(target, []);
   if (answer.code !== 'mtls-required') {
@@ -82,7 +142,7 @@ async function examine(target: Target, forgery: Forgery, context: Context): Prom
   };
 }
 
-/** @returns null when the connection was ended, which is a refusal */
+/** @returns null when the server closed the connection, which counts as a refusal */
 async function sendWithinLimit(
   target: Target,
   { headers }: Forgery,
@@ -99,12 +159,11 @@ async function sendWithinLimit(
   }
 }
 
-/** Without a certificate the answer is 401; an answer about an account means a forgery was accepted. */
+/** Without a certificate the server answers 401; any answer about an account is a success. */
 function judge({ status, code }: Answer): Verdict {
   if (status === 401 && code === 'mtls-required') {
     return 'pass';
   }
-  // The proxy itself refused the request.
   if (status >= 400 && status < 500 && code === null && status !== 404 && status !== 429) {
     return 'pass';
   }
@@ -127,13 +186,13 @@ function conclusion(failed: number, unknown: number): string {
 
 interface Target {
   readonly url: string;
-  /** Address to connect to in place of what the name resolves to. */
+  /** Address to connect to instead of resolving the name. */
   readonly connectTo: string | null;
 }
 
 interface Answer {
   readonly status: number;
-  /** The code of a Gatehouse server; null when another program answered. */
+  /** null when another program answered. */
   readonly code: string | null;
   readonly retryAfterSeconds: number | null;
 }
@@ -141,11 +200,7 @@ interface Answer {
 const TIME_LIMIT_MS = 10_000;
 const MAX_BODY_CHARACTERS = 64 * 1024;
 
-/**
- * Logs in with header names exactly as they are written: `fetch` would normalize them.
- *
- * @throws ServerUnreachable
- */
+/** Sends header names in their exact spelling, which `fetch` would normalize. */
 async function send({ url, connectTo }: Target, headers: HeaderList): Promise<Answer> {
   const { hostname, host, port, protocol, pathname } = new URL(url);
   const spelled: Record<string, string[]> = {};
@@ -189,7 +244,7 @@ async function read(answer: IncomingMessage): Promise<Answer> {
   };
 }
 
-/** Headers of one request that only a proxy may send, all names in one spelling. */
+/** Headers of one request that only a proxy may send, with all names in one spelling. */
 interface Forgery {
   readonly spelling: string;
   readonly headers: HeaderList;
@@ -197,10 +252,7 @@ interface Forgery {
 
 type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/**
- * Self-signed, and expired since 2020: a server that accepts the header still refuses it, with another
- * code than without a certificate. So no request creates an account.
- */
+/** Expired in 2020, so that no request creates an account; the code differs from a missing one. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBozCCAUqgAwIBAgIUTckSoz8OcEOX7qmpbqzGqkS8FiMwCgYIKoZIzj0EAwIw
 JTEjMCEGA1UEAwwaRm9yZ2VkIGJ5IGdhdGVob3VzZSBkb2N0b3IwHhcNMjAwMTAx
@@ -217,7 +269,7 @@ KL8B1JUCIDfJyfSpH38iredqGeBP+32NW/fGtApJm2D0ExG0xDyZ
 const BASE64 = CERTIFICATE.replace(/-----[A-Z ]+-----|\n/g, '');
 const URL_PEM = encodeURIComponent(CERTIFICATE);
 const HASH = createHash('sha256').update(Buffer.from(BASE64, 'base64')).digest('hex');
-/** No valid address, so refused with another code, too. */
+/** An invalid address, which a server that accepts the header also refuses with another code. */
 const ADDRESS = '*@forged.invalid';
 
 type Headers = Readonly<Record<string, string>>;
@@ -240,11 +292,8 @@ const GROUPS: readonly Headers[] = [
     'x-forwarded-tls-client-cert': BASE64,
     'client-cert': `:${BASE64}:`,
   },
-  {
-    'x-amzn-mtls-clientcert-leaf': URL_PEM,
-    'x-amzn-mtls-clientcert': URL_PEM,
-  },
-  // Names that operators choose: those of the shipped files for Apache and Caddy, and others.
+  { 'x-amzn-mtls-clientcert-leaf': URL_PEM, 'x-amzn-mtls-clientcert': URL_PEM },
+  // Names that operators choose, including those of the example files for Apache and Caddy.
   {
     'x-client-cert': CERTIFICATE.trim().replaceAll('\n', ' '),
     'x-client-cert-verify': 'SUCCESS',
@@ -258,7 +307,7 @@ type Spell = (name: string) => string;
 
 const title: Spell = (name) => name.replace(/(^|-)./g, (letters) => letters.toUpperCase());
 
-/** Spellings that some proxy or server treats as the same name. */
+/** Spellings that some proxies or servers treat as the same name. */
 const SPELLINGS: Readonly<Record<string, Spell>> = {
   'lower case': (name) => name,
   'upper case': (name) => name.toUpperCase(),
@@ -275,7 +324,6 @@ const SPELLINGS: Readonly<Record<string, Spell>> = {
   'trailing underscore': (name) => `${name}_`,
 };
 
-/** One entry per request. */
 function forgeries(): Forgery[] {
   const spelled = Object.entries(SPELLINGS).flatMap(([spelling, spell]) =>
     GROUPS.map((group) => ({
@@ -283,7 +331,7 @@ function forgeries(): Forgery[] {
       headers: Object.entries(group).map(([name, value]) => [spell(name), value] as const),
     })),
   );
-  // A proxy may remove the first of two headers only.
+  // A proxy may remove only the first of two headers.
   const doubled = GROUPS.map((group) => ({
     spelling: 'sent twice',
     headers: [...Object.entries(group), ...Object.entries(group)],

@@ -4,7 +4,6 @@ import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
 import { variablesToCheck } from '../server/config-report.js';
 
-/** Tests the configured providers from here. Exits with 1 when one of them fails. */
 export async function run(context: CliContext<{ readonly file?: string }>): Promise<number> {
   const { settings } = resolveSettings(variablesToCheck(context));
   const steps = await diagnoseProviders(settings);

@@ -1,0 +1,100 @@
+import type { Settings } from '../../config/settings.js';
+import type { SqlRunner } from '../../storage/database.service.js';
+import { readReceivedSignals } from '../../storage/repositories/signals/provider-signal.repository.js';
+import { resultsOf, type CheckResult } from './check-result.js';
+
+const backends = resultsOf('backends');
+const signals = resultsOf('signals');
+
+const DAY_MS = 86_400_000;
+/** A key signs for 90 days; the next one is made a day ahead. */
+const OLD_KEY_MS = 97 * DAY_MS;
+
+type Checked = Pick<Settings, 'providers' | 'resourceServers' | 'auth'>;
+
+/** Checks that read the content of a database of this version. */
+export async function checkStored(
+  sql: SqlRunner,
+  settings: Checked,
+): Promise<readonly CheckResult[]> {
+  return [...(await checkBackends(sql, settings)), ...(await checkSignals(sql, settings))];
+}
+
+export function uncheckedStored(reason: string): readonly CheckResult[] {
+  return [backends.skipped(reason), signals.skipped(reason)];
+}
+
+interface NewestKey {
+  readonly alg: string;
+  readonly signsFrom: Date;
+}
+
+const NEWEST_KEYS = `
+  SELECT "alg", max("signs_from") AS "signsFrom" FROM "signing_key" GROUP BY "alg"`;
+
+/** The client secrets of backends were read with the configuration. Checks the age of the keys. */
+async function checkBackends(
+  sql: SqlRunner,
+  { resourceServers }: Checked,
+): Promise<readonly CheckResult[]> {
+  if (resourceServers.length === 0) {
+    return [backends.skipped('No resource server is configured.')];
+  }
+  const keys = await sql.query<NewestKey>(NEWEST_KEYS);
+  const algorithms = [...new Set(resourceServers.map(({ tokenAlg }) => tokenAlg))];
+  const names = resourceServers.map(({ id }) => id).join(', ');
+  return [
+    backends.ok(`The credentials of ${names} can be read.`),
+    ...algorithms.map((alg) =>
+      judgeKeyAge(alg, keys.find((key) => key.alg === alg)?.signsFrom.getTime(), Date.now()),
+    ),
+  ];
+}
+
+/** @param signsFrom of the newest key, Unix milliseconds; undefined = there is no key */
+export function judgeKeyAge(alg: string, signsFrom: number | undefined, now: number): CheckResult {
+  if (signsFrom === undefined) {
+    return backends.warning(`There is no ${alg} key yet: the next start of the server makes it.`);
+  }
+  const text = `The newest ${alg} key signs from ${dateOf(signsFrom)}`;
+  return now - signsFrom > OLD_KEY_MS
+    ? backends.failed(`${text}: no server made the next one in time.`)
+    : backends.ok(`${text}.`);
+}
+
+/** Shows when providers last sent a signal. A provider that sends none may have no leavers. */
+async function checkSignals(
+  sql: SqlRunner,
+  { providers, auth }: Checked,
+): Promise<readonly CheckResult[]> {
+  const expected = providers.map((provider) =>
+    provider.type === 'github'
+      ? { id: provider.id, kind: 'webhook', isSet: provider.webhookSecret !== null }
+      : { id: provider.id, kind: 'backchannel-logout', isSet: false },
+  );
+  if (expected.length === 0) {
+    return [signals.skipped('No identity provider is configured.')];
+  }
+  const received = await readReceivedSignals(sql);
+  return expected.map(({ id, kind, isSet }) => {
+    const last = received.find((one) => one.provider === id && one.kind === kind);
+    const name = kind === 'webhook' ? 'webhook delivery' : 'logout token';
+    if (last !== undefined) {
+      return signals.ok(`${id}: the last ${name} arrived on ${timeOf(last.receivedAt)}.`);
+    }
+    if (isSet && !auth.offboarding.enabled) {
+      return signals.warning(`${id}: webhooks have no effect without AUTH_OFFBOARDING_ENABLED.`);
+    }
+    return isSet
+      ? signals.warning(`${id}: no ${name} arrived yet. Is the webhook set up at the provider?`)
+      : signals.skipped(`${id}: no ${name} arrived yet.`);
+  });
+}
+
+function dateOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function timeOf(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
