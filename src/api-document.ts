@@ -1,4 +1,5 @@
-import { ModulesContainer } from '@nestjs/core';
+import type { ExecutionContext, Type } from '@nestjs/common';
+import { ModulesContainer, Reflector } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
@@ -7,9 +8,12 @@ import { adminAccessOf } from './admin/access/admin-caller.js';
 import { routeAccessOf } from './auth/route-access.js';
 import type { ErrorCode } from './common/errors.js';
 import { ErrorDto, refusalResponses, refusalsOf } from './common/route-docs.js';
+import { DOCUMENTATION_FILES } from './common/documentation-files.js';
 import { readVersion } from './common/version.js';
+import { OAuthModule } from './oauth/oauth.module.js';
+import { SignalsModule } from './signals/signals.module.js';
 
-/** Of the page for people; the document itself lies below it. */
+/** Path of the page for people; the document itself lies below it. */
 export const DOCUMENTATION_PATH = '/docs';
 
 /** Codes of every route that authenticates its caller. */
@@ -42,8 +46,8 @@ export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
   return buildDocument(app, {
     title: 'Gatehouse',
     description: 'Authentication policy and push tokens for clients that run sessions.',
-    accessOf: ({ handler, controller }) => {
-      const access = routeAccessOf(handler, controller);
+    accessOf: (reflector, { handler, controller }) => {
+      const access = routeAccessOf(reflector, [handler, controller]);
       return {
         isPublic: access === 'public',
         codes: [
@@ -55,13 +59,24 @@ export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
   });
 }
 
+/** The routes for backends alone, which a server has only where a resource server is configured. */
+export function buildBackendsDocument(app: NestFastifyApplication): OpenAPIObject {
+  return buildDocument(app, {
+    title: 'Gatehouse for backends',
+    description:
+      'Tokens for other backends, available only where AUTH_RESOURCE_SERVERS_CONFIG_PATH or AUTH_RESOURCE_SERVERS_CONFIG_JSON configures one.',
+    modules: [OAuthModule, SignalsModule],
+    accessOf: () => ({ isPublic: true, codes: [] }),
+  });
+}
+
 /** The same of ADMIN_PORT. */
 export function buildAdminDocument(app: NestFastifyApplication): OpenAPIObject {
   return buildDocument(app, {
     title: 'Gatehouse administration',
     description: 'Accounts, their audit trail and the policy, for administrators: on ADMIN_PORT.',
-    accessOf: ({ handler }) => {
-      const access = adminAccessOf(handler);
+    accessOf: (reflector, { handler }) => {
+      const access = adminAccessOf(reflector, handler);
       return {
         isPublic: access === 'public',
         codes: [
@@ -76,8 +91,13 @@ export function buildAdminDocument(app: NestFastifyApplication): OpenAPIObject {
 interface DocumentFacts {
   readonly title: string;
   readonly description: string;
-  /** Who may use a route, and the codes that refuse the others. */
-  readonly accessOf: (route: Route) => {
+  /** Modules whose routes the document has. Default: all. */
+  readonly modules?: readonly Type[];
+  /** The access of a route, and its refusal codes. */
+  readonly accessOf: (
+    reflector: Reflector,
+    route: Route,
+  ) => {
     readonly isPublic: boolean;
     readonly codes: readonly ErrorCode[];
   };
@@ -85,7 +105,7 @@ interface DocumentFacts {
 
 function buildDocument(
   app: NestFastifyApplication,
-  { title, description, accessOf }: DocumentFacts,
+  { title, description, modules, accessOf }: DocumentFacts,
 ): OpenAPIObject {
   const facts = new DocumentBuilder()
     .setTitle(title)
@@ -94,14 +114,17 @@ function buildDocument(
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .addBearerAuth()
     .build();
-  const document = SwaggerModule.createDocument(app, facts, { extraModels: [ErrorDto] });
+  const document = SwaggerModule.createDocument(app, facts, {
+    extraModels: [ErrorDto],
+    ...(modules !== undefined && { include: [...modules] }),
+  });
   const handlers = handlersById(app);
   for (const [method, operation] of Object.values(document.paths).flatMap((path) =>
     Object.entries(path as Record<string, Operation>),
   )) {
     const route = handlers.get(operation.operationId ?? '');
     if (route !== undefined) {
-      const { isPublic, codes } = accessOf(route);
+      const { isPublic, codes } = accessOf(app.get(Reflector), route);
       const all = new Set([...codes, ...refusals(method, operation, route)]);
       Object.assign(operation.responses, refusalResponses(all));
       operation.security = isPublic ? undefined : [{ bearer: [] }];
@@ -115,17 +138,18 @@ export function serveApiDocument(app: NestFastifyApplication): void {
   SwaggerModule.setup(DOCUMENTATION_PATH, app, () => buildApiDocument(app), {
     jsonDocumentUrl: `${DOCUMENTATION_PATH}/openapi.json`,
     yamlDocumentUrl: `${DOCUMENTATION_PATH}/openapi.yaml`,
+    customSwaggerUiPath: DOCUMENTATION_FILES,
   });
 }
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 interface Route {
-  readonly controller: object;
-  readonly handler: object;
+  readonly controller: ReturnType<ExecutionContext['getClass']>;
+  readonly handler: ReturnType<ExecutionContext['getHandler']>;
 }
 
-/** The codes of an operation, beside those of its access. */
+/** The codes of an operation, in addition to those of its access. */
 function refusals(method: string, operation: Operation, route: Route): readonly ErrorCode[] {
   const config = (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, route.handler) ??
     {}) as FastifyContextConfig;
@@ -145,10 +169,11 @@ function handlersById(app: NestFastifyApplication): ReadonlyMap<string, Route> {
   ]);
   return new Map(
     controllers.flatMap(({ metatype }) => {
-      const prototype = (metatype as { prototype: Record<string, object> }).prototype;
+      const controller = metatype as Route['controller'];
+      const prototype = controller.prototype as Record<string, Route['handler']>;
       return Object.getOwnPropertyNames(prototype).map((name): [string, Route] => [
-        `${metatype?.name}_${name}`,
-        { controller: metatype as object, handler: prototype[name] ?? {} },
+        `${controller.name}_${name}`,
+        { controller, handler: prototype[name] as Route['handler'] },
       ]);
     }),
   );

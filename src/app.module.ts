@@ -4,18 +4,26 @@ import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { ClockModule } from './common/clock.js';
+import { RuntimeModule } from './common/runtime/runtime.module.js';
 import { AppConfigModule } from './config/config.module.js';
+import type { ProviderSettings } from './config/providers-file/provider-settings.js';
 import type { Settings } from './config/settings.js';
 import { FeaturesModule } from './features/features.module.js';
 import { HealthModule } from './health/health.module.js';
 import { LoginModule } from './login/login.module.js';
-import { MetricsModule } from './metrics/metrics.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+import { OAuthModule } from './oauth/oauth.module.js';
 import { OffboardingModule } from './offboarding/offboarding.module.js';
 import { PushTokensModule } from './push-tokens/push-tokens.module.js';
-import { REDIS, type RedisConnections } from './storage/redis/redis-connections.js';
+import { ScimModule } from './scim/scim.module.js';
+import { SignalsModule } from './signals/signals.module.js';
+import { REDIS, type RedisService } from './storage/redis/redis.service.js';
 import { StorageModule } from './storage/storage.module.js';
 import { UpdatesModule } from './updates/updates.module.js';
+
+function hasDirectory(provider: ProviderSettings): boolean {
+  return provider.type === 'oidc' && provider.scim !== null;
+}
 
 @Module({})
 export class AppModule {
@@ -24,7 +32,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         AppConfigModule.forRoot(settings),
-        ClockModule,
+        RuntimeModule,
         ScheduleModule.forRoot(),
         StorageModule,
         MetricsModule,
@@ -36,9 +44,12 @@ export class AppModule {
         AccountModule,
         PushTokensModule,
         UpdatesModule.registerAsync({
+          imports: [StorageModule],
           inject: [REDIS],
-          useFactory: (redis: RedisConnections | null) => ({ redis: redis?.broadcasts ?? null }),
+          useFactory: (redis: RedisService | null) => ({ redis: redis?.broadcasts ?? null }),
         }),
+        ...(settings.resourceServers.length === 0 ? [] : [OAuthModule, SignalsModule]),
+        ...(settings.providers.some(hasDirectory) ? [ScimModule] : []),
         HealthModule,
         AdminModule,
       ],

@@ -1,4 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
 import cors from '@fastify/cors';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -12,42 +15,48 @@ import {
   requestIdFrom,
   sendError,
   toAppError,
-} from './common/error.filter.js';
+} from './common/http/error.filter.js';
 import { AppError } from './common/errors.js';
 import { JsonLogger } from './common/json-logger.js';
-import { acceptJsonOnly, refuseHeadWhereGetChanges } from './common/request-rules.js';
-import { RequestValidationPipe } from './common/request-validation.pipe.js';
-import { securityHeaders } from './common/security-headers.js';
+import { applyRequestRules, BODY_LIMIT_BYTES } from './common/http/request-rules.js';
+import { RequestValidationPipe } from './common/http/request-validation.pipe.js';
+import { securityHeaders } from './common/http/security-headers.js';
 import { tracing } from './common/trace.js';
-import { trustOf } from './common/network/trusted-proxies.js';
+import { endConnection, releaseEndedConnections } from './common/network/ended-connections.js';
+import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from './common/network/pending-handshakes.js';
+import { readForwardedAddresses, trustOf } from './common/network/trusted-proxies.js';
+import { httpTlsFiles } from './config/http.config.js';
 import type { Settings } from './config/settings.js';
+import { ServedCertificatesService } from './providers/certificate/served-certificates.service.js';
+import { loadTlsContext } from './config/tls/tls-files.js';
 import { UpdatesAdapter } from './updates/updates.adapter.js';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** false = the handler writes all headers of the answer itself. */
-    readonly answerHeaders?: false;
-  }
-}
 
 /** Push tokens travel in the path, percent-encoded. */
 const MAX_PATH_PARAMETER_LENGTH = 8192;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Longer than the idle time-outs of common load balancers, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** How often Node looks for connections past their time-out. */
+/** Without progress, for example of a client that does not read its answer. */
+const CONNECTION_TIMEOUT_MS = 120_000;
+/** Interval at which Node closes connections past their time-out. */
 const CONNECTION_CHECK_MS = 5000;
-/** Keep-alive connections beside the live ones. */
+/** Keep-alive connections in addition to the live ones. */
 const SPARE_CONNECTIONS = 10_000;
 
 /** Builds the application: everything but listening. The caller closes it, which drains it. */
 export async function createApp(settings: Settings): Promise<NestFastifyApplication> {
-  const server = await createHttpServer(settings);
+  const tls = await loadTlsContext(httpTlsFiles(settings.http.tls));
+  const server = await createHttpServer(settings, tls);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(settings),
     new FastifyAdapter(server),
     { logger: new JsonLogger(settings.http.logLevel), bodyParser: false, abortOnError: false },
   );
+  if (tls !== null) {
+    await app
+      .get(ServedCertificatesService, { strict: false })
+      .keepCurrent('PORT', app.getHttpServer() as HttpsServer);
+  }
   app.useGlobalPipes(new RequestValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
   app.useWebSocketAdapter(app.get(UpdatesAdapter));
@@ -58,32 +67,21 @@ export async function createApp(settings: Settings): Promise<NestFastifyApplicat
 }
 
 /** The HTTP server: its limits, the headers of every answer and the rules for every body. */
-async function createHttpServer({ http, updates }: Settings): Promise<FastifyInstance> {
-  const server = fastify({
-    bodyLimit: http.bodyLimitBytes,
-    requestTimeout: http.requestTimeoutMs,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // Requests that arrive during shutdown are served.
-    return503OnClosing: false,
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: CONNECTION_CHECK_MS,
-    },
-    trustProxy: trustOf(http.trustedProxies),
-    genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
-    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
-    frameworkErrors: (error, request, reply) => sendError(reply, toAppError(error), request.id),
-    clientErrorHandler: (error, socket) => {
-      if (socket.writable) {
-        socket.end(rawRefusal(String(error.code)));
-      }
-    },
-  });
+async function createHttpServer(
+  settings: Settings,
+  tls: SecureContextOptions | null,
+): Promise<FastifyInstance> {
+  const { http, updates } = settings;
+  const isTrusted = trustOf(http.trustedProxies);
+  const server = listenerOf(settings, isTrusted, tls);
+  if (server.server instanceof TlsServer) {
+    boundHandshakes(server.server);
+  }
   // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
-  server.server.on('connect', (_request, socket) => {
-    socket.on('error', () => undefined).end(rawRefusal(''));
-  });
+  server.server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
+  releaseEndedConnections(server.server);
   server.server.maxConnections = updates.maxConnections + SPARE_CONNECTIONS;
+  readForwardedAddresses(server, isTrusted);
   tracing()?.watch(server);
   addAnswerHeaders(server);
   await server.register(cors, {
@@ -94,18 +92,47 @@ async function createHttpServer({ http, updates }: Settings): Promise<FastifyIns
     exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
     maxAge: 600,
   });
-  refuseHeadWhereGetChanges(server);
-  acceptJsonOnly(server);
+  applyRequestRules(server);
   return server;
+}
+
+/** @param tls null = plain HTTP */
+function listenerOf(
+  { http }: Settings,
+  isTrusted: ReturnType<typeof trustOf>,
+  tls: SecureContextOptions | null,
+): FastifyInstance {
+  const common = {
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: http.requestTimeoutMs,
+    connectionTimeout: Math.max(CONNECTION_TIMEOUT_MS, http.requestTimeoutMs),
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Requests that arrive during shutdown are served.
+    return503OnClosing: false,
+    trustProxy: isTrusted,
+    genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
+    frameworkErrors: (
+      error: Error,
+      request: { id: string },
+      reply: Parameters<typeof sendError>[0],
+    ) => sendError(reply, toAppError(error), request.id),
+    clientErrorHandler: ({ code }: { code: string }, socket: Socket) =>
+      endConnection(socket, rawRefusal(code)),
+  };
+  const limits = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: CONNECTION_CHECK_MS,
+  };
+  const https = { ...limits, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  return (
+    tls === null ? fastify({ ...common, http: limits }) : fastify({ ...common, https })
+  ) as FastifyInstance;
 }
 
 function addAnswerHeaders(server: FastifyInstance): void {
   const { answers, documentation } = securityHeaders();
   server.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.config.answerHeaders === false) {
-      done();
-      return;
-    }
     const isPage = request.url.startsWith(DOCUMENTATION_PATH);
     void reply.headers(isPage ? documentation : answers).header('x-request-id', request.id);
     done();

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { LISTEN_BACKLOG } from './common/network/backlog.js';
 import { readEnvironment } from './config/config.module.js';
-import { ConfigurationError } from './config/configuration-error.js';
+import { ConfigurationError } from './config/environment/configuration-error.js';
 import { resolveSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
 import { tracesWanted, type TracesWanted } from './config/environment/tracing-environment.js';
 import { createApp } from './create-app.js';

@@ -22,7 +22,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { installTracing, type Tracing, type Work } from '../common/trace.js';
-import { readVersion } from '../common/version.js';
+import { readFullVersion } from '../common/version.js';
 
 /** Requested every few seconds by monitors. */
 const PROBES = ['/livez', '/readyz', '/metrics'];
@@ -30,14 +30,14 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 const FIRST_SERVER_ERROR = 500;
 
 /** Sends the remaining spans and stops. */
-export type StopTracing = () => Promise<void>;
+type StopTracing = () => Promise<void>;
 
 /**
- * Switches traces on: to the OTLP receiver of the standard `OTEL_*` variables, which the SDK reads
- * itself. A server without traces never loads this file.
+ * Sends traces to the receiver of the standard `OTEL_*` variables, which the SDK reads. A server
+ * without traces never loads this file.
  */
 export function startTracing(): StopTracing {
-  const version = readVersion();
+  const version = readFullVersion();
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const own = resourceFromAttributes({ 'service.name': 'gatehouse', 'service.version': version });
@@ -55,7 +55,7 @@ export function startTracing(): StopTracing {
     });
 }
 
-/** Writes units of work as OpenTelemetry spans (semantic conventions for HTTP and databases). */
+/** Follows the semantic conventions of OpenTelemetry for HTTP and databases. */
 class OtelTracing implements Tracing {
   private readonly contexts = new WeakMap<FastifyRequest, Context>();
 
