@@ -1,5 +1,9 @@
+import { useMemoryForFiles } from './test/jest/temporary-directory.mjs';
+
+useMemoryForFiles();
+
 const project = {
-  testEnvironment: '<rootDir>/test/helpers/spec-environment.mjs',
+  testEnvironment: '<rootDir>/test/jest/spec-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
   moduleNameMapper: {
@@ -13,34 +17,18 @@ const project = {
 const database = process.env.GATEHOUSE_TEST_DATABASE ?? 'embedded';
 
 /**
- * Specs about what stands in front of storage, or far from it. `npm test` runs them once, on
- * PostgreSQL: nothing in them could tell one database from the other.
+ * Where `npm test` runs both kinds of database, PostgreSQL has the specs without a suffix: they do not depend on the
+ * kind, or skip all of themselves on the embedded database.
  */
-const awayFromStorage = [
-  '/(cli|mtls|notif|client-kit|helm-test-pod|packages|packed-server|start)[^/]*\\.e2e-spec',
-  '/(abuse|account-page[^/]*|arbitrary-input[^/]*|device-attacks|devices|documentation|encryption[^/]*)\\.e2e-spec',
-  '/(errors|features|login-challenge|metrics-port|no-store|rate-limits|required-providers|route-guards|shutdown)\\.e2e-spec',
-  '/(admin-(certificates|rate-limit)|signup-policy|tracing|updates-(limits|refusals))\\.e2e-spec',
-  '/(external-(allowlist|connect|github|issuer|login|loopback[^/]*|races|return)|keyless[^/]*)\\.e2e-spec',
-];
-/** They need PostgreSQL or Redis, and skip all of themselves on the embedded database. */
-const needsServices = [
-  '/(admin|admin-(console[^/]*|leaver|operations)|admission|backchannel-logout|changed-rules|cluster)\\.e2e-spec',
-  '/(database-faults|external-(google|stored)|fresh-login|invitations|offboarding[^/]*|provider-failures)\\.e2e-spec',
-  '/(redis-failover|replicas|shutdown-rolling|upgrade)\\.e2e-spec',
-];
-const onlyEmbedded = ['/embedded-[^/]*\\.db-spec'];
-/** They need PostgreSQL, and the embedded run leaves them out. */
-const onlyPostgres = [
-  '/(content-at-rest|private-ca|reseal|rotated-secrets)\\.e2e-spec',
-  '/(services|schema|(audit|identity-due)\\.repository|admin-searches)\\.db-spec',
-];
-
-/** What the run on the other kind of database covers, where both kinds are run. */
-const elsewhere =
-  process.env.GATEHOUSE_TEST_BOTH === undefined
-    ? { embedded: [], postgres: [] }
-    : { embedded: [...awayFromStorage, ...needsServices], postgres: onlyEmbedded };
+const isOneOfTwo = process.env.GATEHOUSE_TEST_BOTH !== undefined;
+const specsOf = {
+  embedded: isOneOfTwo
+    ? ['**/*.both.e2e-spec.ts', '**/embedded/*.db-spec.ts']
+    : ['**/*.{db,e2e}-spec.ts', '!**/*.postgres.*-spec.ts'],
+  postgres: isOneOfTwo
+    ? ['**/*.{db,e2e}-spec.ts', '!**/embedded/*.db-spec.ts']
+    : ['**/*.{db,e2e}-spec.ts'],
+};
 
 export default {
   // Only ends what hangs, on the slowest machine too: `bench/` measures speed.
@@ -50,14 +38,9 @@ export default {
     {
       ...project,
       displayName: database,
-      testMatch: ['**/*.{db,e2e}-spec.ts'],
-      testPathIgnorePatterns: [
-        '/node_modules/',
-        ...elsewhere[database],
-        ...(database === 'embedded' ? onlyPostgres : []),
-      ],
-      globalSetup: '<rootDir>/test/helpers/global-setup.ts',
-      globalTeardown: '<rootDir>/test/helpers/global-teardown.ts',
+      testMatch: specsOf[database],
+      globalSetup: '<rootDir>/test/jest/global-setup.ts',
+      globalTeardown: '<rootDir>/test/jest/global-teardown.ts',
     },
   ],
 };

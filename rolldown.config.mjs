@@ -1,11 +1,10 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { defineConfig } from 'rolldown';
-import { asChunk } from './tools/build/linked/chunk.mjs';
+import { RELEASE_BUILD } from './tools/build/release-build.mjs';
 import { thirdParty } from './tools/build/third-party.mjs';
 
 const COMMAND = 'gatehouse';
-const LINKED_PROGRAM = 'tools/build/linked/linked-program.mjs';
 
 /** Optional parts that a library looks for and does without; nothing here uses them. */
 const ABSENT = [
@@ -20,13 +19,14 @@ const ABSENT = [
 
 /**
  * Packages that stay packages: they read files of their own (some their package.json), have to run
- * first, or serve one of these. The published package depends on them, and on nothing else.
+ * first, serve one of these, or call functions of which Node warns outside `node_modules`. The
+ * published package depends on them, and on nothing else.
  */
 export const NOT_LINKED = [
   '@electric-sql/pglite',
   'ioredis',
+  'passport-openidconnect',
   'reflect-metadata',
-  'swagger-ui-dist',
 ];
 
 /** Its `exports` name CommonJS for Node. */
@@ -44,22 +44,26 @@ const readOnce = {
 
 const SHEBANG = /^#!.*\n/;
 
-/** The files that are run: each says which chunk it begins with, whose name changes with its content. */
+/**
+ * Starts a chunk, with V8's compiled code of earlier starts where this Node keeps it (22.1 and newer). The cache
+ * lies next to the programs, so that only their owner writes code that they run.
+ */
+const launcherOf = (name, chunk) => `${name === COMMAND ? '#!/usr/bin/env node\n' : ''}\
+import module from 'node:module';
+import { join } from 'node:path';
+
+module.enableCompileCache?.(join(import.meta.dirname, 'compile-cache'));
+module.createRequire(import.meta.url)('./${chunk}');
+`;
+
+/** The files that are run. Each loads the chunk of its program, whose name changes with its content. */
 const launchers = {
   name: 'launchers',
   renderChunk: (code, { isEntry }) => (isEntry ? code.replace(SHEBANG, '') : null),
-  async generateBundle(_options, bundle) {
-    for (const chunk of Object.values(bundle).filter(({ type }) => type === 'chunk')) {
-      chunk.code = asChunk(chunk.code);
-    }
+  generateBundle(_options, bundle) {
     for (const { name, fileName } of Object.values(bundle).filter(({ isEntry }) => isEntry)) {
-      const source =
-        `${name === COMMAND ? '#!/usr/bin/env node\n' : ''}` +
-        `import { runLinked } from './linked-program.js';\n\nrunLinked('${fileName}');\n`;
-      this.emitFile({ type: 'asset', fileName: `${name}.js`, source });
+      this.emitFile({ type: 'asset', fileName: `${name}.js`, source: launcherOf(name, fileName) });
     }
-    const source = await readFile(join(import.meta.dirname, LINKED_PROGRAM), 'utf8');
-    this.emitFile({ type: 'asset', fileName: 'linked-program.js', source });
   },
   /** A command that was linked once, by npx say, is still one after the next build. */
   writeBundle: ({ dir }) => chmod(join(dir, `${COMMAND}.js`), 0o755),
@@ -67,7 +71,7 @@ const launchers = {
 
 /**
  * @nestjs/typeorm looks for exports of TypeORM 0.3 by a `require` that the linker leaves alone: every start
- * would read the 370 files of TypeORM once more, beside the linked ones.
+ * would read the 370 files of TypeORM in addition to the linked ones.
  */
 const oneTypeorm = {
   name: 'one-typeorm',
@@ -85,7 +89,22 @@ const oneTypeorm = {
   },
 };
 
-/** undici looks at the global `Headers` for cookies, and with it Node loads its own undici beside this one. */
+/** undici loads HTTP/2 and TLS at its first request, even to a server without either. Nothing here enables HTTP/2. */
+const noHttp2 = {
+  name: 'no-http2',
+  transform: {
+    filter: { id: /undici\/lib\/dispatcher\/client-h2\.js$/ },
+    handler(code) {
+      const loads = "http2 = require('node:http2')";
+      if (!code.includes(loads)) {
+        this.error('undici loads HTTP/2 in a new way: see whether a plain request still loads TLS');
+      }
+      return code.replace(loads, 'http2 = { constants: {} }');
+    },
+  },
+};
+
+/** undici looks at the global `Headers` for cookies, which makes Node load its own undici as well. */
 const oneUndici = {
   name: 'one-undici',
   transform: {
@@ -125,6 +144,35 @@ const linkedExpo = {
   },
 };
 
+/**
+ * Node warns of `url.parse` outside node_modules, and the line would be part of what a command writes. A
+ * hostname is without brackets there.
+ */
+const noUrlParse = {
+  name: 'no-url-parse',
+  transform: {
+    filter: { id: /xmlhttprequest-ssl\/lib\/XMLHttpRequest\.js$/ },
+    handler(code) {
+      const uses = code.split('Url.parse(settings.url)');
+      if (uses.length !== 3 || code.split('Url.').length !== 3) {
+        this.error(
+          'xmlhttprequest-ssl parses addresses in a new way: see whether Node warns of it',
+        );
+      }
+      return `${uses.join('parsedUrl(settings.url)')}\n${parsedUrl.toString()}\n`;
+    },
+  },
+};
+
+function parsedUrl(text) {
+  if (!URL.canParse(text)) {
+    return {};
+  }
+  const { protocol, hostname, port, pathname, search } = new URL(text);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { protocol, hostname: host, port, pathname, search, path: pathname + search };
+}
+
 /** TypeORM loads its drivers of all databases; half of its code is about the others. */
 const onePostgres = {
   name: 'one-postgres',
@@ -155,6 +203,7 @@ export default defineConfig({
     'embedded-worker': 'storage/embedded/embedded-worker.js',
   },
   platform: 'node',
+  transform: { define: RELEASE_BUILD },
   external: [...ABSENT, ...NOT_LINKED.map((name) => new RegExp(`^${name}(/|$)`))],
   resolve: {
     // The ES modules of a package that has both: what is not imported is left out.
@@ -165,18 +214,19 @@ export default defineConfig({
     },
   },
   plugins: [
-    ...[oneTypeorm, oneUndici, linkedExpo, onePostgres, noPhoneNumbers, readOnce, launchers],
+    ...[oneTypeorm, noHttp2, oneUndici, linkedExpo, noUrlParse, onePostgres, noPhoneNumbers],
+    ...[readOnce, launchers],
     thirdParty('THIRD-PARTY.txt'),
   ],
   output: {
     dir: 'bin',
-    // Node 20 can keep the compiled code of scripts, and not that of ES modules.
+    // Linked libraries use `require` and `__dirname`.
     format: 'cjs',
     dynamicImportInCjs: false,
     entryFileNames: '[name]-[hash].cjs',
     // They would be a sixth of the programs; THIRD-PARTY.txt holds the licences.
     comments: false,
-    // Beside the programs: what is found from import.meta.url lies two folders up, as in dist.
+    // Chunks lie next to the programs: files found from import.meta.url are two folders up, as in dist.
     chunkFileNames: '[name]-[hash].cjs',
   },
 });

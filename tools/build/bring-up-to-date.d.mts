@@ -4,8 +4,6 @@ export interface Target {
   readonly name: string;
   /** Files and folders that it is made of, relative to the root; specs in them do not count. */
   readonly inputs: readonly string[];
-  /** Of what builds it, where another one builds something else. */
-  readonly version?: string;
   /**
    * How long a file stays that a build no longer makes, in ms; default a day: programs that were
    * started before load parts of theirs later.

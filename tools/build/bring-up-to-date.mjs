@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { oneAtATime } from './one-at-a-time.mjs';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 
 const WORK = '.build-';
 const SPEC = /spec\.ts$/;
@@ -40,7 +42,7 @@ async function rebuild(target, now) {
   const { root, name, keptMs = ONE_DAY_MS } = target;
   const dist = join(root, 'dist');
   await mkdir(dist, { recursive: true });
-  // Before the build: what changes meanwhile makes the result out of date.
+  // Computed before the build: a later change of a source makes the result out of date.
   const digest = digestOf(target);
   await removeAbandoned(dist, now);
   const work = await mkdtemp(join(dist, WORK));
@@ -57,7 +59,7 @@ async function rebuild(target, now) {
   }
 }
 
-/** Folders of builds that were killed. */
+/** Removes the folders of killed builds. */
 async function removeAbandoned(dist, now) {
   for (const name of readdirSync(dist).filter((one) => one.startsWith(WORK))) {
     const path = join(dist, name);
@@ -76,7 +78,7 @@ async function moveAll(files, work, dist) {
   }
 }
 
-/** @returns when each file was last built that is no longer, and is kept */
+/** @returns the time of the last build of each outdated file that is kept */
 async function removeOld(before, { files, dist, now, keptMs }) {
   const last = { ...before.old, ...Object.fromEntries(before.files.map((name) => [name, now])) };
   const current = new Set(files);
@@ -106,8 +108,8 @@ function recordPath(root, name) {
   return join(root, `dist/.${name}.json`);
 }
 
-function digestOf({ root, inputs, version = '' }) {
-  const hash = createHash('sha256').update(version);
+function digestOf({ root, inputs }) {
+  const hash = createHash('sha256');
   for (const input of inputs) {
     const files = statSync(join(root, input)).isDirectory()
       ? filesIn(join(root, input)).map((name) => `${input}/${name}`)
@@ -126,4 +128,64 @@ function filesIn(folder) {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
+}
+
+/**
+ * Runs the action while no other process does so for the same folder. The process listens on a Unix
+ * socket; the others wait until their connection ends, also after a crash. Simultaneous builds
+ * would be correct, but wasteful.
+ *
+ * @template T
+ * @param {string} folder
+ * @param {() => Promise<T>} action
+ * @returns {Promise<T>}
+ */
+async function oneAtATime(folder, action) {
+  const digest = createHash('sha256').update(folder).digest('hex').slice(0, 16);
+  // Socket paths are limited to about 107 bytes; a checkout may be deeper than that.
+  const path = join(tmpdir(), `gatehouse-build-${digest}.sock`);
+  let lock = await listen(path);
+  while (lock === null) {
+    await endOfHolder(path);
+    lock = await listen(path);
+  }
+  try {
+    return await action();
+  } finally {
+    lock.server.close();
+    lock.waiting.forEach((socket) => socket.destroy());
+  }
+}
+
+async function listen(path) {
+  const waiting = new Set();
+  const server = createServer((socket) => {
+    waiting.add(socket);
+    socket.on('error', () => undefined).on('close', () => waiting.delete(socket));
+  });
+  try {
+    server.listen(path);
+    await once(server, 'listening');
+    return { server, waiting };
+  } catch (error) {
+    if (error.code === 'EADDRINUSE') {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** Resolves when no process listens there. */
+async function endOfHolder(path) {
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+    socket.resume();
+    await once(socket, 'close');
+  } catch (error) {
+    if (error.code === 'ECONNREFUSED') {
+      // The process was killed, and its socket remained.
+      rmSync(path, { force: true });
+    }
+  }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bringUpToDate } from './bring-up-to-date.mjs';
 
-// node tools/build/main.mjs programs [database] [compiled-code] [packages] [--force]
+// node tools/build/main.mjs programs [database] [packages] [--force]
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', '.swcrc'];
 const TOOLS = ['rolldown.config.mjs', 'nest-cli.json', 'tools/build'];
@@ -12,7 +12,7 @@ const DATABASE = [
   'node_modules/@electric-sql/pglite/package.json',
 ];
 
-// The compilers are loaded where there is something to build.
+// The compilers are loaded only for a build.
 const TARGETS = {
   programs: {
     inputs: [...SOURCES, ...TOOLS],
@@ -22,15 +22,9 @@ const TARGETS = {
     inputs: DATABASE,
     build: async (folders) => (await import('./database.mjs')).buildDatabase(folders),
   },
-  // Of what the two before have built.
-  'compiled-code': {
-    version: process.version,
-    inputs: [...SOURCES, ...TOOLS, ...DATABASE, 'config'],
-    build: async (folders) => (await import('./compiled-code.mjs')).keepCompiledCode(folders),
-  },
   packages: {
     inputs: [...SOURCES, ...TOOLS, 'tools/packages', 'config', 'LICENSE'],
-    // They are packed as they lie there.
+    // The packages contain all files of the folder.
     keptMs: 0,
     build: async (folders) => (await import('../packages/packages.mjs')).buildPackages(folders),
   },
@@ -44,14 +38,11 @@ try {
   for (const name of positionals) {
     await bringUpToDate(
       { root: ROOT, name, ...TARGETS[name] },
-      {
-        isForced: values.force,
-        onBuild: () => process.stderr.write(`Building the ${name} …\n`),
-      },
+      { isForced: values.force, onBuild: () => process.stderr.write(`Building the ${name} …\n`) },
     );
   }
 } catch (error) {
-  // What a compiler wrote says where the mistake is.
+  // The output of the compiler locates the mistake.
   process.stderr.write(`${error.stdout ?? ''}${error.stderr ?? error.stack}\n`);
   process.exitCode = 1;
 }

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Beside each script and style a smaller copy for clients that accept one, so that no request compresses. */
+/** Writes a compressed copy of each script and style, so that no request compresses. */
 export const packed = {
   name: 'packed',
   enforce: 'post',

@@ -1,24 +1,43 @@
 import { execFile } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { build } from 'vite';
 import linking from '../../rolldown.config.mjs';
+import { revisionOf } from './revision.mjs';
 
 const NEST = 'node_modules/@nestjs/cli/bin/nest.js';
 
 /**
- * The compiled modules, the linked programs in `bin` and the account page in `web`,
- * with the console for administrators in `web/admin` (docs/adr/0009-linked-programs.md).
+ * Builds the compiled modules, the linked programs in `bin` and the pages in `web`
+ * (docs/adr/0009-linked-programs.md).
  *
  * @param {{ root: string, work: string }} folders
  */
 export async function buildPrograms({ root, work }) {
   await compile(root, work);
   await link(work);
+  await copyDocumentationPage(root, join(work, 'bin/swagger-ui'));
+  await writeFile(join(work, 'bin/revision.txt'), `${revisionOf(root)}\n`);
+  // Node never removes the compiled code of old chunks.
+  await rm(join(root, 'dist/bin/compile-cache'), { recursive: true, force: true });
   await buildPage(join(root, 'src/web'), join(work, 'web'));
   await buildPage(join(root, 'src/web/admin'), join(work, 'web/admin'));
+}
+
+/** The files of swagger-ui-dist that the page loads, and their licences. */
+const DOCUMENTATION_PAGE = [
+  ...['LICENSE', 'NOTICE', 'favicon-16x16.png', 'favicon-32x32.png', 'swagger-ui.css'],
+  ...['swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt'],
+  ...['swagger-ui-standalone-preset.js', 'swagger-ui-standalone-preset.js.LICENSE.txt'],
+];
+
+async function copyDocumentationPage(root, folder) {
+  await mkdir(folder);
+  for (const file of DOCUMENTATION_PAGE) {
+    await cp(join(root, 'node_modules/swagger-ui-dist', file), join(folder, file));
+  }
 }
 
 async function buildPage(source, outDir) {
@@ -28,11 +47,7 @@ async function buildPage(source, outDir) {
 
 async function compile(root, work) {
   const project = join(work, 'tsconfig.json');
-  const options = {
-    extends: '../../tsconfig.json',
-    compilerOptions: { outDir: '.' },
-    exclude: ['**/*spec.ts'],
-  };
+  const options = { extends: '../../tsconfig.json', compilerOptions: { outDir: '.' } };
   await writeFile(project, JSON.stringify(options));
   const args = [NEST, 'build', '--path', relative(root, project)];
   await promisify(execFile)(process.execPath, args, { cwd: root });

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
-/** The last section of many pages. */
+/** Many READMEs end with this section. */
 const LICENCE_SECTION = /^#+ \(?licen[cs]e[^]*/im;
 const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyrightnotice)/i;
 
 /**
- * Writes the names, versions and licences of the packages of which the bundle has modules.
+ * Writes the names, versions and licences of the packages in the bundle.
  *
  * @param {string} fileName
  * @returns {import('rolldown').Plugin}
@@ -36,7 +36,7 @@ function describe(folder) {
   const pages = files.filter((entry) => /^readme/i.test(entry.name)).map(read);
   const sections = pages.flatMap((page) => LICENCE_SECTION.exec(page)?.[0] ?? []);
   const texts = own.length > 0 ? own : sections;
-  // Older packages list them.
+  // Older packages list several licences.
   const stated = license ?? licenses?.map(({ type }) => type).join(' OR ');
   return { name, version, license: stated ?? 'not stated', author, texts };
 }

@@ -1,9 +1,13 @@
 import { createAdminApp } from '../../dist/admin/create-admin-app.js';
-import { buildAdminDocument, buildApiDocument } from '../../dist/api-document.js';
+import {
+  buildAdminDocument,
+  buildApiDocument,
+  buildBackendsDocument,
+} from '../../dist/api-document.js';
 import { resolveSettings } from '../../dist/config/resolve-settings.js';
 import { createApp } from '../../dist/create-app.js';
 
-/** Nothing connects before the application is initialised, which never happens here. */
+/** The application is not initialised, so it never connects. */
 const ENVIRONMENT = {
   DATABASE_URL: 'postgres://none@127.0.0.1:1/nothing',
   SERVICE_MASTER_SECRET: 'only-there-to-be-accepted-as-a-secret',
@@ -12,23 +16,44 @@ const ENVIRONMENT = {
   SERVICE_ACCOUNT_PAGE_ENABLED: 'false',
 };
 
+/** A server with a backend, whose routes no other server has. */
+const WITH_BACKEND = {
+  ...ENVIRONMENT,
+  SERVICE_PUBLIC_URL: 'https://gate.example.com',
+  AUTH_RESOURCE_SERVERS_CONFIG_JSON: JSON.stringify([
+    {
+      id: 'relay',
+      resource: 'https://relay.example.com',
+      client: { jwksUri: 'https://relay.example.com/jwks' },
+    },
+  ]),
+};
+
 /**
- * docs/openapi.json and docs/admin-openapi.json as they should be: the documents of the routes under
- * the default settings.
+ * Returns docs/openapi.json and docs/admin-openapi.json under the default settings, and
+ * docs/backends-openapi.json with a backend.
  *
  * @returns {Promise<import('./files.mjs').GeneratedFile[]>}
  */
 export async function apiDocumentFiles() {
   const app = await createApp(resolveSettings(ENVIRONMENT).settings);
-  const admin = await createAdminApp(app, { tls: null, requestsPerMinute: 1, console: null });
+  const withBackend = await createApp(resolveSettings(WITH_BACKEND).settings);
+  const admin = await createAdminApp(app, {
+    tls: null,
+    requestsPerMinute: 1,
+    trustedProxies: [],
+    console: null,
+  });
   try {
     return [
       fileOf('openapi.json', buildApiDocument(app)),
       fileOf('admin-openapi.json', buildAdminDocument(admin)),
+      fileOf('backends-openapi.json', buildBackendsDocument(withBackend)),
     ];
   } finally {
     await admin.close();
     await app.close();
+    await withBackend.close();
   }
 }
 

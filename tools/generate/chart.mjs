@@ -1,17 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { PRESETS, presetNames } from '../../dist/config/environment-sources.js';
-import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from '../../dist/config/environment/env.js';
+import { PRESETS, presetNames } from '../../dist/config/read-environment.js';
+import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from '../../dist/config/settings.js';
+import { VARIABLE_RULES } from '../../dist/config/rules/variable-rules.js';
+import { namesIn } from '../../dist/policy/findings/condition.js';
+import { FINDING_MESSAGES } from '../../dist/policy/messages/finding-messages.js';
+import { POLICY_CONFLICTS } from '../../dist/policy/findings/policy-conflicts.js';
 import { PROVIDER_ID_PATTERN } from '../../dist/config/environment/variable.js';
-import { chartReadme, documentedValues } from './chart-readme.mjs';
 import { providerEntrySchema } from './provider-schema.mjs';
 
 const CHART = new URL('../../helm/gatehouse/', import.meta.url);
 const SCHEMA_SOURCE = new URL('../../helm/values.schema.source.json', import.meta.url);
-/** Standard ones, for the OpenTelemetry SDK; a template refuses those that hold credentials. */
+/**
+ * Standard variables of the OpenTelemetry SDK; a template refuses those that contain credentials.
+ */
 const TRACING_VARIABLES = { '^OTEL_[A-Z0-9_]+$': { type: ['string', 'integer', 'boolean'] } };
 const SECRET_SOURCE = { $ref: '#/definitions/secretSource' };
-/** Helm reads what looks like a whole number as one, also where a client id is meant. */
+/** Helm reads digits as a whole number, also in a client id. */
 const TEXT_TYPES = ['string', 'integer', 'null'];
 const BOOLEAN_SCHEMA = {
   anyOf: [
@@ -21,11 +26,7 @@ const BOOLEAN_SCHEMA = {
   ],
 };
 
-/**
- * Every file of the chart that is made from the configuration tables, as it should be.
- *
- * @returns {import('./files.mjs').GeneratedFile[]}
- */
+/** @returns {import('./files.mjs').GeneratedFile[]} */
 export function chartFiles() {
   const values = readFileSync(new URL('values.yaml', CHART), 'utf8');
   const source = JSON.parse(readFileSync(SCHEMA_SOURCE, 'utf8'));
@@ -35,11 +36,11 @@ export function chartFiles() {
       text: json(describedSchema(chartSchema(source), values)),
     },
     { location: new URL('files/variables.json', CHART), text: json(chartVariables()) },
+    { location: new URL('files/rules.json', CHART), text: json(chartRules()) },
     { location: new URL('README.md', CHART), text: chartReadme(values) },
   ];
 }
 
-/** What templates need to know of the variables: names, defaults and presets. */
 function chartVariables() {
   const presets = presetNames().map((name) => [
     name,
@@ -53,11 +54,29 @@ function chartVariables() {
   };
 }
 
+/** Rows that the server evaluates, too. `gatehouse.fires` in the chart evaluates them. */
+function chartRules() {
+  const contradictions = VARIABLE_RULES.map(({ variable, message, when }) => ({
+    variable,
+    message: `${variable} ${message}`,
+    when,
+  }));
+  const conflicts = Object.entries(POLICY_CONFLICTS).map(([code, conflict]) => ({
+    ...conflict,
+    message: FINDING_MESSAGES[code](),
+  }));
+  return [...contradictions, ...conflicts].map(({ variable, message, when }) => ({
+    variable,
+    message,
+    names: namesIn(when),
+    when,
+  }));
+}
+
 function defaultText({ default: value }) {
   return Array.isArray(value) ? value.join(',') : String(value ?? '');
 }
 
-/** The hand-written schema with the parts that follow from the tables. */
 function chartSchema(source) {
   const { providers } = source.properties;
   const properties = {
@@ -80,7 +99,7 @@ function chartSchema(source) {
   return { ...source, properties };
 }
 
-/** The schema with the comments of values.yaml as descriptions, which editors show. */
+/** Editors show the comments of values.yaml as descriptions. */
 function describedSchema(schema, values) {
   for (const { path, words: description } of documentedValues(values)) {
     const keys = path.split('.');
@@ -88,7 +107,7 @@ function describedSchema(schema, values) {
     const parent = keys.reduce((at, key) => at.properties?.[key] ?? {}, schema);
     const own = parent.properties?.[last];
     if (own !== undefined) {
-      // Beside a $ref, draft 7 ignores every other keyword.
+      // Draft 7 ignores every other keyword next to a $ref.
       const shape = '$ref' in own ? { allOf: [own] } : own;
       parent.properties[last] = { description, ...shape };
     }
@@ -96,10 +115,7 @@ function describedSchema(schema, values) {
   return schema;
 }
 
-/**
- * Names of secrets are let through, for a template to refuse them with the reason: a schema could
- * only say that they are not allowed.
- */
+/** Names of secrets pass the schema, so that a template can refuse them with the reason. */
 function configSchema() {
   const plain = VARIABLE_NAMES.map((name) => {
     const variable = variableOf(name);
@@ -118,11 +134,7 @@ function secretsSchema() {
 }
 
 function objectOf(entries) {
-  return {
-    type: 'object',
-    additionalProperties: false,
-    properties: Object.fromEntries(entries),
-  };
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(entries) };
 }
 
 function words(variable) {
@@ -130,7 +142,6 @@ function words(variable) {
   return variable.secret === true ? `Refused here, as it is a secret. ${text}` : text;
 }
 
-/** What YAML may hold for a variable, so that the server takes the text that becomes of it. */
 function valueSchema(variable) {
   switch (variable.type) {
     case 'boolean':
@@ -148,10 +159,15 @@ function valueSchema(variable) {
         ? { type: TEXT_TYPES }
         : { type: TEXT_TYPES, pattern: `${variable.pattern.source}|^$` };
     case 'url':
+      return { type: ['string', 'null'], pattern: `^${urlStart(variable)}\\S*$|^$` };
     case 'path':
     case 'json':
       return { type: ['string', 'null'] };
   }
+}
+
+function urlStart({ schemes }) {
+  return schemes === undefined ? '[A-Za-z][A-Za-z0-9+.-]*:' : `(${schemes.join('|')})://[^/?#\\s]`;
 }
 
 function integerSchema(variable) {
@@ -159,7 +175,7 @@ function integerSchema(variable) {
   return { type: ['integer', 'string', 'null'], pattern: '^\\d*$', ...range };
 }
 
-/** Items are lower-cased and trimmed by the server, so only their spelling is judged here. */
+/** The server lower-cases and trims items, so the schema checks only their spelling. */
 function itemSchema({ values }) {
   return values === undefined ? { type: 'string', pattern: '^[^"]*$' } : { enum: values };
 }
@@ -171,3 +187,104 @@ function listSchema(items) {
 function json(value) {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
+
+function chartReadme(values) {
+  const rows = documentedValues(values).map(
+    ({ path, fallback, words }) => `| \`${path}\` | ${fallback} | ${words} |`,
+  );
+  return `${INTRODUCTION}| value | default | what |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+}
+
+/** Returns each value with a comment of the form `# -- words`, in the order of the file. */
+function documentedValues(values) {
+  const lines = values.split('\n');
+  const found = [];
+  let parents = [];
+  lines.forEach((text, index) => {
+    const line = keyLine(text);
+    if (line === null) {
+      return;
+    }
+    parents = [...parents.filter(({ indent }) => indent < line.indent), line];
+    const comment = /^\s*# -- (.+)$/.exec(lines[index - 1] ?? '');
+    if (comment?.[1] !== undefined) {
+      const path = parents.map(({ key }) => key).join('.');
+      const fallback = fallbackOf(line, lines.slice(index + 1));
+      found.push({ path, fallback, words: comment[1].replaceAll('|', '\\|') });
+    }
+  });
+  return found;
+}
+
+function keyLine(text) {
+  const match = /^( *)([A-Za-z][\w./-]*):(?: +(.*))?$/.exec(text);
+  return match === null
+    ? null
+    : { indent: match[1]?.length ?? 0, key: match[2] ?? '', rest: match[3] ?? '' };
+}
+
+/** A default of several lines is documented by values.yaml itself. */
+function fallbackOf({ indent, rest }, following) {
+  if (rest !== '') {
+    return `\`${rest}\``;
+  }
+  const next = following[0] ?? '';
+  return /^ */.exec(next)?.[0].length === indent ? '' : 'see values.yaml';
+}
+
+const INTRODUCTION = `# The chart of Gatehouse
+
+Installs [Gatehouse](../../README.md) on Kubernetes 1.30 or newer, with Helm 3 or 4, directly or through
+Argo CD or Flux. It brings no database: PostgreSQL and Redis are yours.
+[docs/deploy-kubernetes.md](../../docs/deploy-kubernetes.md) goes through a whole deployment.
+
+\`\`\`sh
+# To try it: the embedded database, one pod.
+helm install gate ./helm/gatehouse --set image.repository=registry.example.org/gatehouse
+helm test gate
+\`\`\`
+
+For real use bring a PostgreSQL, a Redis when there is to be more than one pod, and a Secret:
+
+\`\`\`yaml
+replicaCount: 2
+secrets:
+  DATABASE_URL: { existingSecret: gatehouse }
+  REDIS_URL: { existingSecret: gatehouse }
+  SERVICE_MASTER_SECRET: { existingSecret: gatehouse }
+config:
+  SERVICE_PUBLIC_URL: https://gate.example.org
+  SERVICE_PRESET: default
+\`\`\`
+
+Whole examples: [values-enterprise-keyless.yaml](values-enterprise-keyless.yaml), and every file of [ci](ci).
+
+## What it refuses, and why
+
+| refused | because |
+| --- | --- |
+| a secret in \`config\` | it would be in a ConfigMap, which many can read |
+| contradicting variables: two ports of one number, no way to log in, keyless accounts with \`required_e2ee\`, … | the server would not start, or would not do what is configured; \`gatehouse config check\` has the same rules |
+| a misspelt variable or value | its policy would silently stay at the default |
+| more than one replica, or an HPA that may create them, without \`REDIS_URL\` | they would not share updates and revocations |
+| more than one replica with the embedded database | each would have its own accounts |
+| a database without \`SERVICE_MASTER_SECRET\` | every pod would generate its own, and none could verify another's tokens |
+| the migration hook with secrets by value | the hook runs before the chart's own Secret exists |
+| an HTTPRoute without \`parentRefs\` | no gateway would serve it |
+| forwarded certificates without \`trustedProxies\` | no certificate would be accepted |
+| direct mode without certificate or authorities | the server would not start |
+| \`createProxyConfig\` whose objects would not be used | certificates would not be asked for |
+| providers without \`SERVICE_PUBLIC_URL\` | the provider could not redirect back, and the server would not start |
+| \`networkPolicy.egress.enabled\` without rules | nothing but DNS would be reached |
+| a ServiceMonitor that cannot present \`METRICS_TOKEN\` | every scrape would be refused |
+| a grace period shorter than sleep and drain | pods would be killed with open requests |
+
+## Secrets
+
+Nothing is generated at random while rendering: a GitOps controller would change it at each sync, and every token
+would become invalid. Secrets are files in the pod (\`NAME_FILE\`), not environment variables. The pods follow a changed
+ConfigMap and a Secret of the chart by themselves; after changing your own Secret run \`kubectl rollout restart\`.
+
+## Values
+
+`;

@@ -1,7 +1,6 @@
-import { VARIABLE_NAMES, variableOf } from '../../dist/config/environment/env.js';
-import { documentedEntry } from './provider-schema.mjs';
+import { VARIABLE_NAMES, variableOf } from '../../dist/config/settings.js';
+import { documentedEntry, documentedResourceServer } from './provider-schema.mjs';
 
-/** The text of config/env.example: every variable, commented out, with its default. */
 export function environmentExample() {
   const groups = groupNames().map((group) => {
     const entries = namesOf(group).map((name) => exampleEntry(name, variableOf(name)));
@@ -13,19 +12,23 @@ export function environmentExample() {
   return `${head}\n${groups.join('\n')}`;
 }
 
-/** The text of docs/configuration.md: one table a group, and the fields of the providers file. */
 export function configurationPage() {
   const sections = groupNames().map((group) => `## ${group}\n\n${variableTable(namesOf(group))}`);
   return [
     '# Configuration',
-    'Every variable the server reads, made from the tables in `src/config` by `npm run generate`.',
-    'A **secret** can also be read from a file: set `NAME_FILE` to its path (setting both is an error). ' +
-      'An empty value counts as not set. Booleans are `true`/`false`, `1`/`0`, `yes`/`no` or `on`/`off`; ' +
-      'items of a list are separated by commas, and one that holds a comma is put in double quotes. ' +
-      'All mistakes are reported at once and the process exits with 78; `gatehouse config check` says the same without starting.',
+    'This page lists every variable that the server reads. `npm run generate` makes it from the tables in `src/config`.',
+    [
+      '- Set `NAME_FILE` to the path of a file to read a **secret** from it. Setting both is an error.',
+      '- An empty value counts as not set: the value of the preset applies, else the default. A file of `NAME_FILE` must not be empty.',
+      '- Booleans are `true`/`false`, `1`/`0`, `yes`/`no` or `on`/`off`.',
+      '- Commas separate the items of a list. Put an item that holds a comma in double quotes.',
+      '- The server reports all mistakes at once and exits with 78. `gatehouse config check` reports them without a start.',
+    ].join('\n'),
     ...sections,
     `## The providers file\n\n${providersIntroduction()}`,
-    table(['field', 'default', 'what'], fieldRows(documentedEntry(), '')),
+    table(['field', 'default', 'description'], fieldRows(documentedEntry(), '')),
+    `## The resource servers file\n\n${RESOURCE_SERVERS_INTRODUCTION}`,
+    table(['field', 'default', 'description'], fieldRows(documentedResourceServer(), '')),
   ]
     .join('\n\n')
     .concat('\n');
@@ -49,10 +52,12 @@ function exampleEntry(name, variable) {
 function variableTable(names) {
   const rows = names.map((name) => {
     const variable = variableOf(name);
-    const secret = variable.secret === true ? ' Secret.' : '';
-    return [`\`${name}\``, defaultCell(variable), valueWords(variable), `${variable.doc}${secret}`];
+    const { doc, secret, values } = variable;
+    const choices = values === undefined ? '' : ` ${oneOf(values)}`;
+    const text = `${doc}${choices}${secret === true ? ' Secret.' : ''}`;
+    return [`\`${name}\``, defaultCell(variable), typeName(variable), text];
   });
-  return table(['variable', 'default', 'value', 'what'], rows);
+  return table(['variable', 'default', 'value', 'description'], rows);
 }
 
 function defaultText(variable) {
@@ -67,15 +72,23 @@ function defaultCell(variable) {
 }
 
 function valueWords(variable) {
+  const { type, values } = variable;
+  if (values === undefined) {
+    return typeName(variable);
+  }
+  return type === 'csv' ? `list of ${choiceWords(values)}` : choiceWords(values);
+}
+
+function typeName(variable) {
   switch (variable.type) {
     case 'boolean':
       return 'true or false';
     case 'integer':
       return `${variable.min}..${variable.max}`;
     case 'enum':
-      return choiceWords(variable.values);
+      return 'choice';
     case 'csv':
-      return variable.values ? `list of ${choiceWords(variable.values)}` : 'list';
+      return 'list';
     case 'cidrs':
       return 'list of addresses';
     case 'url':
@@ -93,15 +106,27 @@ function choiceWords(values) {
   return values.map((value) => `\`${value}\``).join(', ');
 }
 
-function providersIntroduction() {
-  return (
-    '`AUTH_PROVIDERS_CONFIG_PATH` names a JSON file, `AUTH_PROVIDERS_CONFIG_JSON` holds the same text: an array with one object ' +
-    'per OpenID Connect provider. [config/providers.example.json](../config/providers.example.json) shows two, ' +
-    '[config/providers.schema.json](../config/providers.schema.json) lets an editor check them.'
-  );
+function oneOf(values) {
+  return `${values.length === 1 ? 'Always' : 'One of'} ${choiceWords(values)}.`;
 }
 
-/** The fields of a JSON schema, nested ones by their path. */
+function providersIntroduction() {
+  return [
+    '`AUTH_PROVIDERS_CONFIG_PATH` names a JSON file. `AUTH_PROVIDERS_CONFIG_JSON` holds the same text.',
+    'It is an array with one object per OpenID Connect provider.',
+    'See the [example](../config/providers.example.json).',
+    'The [schema](../config/providers.schema.json) lets an editor check the file.',
+  ].join('\n');
+}
+
+const RESOURCE_SERVERS_INTRODUCTION = [
+  '`AUTH_RESOURCE_SERVERS_CONFIG_PATH` names a JSON file. `AUTH_RESOURCE_SERVERS_CONFIG_JSON` holds the same text.',
+  'It is an array with one object per backend ([protect-a-backend.md](protect-a-backend.md)).',
+  'See the [example](../config/resource-servers.example.json).',
+  'The [schema](../config/resource-servers.schema.json) lets an editor check the file.',
+].join('\n');
+
+/** Nested fields are named by their path. */
 function fieldRows({ properties, required = [] }, prefix) {
   return Object.entries(properties).flatMap(([name, field]) => {
     const own = [`\`${prefix}${name}\``, fieldDefault(field, required.includes(name))];
@@ -109,7 +134,7 @@ function fieldRows({ properties, required = [] }, prefix) {
       return [[...own, fieldWords(field)]];
     }
     const nested = fieldRows(field, `${prefix}${name}.`);
-    // What is required in it is so only where it is given.
+    // The required fields of an optional object are required only with the object.
     return field.required === undefined ? nested : [[...own, field.description], ...nested];
   });
 }
@@ -118,18 +143,19 @@ function fieldDefault({ default: value }, isRequired) {
   if (isRequired) {
     return 'required';
   }
-  const text = String(value ?? '');
+  // The default of a section is an object without fields.
+  const text = typeof value === 'object' && !Array.isArray(value) ? '' : String(value ?? '');
   return text === '' ? 'none' : `\`${text}\``;
 }
 
 function fieldWords({ description, type, minimum, maximum, enum: values }) {
   if (values !== undefined) {
-    return `${description} ${choiceWords(values)}.`;
+    return `${description} ${oneOf(values)}`;
   }
   return type === 'integer' ? `${description} ${minimum}..${maximum}.` : description;
 }
 
-/** Columns are padded as Prettier pads them, so that formatting never changes a generated page. */
+/** Pads columns as Prettier does, so that formatting never changes a generated page. */
 function table(head, rows) {
   const escaped = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = head.map((title, column) =>

@@ -1,11 +1,15 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { POLICY_TEST_ENTRY } from '../../dist/cli/operator/policy-test-entry.js';
+import {
+  CLIENT_METHODS,
+  KEY_SOURCES,
+  RESOURCE_SERVER_ENTRY,
+} from '../../dist/config/resource-servers/resource-server-entry.js';
 import { PROVIDER_ENTRY } from '../../dist/config/providers-file/provider-entry.js';
 
-/** What JSON Schema cannot say; the server checks it. */
+/** The server runs these checks, which have no JSON Schema equivalent. */
 const IGNORED = ['check', 'raw_check', 'transform'];
 
-/** The text of config/providers.schema.json. */
 export function providersSchema() {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -21,7 +25,24 @@ export function providersSchema() {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** The text of config/policy-test.schema.json. */
+export function resourceServersSchema() {
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Resource servers: backends that accept tokens of this server',
+    type: 'array',
+    items: documentedResourceServer(),
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+export function documentedResourceServer() {
+  const entry = documented(RESOURCE_SERVER_ENTRY);
+  const { client } = entry.properties;
+  client.oneOf = CLIENT_METHODS.map((name) => ({ required: [name] }));
+  client.properties.kubernetes.oneOf = KEY_SOURCES.map((name) => ({ required: [name] }));
+  return entry;
+}
+
 export function policyTestSchema() {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -33,12 +54,14 @@ export function policyTestSchema() {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** One entry of the providers file, descriptions in plain text, for a caller to add where the client secret is. */
+/**
+ * One entry of the providers file with descriptions in plain text; the caller adds the client
+ * secret.
+ */
 export function providerEntrySchema() {
   return JSON.parse(JSON.stringify(documentedEntry()).replaceAll('`', ''));
 }
 
-/** The same with descriptions in Markdown. */
 export function documentedEntry() {
   return documented(PROVIDER_ENTRY);
 }

@@ -1,5 +1,5 @@
 /**
- * What the linter's own rules of these names do not see: `no-self-assign`,
+ * Cases that the linter's own rules of these names miss: `no-self-assign`,
  * `no-duplicate-type-constituents`, `no-unsafe-member-access` and `no-unused-vars`.
  */
 

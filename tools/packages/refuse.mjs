@@ -1,4 +1,4 @@
-// The checkout is no package: what it links in would be installed once more, beside the programs.
+// The checkout is no package: npm would install the linked dependencies twice.
 process.stderr.write(
   'The packages are made by "npm run packages", which writes them to dist/packages.\n',
 );

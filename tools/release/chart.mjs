@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Packages the chart as it is published: with the image, the icon and the pages of one repository.
+ * Packages the chart for publishing.
  *
  * @param {object} options
  * @param {string} options.root the folder of the checkout

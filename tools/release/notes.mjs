@@ -6,8 +6,8 @@ const SECTIONS = [
 const SUBJECT = /^(?<type>[a-z]+)(?:\((?<scope>[^)]*)\))?(?<bang>!)?: (?<words>.+)$/;
 
 /**
- * The notes of a release as Markdown, from its commits (Conventional Commits 1.0.0). Commits of
- * other types concern who works on the project and are counted only.
+ * Formats the notes of a release as Markdown (Conventional Commits 1.0.0). Internal commits are
+ * only counted.
  *
  * @param {readonly { subject: string, body: string }[]} commits newest first
  */

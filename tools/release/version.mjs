@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const SEMVER = /^(\d+)\.(\d+)\.(\d+)(?:-[0-9A-Za-z.-]+)?$/;
 
-/** Files that state the version, and how; one without its texts is an error. */
+/** Files that state the version, with its forms; a file without them is an error. */
 const PLACES = {
   'package.json': ['"name": "gatehouse",\n  "version": "{}"'],
   'package-lock.json': [
@@ -14,20 +14,26 @@ const PLACES = {
   'docker/Dockerfile': ['ARG VERSION={}\n'],
   'docs/openapi.json': ['"version": "{}"'],
   'docs/admin-openapi.json': ['"version": "{}"'],
+  'docs/backends-openapi.json': ['"version": "{}"'],
+  'docs/samples/relay/package.json': ['"@gatehouse/client": "^{}"', '"@gatehouse/guard": "^{}"'],
 };
-/** What a page may name: the image, and packages as files. */
-const IN_PAGES = ['gatehouse:{}', 'gatehouse-{}.tgz', 'gatehouse-client-{}.tgz'];
+/** Forms in which pages contain the version: the image, and packages as files. */
+const IN_PAGES = [
+  'gatehouse:{}',
+  'gatehouse-{}.tgz',
+  'gatehouse-server-{}.tgz',
+  'gatehouse-client-{}.tgz',
+];
 
 /**
- * Moves the version of the package, the chart, the image, the API documents and the pages, and
- * begins its section of the changelog.
+ * Moves the version in all files, and begins its section of the changelog.
  *
  * @param {string} root the folder of the checkout
  * @param {string} next such as `0.2.0`, higher than the present one
  * @param {string} date of the release, such as `2026-01-31`
  * @returns {Promise<string[]>} the files that changed
  * @throws when `next` is no higher version, or a file does not state the present one; nothing is
- *   written then
+ * written then
  */
 export async function moveVersion(root, next, date) {
   const read = (file) => readFile(join(root, file), 'utf8');
@@ -72,7 +78,7 @@ export async function moveVersion(root, next, date) {
   return [...changed.keys()];
 }
 
-/** By precedence (Semantic Versioning 2.0.0, section 11), with identifiers compared as text. */
+/** Compares by precedence (Semantic Versioning 2.0.0, section 11), identifiers as text. */
 function compare(left, right) {
   const numbers = (version) => (SEMVER.exec(version) ?? []).slice(1, 4).map(Number);
   const [a, b] = [numbers(left), numbers(right)];

@@ -4,15 +4,19 @@ import { withMermaid } from 'vitepress-plugin-mermaid';
 
 const DOCS = new URL('../../../docs/', import.meta.url);
 
-/** The pages in the order of docs/README.md, by what a reader wants. */
-const items = [
-  ...readFileSync(new URL('README.md', DOCS), 'utf8').matchAll(
-    /^\| (.+?) +\| .*?\]\(([a-z-]+)\.md\)/gm,
-  ),
-].map(([, wish, page]) => ({
-  text: wish.charAt(0).toUpperCase() + wish.slice(1),
-  link: `/${page}`,
-}));
+/** The sidebar follows the sections and rows of docs/README.md. */
+const sidebar = readFileSync(new URL('README.md', DOCS), 'utf8')
+  .split(/^## /m)
+  .slice(1)
+  .map((section) => ({
+    text: section.slice(0, section.indexOf('\n')),
+    items: [...section.matchAll(/^\| \[.+?\]\(([a-z-]+)\.md\) +\| (.+?) +\|/gm)].map(
+      ([, page, subject]) => ({
+        text: subject.charAt(0).toUpperCase() + subject.slice(1),
+        link: `/${page}`,
+      }),
+    ),
+  }));
 
 export default withMermaid({
   title: 'Gatehouse',
@@ -23,10 +27,10 @@ export default withMermaid({
   cacheDir: fileURLToPath(new URL('../../../.cache/site', import.meta.url)),
   rewrites: { 'README.md': 'index.md' },
   cleanUrls: true,
-  // Pages also link to files of the repository, which are no pages; test/pages.spec.ts checks those.
-  ignoreDeadLinks: [/\.\.\//, /^\.\/(?:openapi|admin-openapi|adr$)/],
+  // Links to files of the repository are checked by test/docs/pages.spec.ts.
+  ignoreDeadLinks: [/\.\.\//, /^\.\/(?:openapi|admin-openapi|backends-openapi|adr$)/, /\.py$/],
   markdown: { attrs: { disable: true } },
-  // The pages are outside this folder, and their parts are looked up from where they are.
+  // The pages are outside this folder, and their imports are resolved from their location.
   vite: {
     resolve: {
       alias: [
@@ -43,9 +47,5 @@ export default withMermaid({
       ],
     },
   },
-  themeConfig: {
-    search: { provider: 'local' },
-    outline: [2, 3],
-    sidebar: items,
-  },
+  themeConfig: { search: { provider: 'local' }, outline: [2, 3], sidebar },
 });

@@ -1,2 +1,0 @@
-export function asChunk(code: string): string;
-export function inAscii(code: string): string;

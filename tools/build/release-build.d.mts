@@ -1,0 +1,1 @@
+export declare const RELEASE_BUILD: Readonly<Record<string, string>>;

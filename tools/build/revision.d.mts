@@ -1,0 +1,1 @@
+export function revisionOf(root: string, given: string | undefined): string;
