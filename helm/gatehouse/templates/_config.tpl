@@ -57,6 +57,10 @@
 {{- if include "gatehouse.hasCaBundle" . -}}
 {{- $_ := set $config "SERVICE_CA_BUNDLE" (printf "/etc/gatehouse/ca-bundle/%s" .Values.caBundle.key) -}}
 {{- end -}}
+{{- if .Values.tls.existingSecret -}}
+{{- $_ := set $config "SERVICE_TLS_CERT_PATH" "/etc/gatehouse/server-tls/tls.crt" -}}
+{{- $_ := set $config "SERVICE_TLS_KEY_PATH" "/etc/gatehouse/server-tls/tls.key" -}}
+{{- end -}}
 {{- with .Values.administration -}}
 {{- if and .enabled .tokens.existingSecret -}}
 {{- $_ := set $config "ADMIN_TOKENS_FILE" (printf "/etc/gatehouse/admin/%s" .tokens.key) -}}
@@ -118,8 +122,9 @@
 {{- if and (not (include "gatehouse.isGiven" (dict "root" . "name" "DATABASE_URL"))) (not (get $config "SERVICE_DATA_DIR")) -}}
 {{- $_ := set $config "SERVICE_DATA_DIR" "/var/lib/gatehouse" -}}
 {{- end -}}
+{{- $config = merge (include "gatehouse.derivedConfig" . | fromYaml) $config -}}
 {{- $_ := set $config "SERVICE_LOGIN_ORIGINS" (include "gatehouse.loginOrigins" (dict "root" . "config" $config)) -}}
-{{- toYaml (merge (include "gatehouse.derivedConfig" . | fromYaml) $config) -}}
+{{- toYaml $config -}}
 {{- end -}}
 
 {{- /*
@@ -130,13 +135,38 @@ kubectl port-forward is how the server is reached from outside. Takes root and c
 {{- $origins := list -}}
 {{- with get .config "SERVICE_LOGIN_ORIGINS" -}}{{- $origins = append $origins . -}}{{- end -}}
 {{- if not (or $origins (get .config "SERVICE_PUBLIC_URL")) -}}
-{{- $origins = list "http://127.0.0.1:3000" "http://localhost:3000" -}}
+{{- $scheme := include "gatehouse.schemeOf" .config -}}
+{{- $origins = list (print $scheme "://127.0.0.1:3000") (print $scheme "://localhost:3000") -}}
 {{- end -}}
-{{- join "," (append $origins (include "gatehouse.clusterUrl" .root)) -}}
+{{- join "," (append $origins (include "gatehouse.clusterUrl" .)) -}}
 {{- end -}}
 
+{{- /* Takes root and config. */ -}}
 {{- define "gatehouse.clusterUrl" -}}
-http://{{ include "gatehouse.fullname" . }}.{{ .Release.Namespace }}.svc:{{ .Values.service.port }}
+{{ include "gatehouse.schemeOf" .config }}://{{ include "gatehouse.fullname" .root }}.{{ .root.Release.Namespace }}.svc:{{ .root.Values.service.port }}
+{{- end -}}
+
+{{- /* http or https: what the main port serves. Takes the variables. */ -}}
+{{- define "gatehouse.schemeOf" -}}
+{{- ternary "https" "http" (ne (get . "SERVICE_TLS_CERT_PATH" | default "") "") -}}
+{{- end -}}
+
+{{- define "gatehouse.scheme" -}}
+{{- include "gatehouse.schemeOf" (include "gatehouse.config" . | fromYaml) -}}
+{{- end -}}
+
+{{- define "gatehouse.isTls" -}}
+{{- if eq (include "gatehouse.scheme" .) "https" -}}true{{- end -}}
+{{- end -}}
+
+{{- /* A GET of the main port. Takes root and path. */ -}}
+{{- define "gatehouse.probe" -}}
+httpGet:
+  path: {{ .path }}
+  port: {{ include "gatehouse.scheme" .root }}
+  {{- if include "gatehouse.isTls" .root }}
+  scheme: HTTPS
+  {{- end }}
 {{- end -}}
 
 {{- /* The text a variable has in the end: extraEnv, config, preset, default. Takes root and name. */ -}}

@@ -43,6 +43,7 @@ An account without device keys is served only while one of its identities is eli
 {{- end }}
 {{- if .offboarding }}
 Eligibility is checked again every {{ include "gatehouse.duration" .interval }}.
+Where a provider gives nothing to ask with, a login there counts for that long; then the person has to log in there again.
 {{ if .strict }}While a provider is down, its identities are refused once their last good check is that old.{{ else }}While a provider is down, its last answer counts.{{ end }}
 {{- else }}
 Eligibility is not checked again after an identity is linked.
@@ -111,11 +112,7 @@ Content that is not end-to-end encrypted is stored readable in the database, in 
 
 {{- /* The items of a list of provider ids, as YAML. Takes root and name. */ -}}
 {{- define "gatehouse.items" -}}
-{{- $items := list -}}
-{{- range splitList "," (include "gatehouse.value" .) -}}
-{{- with trim . | lower | trimAll "\"" -}}{{- $items = append $items . -}}{{- end -}}
-{{- end -}}
-{{- uniq $items | toYaml -}}
+{{- include "gatehouse.listed" (include "gatehouse.value" .) | fromJsonArray | toYaml -}}
 {{- end -}}
 
 {{- /*

@@ -1,6 +1,6 @@
 {{- /* Everything that would only fail, or fail open, after the rollout. All reasons are reported at once. */ -}}
 {{- define "gatehouse.refuse" -}}
-{{- $reasons := concat (include "gatehouse.secretRefusals" . | fromYamlArray) (include "gatehouse.replicaRefusals" . | fromYamlArray) (include "gatehouse.providerRefusals" . | fromYamlArray) (include "gatehouse.mtlsRefusals" . | fromYamlArray) (include "gatehouse.otherRefusals" . | fromYamlArray) -}}
+{{- $reasons := concat (include "gatehouse.ruleRefusals" . | fromYamlArray) (include "gatehouse.secretRefusals" . | fromYamlArray) (include "gatehouse.replicaRefusals" . | fromYamlArray) (include "gatehouse.providerRefusals" . | fromYamlArray) (include "gatehouse.mtlsRefusals" . | fromYamlArray) (include "gatehouse.otherRefusals" . | fromYamlArray) -}}
 {{- if $reasons -}}
 {{- printf "\n\nThe values of Gatehouse have %d problem(s):\n  - %s\n" (len $reasons) (join "\n  - " $reasons) | fail -}}
 {{- end -}}
@@ -30,9 +30,6 @@
 {{- if and (hasPrefix "OTEL_" $name) (hasSuffix "HEADERS" $name) -}}
 {{- $reasons = append $reasons (printf "config.%s holds credentials as a rule, and a ConfigMap is no place for them: give it in extraEnv, from a Secret." $name) -}}
 {{- end -}}
-{{- end -}}
-{{- if and (include "gatehouse.hasDatabase" .) (not (include "gatehouse.isGiven" (dict "root" . "name" "SERVICE_MASTER_SECRET"))) -}}
-{{- $reasons = append $reasons "secrets.SERVICE_MASTER_SECRET is missing although there is a database: every pod would make a secret of its own, and none could read another's tokens. Make one with: openssl rand -base64 48" -}}
 {{- end -}}
 {{- if and (include "gatehouse.hasDatabase" .) (eq $values.migrations.mode "hook") (index $values.migrations.annotations "helm.sh/hook") -}}
 {{- range $name := list "DATABASE_URL" "SERVICE_MASTER_SECRET" "SERVICE_MASTER_SECRET_PREVIOUS" -}}
@@ -100,15 +97,8 @@
 
 {{- define "gatehouse.mtlsRefusals" -}}
 {{- $reasons := list -}}
-{{- $hasCa := or .Values.mtls.clientCa.existingConfigMap .Values.mtls.clientCa.existingSecret -}}
 {{- with .Values.mtls -}}
 {{- if and .enabled (eq .mode "forwarded") -}}
-{{- if not .forwarded.trustedProxies -}}
-{{- $reasons = append $reasons "mtls.forwarded.trustedProxies is empty: no certificate would be accepted. Give the CIDRs of the proxy's pods." -}}
-{{- end -}}
-{{- if and (eq .forwarded.proxy "aws-alb-passthrough") (not $hasCa) -}}
-{{- $reasons = append $reasons "mtls.clientCa is missing: in pass-through the load balancer verifies nothing, so the server has to." -}}
-{{- end -}}
 {{- if .forwarded.createProxyConfig -}}
 {{- if and (not .forwarded.caSecret) (has .forwarded.proxy (list "envoy-gateway" "traefik" "haproxy" "ingress-nginx")) -}}
 {{- $reasons = append $reasons (printf "mtls.forwarded.caSecret is missing: %s would not know whose certificates to accept." .forwarded.proxy) -}}
@@ -133,9 +123,6 @@
 {{- else if .enabled -}}
 {{- if not .direct.certificate.secretName -}}
 {{- $reasons = append $reasons "mtls.direct.certificate.secretName is missing: the server ends TLS itself in mode direct." -}}
-{{- end -}}
-{{- if not $hasCa -}}
-{{- $reasons = append $reasons "mtls.clientCa is missing: the server verifies certificates itself in mode direct." -}}
 {{- end -}}
 {{- if and .direct.tlsRoute.enabled (not .direct.tlsRoute.parentRefs) -}}
 {{- $reasons = append $reasons "mtls.direct.tlsRoute.parentRefs is empty: no gateway would serve it." -}}
@@ -162,7 +149,7 @@
 {{- range $name, $_ := include "gatehouse.derivedConfig" . | fromYaml -}}
 {{- if not (kindIs "invalid" (get $values.config $name)) -}}
 {{- if hasKey $values.config $name -}}
-{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "caBundle" (ternary "administration" (ternary "mtls" "providers" (contains "MTLS" $name)) (hasPrefix "ADMIN_" $name)) (eq $name "SERVICE_CA_BUNDLE"))) -}}
+{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "tls" (ternary "caBundle" (ternary "administration" (ternary "mtls" "providers" (contains "MTLS" $name)) (hasPrefix "ADMIN_" $name)) (eq $name "SERVICE_CA_BUNDLE")) (hasPrefix "SERVICE_TLS_" $name))) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -193,6 +180,17 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- $reasons = append $reasons "httpRoute.parentRefs is empty: no gateway would serve the route, and this chart makes none." -}}
 {{- end -}}
+{{- with .Values.administration -}}
+{{- if and (or .httpRoute.enabled .ingress.enabled) (not .enabled) -}}
+{{- $reasons = append $reasons "administration.httpRoute and administration.ingress need administration.enabled: there would be no Service behind them." -}}
+{{- end -}}
+{{- if and .httpRoute.enabled (not .httpRoute.parentRefs) -}}
+{{- $reasons = append $reasons "administration.httpRoute.parentRefs is empty: no gateway would serve the route, and this chart makes none." -}}
+{{- end -}}
+{{- if and .ingress.enabled (not .ingress.hosts) -}}
+{{- $reasons = append $reasons "administration.ingress.hosts is empty." -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- $reasons = append $reasons "ingress.hosts is empty." -}}
 {{- end -}}
@@ -205,14 +203,6 @@
 {{- $reasons = append $reasons "networkPolicy.egress.rules is empty: nothing but DNS would be reached. Name the database, Redis and the identity providers, or leave networkPolicy.egress.enabled off." -}}
 {{- end -}}
 {{- if .Values.administration.enabled -}}
-{{- $callers := list "ADMIN_TOKENS_FILE" "ADMIN_TLS_CLIENT_CA_PATH" "ADMIN_LOGIN_PROVIDER" -}}
-{{- $given := false -}}
-{{- range $name := $callers -}}
-{{- if include "gatehouse.value" (dict "root" $ "name" $name) -}}{{- $given = true -}}{{- end -}}
-{{- end -}}
-{{- if not $given -}}
-{{- $reasons = append $reasons (printf "administration.enabled admits no caller: set administration.tokens.existingSecret, or one of %s in config." (join ", " $callers)) -}}
-{{- end -}}
 {{- if not (or .Values.administration.tls.existingSecret (get .Values.config "ADMIN_TLS_CERT_PATH") .Values.networkPolicy.enabled) -}}
 {{- $reasons = append $reasons "administration.tls.existingSecret is missing and networkPolicy.enabled is off: every pod would reach the administration API, unencrypted." -}}
 {{- end -}}

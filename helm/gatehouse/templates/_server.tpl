@@ -38,6 +38,11 @@ volumeMounts:
     mountPath: /etc/gatehouse/providers
     readOnly: true
   {{- end }}
+  {{- if .Values.tls.existingSecret }}
+  - name: server-tls
+    mountPath: /etc/gatehouse/server-tls
+    readOnly: true
+  {{- end }}
   {{- if .Values.administration.enabled }}
   {{- if .Values.administration.tokens.existingSecret }}
   - name: admin

@@ -6,6 +6,12 @@
 {{- if and $isPublic $facts.anonymous $facts.keyed -}}
 {{- $warnings = append $warnings "Anonymous sign-up is on and the server is reachable from outside the cluster: anyone who reaches it can create an account. Set config.AUTH_ANONYMOUS_SIGNUP_ENABLED to false unless the network is private." -}}
 {{- end -}}
+{{- if and (eq $facts.storage "required_e2ee") (not $facts.anonymous) (not $facts.invitations) (not $facts.keyedSignup) -}}
+{{- $warnings = append $warnings "The storage policy is required_e2ee, which excludes accounts without device keys, and no sign-up with a device key is on: nobody can create an account. Set config.AUTH_SIGNUP_PROVIDERS, AUTH_SIGNUP_INVITATIONS_ENABLED or AUTH_ANONYMOUS_SIGNUP_ENABLED, or another SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY." -}}
+{{- end -}}
+{{- if and (include "gatehouse.isTls" .) (or .Values.ingress.enabled .Values.httpRoute.enabled) -}}
+{{- $warnings = append $warnings "tls.existingSecret makes the server speak HTTPS: the proxy has to as well, by a BackendTLSPolicy for the Gateway, or an annotation of the Ingress such as nginx.ingress.kubernetes.io/backend-protocol: HTTPS." -}}
+{{- end -}}
 {{- $known := include "gatehouse.configuredProviders" . | fromYamlArray -}}
 {{- if not (include "gatehouse.hasForeignProviders" .) -}}
 {{- range $facts.required -}}
@@ -47,9 +53,6 @@
 {{- $warnings = append $warnings (printf "mtls.forwarded.trustedProxies has %s: certificate headers of any client are accepted." .) -}}
 {{- end -}}
 {{- end -}}
-{{- end -}}
-{{- if and .enabled (not $facts.keyless) -}}
-{{- $warnings = append $warnings "mtls.enabled has no effect: it needs config.SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED and a storage policy other than required_e2ee." -}}
 {{- end -}}
 {{- end -}}
 {{- toYaml $warnings -}}
