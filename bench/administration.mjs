@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePort } from './processes.mjs';
 
 /**
- * What a Gatehouse with an administration port needs.
+ * Writes the configuration of a Gatehouse with an administration port.
  *
  * @param {{directory: string}} context
  * @param {'read' | 'operate'} role of the one token

@@ -9,7 +9,7 @@ const MIGRATED_WITHIN_MS = 30_000;
 export const POOL_SIZE = 10;
 const masterSecret = randomBytes(32).toString('hex');
 
-/** What Gatehouse is measured with: the defaults, but for the limits on how much one may ask. */
+/** The measured configuration: the defaults, with rate limits out of reach. */
 export function gatehouseEnvironment(context) {
   return {
     NODE_ENV: 'production',

@@ -9,6 +9,7 @@ import { group as notifyCli } from './rows/notify-cli.mjs';
 import { group as mtls } from './rows/mtls.mjs';
 import { group as pushTokens } from './rows/push-tokens.mjs';
 import { group as requiredProvider } from './rows/required-provider.mjs';
+import { group as resourceServers } from './rows/resource-servers.mjs';
 import { group as settings } from './rows/settings.mjs';
 import { group as startup } from './rows/startup.mjs';
 import { group as updates } from './rows/updates.mjs';
@@ -23,6 +24,7 @@ const GROUPS = [
   updates,
   authenticationSql,
   requiredProvider,
+  resourceServers,
   settings,
   notify,
   notifyCli,

@@ -1,4 +1,4 @@
-/** What the bench wants this limit to serve. */
+/** The input of this limit, from the bench. */
 export const input = JSON.parse(process.argv[2]);
 
 /** Listens on a free port and reports it to the bench. */

@@ -11,12 +11,12 @@ const logIn = {
     WITH "found" AS (
       SELECT "id", "token_epoch", gen_random_uuid() AS "session_id" FROM "account"
       WHERE "public_key" = $1),
-    "begun" AS (
+    "inserted" AS (
       INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
         "expires_at", "method", "address")
       SELECT "session_id", "id", "token_epoch", now(), now(), now() + interval '30 days',
         'key_challenge', '127.0.0.1' FROM "found"),
-    "logged" AS (
+    "audited" AS (
       INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
         "address")
       SELECT now(), 'logged-in', 'user', "id", 'key_challenge', "session_id", '127.0.0.1'

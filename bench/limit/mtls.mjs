@@ -13,12 +13,12 @@ const logIn = {
       SELECT "account"."id", "token_epoch", gen_random_uuid() AS "session_id"
       FROM "identity" JOIN "account" ON "account"."id" = "identity"."account_id"
       WHERE "provider" = $1 AND "subject" = $2),
-    "begun" AS (
+    "inserted" AS (
       INSERT INTO "session" ("id", "account_id", "token_epoch", "created_at", "last_seen_at",
         "expires_at", "method", "address")
       SELECT "session_id", "id", "token_epoch", now(), now(), now() + interval '30 days', 'mtls',
         '127.0.0.1' FROM "found"),
-    "logged" AS (
+    "audited" AS (
       INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id",
         "address")
       SELECT now(), 'logged-in', 'user', "id", 'mtls', "session_id", '127.0.0.1' FROM "found"),

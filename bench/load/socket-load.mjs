@@ -15,14 +15,14 @@ process.on('message', async (message) => {
   const { port, count, tokens } = message;
   const startedAt = performance.now();
   let next = 0;
-  const lane = async () => {
+  const worker = async () => {
     while (next < count) {
       const token = tokens[next % tokens.length];
       next += 1;
       sockets.push(await connected(port, token));
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   process.send({ seconds: (performance.now() - startedAt) / 1000 });
 });
 
@@ -30,7 +30,7 @@ process.on('message', async (message) => {
 async function connected(port, token) {
   const { socket, retryAfterSeconds } = await openRawSocket({ port, token }, '40');
   if (socket === undefined) {
-    throw new Error(`refused, come back in ${retryAfterSeconds} s`);
+    throw new Error(`refused, retry in ${retryAfterSeconds} s`);
   }
   return socket;
 }

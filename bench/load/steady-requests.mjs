@@ -30,7 +30,7 @@ function start({ port, path, token, perSecond }) {
   }, 1000 / perSecond);
 }
 
-/** Of the requests sent between two times, Unix milliseconds. */
+/** Summarises the requests sent between two times in Unix milliseconds. */
 function summary({ from, to }) {
   const within = samples.filter(({ at }) => at >= from && at <= to);
   const times = within.map(({ ms }) => ms).sort((one, other) => one - other);

@@ -51,7 +51,7 @@ process.on('message', async ({ seconds, deliveries }) => {
     posted += urls.length;
   }
   const perSecond = posted / ((performance.now() - startedAt) / 1000);
-  // For the memory alone: the limit, which the speed is held against, does without.
+  // Only the memory is measured with a collection; the limit has none.
   if (deliveries !== undefined) {
     globalThis.gc();
   }

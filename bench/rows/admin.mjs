@@ -8,7 +8,7 @@ import { beginTiming, startTimedCluster, timeStatements } from '../statement-tim
 
 const name = 'admin';
 const ACCOUNTS = 1_000_000;
-/** What is asked beforehand fills the cache, as the console of an administrator does. */
+/** Requests before the measurement fill the cache, as the console of an administrator does. */
 const WARM_UP = 3;
 const PAGES = 20;
 const BAR_MS = 50;

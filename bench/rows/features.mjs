@@ -9,8 +9,8 @@ export const group = {
       name,
       work: '`GET /v1/features`',
       limitFile: 'features.mjs',
-      least: 0.75,
-      goal: 0.85,
+      least: 0.5,
+      goal: 0.6,
       prepare: async ({ url }) => {
         const response = await fetch(`${url}/v1/features`);
         return {

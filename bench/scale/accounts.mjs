@@ -11,12 +11,12 @@ import { drain, recheckEnvironment, startProvider } from './due-identities.mjs';
 import { rowsOf, sizesUpTo } from './table.mjs';
 
 const SIZES = [1000, 10_000, 100_000, 1_000_000];
-/** Those that ask have keys of their own, beside the accounts filled in. */
+/** Accounts with a device key, which log in; the others are rows only. */
 const KEYED = 16;
 const CHALLENGES_PER_ACCOUNT = 8;
 const SEARCHES = 128;
 const WARM_UP_SECONDS = 3;
-/** One after the other, for the time in PostgreSQL: beside others a statement also waits for a CPU. */
+/** Sequential requests measure the time in PostgreSQL: parallel statements also wait for a CPU. */
 const TIMED_REQUESTS = 300;
 /** Fewer than the requests that a provider may be sent at once after a pause. */
 const DUE = 60;
@@ -168,7 +168,7 @@ async function scrapeMetrics({ url }, token) {
   }
 }
 
-/** What looking for due identities costs when there are none. */
+/** Measures a search for due identities when none is due. */
 async function idleTick(url) {
   await query(url, 'SELECT pg_stat_statements_reset()');
   await sleep(IDLE_MS);

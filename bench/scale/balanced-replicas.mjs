@@ -9,7 +9,7 @@ import { CPU_OF, freePort, startProgram } from '../processes.mjs';
 const NGINX = '/usr/sbin/nginx';
 const LISTENING_WITHIN_MS = 10_000;
 
-/** Whether more than one replica can run at a time; where not, they share the one server's CPU. */
+/** True if replicas have CPUs of their own; otherwise they share those of one server. */
 export const HAS_CPUS = availableParallelism() > 4;
 
 /**
@@ -64,7 +64,7 @@ async function startNginx({ directory }, ports) {
   return { ...nginx, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** One process, which runs as whoever runs the bench: its folders are those of `home`. */
+/** Configures one process of the current user, with its folders in `home`. */
 function configuration(home, port, ports) {
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `

@@ -7,7 +7,7 @@ import { CPU_OF, cpuTimeMs, messageFrom, startNode } from '../processes.mjs';
 
 const DRAINED_WITHIN_MS = 60_000;
 const POLL_MS = 100;
-/** Of the accounts that fillAccounts() makes. */
+/** The provider of the accounts that fillAccounts() makes. */
 const PROVIDER = 'people';
 const CLIENT_ID = 'bench';
 
@@ -95,12 +95,16 @@ async function untilChecked(url, gatehouse, ids, since) {
 
 /** Seals as the server does, with its own code: a re-check reads the refresh token from the database. */
 async function sealOf(context) {
-  const load = (file) => import(pathToFileURL(join(context.dist, 'storage/sealing', file)).href);
+  const load = (file) => import(pathToFileURL(join(context.dist, file)).href);
   await import('reflect-metadata');
-  const { IdentityCredentials } = await load('content-at-rest.js');
-  const { MasterKeys } = await load('master-keys.js');
-  const { SealedBox } = await load('sealed-box.js');
+  const { IdentityCredentialsService } = await load(
+    'storage/sealing/identity-credentials.service.js',
+  );
+  const { MasterKeys } = await load('storage/sealing/master-keys.js');
+  const { Random } = await load('common/runtime/random.js');
+  const { SealedBoxService } = await load('storage/sealing/sealed-box.service.js');
   const { SERVICE_MASTER_SECRET: secret } = gatehouseEnvironment(context);
-  const credentials = new IdentityCredentials(new SealedBox(new MasterKeys(secret, [])));
+  const box = new SealedBoxService(new MasterKeys(secret, []), new Random());
+  const credentials = new IdentityCredentialsService(box);
   return credentials.seal.bind(credentials);
 }

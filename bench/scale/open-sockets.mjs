@@ -5,10 +5,9 @@ import { CPU_OF, messageFrom, startNode } from '../processes.mjs';
 
 /** SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT. */
 const PER_ACCOUNT = 100;
-/** Of one process: far below its limit of descriptors. */
 const PER_PROCESS = 10_000;
 const CONNECTED_WITHIN_MS = 120_000;
-/** For what a server opens besides, and the accounts that are watched. */
+/** Descriptors for other files of the server and for the watched accounts. */
 const OTHER_DESCRIPTORS = 600;
 
 /** As many sockets as a process of this machine may have open. */

@@ -46,16 +46,16 @@ export const group = {
 
 async function measure(context, count) {
   const { env: firstEnv, origin, token } = await administration(context, 'operate');
-  const world = await startReplicas(context, { count, firstEnv });
-  const { url, port } = world.nginx;
+  const fixture = await startReplicas(context, { count, firstEnv });
+  const { url, port } = fixture.nginx;
   const figures = [
-    ...(await requestFigures(context, world, url)),
-    ...(await socketFigures(context, world, port)),
+    ...(await requestFigures(context, fixture, url)),
+    ...(await socketFigures(context, fixture, port)),
     await timeRevocations(url, (accountId) =>
       postJson(`${origin}/admin/v1/accounts/${accountId}/disable`, { reason: 'bench' }, token),
     ),
   ];
-  await world.stop();
+  await fixture.stop();
   return figures;
 }
 

@@ -27,11 +27,11 @@ export async function watchAccount(url, count) {
     ...account,
     /** @returns {Promise<number>} ms from the start of `act` until every socket had the event */
     timeUntil: async (event, act) => {
-      const heard = within(
+      const received = within(
         sockets.map((socket) => new Promise((done) => socket.once(event, done))),
       );
       const startedAt = performance.now();
-      await Promise.all([heard, act()]);
+      await Promise.all([received, act()]);
       return performance.now() - startedAt;
     },
     close: () => sockets.forEach((socket) => socket.close()),

@@ -6,7 +6,7 @@ import { query } from '../postgres.mjs';
 import { residentBytes } from '../processes.mjs';
 import { descriptors, megabytes } from './idle-sockets.mjs';
 
-const LANES = 6;
+const WORKERS = 6;
 /** Caches fill and the compiler settles first. */
 const WARM_SHARE = 0.25;
 
@@ -16,20 +16,20 @@ export async function churn(context, { minutes }) {
   const totalMs = minutes * 60_000;
   const endsAt = Date.now() + totalMs;
   let rounds = 0;
-  const lane = async () => {
+  const worker = async () => {
     while (Date.now() < endsAt) {
       await oneVisit(gatehouse.url);
       rounds += 1;
     }
   };
-  const lanes = Array.from({ length: LANES }, lane);
+  const workers = Array.from({ length: WORKERS }, worker);
   await sleep(totalMs * WARM_SHARE);
   const samples = [];
   while (Date.now() < endsAt) {
     samples.push(await sample(context, gatehouse.child.pid));
     await sleep(Math.max(totalMs / 40, 1000));
   }
-  await Promise.all(lanes);
+  await Promise.all(workers);
   gatehouse.child.kill('SIGKILL');
   const half = Math.floor(samples.length / 2);
   const line = (field, show) =>

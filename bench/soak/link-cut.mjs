@@ -33,7 +33,7 @@ function connect(url, token) {
   };
 }
 
-/** How long a client of the other replica waits to hear that its token was withdrawn. */
+/** Measures the time until a client of the other replica learns that its token was revoked. */
 async function withdrawal(from, to) {
   const { token } = await signUp(from);
   const client = connect(to, token);

@@ -1,5 +1,5 @@
 /**
- * What takes long or much: many idle connections on one replica, churn, a database that goes away
+ * Soak tests: many idle connections on one replica, churn, a database that goes away
  * under load. Run by hand, never by CI: node bench/soak/main.mjs [--minutes 2] [--sockets 2000]
  * [--pause 10] [--dist dist] [--only idle|away|churn]. Taken in full: --minutes 30 --sockets 10000 --pause 30.
  */

@@ -15,7 +15,7 @@ import {
 import { row } from '../report.mjs';
 import { watchDatabase } from './database-use.mjs';
 
-const name = 'herd';
+const name = 'reconnect';
 const LOAD_PROCESSES = 2;
 const SIGN_UPS_AT_ONCE = 32;
 const REQUESTS_PER_SECOND = 200;
@@ -29,36 +29,36 @@ export const group = {
   name,
   run: async (context) => {
     const cluster = await startCluster(context.directory, { name });
-    const herd = { ...context, databaseUrl: cluster.url, port: await freePort() };
-    await migrate(herd);
-    const first = await startServer(herd, { env: { AUTH_REQUIRE_SERVER_CHALLENGE: 'false' } });
+    const fixed = { ...context, databaseUrl: cluster.url, port: await freePort() };
+    await migrate(fixed);
+    const first = await startServer(fixed, { env: { AUTH_REQUIRE_SERVER_CHALLENGE: 'false' } });
     const tokens = await signUpAll(first.url, context.sockets);
     await kill(first);
-    let server = await startServer(herd);
-    const clients = startClients(herd, tokens);
+    let server = await startServer(fixed);
+    const clients = startClients(fixed, tokens);
     await clients.untilAllJoined();
-    const requests = startRequests(herd, tokens[0]);
+    const requests = startRequests(fixed, tokens[0]);
     await sleep(SETTLE_MS);
     const quietFrom = Date.now();
     await sleep(QUIET_MS);
     const quiet = await requests.between(quietFrom, Date.now());
 
-    const killed = await timeReturn(herd, clients, requests, async () => {
+    const killed = await timeReturn(fixed, clients, requests, async () => {
       await kill(server);
-      return (server = await startServer(herd));
+      return (server = await startServer(fixed));
     });
     await sleep(SETTLE_MS);
-    const away = await timeReturn(herd, clients, requests, async () => {
+    const afterOutage = await timeReturn(fixed, clients, requests, async () => {
       await cluster.stop();
       await kill(server);
-      server = await startServer(herd, { until: 'listening' });
+      server = await startServer(fixed, { until: 'listening' });
       await sleep(context.outageSeconds * 1000);
       await cluster.start();
       return server;
     });
     return [
       ...rowsOf('after the server was killed', quiet, killed),
-      ...rowsOf(`after ${context.outageSeconds} s without database or sockets`, quiet, away),
+      ...rowsOf(`after ${context.outageSeconds} s without database or sockets`, quiet, afterOutage),
     ];
   },
 };
@@ -75,13 +75,13 @@ async function kill(server) {
 
 async function signUpAll(url, count) {
   const tokens = [];
-  const lane = async () => {
+  const worker = async () => {
     while (tokens.length < count) {
       const index = tokens.push(null) - 1;
       tokens[index] = (await postJson(`${url}/v1/auth`, signedLogin(makeDeviceKey()))).token;
     }
   };
-  await Promise.all(Array.from({ length: SIGN_UPS_AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: SIGN_UPS_AT_ONCE }, worker));
   console.error(`  ${count} accounts signed up`);
   return tokens;
 }
@@ -92,7 +92,7 @@ function startClients({ directory, port }, tokens) {
   const reports = Array.from({ length: LOAD_PROCESSES }, (_, index) => {
     const report = {};
     const load = startNode({
-      file: join(import.meta.dirname, '../load/herd-load.mjs'),
+      file: join(import.meta.dirname, '../load/reconnect-load.mjs'),
       cpu: CPU_OF.load,
       directory,
     });
@@ -162,9 +162,9 @@ async function timeReturn({ databaseUrl }, clients, requests, fail) {
   };
 }
 
-function rowsOf(when, quiet, comeback) {
-  const { seconds, refused, requests, connections, transactions } = comeback;
-  const percent = (field) => `${(comeback[field] * 100).toFixed(0)} %`;
+function rowsOf(when, quiet, reconnect) {
+  const { seconds, refused, requests, connections, transactions } = reconnect;
+  const percent = (field) => `${(reconnect[field] * 100).toFixed(0)} %`;
   const about = { name, limit: null, bar: 'at most', goal: null };
   return [
     row({
@@ -181,7 +181,7 @@ function rowsOf(when, quiet, comeback) {
       unit: 'connections',
       gatehouse: connections,
       least: POOL_SIZE,
-      note: `${transactions - requests.count} transactions beside those of the requests`,
+      note: `${transactions - requests.count} transactions in addition to those of the requests`,
     }),
     row({
       ...about,

@@ -1,13 +1,13 @@
 /**
- * Thousands of sockets that come back at once, after the server was killed and after the database was
- * away: npm run bench:herd -- [--sockets 10000] [--outage 10] [--dist dist] [--json FILE]
+ * Thousands of sockets that reconnect at once, after the server was killed and after an outage of the
+ * database: npm run bench:reconnect -- [--sockets 10000] [--outage 10] [--dist dist] [--json FILE]
  */
 import { parseArgs } from 'node:util';
 import { markdownTable } from '../report.mjs';
 import { runGroups } from '../run.mjs';
-import { group } from './comeback.mjs';
+import { group } from './group.mjs';
 
-/** Past this the run is given up as broken. */
+/** A run that takes longer has failed. */
 const DEADLINE_MS = 600_000;
 
 const { values: options } = parseArgs({
