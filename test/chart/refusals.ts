@@ -3,7 +3,7 @@ import type { JsonObject } from './render.js';
 interface Refusal {
   readonly what: string;
   readonly values: JsonObject;
-  /** Names of values, which Helm 3 and Helm 4 both say, never their wording. */
+  /** Names of values in the messages of Helm 3 and Helm 4, without their wording. */
   readonly says: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['providers.list[0] (okta)', 'providers.clientSecrets.okta'],
   },
   {
-    what: 'a client secret of a provider that is not there',
+    what: 'a client secret of a missing provider',
     values: { providers: { clientSecrets: { otka: { existingSecret: 'a' } } } },
     says: ['providers.clientSecrets.otka'],
   },
@@ -107,7 +107,7 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['mtls.direct.certificate.secretName', 'mtls.clientCa'],
   },
   {
-    what: 'a variable that is said in two places',
+    what: 'a variable that is set in two places',
     values: {
       mtls: { enabled: true, forwarded: { trustedProxies: ['10.0.0.1'] } },
       config: { SERVICE_FEATURE_AUTH_MTLS__MODE: 'direct' },
@@ -160,14 +160,14 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
   },
   {
-    what: 'a provider without an address to come back to',
+    what: 'a provider without a return address',
     values: {
       providers: { list: [OKTA], clientSecrets: { okta: { existingSecret: 'a' } } },
     },
     says: ['providers.list[0] (okta)', 'config.SERVICE_PUBLIC_URL', 'redirectUrl'],
   },
   {
-    what: 'objects of Traefik beside an HTTPRoute, which refers to none of them',
+    what: 'objects of Traefik with an HTTPRoute, which refers to none of them',
     values: {
       httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] },
       mtls: { enabled: true, forwarded: { ...FORWARDED, proxy: 'traefik' } },
@@ -231,5 +231,52 @@ export const REFUSALS: readonly Refusal[] = [
     what: 'credentials of a proxy in the ConfigMap',
     values: { config: { HTTPS_PROXY: 'http://user:hush@proxy.example:3128' } },
     says: ['config.HTTPS_PROXY', 'extraEnv'],
+  },
+  ...[
+    { config: { PORT: 9090 }, metrics: { enabled: true } },
+    { extraEnv: [{ name: 'METRICS_PORT', value: '3000' }] },
+  ].map((values) => ({
+    what: `the port of the metrics on the main port by ${JSON.stringify(values)}`,
+    values,
+    says: ['METRICS_PORT must not be the same as PORT', 'metrics.enabled, config.PORT'],
+  })),
+  {
+    what: 'a public address without a scheme',
+    values: { config: { SERVICE_PUBLIC_URL: 'gate.example.org' } },
+    says: ['SERVICE_PUBLIC_URL'],
+  },
+  {
+    what: 'a server without a way to log in',
+    values: { config: { AUTH_KEY_CHALLENGE_ENABLED: false } },
+    says: ['No way to log in is left', 'config.AUTH_KEY_CHALLENGE_ENABLED'],
+  },
+  {
+    what: 'keyless accounts with required_e2ee',
+    values: { config: { SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: true } },
+    says: ['SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY is required_e2ee'],
+  },
+  {
+    what: 'a certificate without its key',
+    values: { config: { SERVICE_TLS_CERT_PATH: '/mnt/tls.crt' } },
+    says: ['SERVICE_TLS_KEY_PATH is missing', 'tls.existingSecret'],
+  },
+  {
+    what: 'a certificate of the main port that is set in two places',
+    values: {
+      tls: { existingSecret: 'gate-tls' },
+      config: { SERVICE_TLS_CERT_PATH: '/mnt/tls.crt' },
+    },
+    says: ['config.SERVICE_TLS_CERT_PATH is already said by the values of tls'],
+  },
+  {
+    what: 'routes to an administration API that is off',
+    values: {
+      administration: { ingress: { enabled: true }, httpRoute: { enabled: true } },
+    },
+    says: [
+      'need administration.enabled',
+      'administration.httpRoute.parentRefs',
+      'administration.ingress.hosts',
+    ],
   },
 ];

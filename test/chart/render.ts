@@ -8,7 +8,6 @@ import { parseAllDocuments } from 'yaml';
 
 export const CHART = fileURLToPath(new URL('../../helm/gatehouse/', import.meta.url));
 
-/** Every file of values that the chart brings, by its name. */
 export const VALUES_FILES: ReadonlyMap<string, string> = new Map(
   [
     join(CHART, 'values.yaml'),
@@ -22,7 +21,7 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
 
-/** An object of the cluster, as far as every one has the same fields. */
+/** The fields that every object of a cluster has. */
 export interface Manifest extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -35,7 +34,7 @@ export interface HelmResult {
   readonly stderr: string;
 }
 
-/** Runs Helm where no cluster, no registry and no configuration of this user can be found. */
+/** Runs Helm without a cluster, a registry and the configuration of this user. */
 export function runHelm(helm: string, args: readonly string[]): Promise<HelmResult> {
   const nowhere = 'http://127.0.0.1:9';
   const env = {
@@ -44,7 +43,7 @@ export function runHelm(helm: string, args: readonly string[]): Promise<HelmResu
     KUBECONFIG: '/dev/null',
     HTTP_PROXY: nowhere,
     HTTPS_PROXY: nowhere,
-    // A run ends before the collection of garbage saves anything, and is a fifth cheaper without.
+    // A run ends before garbage collection saves anything, and is a fifth cheaper without it.
     GOGC: 'off',
   };
   return new Promise((resolve) => {
@@ -55,12 +54,12 @@ export function runHelm(helm: string, args: readonly string[]): Promise<HelmResu
   });
 }
 
-/** `helm template` with the chart's own defaults and, where given, a file of values over them. */
+/** Runs `helm template` with the defaults of the chart and, if given, a values file. */
 export function template(helm: string, valuesFile: string, ...args: string[]): Promise<HelmResult> {
   return runHelm(helm, ['template', 'gate', CHART, '-f', valuesFile, ...args]);
 }
 
-/** The same with values that are written down in the test. */
+/** Runs `helm template` with the values of a test. */
 export async function templateWith(helm: string, values: JsonObject): Promise<HelmResult> {
   const directory = await mkdtemp(join(tmpdir(), 'gatehouse-chart-'));
   try {
@@ -72,14 +71,14 @@ export async function templateWith(helm: string, values: JsonObject): Promise<He
   }
 }
 
-/** What the administrator reads after an install. */
+/** Renders the notes that an administrator reads after an install. */
 export async function notes(helm: string, valuesFile: string, ...more: string[]): Promise<string> {
   const args = ['install', 'gate', CHART, '-f', valuesFile, '--dry-run=client', ...more];
   const { stdout } = await runHelm(helm, args);
   return stdout.split('\nNOTES:\n')[1] ?? '';
 }
 
-/** The objects in a text; a key that is there twice is an error. */
+/** Parses the objects of a text; a repeated key is an error. */
 export function manifestsIn(rendered: string): Manifest[] {
   return parseAllDocuments(rendered)
     .map((document) => {
@@ -101,7 +100,7 @@ export function find(manifests: readonly Manifest[], kind: string, suffix = ''):
   return found;
 }
 
-/** A value deep inside, by its path: `spec.template.spec.containers.0.name`. */
+/** Returns a nested value by its path: `spec.template.spec.containers.0.name`. */
 export function at(value: Json | undefined, path: string): Json | undefined {
   return path.split('.').reduce<Json | undefined>((inner, key) => {
     return typeof inner === 'object' && inner !== null ? (inner as JsonObject)[key] : undefined;

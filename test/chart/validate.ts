@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const KUBERNETES = ['1.30', '1.33', '1.36'] as const;
 export type KubernetesVersion = (typeof KUBERNETES)[number];
 
-/** Groups that are added to a cluster, whose versions do not follow those of Kubernetes. */
+/** API groups that are added to a cluster, whose versions do not follow those of Kubernetes. */
 const ADDED: readonly (readonly [RegExp, string])[] = [
   [/^gateway\.networking\.k8s\.io\//, '@kubernetes-models/gateway-api'],
   [/^gateway\.envoyproxy\.io\//, '@kubernetes-models/envoy-gateway'],
@@ -35,7 +35,7 @@ const typeIn = (module: string, name: string): string => `import('${module}').${
 const modelType = (npmPackage: string, apiVersion: string, kind: string): string =>
   typeIn(`${npmPackage}/${apiVersion}/${kind}`, `I${kind}`);
 
-/** The package with the types of an added group; undefined for what Kubernetes itself has. */
+/** Returns the package with the types of an added group, or undefined for a group of Kubernetes. */
 function addedBy({ apiVersion }: Manifest): string | undefined {
   return ADDED.find(([pattern]) => pattern.test(apiVersion))?.[1];
 }
@@ -56,8 +56,9 @@ export async function validateValues(manifest: Manifest): Promise<void> {
 }
 
 /**
- * What three versions of Kubernetes refuse, as with strict field validation: unknown and missing
- * fields, wrong types, and API versions that they do not serve. A line for each problem.
+ * Returns the problems that three versions of Kubernetes report under strict field validation:
+ * unknown and missing fields, wrong types, and API versions that they do not serve. Each problem is
+ * one line.
  */
 export async function problemsOf(
   manifests: readonly Manifest[],
@@ -120,15 +121,15 @@ async function compile(directory: string): Promise<CompilerError[]> {
   const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
   const files = KUBERNETES.map((version) => join(directory, `v${version}.mts`));
   const more = ['--ignoreConfig', '--singleThreaded', '--pretty', 'false'];
-  const said = await run(process.execPath, [tsc, ...flags.split(' '), ...more, ...files]).then(
+  const output = await run(process.execPath, [tsc, ...flags.split(' '), ...more, ...files]).then(
     () => '',
     (error: { stdout?: string }) => error.stdout || String(error),
   );
-  const errors = [...said.matchAll(/v([\d.]+)\.mts\((\d+),\d+\): error (.+)$/gm)].map(
+  const errors = [...output.matchAll(/v([\d.]+)\.mts\((\d+),\d+\): error (.+)$/gm)].map(
     ([, version = '', line, message = '']) => ({ version, line: Number(line), message }),
   );
-  if (said !== '' && errors.length === 0) {
-    throw new Error(said);
+  if (output !== '' && errors.length === 0) {
+    throw new Error(output);
   }
   return errors;
 }

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
-import { Clock } from '../../src/common/clock.js';
+import { Runtime } from '../../src/common/runtime/runtime.js';
+import { MovedClock } from '../fixtures/moved-clock.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
-import { startLocalServer, type LocalServer } from '../fakes/local-server.js';
+import { startLocalServer } from '../helpers/local-server.js';
 import { OidcProviderProcess } from '../fakes/oidc-provider.js';
 import { CLIENT, FakeOpenIdProvider } from '../fakes/openid-provider.js';
 import {
@@ -14,8 +15,7 @@ import {
   oidcSettings,
   PATIENT_LIMITS,
   REDIRECT_URI,
-} from '../fakes/provider-settings.js';
-import { waitFor } from '../helpers/wait.js';
+} from '../fixtures/provider-settings-fixture.js';
 
 const KEYS = {
   rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
@@ -25,17 +25,12 @@ const KEYS = {
 };
 type KeyName = keyof typeof KEYS;
 
-let directory: string;
-let keyServer: LocalServer;
 let published: readonly object[];
-let op: OidcProviderProcess;
 
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'gatehouse-keys-'));
-  keyServer = await startLocalServer(() => ({ status: 200, json: { keys: published } }));
-  op = await OidcProviderProcess.start(REDIRECT_URI, `${keyServer.url}/jwks`);
-  await op.setAccount({ sub: 'ann', preferred_username: 'ann' });
-});
+const directory = mkdtempSync(join(tmpdir(), 'gatehouse-keys-'));
+const keyServer = await startLocalServer(() => ({ status: 200, json: { keys: published } }));
+const op = await OidcProviderProcess.start(REDIRECT_URI, `${keyServer.url}/jwks`);
+await op.setAccount({ sub: 'ann', preferred_username: 'ann' });
 afterAll(async () => {
   await Promise.all([op.stop(), keyServer.close()]);
   await DIRECT.onApplicationShutdown();
@@ -47,6 +42,8 @@ const pemOf = (...names: readonly KeyName[]): string =>
 const kidOf = async (name: KeyName): Promise<string> =>
   calculateJwkThumbprint(await exportJWK(KEYS[name]));
 
+const clock = new MovedClock();
+
 function write(name: string, text: string): string {
   const path = join(directory, name);
   writeFileSync(path, text);
@@ -56,12 +53,16 @@ function write(name: string, text: string): string {
 const clientWith = (given: object): OidcProvider =>
   new OidcProvider(
     oidcSettings(op.issuer, { clientSecret: null, ...given }),
-    new Clock(),
+    new Runtime(clock),
     DIRECT,
     PATIENT_LIMITS,
   );
 
-/** Whether the provider accepts the client at its token endpoint. */
+/** Moves the clock to the time at which files are read again. */
+function untilFilesAreRead(): void {
+  clock.aheadMs += 1000;
+}
+
 const verdictOn = async (client: OidcProvider): Promise<unknown> => {
   await op.forgetKeys();
   return (await client.diagnose()).find(({ step }) => step === 'client');
@@ -100,52 +101,52 @@ describe('private_key_jwt', () => {
     expect(await verdictOn(client)).toMatchObject(REFUSED);
   });
 
-  it('changes its key without a moment in which it is refused', async () => {
+  it('is accepted at every moment of a key rotation', async () => {
     const path = write('rotated.pem', pemOf('p256'));
     const client = clientWith({ clientKeyFile: path });
     const step = async (...names: readonly KeyName[]): Promise<void> => {
       writeFileSync(path, pemOf(...names));
       const wanted = (await Promise.all(names.map(kidOf))).join();
-      await waitFor(`the keys ${names.join()}`, async () => {
-        published = (await client.clientKeys()) ?? [];
-        return published.map((key) => (key as { kid: string }).kid).join() === wanted;
-      });
+      untilFilesAreRead();
+      published = (await client.clientKeys()) ?? [];
+      expect(published.map((key) => (key as { kid: string }).kid).join()).toBe(wanted);
       expect(await verdictOn(client)).toMatchObject(ACCEPTED);
     };
     await step('p256', 'ed25519');
     await step('ed25519', 'p256');
     await step('ed25519');
-    // What cannot be used changes nothing.
+    // An unusable key file changes nothing.
     for (const text of ['', 'no key', pemOf('p256').replace('MI', 'AA')]) {
       writeFileSync(path, text);
+      untilFilesAreRead();
       expect(await verdictOn(client)).toMatchObject(ACCEPTED);
     }
   });
 });
 
 describe('a client secret in a file', () => {
-  it('is used as it is now, and the last good one while there is none', async () => {
+  it('is read again when it changes, and the last valid one is kept while it is missing', async () => {
     const fake = await FakeOpenIdProvider.start();
     const clientSecretFile = write('secret', 'the secret of last year');
     const settings = { clientSecret: 'the secret of last year', clientSecretFile };
     const client = new OidcProvider(
       oidcSettings(fake.issuer, settings),
-      new Clock(),
+      new Runtime(clock),
       DIRECT,
       PATIENT_LIMITS,
     );
     expect(await verdictOn(client)).toMatchObject(REFUSED);
     writeFileSync(clientSecretFile, `${CLIENT.secret}\n`);
-    await waitFor('the new secret', async () => {
-      return ((await verdictOn(client)) as { severity: string }).severity === 'ok';
-    });
+    untilFilesAreRead();
+    expect(await verdictOn(client)).toMatchObject(ACCEPTED);
     rmSync(clientSecretFile);
+    untilFilesAreRead();
     expect(await verdictOn(client)).toMatchObject(ACCEPTED);
     await fake.close();
   });
 });
 
-describe('a client assertion that is renewed outside', () => {
+describe('a client assertion that another program renews', () => {
   const assertion = async (key: KeyObject): Promise<string> =>
     new SignJWT({ jti: randomUUID() })
       .setProtectedHeader({ alg: 'ES256', kid: await kidOf('p256') })
@@ -156,7 +157,7 @@ describe('a client assertion that is renewed outside', () => {
       .setExpirationTime('10m')
       .sign(key);
 
-  it('is read again: this provider accepts each one once', async () => {
+  it('is read again for each request, as this provider accepts each one once', async () => {
     const holder = clientWith({ clientKeyFile: write('outside.pem', pemOf('p256')) });
     published = (await holder.clientKeys()) ?? [];
     const path = write('token', `${await assertion(KEYS.p256)}\n`);
@@ -165,10 +166,8 @@ describe('a client assertion that is renewed outside', () => {
     expect(await verdictOn(client)).toMatchObject(REFUSED);
     for (let time = 0; time < 2; time += 1) {
       writeFileSync(path, await assertion(KEYS.p256));
-      await waitFor('the new assertion', async () => {
-        const verdict = (await verdictOn(client)) as { severity: string };
-        return verdict.severity === 'ok';
-      });
+      untilFilesAreRead();
+      expect(await verdictOn(client)).toMatchObject(ACCEPTED);
     }
     expect(await client.clientKeys()).toBeNull();
   });

@@ -1,9 +1,10 @@
-import { Clock } from '../../src/common/clock.js';
-import type { GitHubProviderSettings } from '../../src/config/providers.config.js';
+import { Runtime } from '../../src/common/runtime/runtime.js';
+import type { GitHubProviderSettings } from '../../src/config/providers-file/provider-settings.js';
 import { judgeEligibility } from '../../src/policy/eligibility/eligibility.js';
 import { GitHubProvider } from '../../src/providers/github/github.provider.js';
 import type { Exchange, Recheck } from '../../src/providers/identity-provider.js';
-import { eligibilityRulesOf } from '../../src/policy/eligibility/provider-rules.js';
+import { capabilitiesOf } from '../../src/policy/eligibility/provider-rules.js';
+import { MovedClock } from '../fixtures/moved-clock.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, type FakePerson } from '../fakes/github.js';
 import {
   authorizationRequest,
@@ -11,37 +12,34 @@ import {
   DIRECT,
   PATIENT_LIMITS,
   recheckSubject,
-} from '../fakes/provider-settings.js';
+} from '../fixtures/provider-settings-fixture.js';
 
 const BY_APP: Partial<GitHubProviderSettings> = {
   orgMembershipSource: 'github_app',
   app: { id: APP_ID, privateKey: APP_PRIVATE_KEY, installationIdByOrg: {} },
 };
 
-class MovableClock extends Clock {
-  aheadMs = 0;
-
-  override now(): number {
-    return Date.now() + this.aheadMs;
-  }
-}
-
 describe(GitHubProvider, () => {
   let gitHub: FakeGitHub;
   let alice: FakePerson;
-  let clock: MovableClock;
+  let clock: MovedClock;
 
   beforeEach(async () => {
     gitHub = await FakeGitHub.start();
     alice = gitHub.add({ id: 1, login: 'alice', orgs: { acme: 'active' } });
     gitHub.browser = alice;
-    clock = new MovableClock();
+    clock = new MovedClock();
   });
 
   afterEach(() => gitHub.close());
 
   const providerWith = (given: Partial<GitHubProviderSettings> = {}): GitHubProvider =>
-    new GitHubProvider(gitHubSettings(gitHub.url, given), clock, DIRECT, PATIENT_LIMITS);
+    new GitHubProvider(
+      gitHubSettings(gitHub.url, given),
+      new Runtime(clock),
+      DIRECT,
+      PATIENT_LIMITS,
+    );
 
   async function logIn(provider: GitHubProvider): Promise<Exchange> {
     const request = authorizationRequest();
@@ -56,7 +54,7 @@ describe(GitHubProvider, () => {
   }
 
   function verdictOf(answer: Recheck, given: Partial<GitHubProviderSettings> = {}): string {
-    const rules = eligibilityRulesOf(gitHubSettings(gitHub.url, given));
+    const rules = capabilitiesOf(gitHubSettings(gitHub.url, given)).rules;
     return answer.outcome === 'profile'
       ? judgeEligibility(rules, answer.profile).status
       : answer.outcome;
@@ -65,7 +63,7 @@ describe(GitHubProvider, () => {
   it.each([
     ['the token of the user', {}],
     ['a GitHub App', BY_APP],
-  ])('goes by the numeric id when a login changes, with %s', async (_name, given) => {
+  ])('identifies people by the numeric id when a login changes, with %s', async (_name, given) => {
     const provider = providerWith(given);
     const exchange = await logIn(provider);
     expect(exchange.profile.subject).toBe('1');
@@ -86,14 +84,14 @@ describe(GitHubProvider, () => {
     expect((await recheck(provider, exchange)).answer).toMatchObject({ outcome: 'gone' });
   });
 
-  it('does not take a membership for its own when the login changed hands between two calls', async () => {
+  it('ignores a membership when the login changed its owner between two calls', async () => {
     const provider = providerWith(BY_APP);
     const exchange = await logIn(provider);
     gitHub.people.unshift({ id: 2, login: 'alice', orgs: { acme: 'active' } });
     expect(verdictOf((await recheck(provider, exchange)).answer)).toBe('unknown');
   });
 
-  it('keeps no token of the person where an app reads the memberships, and asks for no scope', async () => {
+  it('keeps no token of the person where an app reads the memberships, and requests no scope', async () => {
     const byApp = providerWith(BY_APP);
     expect((await logIn(byApp)).credentials).toBeNull();
     const url = await byApp.authorizationUrl(authorizationRequest());
@@ -102,7 +100,7 @@ describe(GitHubProvider, () => {
     expect(byPerson.searchParams.get('scope')).toBe('read:org');
   });
 
-  it('says when to ask again after a rate limit', async () => {
+  it('reports when to retry after a rate limit', async () => {
     const provider = providerWith();
     const exchange = await logIn(provider);
     gitHub.faults.set('*', 'rate-limited');
@@ -111,7 +109,7 @@ describe(GitHubProvider, () => {
     expect('retryAfterMs' in answer && answer.retryAfterMs).toBeGreaterThan(60_000);
   });
 
-  it('takes a refused token for revoked only when GitHub confirms it to the application', async () => {
+  it('treats a refused token as revoked only when GitHub confirms it to the application', async () => {
     const provider = providerWith();
     const exchange = await logIn(provider);
     gitHub.faults.set('/user', 'unauthorized');
@@ -145,7 +143,7 @@ describe(GitHubProvider, () => {
     ).toEqual({ outcome: 'gone', reason: 'bad_refresh_token' });
   });
 
-  it('lets a failure to save the new token through', async () => {
+  it('reports a failure to save the new token', async () => {
     gitHub.userTokenLifetime = 1;
     const provider = providerWith();
     const { credentials } = await logIn(provider);
@@ -156,19 +154,19 @@ describe(GitHubProvider, () => {
     );
   });
 
-  it('reuses the token of an installation, asks for it once at a time, and renews it', async () => {
+  it('reuses and renews the token of an installation, with one request at a time', async () => {
     const provider = providerWith(BY_APP);
     const exchange = await logIn(provider);
     await Promise.all(Array.from({ length: 5 }, () => recheck(provider, exchange)));
-    const minted = () => gitHub.asked.filter((path) => path.endsWith('/access_tokens')).length;
+    const minted = () => gitHub.requests.filter((path) => path.endsWith('/access_tokens')).length;
     expect(minted()).toBe(1);
     gitHub.installationTokenLifetimeMs = 4 * 60_000;
     await recheck(providerWith(BY_APP), exchange);
-    // Of its two questions the second one finds a token that is nearly over.
+    // The second of its two requests gets a token that is about to expire.
     expect(minted()).toBe(3);
   });
 
-  it('does not know when the app is not installed, or installed elsewhere', async () => {
+  it('reports unknown when the app is not installed, or installed elsewhere', async () => {
     const exchange = await logIn(providerWith(BY_APP));
     gitHub.installedIn = 'other';
     const { answer } = await recheck(providerWith(BY_APP), exchange);
@@ -182,17 +180,17 @@ describe(GitHubProvider, () => {
     expect(other.answer).toMatchObject({ outcome: 'unknown' });
   });
 
-  it('asks for no more organisations than it needs', async () => {
+  it('requests no more organisations than it needs', async () => {
     const given = { allowedOrgs: ['acme', 'other'] };
     const { answer } = await recheck(providerWith(given), await logIn(providerWith(given)));
     expect(verdictOf(answer, given)).toBe('eligible');
-    expect(gitHub.asked.join()).not.toContain('orgs/other');
+    expect(gitHub.requests.join()).not.toContain('orgs/other');
     const all = { ...given, orgMatch: 'all' as const };
     const strict = await recheck(providerWith(all), await logIn(providerWith(all)));
     expect(verdictOf(strict.answer, all)).toBe('ineligible');
   });
 
-  it('re-checks by the token of the person where no organisation is asked for', async () => {
+  it('re-checks with the token of the person where no organisation is required', async () => {
     const given = { ...BY_APP, allowedOrgs: [], allowedUsers: ['alice'] };
     const provider = providerWith(given);
     const exchange = await logIn(provider);
@@ -203,7 +201,7 @@ describe(GitHubProvider, () => {
   describe.each([
     ['the token of the user', {}],
     ['a GitHub App', BY_APP],
-  ])('asked for a team, with %s', (_name, given) => {
+  ])('a required team, with %s', (_name, given) => {
     const TEAM = { ...given, allowedOrgs: ['acme/platform'] };
     const verdictWith = async (more: Partial<GitHubProviderSettings> = {}): Promise<string> => {
       const settings = { ...TEAM, ...more };
@@ -230,14 +228,14 @@ describe(GitHubProvider, () => {
       },
     );
 
-    it('does not count a team of an organisation that the person left', async () => {
+    it('ignores a team of an organisation that the person left', async () => {
       gitHub.teams.set('acme/platform', 'closed');
       delete inTeam('active').orgs['acme'];
       expect(await verdictWith()).toBe('ineligible');
-      expect(gitHub.asked.filter((path) => path.includes('/teams/'))).toEqual([]);
+      expect(gitHub.requests.filter((path) => path.includes('/teams/'))).toEqual([]);
     });
 
-    it('needs one of the entries, or all of them', async () => {
+    it('requires one of the entries, or all of them', async () => {
       gitHub.teams.set('acme/platform', 'closed');
       inTeam();
       const allowedOrgs = ['acme/platform', 'acme'];
@@ -247,7 +245,7 @@ describe(GitHubProvider, () => {
       expect(await verdictWith({ allowedOrgs, orgMatch: 'all' })).toBe('eligible');
     });
 
-    it('does not know while the team does not answer', async () => {
+    it('reports unknown while the team does not answer', async () => {
       gitHub.teams.set('acme/platform', 'closed');
       inTeam('active');
       gitHub.faults.set('/orgs/acme/teams/platform/memberships/alice', 'forbidden');
@@ -255,7 +253,7 @@ describe(GitHubProvider, () => {
     });
   });
 
-  it('does not know whether people are in a team that an app no longer finds', async () => {
+  it('reports unknown for a team that an app can no longer find', async () => {
     const settings = { ...BY_APP, allowedOrgs: ['acme/renamed'] };
     const provider = providerWith(settings);
     const { answer } = await recheck(provider, await logIn(provider));

@@ -8,31 +8,29 @@ import {
   judgeEligibility,
   type EligibilityRules,
 } from '../../src/policy/eligibility/eligibility.js';
-import type { Fault } from '../fakes/local-server.js';
-import { authorizationRequest, recheckSubject } from '../fakes/provider-settings.js';
+import type { Fault } from '../helpers/local-server.js';
+import { authorizationRequest, recheckSubject } from '../fixtures/provider-settings-fixture.js';
 
-/** One provider beside an upstream that can be put into every state the suite is about. */
+/** A provider with an upstream that supports every state of the suite. */
 export interface ProviderHarness {
   readonly provider: IdentityProvider;
-  /** The same, for an upstream that never answers: it gives up soon. */
+  /** The same provider with a short timeout, for an upstream that never answers. */
   readonly hasty: IdentityProvider;
   readonly rules: EligibilityRules;
-  /** What a browser does with the authorization address. */
+  /** Opens the authorization address as a browser does. */
   authorize(url: URL): Promise<URL>;
-  /** Whether the person at the browser is what the rules ask for. */
   setMembership(state: 'member' | 'none' | 'pending'): void;
-  /** The provider takes back what the person gave. */
+  /** Revokes the grant of the person at the provider. */
   revoke(): void;
-  /** Every answer to a re-check is this, until it is null again. */
+  /** Sets the answer to every re-check until it is null again. */
   setFault(fault: Fault | null): void;
-  /** Takes away what the asking token needs to see memberships; null where tokens need nothing. */
+  /** Removes the permission of the token to read memberships; null where tokens need none. */
   readonly disempower: (() => void) | null;
-  /** Rotates the keys by which upstream and provider know each other. */
   rotateKeys(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What every identity provider must do (contract, Required providers and offboarding). */
+/** The conformance suite of identity providers (contract, Required providers and offboarding). */
 export function describeIdentityProvider(
   name: string,
   start: () => Promise<ProviderHarness>,
@@ -58,8 +56,8 @@ export function describeIdentityProvider(
       provider: IdentityProvider = harness.provider,
     ): Promise<Recheck> {
       const { subject, facts } = profile;
-      const asked = recheckSubject({ subject, login: facts.login, credentials });
-      return provider.recheck(asked, new AbortController().signal);
+      const request = recheckSubject({ subject, login: facts.login, credentials });
+      return provider.recheck(request, new AbortController().signal);
     }
 
     function verdictOf(answer: Recheck): string {
@@ -68,7 +66,7 @@ export function describeIdentityProvider(
         : answer.outcome;
     }
 
-    it('sends the browser away with state and a PKCE challenge, and never a secret', async () => {
+    it('redirects the browser with state and a PKCE challenge, and never with a secret', async () => {
       const request = authorizationRequest();
       const url = await harness.provider.authorizationUrl(request);
       expect(url.searchParams.get('state')).toBe(request.state);
@@ -77,7 +75,7 @@ export function describeIdentityProvider(
       expect(url.href).not.toContain(request.codeVerifier);
     });
 
-    it('lets a member in, again and again, as the same subject', async () => {
+    it('admits a member repeatedly, as the same subject', async () => {
       const first = await logIn();
       expect(judgeEligibility(harness.rules, first.profile).status).toBe('eligible');
       expect((await logIn()).profile.subject).toBe(first.profile.subject);
@@ -95,13 +93,16 @@ export function describeIdentityProvider(
       },
     );
 
-    it.each(['none', 'pending'] as const)('notices that a membership became %s', async (state) => {
-      const exchange = await logIn();
-      harness.setMembership(state);
-      expect(verdictOf(await recheck(exchange))).toBe('ineligible');
-    });
+    it.each(['none', 'pending'] as const)(
+      'ends access when a membership became %s',
+      async (state) => {
+        const exchange = await logIn();
+        harness.setMembership(state);
+        expect(verdictOf(await recheck(exchange))).toBe('ineligible');
+      },
+    );
 
-    it('does not let a revoked person stay', async () => {
+    it('refuses a revoked person at a re-check', async () => {
       const exchange = await logIn();
       harness.revoke();
       expect(['gone', 'ineligible']).toContain(verdictOf(await recheck(exchange)));
@@ -117,7 +118,7 @@ export function describeIdentityProvider(
       'silence',
       'slow-body',
       'huge-body',
-    ])('does not know when the answer is: %s', async (fault) => {
+    ])('reports unknown when the answer is: %s', async (fault) => {
       const exchange = await logIn();
       harness.setFault(fault);
       const isEndless = fault === 'silence' || fault === 'slow-body';
@@ -129,7 +130,7 @@ export function describeIdentityProvider(
       harness.setFault(null);
     });
 
-    it('does not know when a 404 answers a token without power', async () => {
+    it('reports unknown when a 404 answers a token without permission', async () => {
       const exchange = await logIn();
       if (harness.disempower === null) {
         harness.setFault('not-found');
@@ -140,7 +141,7 @@ export function describeIdentityProvider(
       expect(verdictOf(await recheck(exchange))).toBe('unknown');
     });
 
-    it('knows again as soon as the upstream is back', async () => {
+    it('answers again as soon as the upstream is back', async () => {
       const exchange = await logIn();
       harness.setFault('server-error');
       expect(verdictOf(await recheck(exchange))).toBe('unknown');
@@ -148,10 +149,10 @@ export function describeIdentityProvider(
       expect(verdictOf(await recheck(exchange))).toBe('eligible');
     });
 
-    it('goes on when keys are rotated', async () => {
+    it('continues when keys are rotated', async () => {
       const exchange = await logIn();
       await harness.rotateKeys();
-      // The first question may find out that the old key is gone.
+      // The first request may discover that the old key is gone.
       await recheck(exchange);
       expect((await logIn()).profile.subject).toBe(exchange.profile.subject);
     });
@@ -185,7 +186,7 @@ export function describeIdentityProvider(
       });
     });
 
-    it('reports what an upstream did at login as an upstream error', async () => {
+    it('reports a fault of the upstream at login as an upstream error', async () => {
       const request = authorizationRequest();
       const url = await harness.provider.authorizationUrl(request);
       const returned = await harness.authorize(url);

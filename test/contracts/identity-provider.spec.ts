@@ -1,8 +1,8 @@
-import { Clock } from '../../src/common/clock.js';
-import type { GitHubProviderSettings } from '../../src/config/providers.config.js';
+import { Runtime } from '../../src/common/runtime/runtime.js';
+import type { GitHubProviderSettings } from '../../src/config/providers-file/provider-settings.js';
 import { GitHubProvider } from '../../src/providers/github/github.provider.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
-import { eligibilityRulesOf } from '../../src/policy/eligibility/provider-rules.js';
+import { capabilitiesOf } from '../../src/policy/eligibility/provider-rules.js';
 import { FakeGoogleWorkspace } from '../fakes/google-workspace.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, INSTALLATION_ID } from '../fakes/github.js';
 import { FakeOpenIdProvider } from '../fakes/openid-provider.js';
@@ -12,7 +12,7 @@ import {
   HASTY_LIMITS,
   oidcSettings,
   PATIENT_LIMITS,
-} from '../fakes/provider-settings.js';
+} from '../fixtures/provider-settings-fixture.js';
 import { describeIdentityProvider, type ProviderHarness } from './identity-provider.contract.js';
 
 async function openId(): Promise<ProviderHarness> {
@@ -20,14 +20,14 @@ async function openId(): Promise<ProviderHarness> {
   const allow = { usersAllowlist: [], emailDomains: [], groupsAny: ['staff'], groupsAll: [] };
   const settings = oidcSettings(op.issuer, { allow });
   return {
-    provider: new OidcProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS),
+    provider: new OidcProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS),
     hasty: new OidcProvider(
       { ...settings, httpTimeoutSeconds: 1 },
-      new Clock(),
+      new Runtime(),
       DIRECT,
       HASTY_LIMITS,
     ),
-    rules: eligibilityRulesOf(settings),
+    rules: capabilitiesOf(settings).rules,
     authorize: (url) => op.authorize(url),
     setMembership: (state) => {
       const groups = { member: ['staff'], none: [], pending: ['staff-invited'] }[state];
@@ -60,9 +60,9 @@ async function googleWorkspace(): Promise<ProviderHarness> {
   });
   const hasty = { ...settings, httpTimeoutSeconds: 1 };
   return {
-    provider: new OidcProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS),
-    hasty: new OidcProvider(hasty, new Clock(), DIRECT, HASTY_LIMITS),
-    rules: eligibilityRulesOf(settings),
+    provider: new OidcProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS),
+    hasty: new OidcProvider(hasty, new Runtime(), DIRECT, HASTY_LIMITS),
+    rules: capabilitiesOf(settings).rules,
     authorize: (url) => op.authorize(url),
     setMembership: (state) => {
       const groups = {
@@ -97,9 +97,9 @@ async function gitHub(
   fake.browser = person;
   const settings = gitHubSettings(fake.url, given);
   return {
-    provider: new GitHubProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS),
-    hasty: new GitHubProvider(settings, new Clock(), DIRECT, HASTY_LIMITS),
-    rules: eligibilityRulesOf(settings),
+    provider: new GitHubProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS),
+    hasty: new GitHubProvider(settings, new Runtime(), DIRECT, HASTY_LIMITS),
+    rules: capabilitiesOf(settings).rules,
     authorize: (url) => fake.authorize(url),
     setMembership: (state) => {
       delete person.orgs['acme'];

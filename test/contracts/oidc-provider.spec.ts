@@ -1,7 +1,7 @@
-import { Clock } from '../../src/common/clock.js';
+import { Runtime } from '../../src/common/runtime/runtime.js';
 import { judgeEligibility } from '../../src/policy/eligibility/eligibility.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
-import { eligibilityRulesOf } from '../../src/policy/eligibility/provider-rules.js';
+import { capabilitiesOf } from '../../src/policy/eligibility/provider-rules.js';
 import { OidcProviderProcess } from '../fakes/oidc-provider.js';
 import {
   authorizationRequest,
@@ -10,7 +10,7 @@ import {
   PATIENT_LIMITS,
   recheckSubject,
   REDIRECT_URI,
-} from '../fakes/provider-settings.js';
+} from '../fixtures/provider-settings-fixture.js';
 
 const ALICE = {
   sub: 'alice',
@@ -28,7 +28,7 @@ describe('OidcProvider with the certified oidc-provider', () => {
 
   afterAll(() => op.stop());
 
-  it('logs in, follows groups at re-checks with rotating refresh tokens, and notices removal', async () => {
+  it('logs in, applies group changes at re-checks with rotating refresh tokens, and detects a removal', async () => {
     const settings = oidcSettings(op.issuer, {
       scopes: ['openid', 'profile', 'email', 'offline_access'],
       prompt: 'consent',
@@ -39,8 +39,8 @@ describe('OidcProvider with the certified oidc-provider', () => {
         groupsAll: [],
       },
     });
-    const provider = new OidcProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS);
-    const rules = eligibilityRulesOf(settings);
+    const provider = new OidcProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS);
+    const rules = capabilitiesOf(settings).rules;
     await op.setAccount({ ...ALICE, groups: ['engineering'] });
 
     const request = authorizationRequest();
@@ -68,11 +68,11 @@ describe('OidcProvider with the certified oidc-provider', () => {
     expect(await recheck()).toEqual({ outcome: 'gone', reason: 'invalid_grant' });
   });
 
-  it('keeps no refresh token where the provider gives one only with consent, and none was asked for', async () => {
+  it('keeps no refresh token where the provider requires consent for one, and none was requested', async () => {
     const settings = oidcSettings(op.issuer, {
       scopes: ['openid', 'profile', 'email', 'offline_access'],
     });
-    const provider = new OidcProvider(settings, new Clock(), DIRECT, PATIENT_LIMITS);
+    const provider = new OidcProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS);
     await op.setAccount({ ...ALICE });
     const request = authorizationRequest();
     const returned = await op.logIn(await provider.authorizationUrl(request), 'alice');

@@ -1,4 +1,4 @@
-import type { OidcProviderSettings } from '../../src/config/providers.config.js';
+import type { OidcProviderSettings } from '../../src/config/providers-file/provider-settings.js';
 import type { Breakage } from '../fakes/openid-provider.js';
 
 export type Json = Record<string, unknown>;
@@ -15,7 +15,9 @@ export const withClaims =
 const seconds = (offset: number): number => Math.floor(Date.now() / 1000) + offset;
 
 export interface Row {
-  /** After `oidcc-client-test` in the certification plans; others say what they try. */
+  /**
+   * The name after `oidcc-client-test` in the certification plans. Other rows describe their case.
+   */
   readonly name: string;
   readonly breakage?: Breakage;
   readonly settings?: Partial<OidcProviderSettings>;
@@ -162,9 +164,23 @@ export const LOGIN_ROWS: readonly Row[] = [
     expect: 'rejected before the token',
     refusal: 'access_denied',
   },
+  {
+    name: ' a denial of another issuer (RFC 9207)',
+    breakage: {
+      callback: (parameters) => {
+        parameters.delete('code');
+        parameters.set('error', 'access_denied');
+        parameters.set('iss', 'https://evil.example');
+      },
+    },
+    expect: 'rejected before the token',
+  },
 ];
 
-/** Times are of the moment the token is made, so these rows cannot stand in the table as values. */
+/**
+ * These times depend on the moment the token is issued, so these rows cannot be values of the
+ * table.
+ */
 export const TIME_ROWS: readonly (readonly [string, () => Json])[] = [
   ['expired', () => ({ exp: seconds(-60) })],
   ['iat a week ago', () => ({ iat: seconds(-7 * 86_400) })],

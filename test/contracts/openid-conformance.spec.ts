@@ -1,5 +1,5 @@
-import { Clock } from '../../src/common/clock.js';
-import type { OidcProviderSettings } from '../../src/config/providers.config.js';
+import { Runtime } from '../../src/common/runtime/runtime.js';
+import type { OidcProviderSettings } from '../../src/config/providers-file/provider-settings.js';
 import { ProviderError, type Exchange } from '../../src/providers/identity-provider.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
 import { FakeOpenIdProvider, type Breakage } from '../fakes/openid-provider.js';
@@ -9,7 +9,7 @@ import {
   DIRECT,
   PATIENT_LIMITS,
   recheckSubject,
-} from '../fakes/provider-settings.js';
+} from '../fixtures/provider-settings-fixture.js';
 import { LOGIN_ROWS, TIME_ROWS, USERINFO, withClaims, without } from './openid-conformance.rows.js';
 
 describe('OpenID Connect conformance', () => {
@@ -22,7 +22,7 @@ describe('OpenID Connect conformance', () => {
   afterEach(() => op.close());
 
   const providerFor = (settings: Partial<OidcProviderSettings> = {}): OidcProvider =>
-    new OidcProvider(oidcSettings(op.issuer, settings), new Clock(), DIRECT, PATIENT_LIMITS);
+    new OidcProvider(oidcSettings(op.issuer, settings), new Runtime(), DIRECT, PATIENT_LIMITS);
 
   async function logIn(provider: OidcProvider): Promise<Exchange | ProviderError> {
     const request = authorizationRequest();
@@ -36,7 +36,7 @@ describe('OpenID Connect conformance', () => {
   }
 
   it.each(LOGIN_ROWS.map((row) => [row.name, row.expect, row] as const))(
-    'oidcc-client-test%s: %s',
+    'passes oidcc-client-test%s: %s',
     async (_name, expected, { breakage = {}, settings = USERINFO, alg, keepOldKey, refusal }) => {
       if (alg !== undefined || keepOldKey === true) {
         await op.rotateKeys(alg, keepOldKey);
@@ -51,8 +51,8 @@ describe('OpenID Connect conformance', () => {
         expect(outcome).toMatchObject({ refusal: refusal ?? 'invalid_response' });
       }
       const calls = {
-        token: op.asked.includes('/token'),
-        userInfo: op.asked.includes('/userinfo'),
+        token: op.requests.includes('/token'),
+        userInfo: op.requests.includes('/userinfo'),
       };
       expect(calls).toEqual({
         token: expected !== 'rejected before the token',
@@ -66,28 +66,34 @@ describe('OpenID Connect conformance', () => {
     async (_name, given) => {
       op.breakage = { claims: (claims) => ({ ...claims, ...given() }) };
       expect(await logIn(providerFor(USERINFO))).toMatchObject({ refusal: 'invalid_response' });
-      expect(op.asked).not.toContain('/userinfo');
+      expect(op.requests).not.toContain('/userinfo');
     },
   );
 
-  it('-signing-key-rotation: goes on without a restart, also right after the keys were read', async () => {
+  it('accepts an ID token that expired within the clock difference between two machines', async () => {
+    const exp = Math.floor(Date.now() / 1000) - 5;
+    op.breakage = { claims: withClaims({ exp }) };
+    expect(await logIn(providerFor())).toHaveProperty('profile');
+  });
+
+  it('accepts a rotated signing key without a restart (-signing-key-rotation)', async () => {
     const provider = providerFor();
     expect(await logIn(provider)).toHaveProperty('profile');
     await op.rotateKeys();
     expect(await logIn(provider)).toHaveProperty('profile');
-    expect(op.asked.filter((path) => path === '/jwks')).toHaveLength(2);
+    expect(op.requests.filter((path) => path === '/jwks')).toHaveLength(2);
   });
 
-  it('reads the keys a bounded number of times for unknown key ids', async () => {
+  it('requests the keys a bounded number of times for unknown key ids', async () => {
     const provider = providerFor();
     op.breakage = { header: ({ alg }) => ({ alg, kid: 'made-up' }) };
     for (let login = 0; login < 8; login += 1) {
       expect(await logIn(provider)).toMatchObject({ refusal: 'invalid_response' });
     }
-    expect(op.asked.filter((path) => path === '/jwks')).toHaveLength(4);
+    expect(op.requests.filter((path) => path === '/jwks')).toHaveLength(4);
   });
 
-  it('never keeps an error in place of keys', async () => {
+  it('never caches an error in place of keys', async () => {
     const provider = providerFor();
     op.faults.set('/jwks', 'html');
     expect(await logIn(provider)).toMatchObject({ refusal: 'upstream_error' });
@@ -103,7 +109,7 @@ describe('OpenID Connect conformance', () => {
       subject: exchange.profile.subject,
       credentials: exchange.credentials,
     });
-    op.asked.length = 0;
+    op.requests.length = 0;
     const outcome = await provider.recheck(subject, new AbortController().signal);
     return { outcome, subject };
   }
@@ -135,14 +141,14 @@ describe('OpenID Connect conformance', () => {
       { tokenAnswer: without('id_token'), userInfo: withClaims({ sub: 'another' }) },
       { outcome: 'unknown', reason: 'invalid_response' },
     ],
-  ])('oidcc-client-test%s', async (_name, breakage, expected) => {
+  ])('passes oidcc-client-test%s', async (_name, breakage, expected) => {
     const { outcome, subject } = await refreshed(breakage);
     expect(outcome).toMatchObject(expected);
-    // Whatever the answer is worth, its refresh token replaced the spent one.
+    // The refresh token of any answer replaced the spent one.
     expect(subject.saved).toEqual([op.refreshTokens[0]]);
   });
 
-  it('lets a failure to save the new refresh token through', async () => {
+  it('reports a failure to save the new refresh token', async () => {
     const provider = providerFor();
     const { credentials } = (await logIn(provider)) as Exchange;
     const saveCredentials = () => Promise.reject(new Error('storage is down'));

@@ -1,4 +1,4 @@
-import { Clock } from '../../src/common/clock.js';
+import { Runtime } from '../../src/common/runtime/runtime.js';
 import { GitHubProvider } from '../../src/providers/github/github.provider.js';
 import type { IdentityProvider, ProviderError } from '../../src/providers/identity-provider.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
@@ -12,7 +12,7 @@ import {
   DIRECT,
   PATIENT_LIMITS,
   recheckSubject,
-} from '../fakes/provider-settings.js';
+} from '../fixtures/provider-settings-fixture.js';
 
 const WRONG = { clientSecret: 'the secret of last year' };
 const signal = new AbortController().signal;
@@ -29,9 +29,9 @@ describe('a client secret that has expired', () => {
   afterAll(() => Promise.all([op.close(), gitHub.close()]));
 
   const corp = (given = {}) =>
-    new OidcProvider(oidcSettings(op.issuer, given), new Clock(), DIRECT, PATIENT_LIMITS);
+    new OidcProvider(oidcSettings(op.issuer, given), new Runtime(), DIRECT, PATIENT_LIMITS);
   const hub = (given = {}) =>
-    new GitHubProvider(gitHubSettings(gitHub.url, given), new Clock(), DIRECT, PATIENT_LIMITS);
+    new GitHubProvider(gitHubSettings(gitHub.url, given), new Runtime(), DIRECT, PATIENT_LIMITS);
 
   async function failureOfLogin(
     provider: IdentityProvider,
@@ -45,13 +45,16 @@ describe('a client secret that has expired', () => {
   it.each<[string, () => IdentityProvider, () => (url: URL) => Promise<URL>]>([
     ['an OpenID provider', () => corp(WRONG), () => (url) => op.authorize(url)],
     ['GitHub', () => hub(WRONG), () => (url) => gitHub.authorize(url)],
-  ])('is not the fault of the person who logs in through %s', async (_who, make, browser) => {
-    const error = (await failureOfLogin(make(), browser())) as ProviderError;
-    expect(error).toMatchObject({ name: 'ProviderError', refusal: 'upstream_error' });
-    expect(upstreamFailureIn(error)).toMatchObject({ failure: 'invalid_client' });
-  });
+  ])(
+    'is reported as an upstream error to a person who logs in through %s',
+    async (_who, make, browser) => {
+      const error = (await failureOfLogin(make(), browser())) as ProviderError;
+      expect(error).toMatchObject({ name: 'ProviderError', refusal: 'upstream_error' });
+      expect(upstreamFailureIn(error)).toMatchObject({ failure: 'invalid_client' });
+    },
+  );
 
-  it('leaves open whether a person may stay', async () => {
+  it('leaves the eligibility of a person unknown', async () => {
     const subject = recheckSubject({ subject: 'person-1', credentials: 'a-refresh-token' });
     expect(await corp(WRONG).recheck(subject, signal)).toEqual({
       ...{ outcome: 'unknown', reason: 'invalid_client', detail: 'invalid_client' },
@@ -59,7 +62,7 @@ describe('a client secret that has expired', () => {
     });
   });
 
-  it('is found by a diagnosis, without a person', async () => {
+  it('is found by a diagnosis, without a login', async () => {
     const severities = async (provider: OidcProvider | GitHubProvider): Promise<string[]> =>
       (await provider.diagnose()).map(({ step, severity }) => `${step} ${severity}`);
     const found = ['discovery ok', 'keys ok'];
@@ -80,8 +83,8 @@ describe('a client secret that has expired', () => {
     };
     const warned = await corp().diagnose();
     expect(warned.at(-1)).toMatchObject({ step: 'refresh-token', severity: 'warning' });
-    const asked = await corp({ scopes: ['openid', 'offline_access'] }).diagnose();
-    expect(asked.at(-1)).toMatchObject({ severity: 'ok' });
+    const diagnosis = await corp({ scopes: ['openid', 'offline_access'] }).diagnose();
+    expect(diagnosis.at(-1)).toMatchObject({ severity: 'ok' });
     expect(await corp({ storeRefreshToken: false }).diagnose()).toHaveLength(3);
   });
 });

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { KEPT_OPEN } from './local-server.js';
+import { KEPT_OPEN } from '../helpers/local-server.js';
 
-/** What a message shows. */
 export interface DiscordEmbed {
   readonly title: string;
   readonly description: string;
@@ -12,8 +11,8 @@ export interface DiscordEmbed {
 const PLACE = /^\/api\/webhooks\/\d+\/[\w-]+(?:\/messages\/(?<message>\d+))?$/;
 
 /**
- * The webhooks of Discord, as its reference describes them: a POST makes a message and names it only
- * with `wait=true`, a PATCH changes one of them.
+ * The webhooks of Discord, as its reference describes them: a POST creates a message and returns it
+ * only with `wait=true`, a PATCH changes a message.
  */
 export class DiscordWebhooks {
   /** The messages as the channel shows them, by id. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { KEPT_OPEN } from './local-server.js';
+import { KEPT_OPEN } from '../helpers/local-server.js';
 
 export interface ReceivedMessage {
   readonly to: string;
@@ -20,7 +20,6 @@ interface Problem {
   readonly expoPushToken?: string;
 }
 
-/** How one request goes wrong, whatever it asks. */
 export type PushFault =
   | { readonly kind: 'status'; readonly status: number; readonly code?: string }
   | { readonly kind: 'accept-then-504' }
@@ -39,24 +38,20 @@ const REQUEST_MESSAGES: Readonly<Record<string, string>> = {
 
 /** The push service as its documentation describes it, on a loopback port. */
 export class FakePushService {
-  /** Messages that were accepted, in order; what was accepted twice is here twice. */
   readonly accepted: ReceivedMessage[] = [];
-  /** Sizes of the requests to send. */
   readonly batches: number[] = [];
-  /** Sizes of the requests for receipts. */
   readonly receiptBatches: number[] = [];
-  /** One for each of the next requests; then all is well again. */
+  /** The faults of the next requests, one for each. Later requests succeed. */
   readonly faults: PushFault[] = [];
-  /** By token: the error of its ticket. */
   readonly ticketProblems = new Map<string, Problem>();
-  /** By token: the error of its receipt; null = not ready. */
+  /** The error of a receipt, by token; null means not ready. */
   readonly receiptProblems = new Map<string, Problem | null>();
-  /** By token; every other belongs to `@acme/app`. */
+  /** The project of a token. Default: `@acme/app`. */
   readonly projects = new Map<string, string>();
   accessToken: string | null = null;
-  /** What the phones' services take: the ticket of a larger message says so. */
+  /** The size limit of the services of phones. The ticket of a larger message reports it. */
   maxMessageBytes = MAX_MESSAGE_BYTES;
-  /** Stays the same when it is closed: it then refuses connections. */
+  /** The address, which stays the same after closing and then refuses connections. */
   url = '';
   private readonly tokenOfReceipt = new Map<string, string>();
   private readonly server = createServer(KEPT_OPEN, (request, response) => {

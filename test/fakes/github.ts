@@ -6,7 +6,7 @@ import {
   type Fault,
   type LocalRequest,
   type LocalServer,
-} from './local-server.js';
+} from '../helpers/local-server.js';
 import { CLIENT } from './openid-provider.js';
 
 const API = '/api/v3';
@@ -14,7 +14,6 @@ export const APP_ID = '4711';
 export const INSTALLATION_ID = '99';
 
 const appKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
-/** PKCS#1, the form in which GitHub hands out the keys of apps. */
 export const APP_PRIVATE_KEY = appKeys.privateKey
   .export({ type: 'pkcs1', format: 'pem' })
   .toString();
@@ -22,9 +21,8 @@ export const APP_PRIVATE_KEY = appKeys.privateKey
 export interface FakePerson {
   readonly id: number;
   login: string;
-  /** State of the membership by organisation. */
   readonly orgs: Record<string, 'active' | 'pending'>;
-  /** The same by team, `org/slug`. */
+  /** The state of the membership, by team as `org/slug`. */
   readonly teams?: Record<string, 'active' | 'pending'>;
 }
 
@@ -35,21 +33,20 @@ interface Grant {
 
 /** GitHub's OAuth and the REST calls that Gatehouse makes, on one port like an Enterprise Server. */
 export class FakeGitHub {
-  readonly asked: string[] = [];
-  /** By path (of the API without its prefix); `*` is every call of the API. */
+  readonly requests: string[] = [];
+  /** Faults by path (of the API without its prefix); `*` is every call of the API. */
   readonly faults = new Map<string, Fault>();
   readonly people: FakePerson[] = [];
-  /** Who agrees at the next authorization. */
+  /** The person who agrees at the next authorization. */
   browser: FakePerson | null = null;
-  /** Scopes of the tokens given from now on; null = a token of a GitHub App, which names none. */
+  /** Scopes of new tokens; null means a token of a GitHub App, which names none. */
   scopes: string | null = 'read:org';
-  /** Permissions of installation tokens given from now on. */
   installationPermissions: Record<string, string> = { members: 'read' };
   installedIn = 'acme';
-  /** `org/slug`; a secret one is shown to its members and to apps. */
+  /** Teams as `org/slug`. Secret ones are visible to their members and to apps only. */
   readonly teams = new Map<string, 'closed' | 'secret'>();
   installationTokenLifetimeMs = 3_600_000;
-  /** Seconds; 0 = user tokens do not expire. */
+  /** The lifetime in seconds; 0 means that user tokens do not expire. */
   userTokenLifetime = 0;
   readonly userTokens = new Map<string, { person: FakePerson; scopes: string | null }>();
   readonly refreshTokens = new Map<string, FakePerson>();
@@ -76,7 +73,7 @@ export class FakeGitHub {
     return person;
   }
 
-  /** What a browser does with the authorization address: the person agrees and is sent back. */
+  /** Opens the authorization address as a browser does; the person agrees and is redirected. */
   async authorize(url: URL): Promise<URL> {
     const response = await fetch(url, { redirect: 'manual' });
     return new URL(response.headers.get('location') ?? '');
@@ -89,7 +86,7 @@ export class FakeGitHub {
   private answer(request: LocalRequest): Promise<Answer | Fault> | Answer | Fault {
     const { pathname } = request.url;
     const path = pathname.startsWith(API) ? pathname.slice(API.length) : pathname;
-    this.asked.push(path);
+    this.requests.push(path);
     const isApi = path !== pathname;
     const fault = this.faults.get(path) ?? (isApi ? this.faults.get('*') : undefined);
     if (fault !== undefined) {
@@ -158,8 +155,8 @@ export class FakeGitHub {
       .map(decodeURIComponent);
     const token = (request.headers['authorization'] ?? '').replace(/^Bearer /, '');
     if (first === 'applications' && second === CLIENT.id) {
-      const { access_token: asked } = JSON.parse(request.body) as { access_token: string };
-      return this.userTokens.has(asked) ? { status: 200, json: {} } : NOT_FOUND;
+      const { access_token: checked } = JSON.parse(request.body) as { access_token: string };
+      return this.userTokens.has(checked) ? { status: 200, json: {} } : NOT_FOUND;
     }
     if (first === 'app' || (first === 'orgs' && third === 'installation')) {
       return (await isAppToken(token)) ? this.app(path, request) : UNAUTHORIZED;
@@ -202,7 +199,7 @@ export class FakeGitHub {
       return { status: 200, json: installation };
     }
     if (method === 'POST' && path === `/app/installations/${INSTALLATION_ID}/access_tokens`) {
-      // As long as the JWT-like tokens that GitHub gives since 2026.
+      // The token has the length of the JWT-like tokens that GitHub issues since 2026.
       const token = `ghs_${randomBytes(400).toString('base64url')}`;
       this.installationTokens.add(token);
       const expiresAt = new Date(Date.now() + this.installationTokenLifetimeMs).toISOString();

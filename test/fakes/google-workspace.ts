@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
-import type { GoogleWorkspaceSettings } from '../../src/config/providers.config.js';
+import type { GoogleWorkspaceSettings } from '../../src/config/providers-file/provider-settings.js';
 import {
   startLocalServer,
   type Answer,
   type Fault,
   type LocalRequest,
   type LocalServer,
-} from './local-server.js';
+} from '../helpers/local-server.js';
 
 const ADMIN = 'admin@acme.example';
 const SERVICE_ACCOUNT = 'gatehouse@acme-project.iam.gserviceaccount.com';
@@ -34,31 +34,32 @@ export interface WorkspaceUser {
 }
 
 /**
- * Google's token endpoint for service accounts and the Directory API, on one port. Errors have Google's
- * own statuses, codes and reasons.
+ * The token endpoint of Google for service accounts and the Directory API, on one port. Errors have
+ * the statuses, codes and reasons of Google.
  */
 export class FakeGoogleWorkspace {
-  /** By id. */
   readonly users = new Map<string, WorkspaceUser>();
   /** Direct members (ids of users, addresses of groups) by the address of a group. */
   readonly groups = new Map<string, string[]>();
-  /** By path, without the prefix of the API; `*` is every request. */
+  /** Faults by path, without the prefix of the API; `*` is every request. */
   readonly faults = new Map<string, Fault>();
-  /** Method, path and `userKey` of requests. */
-  readonly asked: string[] = [];
+  /** The method, path and `userKey` of requests. */
+  readonly requests: string[] = [];
   readonly directory = mkdtempSync(join(tmpdir(), 'gatehouse-google-'));
   pageSize = 200;
   tokenLifetimeSeconds = 3599;
-  /** Scopes that the Admin console delegates; empty = no delegation. */
+  /** Scopes that the Admin console delegates. An empty list means no delegation. */
   delegatedScopes: readonly string[] = NEEDED_SCOPES;
-  /** Whether the administrator's role has the privileges. */
+  /** False if the role of the administrator has no privileges. */
   isAdminAuthorized = true;
-  /** False = the API is not enabled in the project. */
+  /** False if the API is not enabled in the project. */
   isApiEnabled = true;
   isRateLimited = false;
-  /** How far its clock is ahead. */
   clockAheadMs = 0;
-  /** Users of other organizations, and of the role's other units: shown to no administrator. */
+  /**
+   * Users of other organizations, or outside the units of the role, which no administrator may
+   * read.
+   */
   readonly foreign = new Set<string>();
   private accepted: KeyObject = keys.publicKey;
   private readonly tokens = new Set<string>();
@@ -76,7 +77,6 @@ export class FakeGoogleWorkspace {
     return this.server.url;
   }
 
-  /** The file that Google's console creates. */
   get keyFile(): string {
     return join(this.directory, 'service-account.json');
   }
@@ -118,9 +118,8 @@ export class FakeGoogleWorkspace {
     groups.forEach((group) => this.groups.set(group, [...(this.groups.get(group) ?? []), user]));
   }
 
-  /** How often the path was requested. */
   count(path: string): number {
-    return this.asked.filter((one) => one.startsWith(path)).length;
+    return this.requests.filter((one) => one.startsWith(path)).length;
   }
 
   private writeFile(changes: object): void {
@@ -138,7 +137,7 @@ export class FakeGoogleWorkspace {
 
   private answer({ method, url, headers, body }: LocalRequest): Promise<Answer> | Answer | Fault {
     const path = url.pathname.replace(API, '');
-    this.asked.push(`${method} ${path} ${url.searchParams.get('userKey') ?? ''}`.trim());
+    this.requests.push(`${method} ${path} ${url.searchParams.get('userKey') ?? ''}`.trim());
     const fault = this.faults.get(path) ?? this.faults.get('*');
     if (fault !== undefined) {
       return fault;

@@ -10,7 +10,7 @@ export interface OidcAccount {
   readonly [claim: string]: unknown;
 }
 
-/** The real `oidc-provider` in its own process, and a browser that logs people in there. */
+/** The real `oidc-provider` in a separate process, and a browser that logs people in there. */
 export class OidcProviderProcess {
   private constructor(
     readonly issuer: string,
@@ -43,12 +43,12 @@ export class OidcProviderProcess {
     return this.command({ revoke: sub });
   }
 
-  /** Has the client's keys fetched again, which it otherwise does after a minute at the earliest. */
+  /** Clears the cached keys of the client, which otherwise last for a minute at least. */
   forgetKeys(): Promise<void> {
     return this.command({ forgetKeys: true });
   }
 
-  /** Walks from the authorization address through login and consent to the callback address. */
+  /** Follows the login and consent from the authorization address to the callback address. */
   async logIn(url: URL, sub: string): Promise<URL> {
     const browser = new CookieBrowser();
     let location = await browser.open(url);
@@ -79,11 +79,11 @@ export class OidcProviderProcess {
   }
 }
 
-/** Follows nothing by itself, and keeps cookies. */
+/** A browser that follows no redirects, and keeps cookies. */
 class CookieBrowser {
   private readonly cookies = new Map<string, string>();
 
-  /** Where the answer leads. */
+  /** Returns the target of the redirect. */
   async open(url: URL, form?: URLSearchParams): Promise<URL> {
     const response = await this.request(url, form);
     const location = response.headers.get('location');

@@ -10,13 +10,13 @@ import {
   type LocalRequest,
   type LocalServer,
   type LocalTls,
-} from './local-server.js';
+} from '../helpers/local-server.js';
 
 export const CLIENT = { id: 'gatehouse', secret: 'a client secret with : and %' };
 
 type Json = Record<string, unknown>;
 
-/** One thing that the provider does otherwise; everything else stays as it should be. */
+/** One deviation of the provider. All other behaviour is correct. */
 export interface Breakage {
   readonly discovery?: (document: Json) => Json;
   readonly callback?: (parameters: URLSearchParams) => void;
@@ -25,9 +25,8 @@ export interface Breakage {
   readonly signature?: 'none' | 'hs256' | 'foreign-key' | 'flipped';
   readonly userInfo?: (claims: Json) => Json;
   readonly tokenAnswer?: (answer: Json) => Json;
-  /** Just before the ID token is signed. */
   readonly beforeSigning?: (provider: FakeOpenIdProvider) => Promise<void>;
-  /** Claims are broken at refresh only. */
+  /** True if `claims` applies at a refresh only. */
   readonly onRefreshOnly?: true;
 }
 
@@ -44,10 +43,13 @@ async function makeKey(alg: string): Promise<Key> {
   return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
-/** Of all providers of a spec, once one is started. */
+/** The keys of all providers of a spec. */
 let rsaKeys: Promise<readonly Key[]> | null = null;
 
-/** Slow to make: all are there before a provider is asked anything. The first is published by none. */
+/**
+ * Generates all keys before the first request, because they are slow to generate. No provider
+ * publishes the first.
+ */
 function keysOfAll(): Promise<readonly Key[]> {
   rsaKeys ??= Promise.all(Array.from({ length: 4 }, () => makeKey('RS256')));
   return rsaKeys;
@@ -61,12 +63,11 @@ interface Grant {
 /** A whole OpenID provider for one person at a time, with faults that a test selects. */
 export class FakeOpenIdProvider {
   breakage: Breakage = {};
-  /** By path; answered in place of anything else. */
+  /** Faults by path, which replace any other answer. */
   readonly faults = new Map<string, Fault>();
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   person: Json = { sub: 'person-1', preferred_username: 'alice', email: 'alice@acme.example' };
   isRevoked = false;
-  /** Those that are worth something, the newest first. */
   readonly refreshTokens: string[] = [];
   private readonly codes = new Map<string, Grant>();
   private keys: Key[] = [];
@@ -98,13 +99,13 @@ export class FakeOpenIdProvider {
     this.keys = [spare ?? (await makeKey(alg)), ...(keepOld ? this.keys : [])];
   }
 
-  /** What a browser does with the authorization address: the person agrees and is sent back. */
+  /** Opens the authorization address as a browser does; the person agrees and is redirected. */
   async authorize(url: URL): Promise<URL> {
     const { location = '' } = await this.visit(url);
     return new URL(location);
   }
 
-  /** Whatever name the address has, it is this one's. */
+  /** Any host name of the address leads to this provider. */
   private visit(url: URL): Promise<IncomingHttpHeaders> {
     const get = url.protocol === 'https:' ? getSecurely : getPlainly;
     return new Promise((resolve, reject) => {
@@ -121,7 +122,7 @@ export class FakeOpenIdProvider {
 
   private answer(request: LocalRequest): Promise<Answer | Fault> | Answer | Fault {
     const { pathname } = request.url;
-    this.asked.push(pathname);
+    this.requests.push(pathname);
     const fault = this.faults.get(pathname);
     if (fault !== undefined) {
       return fault;
@@ -201,7 +202,7 @@ export class FakeOpenIdProvider {
     return grant?.challenge === challenge ? grant : null;
   }
 
-  /** Refresh tokens rotate: each is worth something once. */
+  /** Refresh tokens rotate, and each is valid once. */
   private spendRefreshToken(parameters: URLSearchParams): Grant | null {
     const at = this.refreshTokens.indexOf(parameters.get('refresh_token') ?? '');
     if (at >= 0) {

@@ -6,19 +6,19 @@ import {
   type Answer,
   type LocalRequest,
   type LocalServer,
-} from './local-server.js';
+} from '../helpers/local-server.js';
 
 export const PEOPLE_CLIENT = { id: 'gatehouse', secret: 'a-secret-of-the-people-provider' };
 const KEY_ID = 'people-key';
 const OTHER_KEY_ID = 'other-people-key';
 
-/** Claims and header to sign in place of the proper ones. */
+/** Claims and header that replace the correct ones. */
 export interface LogoutTokenChanges {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
   /** Signs with a key that the provider does not publish. */
   readonly isForged?: boolean;
-  /** Signs with a key that it publishes, by an algorithm that it does not list. */
+  /** Signs with a published key, by an algorithm that the provider does not list. */
   readonly isOfOtherAlgorithm?: boolean;
   /** Does not sign at all. */
   readonly isUnsigned?: boolean;
@@ -31,22 +31,23 @@ interface Grant {
 }
 
 /**
- * An OpenID provider for any number of people at once; it believes whatever they say. A refresh
- * token is `<sub>.<n>`: it rotates, and a spent one is refused like a stolen one.
+ * An OpenID provider for any number of people at once, without authentication. A refresh token is
+ * `<sub>.<n>`: it rotates, and a spent one is refused like a stolen one.
  */
 export class PeopleProvider {
-  /** Groups of those who are still known here. */
+  /** Groups of the people who exist here. */
   readonly groups = new Map<string, readonly string[]>();
-  /** How often each was asked about. */
   readonly checks = new Map<string, number>();
-  /** While it is down it answers 503 to everything but its description. */
+  /** While true, every request except discovery is answered with 503. */
   isDown = false;
-  /** False = a refresh brings none (OpenID Connect Core, 12.2), and userinfo knows nothing of groups. */
+  /**
+   * False means that a refresh returns no ID token (OpenID Connect Core, 12.2), and userinfo has no
+   * groups.
+   */
   givesIdTokens = true;
   delayMs = 0;
-  /** As after the expiry of the client's secret. */
   refusesClient = false;
-  /** False = its answers bring none. */
+  /** False means that answers contain no refresh token. */
   givesRefreshTokens = true;
   private readonly codes = new Map<string, Grant>();
   private readonly newest = new Map<string, number>();
@@ -73,7 +74,7 @@ export class PeopleProvider {
     return this.server.url;
   }
 
-  /** One entry of AUTH_PROVIDERS_CONFIG_JSON: who is in `staff` is eligible. */
+  /** One entry of AUTH_PROVIDERS_CONFIG_JSON, with which members of `staff` are eligible. */
   get entry(): object {
     return {
       id: 'people',
@@ -95,28 +96,28 @@ export class PeopleProvider {
     return this.server.close();
   }
 
-  /** A member of staff, with the refresh token that a login would have left. */
+  /** Creates a member of staff, with the refresh token of a login. */
   add(sub: string): string {
     this.groups.set(sub, ['staff']);
     return `${sub}.0`;
   }
 
   /**
-   * What a browser does with the authorization address: the person agrees and returns.
+   * Opens the authorization address as a browser does; the person agrees and is redirected.
    *
    * @param sid of the provider's session; absent = its ID tokens name none
    */
   authorize(address: string, sub: string, sid?: string): URL {
-    const { searchParams: asked } = new URL(address);
+    const { searchParams: parameters } = new URL(address);
     const code = randomUUID();
-    this.codes.set(code, { sub, sid, nonce: asked.get('nonce') ?? undefined });
-    const callback = new URL(asked.get('redirect_uri') ?? '');
+    this.codes.set(code, { sub, sid, nonce: parameters.get('nonce') ?? undefined });
+    const callback = new URL(parameters.get('redirect_uri') ?? '');
     callback.searchParams.set('code', code);
-    callback.searchParams.set('state', asked.get('state') ?? '');
+    callback.searchParams.set('state', parameters.get('state') ?? '');
     return callback;
   }
 
-  /** A token as the conformance suite of OpenID sends it: without a type. */
+  /** Returns a token as the conformance suite of OpenID sends it: without a type. */
   async logoutToken(sub: string, changes: LogoutTokenChanges = {}): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const claims = {
@@ -140,7 +141,7 @@ export class PeopleProvider {
     const header = { ...proper, ...changes.header };
     const own = isOfOtherAlgorithm ? this.otherKey : this.privateKey;
     const key = isForged ? (await generateKeyPair('ES256')).privateKey : own;
-    return new SignJWT(payload).setProtectedHeader(header as { alg: string }).sign(key);
+    return new SignJWT(payload).setProtectedHeader(header).sign(key);
   }
 
   private async answer({ url, body, headers }: LocalRequest): Promise<Answer> {
@@ -160,16 +161,16 @@ export class PeopleProvider {
     }
   }
 
-  private async token(asked: URLSearchParams): Promise<Answer> {
+  private async token(parameters: URLSearchParams): Promise<Answer> {
     if (this.refusesClient) {
       const headers = { 'www-authenticate': 'Basic realm="people"' };
       return { status: 401, headers, json: { error: 'invalid_client' } };
     }
-    const grant = this.codes.get(asked.get('code') ?? '');
+    const grant = this.codes.get(parameters.get('code') ?? '');
     if (grant === undefined) {
-      return this.refresh(asked.get('refresh_token') ?? '');
+      return this.refresh(parameters.get('refresh_token') ?? '');
     }
-    this.codes.delete(asked.get('code') ?? '');
+    this.codes.delete(parameters.get('code') ?? '');
     const { sub, ...claims } = grant;
     return this.tokens(sub, claims);
   }

@@ -1,8 +1,8 @@
 /**
- * Real in the tests of notifications in the browser: the page, its service worker, Chromium's notifications and their clicks (through D-Bus,
- * as on a desktop), the sender, and the browser's decryption (by web-push-testing). Chromium has no
- * push service on a test machine: `pushManager.subscribe` is answered by the fake one, and what it
- * got and decrypted is handed to the worker by the DevTools protocol.
+ * The tests of notifications in the browser use the real page, service worker, notifications of
+ * Chromium and clicks (through D-Bus, as on a desktop), sender, and decryption (by
+ * web-push-testing). Chromium has no push service on a test machine, so the fake one answers
+ * `pushManager.subscribe`, and the DevTools protocol passes its decrypted messages to the worker.
  */
 export const FAKE_PUSH_MANAGER = `
   const kept = () => JSON.parse(localStorage.getItem('test.subscription') ?? 'null');

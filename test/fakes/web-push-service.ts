@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { decodeJwt, type JWTPayload } from 'jose';
 import pushApi from 'web-push-testing/src/PushApiModel.js';
 import { formatWebPushToken } from '../../src/client/notifications/web-push.js';
-import type { IssuedCertificate } from './certificates.js';
-import { KEPT_OPEN } from './local-server.js';
+import type { IssuedCertificate } from '../fixtures/certificates-fixture.js';
+import { KEPT_OPEN } from '../helpers/local-server.js';
 
-/** A message as it came to the push service: it cannot read more of it. */
+/** A message as the push service receives it, which cannot decrypt it. */
 export interface ReceivedPush {
   readonly ttl: number;
   readonly urgency: string | undefined;
   readonly topic: string | undefined;
-  /** What the sender signed (RFC 8292). */
+  /** Claims that the sender signed (RFC 8292). */
   readonly claims: JWTPayload;
   readonly size: number;
   readonly body: Buffer;
@@ -29,13 +29,13 @@ const LONGEST_SIGNATURE_SECONDS = 86_400;
 
 /**
  * A push service that speaks RFC 8030 over TLS on a loopback port, and the browsers behind it:
- * web-push-testing checks their senders' signatures and decrypts what comes for them.
+ * web-push-testing checks the signatures of senders and decrypts messages.
  */
 export class FakeWebPushService {
   readonly received: ReceivedPush[] = [];
-  /** Why messages were refused. */
+  /** The reasons of refused messages. */
   readonly refusals: string[] = [];
-  /** One for each of the next requests; then all is well again. */
+  /** The faults of the next requests, one for each. Later requests succeed. */
   readonly faults: PushFault[] = [];
   private readonly browsers = new pushApi.PushApiModel();
   private readonly server: Server;
@@ -61,23 +61,20 @@ export class FakeWebPushService {
     return `https://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** What a browser's `pushManager.subscribe` returns, as JSON. */
+  /** Subscribes as `pushManager.subscribe` of a browser does, and returns the JSON. */
   async subscribe(applicationServerKey: string) {
     const { endpoint, keys } = await this.browsers.subscribe({ applicationServerKey });
     return { endpoint, expirationTime: null, keys };
   }
 
-  /** The push token of a new browser. */
   async register(applicationServerKey: string): Promise<string> {
     return formatWebPushToken(await this.subscribe(applicationServerKey)) ?? '';
   }
 
-  /** The browser behind this endpoint unsubscribes. */
   expire(endpoint: string): void {
     this.browsers.expireSubscription(hashIn(endpoint));
   }
 
-  /** What the browser of this endpoint decrypted. */
   messagesOf(endpoint: string): readonly string[] {
     return this.browsers.messages[hashIn(endpoint)] ?? [];
   }

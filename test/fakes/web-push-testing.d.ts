@@ -19,7 +19,7 @@ declare module 'web-push-testing/src/PushApiModel.js' {
     subscribe(options: { applicationServerKey: string }): Promise<ModelSubscription>;
     expireSubscription(clientHash: string): void;
     isSubscriptionExpired(clientHash: string): boolean;
-    /** Rejects where the sender's key, its signature or the encryption is wrong. */
+    /** Rejects if the key or signature of the sender or the encryption is wrong. */
     handleNotification(clientHash: string, headers: PushHeaders, body: Buffer): Promise<void>;
   }
 

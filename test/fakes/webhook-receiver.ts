@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { KEPT_OPEN } from './local-server.js';
+import { KEPT_OPEN } from '../helpers/local-server.js';
 
 export interface ReceivedWebhook {
   readonly path: string;
@@ -9,7 +9,6 @@ export interface ReceivedWebhook {
   readonly rawBody: Buffer;
 }
 
-/** What a receiver does with a request it has read. */
 export type ReceiverAnswer =
   | {
       readonly status: number;
@@ -26,12 +25,11 @@ export type ReceiverBehaviour = (
   count: number,
 ) => ReceiverAnswer | Promise<ReceiverAnswer>;
 
-/** A webhook endpoint on a loopback port: it stores what it received and answers as configured. */
+/** A webhook endpoint on a loopback port: it stores requests and answers as configured. */
 export class WebhookReceiver {
   readonly received: ReceivedWebhook[] = [];
-  /** Bytes of an endless body that the client read. */
   written = 0;
-  /** Resolves once the other side has had enough of an endless body. */
+  /** Resolves once the client stops to read an endless body. */
   readonly bodyRefused: Promise<void>;
   port = 0;
   private refuseBody: () => void = () => undefined;
@@ -65,7 +63,6 @@ export class WebhookReceiver {
     return `${this.tls === null ? 'http' : 'https'}://127.0.0.1:${this.port}/hook`;
   }
 
-  /** The last body it got. */
   get json(): Record<string, unknown> {
     return JSON.parse(this.received.at(-1)?.rawBody.toString() ?? '') as Record<string, unknown>;
   }

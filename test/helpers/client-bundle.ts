@@ -5,11 +5,10 @@ import { rolldown } from 'rolldown';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface Bundle {
-  /** A script that puts the kit into the global `gatehouse`. */
+  /** A script that assigns the kit to the global `gatehouse`. */
   readonly script: string;
-  /** Every file in it. */
   readonly files: readonly string[];
-  /** What it imports and does not hold. */
+  /** Imports that the bundle does not contain. */
   readonly external: readonly string[];
 }
 
@@ -36,20 +35,21 @@ export async function bundleClient(
         load: (id) => (id === app ? source : null),
       },
     ],
-    // `external` says it all.
+    // The option `external` covers all of it.
     logLevel: 'silent',
   });
   const { output } = await bundle.generate({
     format: 'iife',
     name: 'gatehouse',
-    // The default is a regular expression, which the linker does not know when it is one of Jest's.
+    // The default is a regular expression, and the linker does not recognise one of the realm of
+    // Jest.
     sourcemapIgnoreList: false,
   });
   await bundle.close();
   const [{ code, moduleIds, imports }] = output;
   return {
     script: code,
-    // What the linker adds of its own is no file.
+    // Modules that the linker adds are not files.
     files: moduleIds.filter((id) => !id.startsWith('\0')).map((path) => relative(ROOT, path)),
     external: imports,
   };

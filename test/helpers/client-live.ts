@@ -19,18 +19,17 @@ export interface Refusal extends Error {
 /** A live connection at /v1/updates. */
 export interface LiveClient {
   readonly socket: Socket;
-  /** The next event of that name, from the first one that ever came. */
   next(event: string): Promise<Json>;
-  /** Received events of that name that no test has taken. */
+  /** Returns the number of received events of that name that no test has read. */
   waiting(event: string): number;
-  /** Why the connection ended; pending while it lives. */
+  /** Resolves with the reason when the connection ends. */
   readonly disconnected: Promise<string>;
   close(): void;
 }
 
 type Options = Partial<Omit<ManagerOptions & SocketOptions, 'agent'>> & { readonly agent?: Agent };
 
-/** Connects, or rejects with what `connect_error` brought ({@link Refusal}). */
+/** Connects, or rejects with the error of `connect_error` ({@link Refusal}). */
 export async function connect(
   target: Target,
   auth: Json,
@@ -43,7 +42,7 @@ export async function connect(
     forceNew: true,
     timeout: WAIT_LIMIT_MS,
     auth,
-    // The library's types know no agent, for the sake of browsers.
+    // The types of the library do not contain the agent, because browsers have none.
     ...(options as object),
   });
   const queue = new EventQueue(socket);
@@ -64,7 +63,7 @@ export async function connect(
   };
 }
 
-/** The refusal of a handshake that must fail. */
+/** Returns the refusal of a handshake that must fail. */
 export async function refusedConnect(
   target: Target,
   auth: Json,
@@ -78,7 +77,7 @@ export async function refusedConnect(
   return outcome;
 }
 
-/** A transport that has not sent the CONNECT packet: frames go in and out as they are. */
+/** A transport that has not sent the CONNECT packet, and passes frames unchanged. */
 export interface RawConnection {
   send(frame: string): void;
   readonly frames: readonly string[];

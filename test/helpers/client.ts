@@ -1,6 +1,6 @@
 import {
   createPrivateKey,
-  generateKeyPairSync,
+  createPublicKey,
   randomBytes,
   sign,
   type ED25519KeyPairOptions,
@@ -20,9 +20,9 @@ export interface Answer<Body = Json> {
 
 export interface CallOptions {
   readonly token?: string;
-  /** Sent as JSON; a string or bytes are sent as they are. */
+  /** A body that is sent as JSON. A string or bytes are sent unchanged. */
   readonly body?: unknown;
-  /** undefined leaves out one that would be sent otherwise. */
+  /** The value undefined omits a default header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -31,10 +31,10 @@ export interface Target {
   readonly url: string;
 }
 
-/** Of {@link call}: used again, also by servers that take no new ones. */
+/** Connections of {@link call}, which are reused, also by servers that accept no new ones. */
 export const keptConnections = new Agent({ keepAlive: true, maxSockets: 256 });
 
-/** One HTTP call. `path` goes out as it is: nothing normalises it. */
+/** Sends one HTTP call. The `path` is sent unchanged. */
 export async function call<Body = Json>(
   { url }: Target,
   method: string,
@@ -91,18 +91,18 @@ function parse(text: string): unknown {
   }
 }
 
-/** A client's Ed25519 key pair. */
+/** The Ed25519 key pair of a client. */
 export interface DeviceKey {
-  /** The raw 32 bytes. */
   readonly raw: Buffer;
   readonly publicKey: string;
   sign(challenge: Buffer): Buffer;
 }
 
-export function makeDeviceKey(): DeviceKey {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519', ENCODED);
-  const key = createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' });
-  const raw = publicKey.subarray(-32);
+/** Makes the key of a seed of 32 bytes, by default a new one. */
+export function makeDeviceKey(seed = randomBytes(32)): DeviceKey {
+  const der = Buffer.concat([ED25519_PKCS8_PREFIX, seed]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const raw = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32);
   return {
     raw,
     publicKey: raw.toString('base64'),
@@ -110,9 +110,12 @@ export function makeDeviceKey(): DeviceKey {
   };
 }
 
+/** All bytes of a private Ed25519 key in DER before its seed (RFC 8410, 7). */
+const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
 /**
- * How new keys are given out: Node 20 stands still for good where it collects the garbage of
- * `generateKeyPairSync` in the middle of `export({ format: 'jwk' })` of that key.
+ * The format of new keys. Node 20 hangs if it collects the garbage of `generateKeyPairSync` during
+ * `export({ format: 'jwk' })` of that key.
  */
 export const ENCODED: ED25519KeyPairOptions<'der', 'der'> = {
   publicKeyEncoding: { type: 'spki', format: 'der' },
@@ -125,7 +128,7 @@ export interface LoginBody {
   readonly signature: string;
 }
 
-/** A new challenge of the server, as the bytes to sign. */
+/** Requests a challenge of the server, as the bytes to sign. */
 export async function issueChallenge(target: Target, options: CallOptions = {}): Promise<Buffer> {
   const { status, body, text } = await call(target, 'POST', '/v1/auth/challenge', options);
   if (status !== 200) {
@@ -134,7 +137,7 @@ export async function issueChallenge(target: Target, options: CallOptions = {}):
   return Buffer.from(String(body['challenge']), 'base64');
 }
 
-/** The body of `POST /v1/auth` over a new challenge of the server. */
+/** Returns the body of `POST /v1/auth` with a new challenge of the server. */
 export async function challengedLogin(
   target: Target,
   key: DeviceKey,
@@ -143,7 +146,9 @@ export async function challengedLogin(
   return loginBody(key, await issueChallenge(target, options));
 }
 
-/** The body of `POST /v1/auth`, by default over bytes of the client's own, as older clients send. */
+/**
+ * Returns the body of `POST /v1/auth`, by default with bytes of the client, as older clients send.
+ */
 export function loginBody(key: DeviceKey, challenge: Buffer = randomBytes(32)): LoginBody {
   return {
     publicKey: key.publicKey,
@@ -159,7 +164,7 @@ export interface Login {
   readonly created: boolean;
 }
 
-/** Logs in with a device key, a fresh one by default. Fails unless the server says yes. */
+/** Logs in with a device key, by default a new one. Fails if the server refuses. */
 export async function logIn(target: Target, key: DeviceKey = makeDeviceKey()): Promise<Login> {
   const { status, body, text } = await call<Login>(target, 'POST', '/v1/auth', {
     body: await challengedLogin(target, key),
@@ -170,20 +175,20 @@ export async function logIn(target: Target, key: DeviceKey = makeDeviceKey()): P
   return body;
 }
 
-/** The parts of a refusal that programs read. */
+/** Returns the parts of a refusal that programs read. */
 export function refusalOf({ status, body }: Answer): { status: number; code: unknown } {
   return { status, code: body['code'] };
 }
 
 const ID = /^[\w.-]{1,128}$/;
 
-/** Fails unless the answer is a refusal in the contract's one shape. */
+/** Fails unless the answer is a refusal in the documented shape. */
 export function expectErrorShape(answer: Answer): void {
   expect(shapeFaultOf(answer)).toBeNull();
 }
 
 /**
- * What of {@link expectErrorShape} the answer breaks; null = nothing. For thousands of answers: an
+ * The part of {@link expectErrorShape} that the answer breaks, or null. For thousands of answers: an
  * `expect` costs more than a request.
  */
 export function shapeFaultOf({ status, headers, body, text }: Answer): string | null {

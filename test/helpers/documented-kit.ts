@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const PAGE = readFileSync(new URL('../../docs/client-kit.md', import.meta.url), 'utf8');
 const [FIRST_SECTIONS = ''] = PAGE.split('## Log in through a provider');
 
-/** The first sections of docs/client-kit.md, whose blocks are one program. */
+/** The first sections of docs/client-kit.md, whose code blocks are one program. */
 export const KIT_SECTIONS = FIRST_SECTIONS;
 
 export function kitProgram(serverUrl: string): string {
@@ -11,7 +11,7 @@ export function kitProgram(serverUrl: string): string {
   return blocks.join('').replace('http://127.0.0.1:3000', serverUrl);
 }
 
-/** What the program prints, line by line. */
+/** The output of the program, line by line. */
 export const KIT_OUTPUT = [
   '{ canLogIn: true, canSignUp: true, canSignUpInvited: false }',
   'true keyed',

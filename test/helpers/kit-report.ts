@@ -38,15 +38,15 @@ export interface KitVectors {
       sealed: string;
     }[];
   };
-  /** Sealed by another device to `privateKey`. */
+  /** A text that another device sealed to `privateKey`. */
   readonly device: { readonly privateKey: string; readonly sealed: string };
 }
 
 const CHALLENGE = ['gatehouse-login-v1', 'https://gate.example', 'A'.repeat(43), '9999999999999'];
 
 /**
- * What the kit answers to the vectors and to other fixed input. It needs nothing but the language, so
- * the same code runs in Node and in an engine without any platform.
+ * Returns the results of the kit for the vectors and other fixed input. It needs only the language,
+ * so the same code runs in Node and in an engine without any platform.
  */
 export async function reportKit(vectors: KitVectors): Promise<object> {
   return {
@@ -182,7 +182,7 @@ function reportAddresses(): object {
   };
 }
 
-/** Of ASCII text, by hand: a bare engine has no `btoa`. */
+/** Encodes ASCII text without `btoa`, which a bare engine lacks. */
 function base64Of(text: string): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const bits = [...text].map((one) => one.charCodeAt(0).toString(2).padStart(8, '0')).join('');

@@ -6,7 +6,7 @@ function vectorsOf(name: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** The files of test/vectors that the report of the client kit is made from. */
+/** The files of test/vectors for the report of the client kit. */
 export const KIT_VECTORS = {
   ed25519: vectorsOf('ed25519-rfc8032'),
   hkdf: vectorsOf('hkdf-rfc5869'),

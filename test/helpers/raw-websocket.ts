@@ -13,7 +13,7 @@ interface Handshake {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Asks for a WebSocket: a connection, or the answer that refuses it. */
+/** Requests a WebSocket, and returns the connection or the answer that refuses it. */
 export async function upgrade(
   { port }: { readonly port: number },
   { path = HANDSHAKE, headers = {} }: Handshake = {},
@@ -37,7 +37,7 @@ export async function upgrade(
   });
 }
 
-/** A WebSocket that must be accepted. */
+/** Opens a WebSocket that must be accepted. */
 export async function openWebSocket(
   target: { readonly port: number },
   headers: Readonly<Record<string, string>> = {},
@@ -49,7 +49,7 @@ export async function openWebSocket(
   return opened;
 }
 
-/** A WebSocket that must be refused. The connection is closed by the time this resolves. */
+/** Expects a refused WebSocket, and resolves when its connection is closed. */
 export async function refusedUpgrade(
   target: { readonly port: number },
   handshake: Handshake = {},
@@ -73,11 +73,11 @@ async function readAnswer(answer: IncomingMessage): Promise<Answer> {
   return { status: statusCode, headers, text, body: isJson ? JSON.parse(text) : null };
 }
 
-/** A WebSocket whose frames (RFC 6455, 5.2) are written by hand, and which reads when it wants. */
+/** A WebSocket whose frames (RFC 6455, 5.2) are written by hand, and which reads on demand. */
 export class RawWebSocket {
-  /** Text messages that came. */
+  /** The received text messages. */
   readonly texts: string[] = [];
-  /** Whether the server sent a close frame; false where it cut the connection off. */
+  /** True if the server sent a close frame; false if it cut the connection. */
   isClosedInOrder = false;
   readonly closed: Promise<void>;
   private pending: Buffer;
@@ -106,7 +106,10 @@ export class RawWebSocket {
     return !this.socket.destroyed && !this.isClosedInOrder;
   }
 
-  /** Resolves with the first message that begins so; rejects when the connection closes before. */
+  /**
+   * Resolves with the first message with this beginning, and rejects when the connection closes
+   * before.
+   */
   async message(beginning: string): Promise<string> {
     for (;;) {
       const found = this.texts.find((text) => text.startsWith(beginning));
@@ -167,14 +170,14 @@ export class RawWebSocket {
   }
 }
 
-/** A whole message of a client. The mask is zero, which leaves the payload as it is. */
+/** Returns a whole message of a client. The mask is zero, which leaves the payload unchanged. */
 function frame(opcode: number, payload: Buffer): Buffer {
   const { length } = payload;
   const size = length < LENGTH_16 ? [0x80 | length] : [0x80 | LENGTH_16, length >> 8, length & 255];
   return Buffer.concat([Buffer.from([0x80 | opcode, ...size, 0, 0, 0, 0]), payload]);
 }
 
-/** Where the payload of the first frame lies; null while it has not arrived. */
+/** Returns the position of the payload of the first frame, or null if it has not arrived. */
 function frameSize(bytes: Buffer): { readonly start: number; readonly end: number } | null {
   const isLong = bytes[1] === LENGTH_16;
   const start = isLong ? 4 : 2;

@@ -3,24 +3,34 @@ import ts from 'typescript';
 export interface Import {
   /** The module as written. */
   readonly from: string;
-  /** Nothing is left of it at run time. */
+  /** True if the import does not exist at run time. */
   readonly isTypeOnly: boolean;
+  /** True for `import()`, which loads the module later. */
+  readonly isLazy: boolean;
   readonly names: readonly string[];
 }
 
-/** Every module that TypeScript text imports or re-exports, `import()` and type imports included. */
+/**
+ * Returns every module that TypeScript text imports or re-exports, `import()` and type imports
+ * included.
+ */
 export function importsIn(text: string): Import[] {
   const found: Import[] = [];
   visit(text, (node) => {
     const from = moduleOf(node);
     if (from !== null) {
-      found.push({ from, isTypeOnly: isTypeOnly(node), names: namesOf(node) });
+      found.push({
+        from,
+        isTypeOnly: isTypeOnly(node),
+        isLazy: ts.isCallExpression(node),
+        names: namesOf(node),
+      });
     }
   });
   return found;
 }
 
-/** The identifiers of TypeScript text, its `object.property` pairs, and `new Date()`. */
+/** Returns the identifiers of TypeScript text, its `object.property` pairs, and `new Date()`. */
 export function wordsIn(text: string): ReadonlySet<string> {
   const words = new Set<string>();
   visit(text, (node) => {
@@ -39,6 +49,29 @@ export function wordsIn(text: string): ReadonlySet<string> {
     }
   });
   return words;
+}
+
+const SUBSCRIPTION = /^(on|once|subscribe|addListener|on[A-Z]\w*)$/;
+
+/** Returns the subscriptions in constructors of classes that Nest creates, as `events.on`. */
+export function subscriptionsInConstructors(text: string): string[] {
+  const found: string[] = [];
+  visit(text, (node) => {
+    if (
+      ts.isCallExpression(node) &&
+      ts.isPropertyAccessExpression(node.expression) &&
+      SUBSCRIPTION.test(node.expression.name.text) &&
+      isInConstructor(node)
+    ) {
+      found.push(node.expression.getText());
+    }
+  });
+  return found;
+}
+
+function isInConstructor(node: ts.Node): boolean {
+  const constructor = ts.findAncestor(node, ts.isConstructorDeclaration);
+  return constructor !== undefined && (ts.getDecorators(constructor.parent) ?? []).length > 0;
 }
 
 function moduleOf(node: ts.Node): string | null {
@@ -91,15 +124,15 @@ function textOf(node: ts.Node | undefined): string | null {
   return node && ts.isStringLiteralLike(node) ? node.text : null;
 }
 
-/** By their text: several rules read the same file. */
+/** The parsed files by their text, because several rules read the same file. */
 const parsed = new Map<string, ts.SourceFile>();
 
-function visit(text: string, look: (node: ts.Node) => void): void {
+function visit(text: string, visitNode: (node: ts.Node) => void): void {
   const source =
     parsed.get(text) ?? ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
   parsed.set(text, source);
   const walk = (node: ts.Node): void => {
-    look(node);
+    visitNode(node);
     ts.forEachChild(node, walk);
   };
   walk(source);

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A port of 127.0.0.1 that leads to another one, and can be led elsewhere or cut. */
+/** A port of 127.0.0.1 that forwards to another one, and can be redirected or cut. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -26,12 +26,11 @@ export class TcpProxy {
     return own.href;
   }
 
-  /** Where connections lead from now on; those that are open stay. */
+  /** Changes the target of new connections. Open ones remain. */
   leadTo(target: number): void {
     this.target = target;
   }
 
-  /** Resets every connection. */
   cut(): void {
     this.sockets.forEach((socket) => socket.resetAndDestroy());
   }

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Ends a wait for what never comes, before Jest does: the message says what was missing. */
+/**
+ * The limit of a wait, which ends before the timeout of Jest with a message about the missing
+ * event.
+ */
 export const WAIT_LIMIT_MS = 600_000;
 const STEP_MS = 20;
 

@@ -1,0 +1,348 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { helmBinary } from './binaries.js';
+import { at, CHART, find, manifestsIn, template, type Json } from './render.js';
+
+const run = promisify(execFile);
+const LABELS = 'namespace="default",service="gate-gatehouse-metrics"';
+const LOGIN = 'method="POST",route="/v1/auth"';
+
+/** A rule that the values file adds. */
+const OF_THE_VALUES = 'GatehouseRestarts';
+
+interface Case {
+  readonly alert: string;
+  readonly when: string;
+  /** Samples at intervals of a minute, in the notation of promtool. */
+  readonly series: Readonly<Record<string, string>>;
+  readonly after: string;
+  readonly fires: boolean;
+}
+
+const requests = (status: number, route: string, perMinute: number) => ({
+  [`gatehouse_http_request_duration_seconds_count{${LABELS},route="${route}",status="${status}"}`]: `0+${perMinute}x600`,
+});
+
+const between = (name: string, labels: string, below: string, bound: string) => ({
+  [`${name}_bucket{${LABELS},${labels}le="${below}"}`]: '0x600',
+  [`${name}_bucket{${LABELS},${labels}le="${bound}"}`]: '0+60x600',
+  [`${name}_bucket{${LABELS},${labels}le="+Inf"}`]: '0+60x600',
+});
+
+const gauge = (name: string, value: number) => ({ [`${name}{${LABELS}}`]: `${value}x600` });
+
+const labelled = (name: string, labels: string, value: number) => ({
+  [`${name}{${LABELS},${labels}}`]: `${value}x600`,
+});
+
+/** Time starts at 0 in these tests. */
+const endsAfterDays = (kind: string, days: number) =>
+  labelled(
+    'gatehouse_certificate_expiry_timestamp_seconds',
+    `kind="${kind}",variable="ADMIN_TLS_CERT_PATH",name="gate.example"`,
+    days * 86_400,
+  );
+
+const diskLeft = (bytes: number) => ({
+  ...gauge('gatehouse_data_directory_free_bytes', bytes),
+  ...gauge('gatehouse_data_directory_size_bytes', 1000),
+});
+
+const checks = (unknown: number, eligible: number) => ({
+  [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="unknown"}`]: `0+${unknown}x600`,
+  [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: `0+${eligible}x600`,
+});
+
+const introspections = (refused: number, ok: number, resourceServer = 'relay') => {
+  const name = 'gatehouse_resource_server_requests_total';
+  const labels = `${LABELS},request="introspection",resource_server="${resourceServer}"`;
+  return {
+    [`${name}{${labels},outcome="refused",reason="invalid-client"}`]: `0+${refused}x600`,
+    [`${name}{${labels},outcome="ok"}`]: `0+${ok}x600`,
+  };
+};
+
+const loginTime = (below: string, bound: string) =>
+  between('gatehouse_http_request_duration_seconds', `${LOGIN},`, below, bound);
+
+const fired = (
+  alert: string,
+  when: string,
+  after: string,
+  series: Readonly<Record<string, string>>,
+): Case => ({ alert, when, after, series, fires: true });
+
+const silent = (alert: string, when: string, series: Readonly<Record<string, string>>): Case => ({
+  alert,
+  when,
+  after: '5h',
+  series,
+  fires: false,
+});
+
+const CASES: readonly Case[] = [
+  fired('GatehouseDown', 'no replica is there', '6m', {}),
+  fired('GatehouseDown', 'none of them answers', '6m', gauge('up', 0)),
+  silent('GatehouseDown', 'one answers', gauge('up', 1)),
+  fired('GatehouseErrorBudgetBurn', 'one request in ten fails', '10m', {
+    ...requests(503, '/v1/auth', 10),
+    ...requests(200, '/v1/auth', 90),
+  }),
+  silent('GatehouseErrorBudgetBurn', 'one in ten is refused for what it is', {
+    ...requests(403, '/v1/auth', 10),
+    ...requests(200, '/v1/auth', 90),
+  }),
+  silent('GatehouseErrorBudgetBurn', 'probes alone are refused', {
+    ...requests(503, '/readyz', 50),
+    ...requests(200, '/v1/auth', 50),
+  }),
+  fired('GatehouseLoginSlow', 'logins take a second', '20m', loginTime('0.5', '1')),
+  silent('GatehouseLoginSlow', 'logins take a tenth', loginTime('0.05', '0.1')),
+  fired(
+    'GatehouseRevocationLate',
+    'withdrawals take minutes',
+    '20m',
+    between('gatehouse_revocation_seconds', '', '60', '300'),
+  ),
+  silent(
+    'GatehouseRevocationLate',
+    'they take seconds',
+    between('gatehouse_revocation_seconds', '', '1', '5'),
+  ),
+  fired(
+    'GatehouseEligibilityStale',
+    'no identity was re-checked for two days',
+    '16m',
+    gauge('gatehouse_eligibility_oldest_check_seconds', 172_801),
+  ),
+  silent(
+    'GatehouseEligibilityStale',
+    'every identity was re-checked a minute ago',
+    gauge('gatehouse_eligibility_oldest_check_seconds', 60),
+  ),
+  fired('GatehouseProviderUnknown', 'nine in ten get no answer', '35m', checks(9, 1)),
+  silent('GatehouseProviderUnknown', 'one in ten gets none', checks(1, 9)),
+  fired('GatehouseProviderUnknown', 'nine in ten are refused for the client', '35m', {
+    [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="invalid_client"}`]:
+      '0+9x600',
+    [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: '0+1x600',
+  }),
+  fired('GatehouseProviderClientRefused', 'one request was refused', '20m', {
+    [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]:
+      '0x15 1x600',
+  }),
+  fired('GatehouseProviderClientRefused', 'its service account was refused', '20m', {
+    [`gatehouse_provider_failures_total{${LABELS},provider="google",cause="service_account_refused"}`]:
+      '0x15 1x600',
+  }),
+  silent('GatehouseProviderClientRefused', 'the provider fails otherwise', {
+    [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]:
+      '0x600',
+    [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="timeout"}`]: '0+5x600',
+  }),
+  fired(
+    'GatehouseFileUnused',
+    'a changed file is invalid',
+    '6m',
+    gauge('gatehouse_configuration_files_unused', 1),
+  ),
+  silent(
+    'GatehouseFileUnused',
+    'every file is in use',
+    gauge('gatehouse_configuration_files_unused', 0),
+  ),
+  fired(
+    'GatehouseDatabasePoolExhausted',
+    'requests wait all the time',
+    '11m',
+    gauge('gatehouse_database_pool_waiting', 3),
+  ),
+  silent('GatehouseDatabasePoolExhausted', 'requests wait now and then', {
+    [`gatehouse_database_pool_waiting{${LABELS}}`]: '0 0 5 0 0 5 0 0 0x500',
+  }),
+  ...(['Database', 'Redis'] as const).flatMap((name) => [
+    fired(
+      `Gatehouse${name}Down`,
+      'it does not answer',
+      '3m',
+      labelled('gatehouse_dependency_up', `dependency="${name.toLowerCase()}"`, 0),
+    ),
+    silent(
+      `Gatehouse${name}Down`,
+      'it answers',
+      labelled('gatehouse_dependency_up', `dependency="${name.toLowerCase()}"`, 1),
+    ),
+  ]),
+  fired('GatehouseIntrospectionFailing', 'the secret is wrong', '25m', introspections(9, 1)),
+  silent('GatehouseIntrospectionFailing', 'one in ten is refused', introspections(1, 9)),
+  silent('GatehouseIntrospectionFailing', 'strangers ask without a client id', {
+    ...introspections(9, 0, 'unknown'),
+    ...introspections(0, 1),
+  }),
+  silent('GatehouseIntrospectionFailing', 'most tokens are not valid', {
+    ...introspections(0, 1),
+    [`gatehouse_resource_server_requests_total{${LABELS},request="introspection",resource_server="relay",outcome="inactive"}`]:
+      '0+9x600',
+  }),
+  fired(
+    'GatehouseSigningKeyOld',
+    'no key was made for a hundred days',
+    '2h',
+    labelled('gatehouse_signing_key_timestamp_seconds', 'alg="ES256"', -100 * 86_400),
+  ),
+  silent(
+    'GatehouseSigningKeyOld',
+    'the key is three months old',
+    labelled('gatehouse_signing_key_timestamp_seconds', 'alg="ES256"', -90 * 86_400),
+  ),
+  ...(['unknown', 'former'] as const).map((secret) =>
+    fired(
+      'GatehouseSecretWrong',
+      `values need a secret that is ${secret}`,
+      '6m',
+      labelled('gatehouse_sealed_values', `secret="${secret}"`, 1),
+    ),
+  ),
+  silent('GatehouseSecretWrong', 'the secrets open all values', {
+    ...labelled('gatehouse_sealed_values', 'secret="previous"', 5),
+    ...labelled('gatehouse_sealed_values', 'secret="unknown"', 0),
+  }),
+  ...(['certificate', 'authority', 'client_secret'] as const).map((kind) =>
+    fired('GatehouseCertificateExpiring', `a ${kind} ends`, '2h', endsAfterDays(kind, 20)),
+  ),
+  silent('GatehouseCertificateExpiring', 'a certificate lasts', endsAfterDays('certificate', 40)),
+  silent('GatehouseCertificateExpiring', 'a list is new', endsAfterDays('revocation_list', 7)),
+  fired(
+    'GatehouseCertificateExpired',
+    'a certificate ended',
+    '6m',
+    endsAfterDays('certificate', 0),
+  ),
+  fired(
+    'GatehouseCertificateExpired',
+    'a list ends within hours',
+    '6m',
+    endsAfterDays('revocation_list', 0.2),
+  ),
+  silent('GatehouseCertificateExpired', 'a list is new', endsAfterDays('revocation_list', 1)),
+  silent('GatehouseCertificateExpired', 'an old authority ended', endsAfterDays('authority', 0)),
+  fired('GatehouseDiskNearlyFull', 'a twentieth is left', '15m', diskLeft(50)),
+  silent('GatehouseDiskNearlyFull', 'half is left', diskLeft(500)),
+  fired(
+    'GatehouseConnectionsNearLimit',
+    'it is full',
+    '11m',
+    gauge('gatehouse_live_connections', 10_000_000),
+  ),
+  silent(
+    'GatehouseConnectionsNearLimit',
+    'it is nearly empty',
+    gauge('gatehouse_live_connections', 10),
+  ),
+];
+
+/** Returns true if promtool is installed. In CI its absence is an error. */
+function hasPromtool(): boolean {
+  const isThere = spawnSync('promtool', ['--version']).status === 0;
+  if (!isThere && process.env['CI'] === 'true') {
+    throw new Error('These tests need promtool. On Debian: apt-get install prometheus');
+  }
+  return isThere;
+}
+
+const tried = hasPromtool() ? describe : describe.skip;
+tried('the alerts of the chart', () => {
+  let directory: string;
+  let rules: readonly Rule[];
+  let messages: ReadonlyMap<string, string>;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'gatehouse-alerts-'));
+    const { stdout } = await template(await helmBinary(4), join(CHART, 'ci/observed-values.yaml'));
+    const spec = find(manifestsIn(stdout), 'PrometheusRule')['spec'] as Json;
+    rules = at(spec, 'groups.0.rules') as unknown as typeof rules;
+    await writeFile(join(directory, 'rules.yaml'), JSON.stringify(spec));
+    messages = await tryAll(directory, rules);
+  });
+
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('passes the check of Prometheus', async () => {
+    const { stdout } = await run('promtool', ['check', 'rules', join(directory, 'rules.yaml')]);
+    expect(stdout).toContain('SUCCESS');
+  });
+
+  it('has a case below for every alert, firing and silent', () => {
+    const own = rules.filter(({ alert }) => alert !== OF_THE_VALUES);
+    const names = [...new Set(own.map(({ alert }) => alert))].sort();
+    for (const fires of [true, false]) {
+      const cases = CASES.filter((one) => one.fires === fires).map(({ alert }) => alert);
+      expect([...new Set(cases)].sort()).toEqual(names);
+    }
+  });
+
+  it('has a section for every alert in docs/runbooks.md', async () => {
+    const page = await readFile(join(CHART, '../../docs/runbooks.md'), 'utf8');
+    const sections = [...page.matchAll(/^## (\w+)$/gm)].map((match) => match[1] ?? '');
+    const own = rules.filter(({ alert }) => alert !== OF_THE_VALUES);
+    expect([...sections].sort()).toEqual([...new Set(own.map(({ alert }) => alert))].sort());
+    for (const { alert, annotations } of own) {
+      expect(annotations['runbook_url']).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
+    }
+  });
+
+  it.each(CASES.map((one, index) => ({ ...one, file: fileOf(index) })))(
+    '$alert: $when, so it fires: $fires',
+    ({ file }) => {
+      expect(messages.get(file)).toBe('SUCCESS');
+    },
+  );
+});
+
+interface Rule {
+  readonly alert: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+function fileOf(index: number): string {
+  return `case-${index}.yaml`;
+}
+
+/** Runs promtool once for all cases, and returns its output by file. */
+async function tryAll(
+  directory: string,
+  rules: readonly Rule[],
+): Promise<ReadonlyMap<string, string>> {
+  for (const [index, { alert, series, after, fires }] of CASES.entries()) {
+    // The rules of other alerts are not needed.
+    const own = rules.filter((rule) => rule.alert === alert);
+    const groups = [{ name: alert, rules: own }];
+    await writeFile(join(directory, `rules-${index}.yaml`), JSON.stringify({ groups }));
+    const expr = `count(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0 or vector(0)`;
+    const test = {
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      promql_expr_test: [
+        { expr, eval_time: after, exp_samples: [{ labels: '{}', value: fires ? 1 : 0 }] },
+      ],
+    };
+    const files = { rule_files: [`rules-${index}.yaml`], evaluation_interval: '1m' };
+    await writeFile(join(directory, fileOf(index)), JSON.stringify({ ...files, tests: [test] }));
+  }
+  const files = CASES.map((_case, index) => join(directory, fileOf(index)));
+  // One stream keeps each failure below its file.
+  const command = ['-c', 'exec promtool test rules "$@" 2>&1', 'promtool', ...files];
+  const { stdout } = await run('sh', command, { maxBuffer: 16_777_216 }).catch(
+    (error: { stdout: string }) => error,
+  );
+  const parts = stdout.split(/^Unit Testing: +.*\/(?=case-)/m).slice(1);
+  return new Map(
+    parts.map((part) => {
+      const [file = '', ...lines] = part.trim().split('\n');
+      return [file, lines.join('\n').trim()];
+    }),
+  );
+}

@@ -1,0 +1,331 @@
+import { resolveSettings } from '../../src/config/resolve-settings.js';
+import { describePolicy } from '../../src/policy/findings/describe-policy.js';
+import { helmBinary, type HelmMajor } from './binaries.js';
+import { containerVariables, serverEnvironment } from './pod-environment.js';
+import * as chart from './render.js';
+import { FEATURES } from './feature-values.js';
+import { validateValues } from './validate.js';
+
+const { at, find } = chart;
+const FILES = [...chart.VALUES_FILES];
+const MAJORS: readonly HelmMajor[] = [3, 4];
+const helm = new Map<HelmMajor, string>();
+const texts = new Map<string, string>();
+const rendered = new Map<string, chart.Manifest[]>();
+
+// The first run downloads two binaries.
+
+beforeAll(async () => {
+  for (const major of MAJORS) {
+    helm.set(major, await helmBinary(major));
+  }
+  for (const [name, path] of FILES) {
+    const { stdout, stderr } = await chart.template(binary(4), path);
+    texts.set(name, stdout);
+    expect(stderr).toBe('');
+    rendered.set(name, chart.manifestsIn(stdout));
+  }
+});
+
+describe.each(FILES)('the chart with %s', (name, path) => {
+  it('renders the same bytes with Helm 3 and Helm 4, without a network', async () => {
+    const { stdout, stderr } = await chart.template(binary(3), path);
+    expect(stderr).toBe('');
+    expect(stdout).toBe(texts.get(name));
+  });
+
+  it.each(MAJORS)('passes the strict lint of Helm %i', async (major) => {
+    const { code, stdout } = await chart.runHelm(binary(major), [
+      ...['lint', '--strict', chart.CHART],
+      ...['-f', path],
+    ]);
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+  });
+
+  it('renders objects that their validators accept', async () => {
+    for (const manifest of manifestsOf(name)) {
+      await validateValues(manifest);
+    }
+  });
+
+  it('renders a configuration that the server starts with', () => {
+    expect(() => resolveSettings(serverEnvironment(manifestsOf(name)))).not.toThrow();
+  });
+
+  it('prints the policy in the sentences of gatehouse config check', async () => {
+    const { settings } = resolveSettings(serverEnvironment(manifestsOf(name)));
+    const words = (await chart.notes(binary(4), path)).split('\n\n')[1] ?? '';
+    const sentences = words.split('\n').map((line) => line.trim());
+    expect(sentences.filter((line) => !line.startsWith('('))).toEqual(describePolicy(settings));
+  });
+
+  it('hardens every pod of the chart', () => {
+    const pods = manifestsOf(name).flatMap(podSpecOf);
+    expect(pods.length).toBeGreaterThan(1);
+    for (const pod of pods) {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(at(pod, 'containers.0.securityContext')).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+});
+
+describe('the objects of the chart', () => {
+  it('declares as hooks only the migration Job, its dependencies and the test', () => {
+    const hooks = [...rendered.values()].flat().filter(({ metadata }) => {
+      return (metadata['annotations'] as chart.JsonObject | undefined)?.['helm.sh/hook'];
+    });
+    expect(new Set(hooks.map(({ kind }) => kind))).toEqual(
+      new Set(['ConfigMap', 'Job', 'NetworkPolicy', 'Pod']),
+    );
+  });
+
+  it('leaves the number of replicas to the autoscaler', () => {
+    expect(at(find(manifestsOf('autoscaled'), 'Deployment'), 'spec')).not.toHaveProperty(
+      'replicas',
+    );
+    expect(at(find(manifestsOf('default'), 'Deployment'), 'spec.replicas')).toBe(1);
+  });
+
+  it('gives the pod time for the sleep, the drain and a margin', () => {
+    const pod = at(find(manifestsOf('autoscaled'), 'Deployment'), 'spec.template.spec');
+    expect(at(pod, 'terminationGracePeriodSeconds')).toBe(80);
+    expect(at(pod, 'containers.0.lifecycle.preStop')).toEqual({ sleep: { seconds: 10 } });
+  });
+
+  it('renders large numbers as the server reads them', () => {
+    const config = at(find(manifestsOf('autoscaled'), 'ConfigMap'), 'data');
+    expect(config).toMatchObject({
+      AUTH_TOKEN_TTL_SECONDS: '2592000',
+      SERVICE_BODY_LIMIT_BYTES: '16777216',
+    });
+  });
+
+  it.each([
+    [{}, 'http://127.0.0.1:3000,http://localhost:3000,'],
+    [{ SERVICE_PUBLIC_URL: 'https://gate.example' }, ''],
+    [
+      { SERVICE_LOGIN_ORIGINS: ['https://a.example', 'https://b.example'] },
+      'https://a.example,https://b.example,',
+    ],
+  ])('permits logins with %j at the address of the Service', async (config, before) => {
+    const { stdout } = await chart.templateWith(binary(4), { config });
+    const manifests = chart.manifestsIn(stdout);
+    const pod = at(find(manifests, 'Pod'), 'spec.containers.0.env.0');
+    const origins = at(find(manifests, 'ConfigMap'), 'data.SERVICE_LOGIN_ORIGINS');
+    expect(pod).toMatchObject({
+      name: 'GATEHOUSE_SERVER',
+      value: expect.stringContaining('.svc:'),
+    });
+    expect(origins).toBe(`${before}${(pod as chart.JsonObject)['value']}`);
+  });
+
+  it('restarts the pods when the configuration changes', async () => {
+    const checksum = async (values: chart.JsonObject) => {
+      const { stdout } = await chart.templateWith(binary(4), values);
+      const deployment = find(chart.manifestsIn(stdout), 'Deployment');
+      return (at(deployment, 'spec.template.metadata.annotations') as chart.JsonObject)[
+        'checksum/config'
+      ];
+    };
+    expect(await checksum({ config: { SERVICE_LOG_LEVEL: 'warn' } })).not.toBe(await checksum({}));
+    expect(await checksum({ podLabels: { a: 'b' } })).toBe(await checksum({}));
+  });
+});
+
+describe('client certificates', () => {
+  it('makes Envoy Gateway replace the header, with the certificate in it', () => {
+    const policy = find(manifestsOf('mtls-envoy-gateway'), 'ClientTrafficPolicy');
+    expect(at(policy, 'spec')).toMatchObject({
+      targetRefs: [{ kind: 'Gateway', name: 'public' }],
+      headers: {
+        xForwardedClientCert: { mode: 'SanitizeSet', certDetailsToAdd: ['Cert', 'Chain'] },
+      },
+      tls: { clientValidation: { optional: true, caCertificateRefs: [{ name: 'client-ca' }] } },
+    });
+  });
+
+  it('configures annotations of ingress-nginx, with a warning of its weakness', async () => {
+    const ingress = find(manifestsOf('mtls-ingress-nginx'), 'Ingress');
+    expect(at(ingress, 'metadata.annotations')).toEqual({
+      'nginx.ingress.kubernetes.io/auth-tls-secret': 'gateways/client-ca',
+      'nginx.ingress.kubernetes.io/auth-tls-verify-client': 'on',
+      'nginx.ingress.kubernetes.io/auth-tls-pass-certificate-to-upstream': 'true',
+    });
+    const path = chart.VALUES_FILES.get('mtls-ingress-nginx') ?? '';
+    expect(await chart.notes(binary(4), path)).toContain('passes on headers that the client made');
+  });
+
+  it.each([
+    ['traefik', 'Middleware', 'router.middlewares', 'default-gate-gatehouse-mtls@kubernetescrd'],
+    ['haproxy', 'Ingress', 'auth-tls-cert-header', 'true'],
+    ['aws-alb', 'Ingress', 'mutual-authentication', '"trustStore":"arn:a"'],
+  ] as const)('forwards certificates with %s', async (proxy, kind, annotation, value) => {
+    const values = FEATURES[`certificates from ${proxy}`];
+    const { stdout, stderr } = await chart.templateWith(binary(4), values);
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    find(manifests, kind);
+    const annotations = Object.entries(
+      at(find(manifests, 'Ingress'), 'metadata.annotations') as chart.JsonObject,
+    );
+    expect(annotations.find(([name]) => name.endsWith(annotation))?.[1]).toContain(value);
+  });
+});
+
+describe('the metrics', () => {
+  const PEER = { podSelector: { matchLabels: { app: 'prometheus' } } };
+  const render = async (values: chart.JsonObject): Promise<chart.Manifest[]> => {
+    const { stdout, stderr } = await chart.templateWith(binary(4), values);
+    expect(stderr).toBe('');
+    return chart.manifestsIn(stdout);
+  };
+  const metricsRules = (manifests: chart.Manifest[]): chart.Json[] =>
+    (at(find(manifests, 'NetworkPolicy'), 'spec.ingress') as chart.Json[]).filter(
+      (rule) => at(rule, 'ports.0.port') === 'metrics',
+    );
+
+  it('permits no peer to read the metrics unless some are listed', async () => {
+    const enabled = { metrics: { enabled: true } };
+    expect(metricsRules(await render(enabled))).toEqual([]);
+    const named = await render({ ...enabled, networkPolicy: { metricsFrom: [PEER] } });
+    expect(metricsRules(named)).toEqual([
+      { ports: [{ port: 'metrics', protocol: 'TCP' }], from: [PEER] },
+    ]);
+    expect(metricsRules(manifestsOf('observed'))).toHaveLength(1);
+  });
+
+  it.each<[string, chart.JsonObject, string]>([
+    ['metrics.enabled', { metrics: { enabled: true } }, '0.0.0.0'],
+    ['config.METRICS_PORT', { config: { METRICS_PORT: 9464 } }, '0.0.0.0'],
+    ['extraEnv', { extraEnv: [{ name: 'METRICS_PORT', value: '9464' }] }, '0.0.0.0'],
+    ['an IPv6 network', { metrics: { enabled: true }, config: { HOST: '::' } }, '::'],
+    [
+      'an address of the operator',
+      { metrics: { enabled: true }, config: { METRICS_HOST: '127.0.0.1' } },
+      '127.0.0.1',
+    ],
+  ])('listens where a scrape of the pod arrives, with %s', async (_how, values, host) => {
+    const { settings } = resolveSettings(serverEnvironment(await render(values)));
+    expect(settings.metrics.host).toBe(host);
+    expect(settings.metrics.port).not.toBeNull();
+  });
+
+  const withToken = { type: 'Bearer', credentials: { name: 'prometheus', key: 'token' } };
+  it.each([
+    ['without a token', undefined],
+    ['with a token of the values', withToken],
+    ['with a token in extraEnv', withToken],
+    ['with a token in a file', withToken],
+  ] as const)('configures scraping %s', async (how, authorization) => {
+    const manifests = await render(FEATURES[`metrics ${how}`]);
+    const monitor = find(manifests, 'ServiceMonitor');
+    expect(at(monitor, 'spec.endpoints.0.authorization')).toEqual(authorization);
+  });
+
+  it('warns of metrics that no peer or every pod can read', async () => {
+    const path = chart.VALUES_FILES.get('values') ?? '';
+    const notesWith = (...values: string[]): Promise<string> =>
+      chart.notes(binary(4), path, ...values.flatMap((value) => ['--set', value]));
+    const closed = 'networkPolicy.metricsFrom is empty';
+    const open = 'reads the metrics';
+    const [off, on, unguarded] = await Promise.all([
+      notesWith(),
+      notesWith('metrics.enabled=true'),
+      notesWith('metrics.enabled=true', 'networkPolicy.enabled=false'),
+    ]);
+    expect([off.includes(closed), off.includes(open)]).toEqual([false, false]);
+    expect([on.includes(closed), on.includes(open)]).toEqual([true, false]);
+    expect([unguarded.includes(closed), unguarded.includes(open)]).toEqual([false, true]);
+  });
+});
+
+describe('the migration Job', () => {
+  const job = () => find(manifestsOf('values-enterprise-keyless'), 'Job');
+
+  it('needs no object of the release that it precedes', () => {
+    const pod = at(job(), 'spec.template.spec');
+    const text = JSON.stringify(pod);
+    expect(text).not.toContain('configMap');
+    expect(at(pod, 'serviceAccountName')).toBe('default');
+    const secrets = [...text.matchAll(/"secret":\{"name":"([^"]+)"/g)].map((match) => match[1]);
+    expect(new Set(secrets)).toEqual(new Set(['gatehouse']));
+  });
+
+  it('has the variables that gatehouse migrate needs, and no policy', () => {
+    const environment = containerVariables(at(job(), 'spec.template.spec.containers.0'));
+    expect(Object.keys(environment).sort()).toEqual(['DATABASE_URL', 'SERVICE_MASTER_SECRET']);
+    expect(resolveSettings(environment).settings.storage.databaseUrl).not.toBeNull();
+  });
+
+  it('trusts the same certificate authorities as the server, and is there after them', () => {
+    const manifests = manifestsOf('private-network');
+    const pods = ['Deployment', 'Job'].map((kind) =>
+      at(find(manifests, kind), 'spec.template.spec'),
+    );
+    const pems = pods.map((pod) => {
+      const volumes = at(pod, 'volumes') as readonly chart.JsonObject[];
+      const mounts = at(pod, 'containers.0.volumeMounts') as readonly chart.JsonObject[];
+      const name = at(
+        volumes.find((volume) => volume['name'] === 'ca-bundle'),
+        'configMap.name',
+      );
+      const mounted = mounts.find((mount) => mount['name'] === 'ca-bundle');
+      expect(mounted).toMatchObject({ mountPath: '/etc/gatehouse/ca-bundle' });
+      return at(
+        manifests.find((one) => one.kind === 'ConfigMap' && one.metadata.name === name),
+        'data',
+      );
+    });
+    expect(pems[0]).toEqual({ 'ca.crt': expect.stringContaining('BEGIN CERTIFICATE') });
+    expect(pems[1]).toEqual(pems[0]);
+    expect(containerVariables(at(pods[1], 'containers.0'))).toMatchObject({
+      SERVICE_CA_BUNDLE: '/etc/gatehouse/ca-bundle/ca.crt',
+    });
+    expect(find(manifests, 'ConfigMap', 'migrations-ca').metadata['annotations']).toMatchObject({
+      'helm.sh/hook': 'pre-install,pre-upgrade',
+      'helm.sh/hook-weight': '-1',
+    });
+  });
+
+  it('receives the variables of extraEnv for other programs, and no policy of it', async () => {
+    const extraEnv = ['NODE_EXTRA_CA_CERTS', 'PGSSLROOTCERT', 'METRICS_PORT', 'OTEL_SDK_DISABLED'];
+    const { stdout } = await chart.templateWith(binary(4), {
+      secrets: {
+        DATABASE_URL: { existingSecret: 'a' },
+        SERVICE_MASTER_SECRET: { existingSecret: 'a' },
+      },
+      extraEnv: extraEnv.map((name) => ({ name, value: '1' })),
+    });
+    const container = at(find(chart.manifestsIn(stdout), 'Job'), 'spec.template.spec.containers.0');
+    expect(Object.keys(containerVariables(container)).sort()).toEqual([
+      ...['DATABASE_URL', 'NODE_EXTRA_CA_CERTS', 'PGSSLROOTCERT', 'SERVICE_MASTER_SECRET'],
+    ]);
+  });
+
+  it('is an ordinary object where its hook annotations are set to null', () => {
+    const { metadata } = find(manifestsOf('extended'), 'Job');
+    expect(metadata['annotations']).toEqual({ 'argocd.argoproj.io/hook': 'Sync' });
+  });
+});
+
+function podSpecOf(manifest: chart.Manifest): chart.Json[] {
+  const path = manifest.kind === 'Pod' ? 'spec' : 'spec.template.spec';
+  const pod = at(manifest, path);
+  return pod === undefined ? [] : [pod];
+}
+
+function manifestsOf(name: string): chart.Manifest[] {
+  return rendered.get(name) ?? [];
+}
+
+function binary(major: HelmMajor): string {
+  return helm.get(major) ?? 'helm';
+}

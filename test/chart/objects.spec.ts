@@ -1,0 +1,252 @@
+import { readVersion } from '../../src/common/version.js';
+import { helmBinary } from './binaries.js';
+import { FEATURES } from './feature-values.js';
+import * as chart from './render.js';
+
+const { at, find } = chart;
+const DATABASE = {
+  DATABASE_URL: { existingSecret: 'gatehouse' },
+  SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
+};
+
+// The first run downloads Helm.
+
+const helm = await helmBinary(4);
+
+describe('the objects of the chart, depending on the values', () => {
+  it('keeps the labels of the chart, regardless of the values', async () => {
+    const { stdout, stderr } = await chart.templateWith(helm, FEATURES['labels of its own']);
+    expect(stderr).toBe('');
+    // The parser refuses a repeated key.
+    const manifests = chart.manifestsIn(stdout);
+    for (const { metadata, ...rest } of manifests) {
+      const own = {
+        'app.kubernetes.io/name': 'gatehouse',
+        'app.kubernetes.io/instance': 'gate',
+      };
+      expect(metadata['labels']).toMatchObject({
+        ...own,
+        'app.kubernetes.io/component': expect.not.stringMatching('other'),
+        'app.kubernetes.io/version': readVersion(),
+        team: expect.any(String),
+      });
+      const template = at(rest, 'spec.template.metadata.labels');
+      expect(template ?? own).toMatchObject(own);
+    }
+    const deployment = find(manifests, 'Deployment');
+    expect(at(deployment, 'spec.template.metadata.labels')).toMatchObject({
+      ...(at(deployment, 'spec.selector.matchLabels') as chart.JsonObject),
+      team: 'pods',
+    });
+    expect(find(manifests, 'Service').metadata['labels']).toMatchObject({ team: 'service' });
+  });
+
+  it('pulls the image from the registry of the values, with the secrets of all charts', async () => {
+    const image = { registry: 'registry.example.org:5000', repository: 'acme/gatehouse', tag: '1' };
+    const render = async (values: chart.JsonObject): Promise<chart.Json | undefined> =>
+      at(
+        find(chart.manifestsIn((await chart.templateWith(helm, values)).stdout), 'Deployment'),
+        'spec.template.spec',
+      );
+    const own = await render({ image, imagePullSecrets: [{ name: 'own' }] });
+    expect(own).toMatchObject({
+      containers: [{ image: 'registry.example.org:5000/acme/gatehouse:1' }],
+      imagePullSecrets: [{ name: 'own' }],
+    });
+    const shared = await render({
+      image,
+      imagePullSecrets: [{ name: 'own' }],
+      global: {
+        imageRegistry: 'mirror.example.org',
+        imagePullSecrets: ['shared', { name: 'own' }],
+        storageClass: 'of another chart',
+      },
+    });
+    expect(shared).toMatchObject({
+      containers: [{ image: 'mirror.example.org/acme/gatehouse:1' }],
+      imagePullSecrets: [{ name: 'own' }, { name: 'shared' }],
+    });
+  });
+
+  it('configures the load balancer by the values', async () => {
+    const { service } = FEATURES['a load balancer'];
+    const { stdout } = await chart.templateWith(helm, { service });
+    const manifests = chart.manifestsIn(stdout);
+    expect(at(find(manifests, 'Service'), 'spec')).toMatchObject(service);
+    const inside = { ...service, type: 'ClusterIP' };
+    const plain = await chart.templateWith(helm, { service: inside });
+    expect(Object.keys(at(find(chart.manifestsIn(plain.stdout), 'Service'), 'spec') ?? {})).toEqual(
+      ['type', 'selector', 'ports'],
+    );
+  });
+
+  it('requests the memory of the first start only with the embedded database', async () => {
+    const { stdout } = await chart.templateWith(helm, { secrets: DATABASE });
+    const requestOf = (manifests: chart.Manifest[]): chart.Json | undefined =>
+      at(
+        find(manifests, 'Deployment'),
+        'spec.template.spec.containers.0.resources.requests.memory',
+      );
+    const embedded = await chart.templateWith(helm, {});
+    expect(requestOf(chart.manifestsIn(embedded.stdout))).toBe('1Gi');
+    expect(requestOf(chart.manifestsIn(stdout))).toBe('256Mi');
+  });
+
+  it('permits the migration Job the connections of the server, and none from peers', async () => {
+    const values = FEATURES['an egress policy'];
+    const { rules } = values.networkPolicy.egress;
+    const { stdout } = await chart.templateWith(helm, values);
+    const manifests = chart.manifestsIn(stdout);
+    const job = find(manifests, 'Job');
+    const policy = find(manifests, 'NetworkPolicy', 'migrations');
+    expect(at(job, 'spec.template.metadata.labels')).toMatchObject(
+      at(policy, 'spec.podSelector.matchLabels') as chart.JsonObject,
+    );
+    expect(at(policy, 'spec')).toMatchObject({
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [],
+      egress: [{ ports: [{ port: 53 }, { port: 53 }] }, ...rules],
+    });
+    expect(policy.metadata['annotations']).toMatchObject({
+      'helm.sh/hook': 'pre-install,pre-upgrade',
+      'helm.sh/hook-weight': '-1',
+    });
+  });
+
+  it('serves the administration API only where it is enabled, to the listed peers', async () => {
+    const values = FEATURES['the administration API'];
+    const off = await chart.templateWith(helm, {});
+    expect(off.stdout).not.toMatch(/-admin|ADMIN_/);
+    const { stdout, stderr } = await chart.templateWith(helm, values);
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    expect(at(find(manifests, 'ConfigMap'), 'data')).toMatchObject({
+      ADMIN_PORT: '3100',
+      ADMIN_HOST: '0.0.0.0',
+      ADMIN_TOKENS_FILE: '/etc/gatehouse/admin/admin-tokens.json',
+      ADMIN_TLS_CERT_PATH: '/etc/gatehouse/admin-tls/tls.crt',
+    });
+    const pod = at(find(manifests, 'Deployment'), 'spec.template.spec');
+    expect(at(pod, 'containers.0.ports')).toContainEqual({
+      name: 'admin',
+      containerPort: 3100,
+      protocol: 'TCP',
+    });
+    expect(JSON.stringify(at(pod, 'volumes'))).toContain('"secretName":"admins"');
+    expect(at(find(manifests, 'Service', 'admin'), 'spec')).toMatchObject({
+      type: 'ClusterIP',
+      ports: [{ port: 443, targetPort: 'admin' }],
+    });
+    expect(at(find(manifests, 'NetworkPolicy'), 'spec.ingress')).toContainEqual({
+      ports: [{ port: 'admin', protocol: 'TCP' }],
+      from: values.networkPolicy.adminFrom,
+    });
+  });
+
+  it('serves HTTPS with the certificate of a Secret, to probes, Services and the test', async () => {
+    const { stdout, stderr } = await chart.templateWith(helm, FEATURES['HTTPS on the main port']);
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    const pod = at(find(manifests, 'Deployment'), 'spec.template.spec');
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+      const request = { port: 'https', scheme: 'HTTPS' };
+      expect(at(pod, `containers.0.${probe}.httpGet`)).toMatchObject(request);
+    }
+    expect(at(pod, 'volumes')).toContainEqual({
+      name: 'server-tls',
+      secret: expect.objectContaining({ secretName: 'gate-tls' }),
+    });
+    expect(at(pod, 'containers.0.volumeMounts')).toContainEqual({
+      name: 'server-tls',
+      mountPath: '/etc/gatehouse/server-tls',
+      readOnly: true,
+    });
+    expect(at(find(manifests, 'ConfigMap'), 'data')).toMatchObject({
+      SERVICE_TLS_CERT_PATH: '/etc/gatehouse/server-tls/tls.crt',
+      SERVICE_TLS_KEY_PATH: '/etc/gatehouse/server-tls/tls.key',
+      SERVICE_LOGIN_ORIGINS:
+        'https://127.0.0.1:3000,https://localhost:3000,https://gate-gatehouse.default.svc:80',
+    });
+    expect(at(find(manifests, 'Service'), 'spec.ports')).toEqual([
+      { name: 'https', port: 80, targetPort: 'https', protocol: 'TCP', appProtocol: 'https' },
+    ]);
+    expect(at(find(manifests, 'NetworkPolicy'), 'spec.ingress.0.ports.0.port')).toBe('https');
+    const backend = at(find(manifests, 'Ingress'), 'spec.rules.0.http.paths.0.backend');
+    expect(backend).toEqual({ service: { name: 'gate-gatehouse', port: { name: 'https' } } });
+    const test = at(find(manifests, 'Pod', 'test'), 'spec');
+    expect(at(test, 'containers.0.env')).toContainEqual({
+      name: 'NODE_EXTRA_CA_CERTS',
+      value: '/etc/gatehouse/server-ca/ca.crt',
+    });
+    expect(JSON.stringify(at(test, 'volumes'))).not.toContain('tls.key');
+  });
+
+  it('makes routes to the administration API that are not those of clients', async () => {
+    const values = FEATURES['routes to the administration API'];
+    const { stdout, stderr } = await chart.templateWith(helm, values);
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    const routes = manifests.filter(({ kind }) => ['Ingress', 'HTTPRoute'].includes(kind));
+    expect(routes.map(({ metadata }) => metadata.name)).toEqual(
+      expect.arrayContaining(['gate-gatehouse-admin', 'gate-gatehouse-admin']),
+    );
+    expect(routes).toHaveLength(2);
+    expect(at(find(manifests, 'Ingress', 'admin'), 'spec')).toMatchObject({
+      ingressClassName: 'internal',
+      rules: [
+        {
+          host: 'admin.example.org',
+          http: {
+            paths: [
+              { backend: { service: { name: 'gate-gatehouse-admin', port: { name: 'admin' } } } },
+            ],
+          },
+        },
+      ],
+    });
+    expect(at(find(manifests, 'HTTPRoute', 'admin'), 'spec')).toMatchObject({
+      parentRefs: [{ name: 'internal' }],
+      rules: [{ backendRefs: [{ name: 'gate-gatehouse-admin', port: 443 }] }],
+    });
+  });
+
+  it('passes on address families, hooks, labels and the pods that must be available', async () => {
+    const values = FEATURES['two address families, hooks and labels'];
+    const { stdout, stderr } = await chart.templateWith(helm, values);
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    for (const service of manifests.filter(({ kind }) => kind === 'Service')) {
+      expect(at(service, 'spec')).toMatchObject(values.service);
+    }
+    expect(at(find(manifests, 'Deployment'), 'spec.template.spec.containers.0.lifecycle')).toEqual({
+      ...values.lifecycle,
+      preStop: { sleep: { seconds: 10 } },
+    });
+    expect(find(manifests, 'ServiceAccount').metadata['labels']).toMatchObject({
+      team: 'identity',
+      'app.kubernetes.io/name': 'gatehouse',
+    });
+    const budget = at(find(manifests, 'PodDisruptionBudget'), 'spec');
+    expect(budget).toMatchObject({ minAvailable: '50%' });
+    expect(budget).not.toHaveProperty('maxUnavailable');
+    const preStop = { exec: { command: ['sleep', '5'] } };
+    const own = await chart.templateWith(helm, { lifecycle: { preStop } });
+    expect(
+      at(
+        find(chart.manifestsIn(own.stdout), 'Deployment'),
+        'spec.template.spec.containers.0.lifecycle',
+      ),
+    ).toEqual({ preStop });
+  });
+
+  it('warns where required_e2ee leaves no way to create an account', async () => {
+    const defaults = chart.VALUES_FILES.get('values') ?? '';
+    const off = ['--set', 'config.AUTH_ANONYMOUS_SIGNUP_ENABLED=false'];
+    const warning = 'nobody can create an account';
+    const [none, invited] = await Promise.all([
+      chart.notes(helm, defaults, ...off),
+      chart.notes(helm, defaults, ...off, '--set', 'config.AUTH_SIGNUP_INVITATIONS_ENABLED=true'),
+    ]);
+    expect([none.includes(warning), invited.includes(warning)]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { VARIABLE_NAMES, variableOf } from '../../src/config/settings.js';
+import type { Variable } from '../../src/config/environment/variable.js';
+import { readVersion } from '../../src/common/version.js';
+import { MetricsService } from '../../src/metrics/metrics.service.js';
+import { helmBinary, type HelmMajor } from './binaries.js';
+import { REFUSALS } from './refusals.js';
+import * as chart from './render.js';
+
+const { at, find } = chart;
+const MAJORS: readonly HelmMajor[] = [3, 4];
+const helm = new Map<HelmMajor, string>();
+const ROOT = new URL('../../', import.meta.url);
+// The first run downloads two binaries.
+
+beforeAll(async () => {
+  for (const major of MAJORS) {
+    helm.set(major, await helmBinary(major));
+  }
+});
+
+describe.each(MAJORS)('the chart with Helm %i', (major) => {
+  it.each(REFUSALS.map((refusal) => [refusal.what, refusal] as const))(
+    'refuses %s',
+    async (_what, { values, says }) => {
+      const { code, stderr } = await chart.templateWith(binary(major), values);
+      expect(code).not.toBe(0);
+      for (const words of says) {
+        expect(stderr).toContain(words);
+      }
+    },
+  );
+});
+
+describe('the values', () => {
+  it.each([
+    ['but those of Sentinels', ['REDIS_SENTINELS', 'REDIS_SENTINEL_PASSWORD']],
+    ['but those of a Redis Cluster', ['REDIS_CLUSTER_NODES']],
+  ])('sets every variable of the server %s', async (_what, others) => {
+    const names = VARIABLE_NAMES.filter((name) => !others.includes(name));
+    const plain = names.filter((name) => !variableOf(name).secret);
+    const secrets = names.filter((name) => variableOf(name).secret);
+    const samples = plain.map((name) => [name, SAMPLES[name] ?? sampleOf(variableOf(name))]);
+    const { stdout, stderr } = await chart.templateWith(binary(4), {
+      administration: { enabled: true },
+      config: Object.fromEntries(samples) as chart.JsonObject,
+      secrets: Object.fromEntries(secrets.map((name) => [name, { existingSecret: 'all' }])),
+    });
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    const server = at(find(manifests, 'Deployment'), 'spec.template.spec.containers.0.env');
+    const files = (server as readonly chart.JsonObject[]).map(({ name }) => name);
+    const data = at(find(manifests, 'ConfigMap'), 'data') as chart.JsonObject;
+    expect([...Object.keys(data), ...files].sort()).toEqual(
+      [...plain, ...secrets.map((name) => `${name}_FILE`)].sort(),
+    );
+  });
+
+  it('lists every value in the schema, which refuses any other', () => {
+    const schema = JSON.parse(readFileSync(join(chart.CHART, 'values.schema.json'), 'utf8')) as S;
+    const values = parse(readFileSync(join(chart.CHART, 'values.yaml'), 'utf8')) as object;
+    expect(Object.keys(schema.properties ?? {}).sort()).toEqual(
+      [...Object.keys(values), 'enabled'].sort(),
+    );
+    // The shared values of a parent chart may have keys of other charts.
+    expect(openObjectsIn(schema, '')).toEqual(['.global']);
+    expect(JSON.stringify(schema)).not.toMatch(/"\$ref":"(?!#)/);
+  });
+});
+
+describe.each([
+  ['docs/deploy-kubernetes.md', 3],
+  ['docs/first-week.md', 1],
+])('%s', (name, least) => {
+  const page = readFileSync(new URL(name, ROOT), 'utf8');
+  const blocks = [...page.matchAll(/^( *)```yaml\n(.*?)^ *```$/gms)].map((match) =>
+    (match[2] ?? '').replaceAll(new RegExp(`^${match[1]}`, 'gm'), ''),
+  );
+
+  it('shows several blocks of values', () => {
+    expect(blocks.length).toBeGreaterThan(least);
+  });
+
+  it.each(blocks.map((text) => [text.split('\n').slice(0, 3).join(' '), text]))(
+    'shows values that render: %s',
+    async (_start, text) => {
+      const values = parse(text) as chart.JsonObject;
+      const config = values['config'] as chart.JsonObject | undefined;
+      const database = { existingSecret: 'gatehouse' };
+      const secrets = { DATABASE_URL: database, REDIS_URL: database };
+      const { stderr } = await chart.templateWith(binary(3), {
+        ...values,
+        config: { SERVICE_PRESET: 'enterprise-optional-encryption', ...config },
+        secrets: { ...secrets, SERVICE_MASTER_SECRET: database },
+        httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] },
+      });
+      expect(stderr).toBe('');
+    },
+  );
+});
+
+it('gives the chart the version of the server', () => {
+  const text = readFileSync(join(chart.CHART, 'Chart.yaml'), 'utf8');
+  expect(parse(text)).toMatchObject({ version: readVersion(), appVersion: readVersion() });
+});
+
+it.each(['prometheusrule.yaml', '../files/dashboard.json'])(
+  'queries only existing metrics in %s',
+  (file) => {
+    const text = readFileSync(join(chart.CHART, 'templates', file), 'utf8');
+    const sources = [
+      'metrics/metrics.service.ts',
+      'health/dependency-metrics.service.ts',
+      'health/process-metrics.service.ts',
+      'offboarding/provider-metrics.service.ts',
+      'oauth/resource-server-outcomes.service.ts',
+      'offboarding/offboarding-metrics.service.ts',
+      'offboarding/signals/unused-files.service.ts',
+    ];
+    const code = sources.map((path) => readFileSync(new URL(`src/${path}`, ROOT), 'utf8')).join('');
+    const metrics = new MetricsService();
+    metrics.observeProcess(readVersion(), 'unknown');
+    const ofProcess = metrics.registry.getMetricsAsArray().map(({ name }) => name);
+    const names = [...text.matchAll(/\b([a-z]+(?:_[a-z0-9]+)+)\{/g)].map((match) => match[1] ?? '');
+    expect(names.length).toBeGreaterThan(5);
+    for (const name of names.map((one) => one.replace(/_(bucket|count|sum)$/, ''))) {
+      expect(name).toMatch(/^gatehouse_/);
+      expect(ofProcess.includes(name) || code.includes(`'${name}'`)).toBe(true);
+    }
+  },
+);
+
+/** Samples that contradict no other. */
+const SAMPLES: Readonly<Record<string, chart.Json>> = {
+  METRICS_PORT: 9090,
+  ADMIN_PORT: 3100,
+  SERVICE_FEATURE_AUTH_MTLS__TLS_PORT: 8443,
+  SERVICE_FEATURE_AUTH_MTLS__FORWARDED_PRESET: 'envoy',
+  SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional',
+};
+
+interface S {
+  readonly type?: unknown;
+  readonly properties?: Readonly<Record<string, S>>;
+  readonly additionalProperties?: unknown;
+}
+
+/** Returns the paths of objects that have known fields and accept others as well. */
+function openObjectsIn(schema: S, path: string): string[] {
+  const inner = Object.entries(schema.properties ?? {});
+  const isOpen = inner.length > 0 && schema.additionalProperties !== false;
+  return [
+    ...(isOpen ? [path] : []),
+    ...inner.flatMap(([name, one]) => openObjectsIn(one, `${path}.${name}`)),
+  ];
+}
+
+function sampleOf(variable: Variable): chart.Json {
+  switch (variable.type) {
+    case 'boolean':
+      return true;
+    case 'integer':
+      return Math.max(variable.min, 1);
+    case 'enum':
+      return variable.values[0] ?? '';
+    case 'csv':
+      return variable.values?.[0] ?? ['a', 'b'];
+    case 'cidrs':
+      return ['10.0.0.0/8', '::1'];
+    default:
+      return variable.default ?? samplesOf(variable).find((text) => fits(variable, text)) ?? '';
+  }
+}
+
+const samplesOf = ({ doc }: Variable): string[] =>
+  doc.includes('preset') ? ['default'] : ['1', 'https://app.example.com/requests'];
+
+function fits(variable: Variable, text: string): boolean {
+  if (variable.type === 'url') {
+    return URL.canParse(text);
+  }
+  return variable.type !== 'string' || variable.pattern?.test(text) !== false;
+}
+
+function binary(major: HelmMajor): string {
+  return helm.get(major) ?? 'helm';
+}

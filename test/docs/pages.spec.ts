@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ERRORS, type ErrorCode } from '../../src/common/errors.js';
+import type { Messages } from '../../src/web/i18n/en.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Every page for readers, by its path from the root. */
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'helm/gatehouse/README.md'],
+  ...[
+    'docs',
+    'docs/adr',
+    'docs/samples/python',
+    'docs/samples/backend-python',
+    'docs/samples/relay',
+  ].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
+];
+
+const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+
+/** Returns the anchors of the headings of a page, as GitHub creates them. */
+function anchorsOf(page: string): Set<string> {
+  const seen = new Map<string, number>();
+  const headings = read(page)
+    .replaceAll(/^ *```.*?^ *```/gms, '')
+    .matchAll(/^#{1,6} (.+)$/gm);
+  return new Set(
+    [...headings].map(([, heading = '']) => {
+      const slug = heading
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(/\s/g, '-');
+      const count = seen.get(slug) ?? 0;
+      seen.set(slug, count + 1);
+      return count === 0 ? slug : `${slug}-${count}`;
+    }),
+  );
+}
+
+/** Returns the targets of links and images within the repository. */
+function linksOf(page: string): string[] {
+  const text = read(page)
+    .replaceAll(/^ *```.*?^ *```/gms, '')
+    .replaceAll(/`[^`]*`/g, '');
+  const found = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)];
+  return found
+    .map(([, markdown, html]) => markdown ?? html ?? '')
+    .filter((target) => !/^(?:https?:|mailto:)/.test(target));
+}
+
+/** Pages of the npm packages, which people read without a checkout. */
+const PACKAGE_PAGES = ['server', 'client', 'guard', 'notify', 'webhooks'].map(
+  (name) => `tools/packages/${name}/README.md`,
+);
+
+describe('the name on npm, where gatehouse is another project', () => {
+  it.each(PAGES)('is run as npx gatehouse in a checkout only, in %s', (page) => {
+    const [before = '', ...uses] = read(page).split('npx gatehouse');
+    expect([uses.length > 0, /checkout/i.test(before)]).not.toEqual([true, false]);
+  });
+
+  it.each(PACKAGE_PAGES)('is @gatehouse/server in %s', (page) => {
+    expect(read(page)).not.toContain('npx gatehouse');
+  });
+
+  it.each([...PAGES, ...PACKAGE_PAGES])('is not installed by its bare form in %s', (page) => {
+    expect(read(page)).not.toMatch(/\bnp(?:m (?:i|install|exec)|x)(?: -\S+)* gatehouse(?:@|$)/m);
+  });
+});
+
+describe.each(PAGES)('%s', (page) => {
+  it('has no broken links', () => {
+    const broken = linksOf(page).filter((target) => {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? join(ROOT, page) : resolve(ROOT, dirname(page), path);
+      if (!existsSync(file)) {
+        return true;
+      }
+      const isPage = file.endsWith('.md');
+      return isPage && anchor !== undefined && !anchorsOf(file.slice(ROOT.length)).has(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+it('keeps the README short', () => {
+  expect(read('README.md').split('\n').length).toBeLessThan(150);
+});
+
+it('lists every page in docs/README.md', () => {
+  const listed = new Set(linksOf('docs/README.md').map((target) => target.split('#')[0]));
+  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+  expect(pages.filter((name) => name !== 'README.md' && !listed.has(name))).toEqual([]);
+});
+
+/** A new code does not compile until both dictionaries of the pages have a message for it. */
+const CODES: readonly (keyof Messages['refusals'])[] = Object.keys(ERRORS) as ErrorCode[];
+
+it('explains every code in docs/troubleshooting.md, with its status', () => {
+  const rows = [
+    ...read('docs/troubleshooting.md').matchAll(/^\| `([a-z0-9-]+)`\s*\| (\d{3})\s*\|/gm),
+  ];
+  const explained = Object.fromEntries(rows.map(([, code, status]) => [code, Number(status)]));
+  const known = CODES.map((code) => [code, ERRORS[code].status]);
+  expect(explained).toEqual(Object.fromEntries(known));
+  expect(rows).toHaveLength(known.length);
+});

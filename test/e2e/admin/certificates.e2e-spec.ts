@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request, type RequestOptions } from 'node:https';
+import { connect as openSocket } from 'node:net';
+import { join } from 'node:path';
+import {
+  certificateDirectory,
+  TestAuthority,
+  type IssuedCertificate,
+} from '../../fixtures/certificates-fixture.js';
+import { call, logIn, type Json } from '../../helpers/client.js';
+import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
+import { waitFor } from '../../helpers/wait.js';
+import { AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
+
+const directory = certificateDirectory();
+const authority = TestAuthority.root(directory.path, 'Acme Administrators');
+const stranger = TestAuthority.root(directory.path, 'Another Authority');
+const host = authority.issue({ subject: '/CN=gate', names: ['IP:127.0.0.1'], usage: 'serverAuth' });
+const alice = authority.issue({ subject: '/O=Acme/CN=alice' });
+const rita = authority.issue({ subject: '/O=Acme/CN=rita' });
+const nameless = authority.issue({ subject: '/O=Acme' });
+const machine = authority.issue({ subject: '/O=Acme/CN=alice', usage: 'serverAuth' });
+const forged = stranger.issue({ subject: '/O=Acme/CN=alice' });
+
+describe('client certificates of administrators', () => {
+  let tokens: AdminTokensFile;
+  let server: Server;
+  let url: string;
+
+  const path = (name: string): string => join(directory.path, name);
+
+  beforeAll(async () => {
+    writeFileSync(path('admin.crt'), host.cert);
+    writeFileSync(path('admin.key'), host.key);
+    writeFileSync(path('admin-ca.crt'), authority.cert);
+    tokens = await AdminTokensFile.create();
+    server = await startServer({
+      env: {
+        ...tokens.env,
+        ADMIN_TLS_CERT_PATH: path('admin.crt'),
+        ADMIN_TLS_KEY_PATH: path('admin.key'),
+        ADMIN_TLS_CLIENT_CA_PATH: path('admin-ca.crt'),
+        ADMIN_TLS_OPERATORS: 'alice',
+      },
+    });
+    url = await adminUrlOf(server);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await tokens.remove();
+    directory.remove();
+  });
+
+  async function ask(
+    own: Partial<IssuedCertificate>,
+    route: string,
+    { body, ...options }: RequestOptions & { readonly body?: object } = {},
+  ): Promise<{ readonly status: number; readonly body: Json }> {
+    const { hostname, port } = new URL(url);
+    const trusted = { ca: authority.cert, agent: false, cert: own.cert, key: own.key };
+    const sent = request({ hostname, port, path: `/admin/v1${route}`, ...trusted, ...options });
+    sent.end(body && JSON.stringify(body));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+    }
+    const text = Buffer.concat(chunks).toString();
+    return { status: answer.statusCode ?? 0, body: JSON.parse(text) as Json };
+  }
+
+  it('identifies the caller by the common name, which may act when it is listed', async () => {
+    expect((await ask(alice, '/me')).body).toEqual({
+      name: 'certificate:alice',
+      role: 'operate',
+      method: 'certificate',
+    });
+    expect((await ask(rita, '/me')).body).toMatchObject({ name: 'certificate:rita', role: 'read' });
+    const { accountId } = await logIn(server);
+    const act = (own: IssuedCertificate, headers: Readonly<Record<string, string>>) =>
+      ask(own, `/accounts/${accountId}/disable`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: { reason: 'left' },
+      });
+    const own = { 'x-gatehouse-admin': '1' };
+    expect((await act(rita, own)).body).toMatchObject({ code: 'admin-role-required' });
+    expect((await act(alice, {})).body).toMatchObject({ code: 'origin-not-allowed' });
+    const evil = { ...own, origin: 'https://evil.example' };
+    expect((await act(alice, evil)).body).toMatchObject({ code: 'origin-not-allowed' });
+    expect((await act(alice, { ...own, origin: url })).body).toMatchObject({ changed: true });
+    const { body } = await ask(rita, `/audit?accountId=${accountId}&kind=account-disabled`);
+    expect(body['events']).toMatchObject([{ actor: 'certificate:alice', reason: 'left' }]);
+  });
+
+  it.each([
+    ['no certificate', {}],
+    ['one of another authority', forged],
+    ['one of a server', machine],
+    ['one without a common name', nameless],
+  ])('refuses %s', async (_what, own) => {
+    expect(await ask(own, '/me')).toMatchObject({ status: 401, body: { code: 'missing-token' } });
+  });
+
+  it('closes the oldest of more connections than may be in a handshake, and serves callers', async () => {
+    const port = Number(new URL(url).port);
+    const silent = Array.from({ length: 1100 }, () =>
+      openSocket({ port, host: '127.0.0.1' })
+        .on('error', () => undefined)
+        .resume(),
+    );
+    await Promise.all(silent.slice(0, 100).map((socket) => once(socket, 'close')));
+    expect((await ask(rita, '/me')).status).toBe(200);
+    // A time-out would have closed all of them.
+    expect(silent.filter(({ closed }) => closed).length).toBeLessThan(200);
+    silent.forEach((socket) => socket.destroy());
+  });
+
+  it('accepts a token without a certificate, and refuses one with an invalid certificate', async () => {
+    const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+    expect((await ask({}, '/me', bearer(tokens.reader))).body).toMatchObject({ name: 'rita' });
+    expect((await ask(alice, '/me', bearer('wrong'))).status).toBe(401);
+  });
+
+  it('uses changed certificate authorities for new connections', async () => {
+    writeFileSync(path('admin-ca.crt'), 'not a certificate');
+    await server.logged(/certificate files of ADMIN_PORT are not used/);
+    expect((await ask(alice, '/me')).status).toBe(200);
+    writeFileSync(path('admin-ca.crt'), stranger.cert);
+    await waitFor('the other authority', async () => (await ask(forged, '/me')).status === 200);
+    expect((await ask(alice, '/me')).status).toBe(401);
+  });
+
+  it('serves no plain HTTP on the port of administrators', async () => {
+    const plain = { url: url.replace('https:', 'http:') };
+    await expect(call(plain, 'GET', '/admin/v1/me')).rejects.toThrow();
+  });
+});

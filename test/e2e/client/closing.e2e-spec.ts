@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Server as SocketServer } from 'socket.io';
+import { closeAll, listen } from './client-listener.js';
+
+describe('connectUpdates, when a server closes or refuses a connection', () => {
+  const problem = (statusCode: number, code: string, retryAfterSeconds?: number) => ({
+    ...{ statusCode, code, error: code, message: code },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+  let http: HttpServer;
+  let sockets: SocketServer;
+  let handshakes: number;
+  let serverUrl: string;
+
+  beforeEach(async () => {
+    handshakes = 0;
+    http = createServer();
+    sockets = new SocketServer(http, { path: '/base/v1/updates' });
+    http.listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    serverUrl = `http://127.0.0.1:${(http.address() as AddressInfo).port}/base`;
+  });
+
+  afterEach(async () => {
+    closeAll();
+    await sockets.close();
+  });
+
+  /** Defines the behaviour of the server at each handshake, in turn; the last one is repeated. */
+  function script(...steps: ((live: { emit(name: string, fact: object): void }) => void)[]): void {
+    sockets.on('connection', (socket) => {
+      steps[Math.min(handshakes, steps.length) - 1]?.(socket);
+    });
+    sockets.use((_socket, next) => {
+      handshakes += 1;
+      next();
+    });
+  }
+
+  const hello = { accountId: 'a', seq: 0 };
+
+  it('waits at least as long as `closing` requests, and reconnects', async () => {
+    script(
+      (live) => {
+        live.emit('hello', hello);
+        live.emit('closing', problem(503, 'unavailable', 1));
+        sockets.disconnectSockets(true);
+      },
+      (live) => live.emit('hello', hello),
+    );
+    const listener = listen({ serverUrl, token: 't' });
+    const [reason, delay] = (await listener.next('waiting')) as [{ code: string }, number];
+    expect(reason.code).toBe('unavailable');
+    expect(delay).toBeGreaterThanOrEqual(1000);
+    expect(delay).toBeLessThanOrEqual(1500);
+    await listener.next('connected');
+    await listener.next('connected');
+    expect(handshakes).toBe(2);
+  });
+
+  it('waits at least as long as the answer to the HTTP request requests', async () => {
+    const body = JSON.stringify(problem(503, 'unavailable', 7));
+    const busy = createServer((_request, answer) => answer.writeHead(503).end(body));
+    busy.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 503 Busy\r\n\r\n'));
+    await once(busy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = busy.address() as AddressInfo;
+    const listener = listen({ serverUrl: `http://127.0.0.1:${port}`, token: 't' });
+    const [reason, delay] = (await listener.next('waiting')) as [{ code: string }, number];
+    busy.close();
+    expect(reason.code).toBe('unavailable');
+    expect(delay).toBeGreaterThanOrEqual(7000);
+    expect(delay).toBeLessThanOrEqual(10_500);
+  });
+
+  it('reconnects after a temporary refusal', async () => {
+    sockets.use((_socket, next) => {
+      handshakes += 1;
+      const data = problem(429, 'rate-limited', 0);
+      next(handshakes < 3 ? Object.assign(new Error('rate-limited'), { data }) : undefined);
+    });
+    sockets.on('connection', (socket) => socket.emit('hello', hello));
+    const listener = listen({ serverUrl, token: 't' });
+    expect(await listener.next('connected')).toEqual(hello);
+    expect(listener.events.map(([name]) => name)).toEqual(['waiting', 'waiting', 'connected']);
+  });
+
+  it.each([
+    [401, 'token-expired'],
+    [401, 'token-revoked'],
+    [403, 'provider-required'],
+    [403, 'not-eligible'],
+    [403, 'account-disabled'],
+  ])('stops where `closing` has %i %s', async (statusCode, code) => {
+    script((live) => {
+      live.emit('closing', problem(statusCode, code));
+      sockets.disconnectSockets(true);
+    });
+    const listener = listen({ serverUrl, token: 't' });
+    expect(await listener.next('stopped')).toMatchObject({ status: statusCode, code });
+    expect(handshakes).toBe(1);
+  });
+
+  it('reports a missing update once, and no update that was only overtaken', async () => {
+    script((live) => {
+      live.emit('hello', hello);
+      for (const seq of [2, 1, 3, 6, 5]) {
+        live.emit('update', { id: `u${seq}`, seq, createdAt: 0, body: { t: 'x' } });
+      }
+    });
+    const listener = listen({ serverUrl, token: 't' });
+    expect(await listener.next('gap')).toEqual({ from: 4, to: 4, isReset: false });
+    expect(listener.events.filter(([name]) => name === 'update')).toHaveLength(5);
+    expect(listener.connection.position).toBe(6);
+  });
+
+  it('ignores events of another shape', async () => {
+    script((live) => {
+      live.emit('hello', { accountId: 'a', seq: -1 });
+      live.emit('update', { seq: '1', body: {} });
+      live.emit('update', { seq: 1, body: null });
+      live.emit('hello', hello);
+    });
+    const listener = listen({ serverUrl, token: 't' });
+    await listener.next('connected');
+    expect(listener.events).toHaveLength(1);
+  });
+});

@@ -1,0 +1,231 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { WebSocket } from 'ws';
+import { GatehouseClient } from '../../../src/client/api/api-client.js';
+import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
+import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { backends, resourceOf } from '../../fixtures/resource-server-fixture.js';
+import { logIn, type Login } from '../../helpers/client.js';
+import { TcpProxy } from '../../helpers/tcp-proxy.js';
+import { waitFor } from '../../helpers/wait.js';
+
+const RELAY = fileURLToPath(new URL('../../fixtures/programs/guard-relay.mjs', import.meta.url));
+const PEOPLE = 10;
+const SOCKETS_EACH = 30;
+
+interface Relay {
+  readonly child: ChildProcess;
+  readonly url: string;
+  logs(): string;
+}
+
+interface Open {
+  readonly socket: WebSocket;
+  readonly person: number;
+  readonly relay: number;
+}
+
+const setup = backends([{ id: 'relay', maxTokenSeconds: 900 }]);
+const resource = resourceOf('relay');
+let admins: AdminTokensFile;
+let proxy: TcpProxy;
+let server: Server;
+let operator: AdminCalls;
+const relays: Relay[] = [];
+
+/** Gatehouse as the guards reach it: a test can cut the connection. */
+const issuer = (): string => `http://127.0.0.1:${proxy.port}`;
+const clientOf = ({ token }: Login): GatehouseClient =>
+  new GatehouseClient({ serverUrl: server.url, token });
+
+async function startRelay(): Promise<Relay> {
+  const client = { id: 'relay', secret: setup.secretOf('relay') };
+  const args = [RELAY, JSON.stringify({ issuer: issuer(), resource, client })];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  }
+  const port = await waitFor(
+    () => `the relay listens: ${output}`,
+    () => /listening on (\d+)/.exec(output)?.[1],
+  );
+  return { child, url: `http://127.0.0.1:${port}`, logs: () => output };
+}
+
+async function open({ url }: Relay, token: string): Promise<WebSocket> {
+  const socket = new WebSocket(url, [`bearer.${token}`, 'relay.v1']);
+  await once(socket, 'open');
+  return socket;
+}
+
+const whoami = (relay: Relay, token: string): Promise<Response> =>
+  fetch(`${relay.url}/whoami`, { headers: { authorization: `Bearer ${token}` } });
+
+beforeAll(async () => {
+  [admins, proxy] = await Promise.all([AdminTokensFile.create(), TcpProxy.start(1)]);
+  server = await startServer({
+    env: { ...setup.env, ...admins.env, SERVICE_PUBLIC_URL: issuer() },
+  });
+  proxy.leadTo(server.port);
+  operator = new AdminCalls(await adminUrlOf(server), admins.operator);
+  relays.push(...(await Promise.all([startRelay(), startRelay(), startRelay()])));
+});
+
+afterAll(async () => {
+  for (const { child } of relays) {
+    child.kill('SIGKILL');
+  }
+  await server.stop();
+  proxy.close();
+  await admins.remove();
+  setup.remove();
+});
+
+describe('three relays with the guard', () => {
+  let people: Login[];
+  let tokens: string[];
+  let sockets: Open[];
+  const closed: (readonly [number, number, string])[] = [];
+  const openSocketsOf = (person: number): number =>
+    sockets.filter((one) => one.person === person && one.socket.readyState === WebSocket.OPEN)
+      .length;
+
+  beforeAll(async () => {
+    people = await Promise.all(Array.from({ length: PEOPLE }, () => logIn(server)));
+    tokens = await Promise.all(people.map((person) => clientOf(person).tokenFor(resource)));
+    sockets = await Promise.all(
+      Array.from({ length: PEOPLE * SOCKETS_EACH }, async (_one, index) => {
+        const [person, relay] = [index % PEOPLE, index % 3];
+        const socket = await open(relays[relay] as Relay, tokens[person] ?? '');
+        socket.on('close', (code, reason) => closed.push([person, code, reason.toString()]));
+        return { socket, person, relay };
+      }),
+    );
+  });
+  afterAll(() => sockets.forEach(({ socket }) => socket.terminate()));
+
+  it('admits a token of the client kit, and no session token', async () => {
+    const [relay] = relays as [Relay];
+    const answer = await whoami(relay, tokens[0] ?? '');
+    expect([answer.status, await answer.json()]).toEqual([200, { account: people[0]?.accountId }]);
+    expect((await whoami(relay, people[0]?.token ?? '')).status).toBe(401);
+  });
+
+  it('closes the sockets of a disabled account, and no other', async () => {
+    const done = await operator.act(people[1]?.accountId ?? '', 'disable');
+    expect(done.status).toBe(200);
+    await waitFor('its sockets close', () => openSocketsOf(1) === 0);
+    await waitFor('each close is seen', () => closed.length === SOCKETS_EACH);
+    expect(new Set(closed.map((one) => one.join(' ')))).toEqual(
+      new Set(['1 4401 session-revoked']),
+    );
+    for (const relay of relays) {
+      const answer = await whoami(relay, tokens[1] ?? '');
+      expect([answer.status, await answer.json()]).toMatchObject([401, { code: 'token-revoked' }]);
+      expect((await whoami(relay, tokens[2] ?? '')).status).toBe(200);
+    }
+  });
+
+  it('closes sockets that were open while the relay was stopped', async () => {
+    const [, stopped] = relays as [Relay, Relay];
+    stopped.child.kill('SIGSTOP');
+    await clientOf(people[2] as Login).logOut();
+    const elsewhere = (): boolean =>
+      sockets.every(
+        (one) => one.person !== 2 || one.relay === 1 || one.socket.readyState !== WebSocket.OPEN,
+      );
+    await waitFor('the other relays close theirs', elsewhere);
+    expect(openSocketsOf(2)).toBeGreaterThan(0);
+    stopped.child.kill('SIGCONT');
+    await waitFor('the stopped relay closes them too', () => openSocketsOf(2) === 0);
+    await waitFor('the relay admits others', async () => {
+      return (await whoami(stopped, tokens[3] ?? '')).status === 200;
+    });
+  });
+
+  it('misses no end while Gatehouse is away, and needs no restart', async () => {
+    proxy.leadTo(1);
+    proxy.cut();
+    await clientOf(people[4] as Login).logOut();
+    await waitFor('each guard notices it', () =>
+      relays.every((relay) => relay.logs().includes('signals cannot be received')),
+    );
+    expect((await whoami(relays[0] as Relay, tokens[5] ?? '')).status).toBe(200);
+    proxy.leadTo(server.port);
+    await waitFor('the sockets close', () => openSocketsOf(4) === 0);
+    expect(openSocketsOf(5)).toBeGreaterThan(0);
+  });
+
+  it('recovers from a restart of Gatehouse', async () => {
+    server = await server.restart();
+    proxy.leadTo(server.port);
+    await clientOf(people[6] as Login).logOut();
+    await waitFor('the sockets close', () => openSocketsOf(6) === 0);
+    expect((await whoami(relays[0] as Relay, tokens[7] ?? '')).status).toBe(200);
+  });
+});
+
+describe('gatehouse guard', () => {
+  it('verifies tokens, and streams the sessions that end', async () => {
+    const user = await createCliUser();
+    const person = await logIn(server);
+    const command = user.start(
+      [
+        ...['guard', '--json', '--issuer', issuer(), '--resource', resource, '--port', '0'],
+        ...['--client-id', 'relay', '--client-secret-file', setup.secretFileOf('relay')],
+      ],
+      {},
+    );
+    try {
+      await command.until(() => command.stdout().includes('\n'));
+      const { url } = JSON.parse(command.stdout()) as { readonly url: string };
+      await waitFor('it is ready', async () => (await fetch(`${url}/health`)).ok);
+      const token = await clientOf(person).tokenFor(resource);
+      const verify = (): Promise<Response> =>
+        fetch(`${url}/verify`, { headers: { authorization: `Bearer ${token}` } });
+      const answer = await verify();
+      const { account, sid } = (await answer.json()) as Record<string, string>;
+      expect([answer.status, account]).toEqual([200, person.accountId]);
+      expect(answer.headers.get('x-gatehouse-session')).toBe(sid);
+      expect((await fetch(`${url}/verify`)).status).toBe(401);
+      expect((await fetch(`${url}/other`)).status).toBe(404);
+
+      const stream = await fetch(`${url}/ended`);
+      const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      const read = async (): Promise<boolean> => {
+        text += (await reader?.read())?.value ?? '';
+        return text.includes('\n\nevent: ended');
+      };
+      await clientOf(person).logOut();
+      await waitFor('the event', read);
+      expect(text).toContain(`data: {"sid":"${sid}","reason":"session-revoked"}`);
+      expect((await verify()).status).toBe(401);
+      command.child.kill('SIGTERM');
+      expect((await command.exited).code).toBe(0);
+    } finally {
+      command.child.kill('SIGKILL');
+      await user.remove();
+    }
+  });
+
+  it('refuses options that do not fit', async () => {
+    const user = await createCliUser();
+    const [id, address] = ['--client-id', '--resource'];
+    const common = ['guard', address, resource, id, 'relay'];
+    const secret = ['--client-secret-file', '/none'];
+    for (const args of [
+      [...common, '--issuer', 'http://gate.example.com', ...secret],
+      [...common, '--issuer', issuer()],
+      [...common, '--issuer', issuer(), ...secret, '--lease-seconds', '5'],
+      ['guard'],
+    ]) {
+      const { code } = await user.run(args);
+      expect(code).toBe(2);
+    }
+    await user.remove();
+  });
+});

@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readRevision, readVersion } from '../../../src/common/version.js';
+import { call } from '../../helpers/client.js';
+import { TestAuthority } from '../../fixtures/certificates-fixture.js';
+import { freshDataDirectory } from '../../fixtures/programs/data-directory-fixture.js';
+import { backends } from '../../fixtures/resource-server-fixture.js';
+import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+
+const SOURCE = join(import.meta.dirname, '../../../src');
+const TOKEN = 'a-metrics-token-of-the-spec';
+/** Another address of this machine: a socket on 127.0.0.1 does not accept what arrives there. */
+const OTHER_ADDRESS = '127.0.0.2';
+
+let server: Server | null = null;
+afterEach(async () => {
+  await server?.stop();
+  server = null;
+});
+
+interface Statuses {
+  /** A null means that the connection was refused. */
+  readonly loopback: number | null;
+  readonly elsewhere: number | null;
+}
+
+async function statusesOf(
+  env: Readonly<Record<string, string>>,
+  token?: string,
+): Promise<Statuses> {
+  server = await startServer({ env: { HOST: '0.0.0.0', METRICS_PORT: '0', ...env } });
+  const [, port] = await server.logged(/Metrics on port (\d+)/);
+  const statusAt = (host: string): Promise<number | null> =>
+    call({ url: `http://${host}:${port}` }, 'GET', '/metrics', token === undefined ? {} : { token })
+      .then(({ status }) => status)
+      .catch((error: NodeJS.ErrnoException) => {
+        expect(error.code).toBe('ECONNREFUSED');
+        return null;
+      });
+  return { loopback: await statusAt('127.0.0.1'), elsewhere: await statusAt(OTHER_ADDRESS) };
+}
+
+/** Returns true if promtool is installed. In CI its absence is an error. */
+function hasPromtool(): boolean {
+  const isThere = spawnSync('promtool', ['--version']).status === 0;
+  if (!isThere && process.env['CI'] === 'true') {
+    throw new Error('This test needs promtool. On Debian: apt-get install prometheus');
+  }
+  return isThere;
+}
+
+async function metricsOfTheSource(): Promise<string[]> {
+  const names = new Set<string>();
+  const files = await readdir(SOURCE, { recursive: true });
+  for (const file of files.filter((name) => /(?<!spec)\.ts$/.test(name))) {
+    const text = await readFile(join(SOURCE, file), 'utf8');
+    for (const [, name = ''] of text.matchAll(/'(gatehouse_[a-z_]+[a-z])'/g)) {
+      names.add(name);
+    }
+  }
+  expect(names.size).toBeGreaterThan(10);
+  return [...names];
+}
+
+describe('METRICS_PORT', () => {
+  it('listens on loopback only when there is no token', async () => {
+    expect(await statusesOf({})).toEqual({ loopback: 200, elsewhere: null });
+    expect(server?.logs()).not.toContain('METRICS_HOST');
+  });
+
+  it('reports every metric of the source, in the form that promtool accepts', async () => {
+    const directory = await freshDataDirectory();
+    const setup = backends([{ id: 'relay' }]);
+    const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
+    const variables = { SERVICE_DATA_DIR: directory.path, ...offboarding, ...setup.env };
+    const store = { databaseUrl: null, env: variables, drop: directory.remove };
+    server = await startServer({ store, env: { ...setup.env, METRICS_PORT: '0' } });
+    const [, port] = await server.logged(/Metrics on port (\d+)/);
+    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const names = [...page.matchAll(/^# TYPE (\w+)/gm)].map((match) => match[1] ?? '');
+    expect(names).toEqual(expect.arrayContaining(await metricsOfTheSource()));
+    if (hasPromtool()) {
+      const checked = spawnSync('promtool', ['check', 'metrics'], { input: page });
+      expect(`${checked.stdout.toString()}${checked.stderr.toString()}`).toBe('');
+      expect(checked.status).toBe(0);
+    }
+    await server.stop();
+    await directory.remove();
+    setup.remove();
+  });
+
+  it('reports every metric under the name of the program, with those of the process', async () => {
+    server = await startServer({ env: { METRICS_PORT: '0' } });
+    const [, port] = await server.logged(/Metrics on port (\d+)/);
+    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const names = [...page.matchAll(/^# TYPE (\w+)/gm)].map((match) => match[1] ?? '');
+    expect(names.filter((name) => !name.startsWith('gatehouse_'))).toEqual([]);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'gatehouse_process_cpu_seconds_total',
+        'gatehouse_process_resident_memory_bytes',
+        'gatehouse_nodejs_eventloop_lag_p99_seconds',
+        'gatehouse_nodejs_gc_duration_seconds',
+      ]),
+    );
+    expect(page).toContain(
+      `gatehouse_build_info{version="${readVersion()}",revision="${readRevision()}",` +
+        `node_version="${process.version}"} 1\n`,
+    );
+  });
+
+  it('reports the end of certificates, and logs one that is near', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'gatehouse-expiry-'));
+    const ca = TestAuthority.root(parent, 'Root');
+    const end = Math.floor(Date.now() / 1000) + 10 * 86_400;
+    const until = `${new Date(end * 1000).toISOString().replace(/[-:T]|\..*/g, '')}Z`;
+    const near = ca.issue({ subject: '/CN=proxy.example', until });
+    const env = { METRICS_PORT: '0', SERVICE_CA_BUNDLE: near.certPath };
+    server = await startServer({ env });
+    const [, port] = await server.logged(/Metrics on port (\d+)/);
+    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const labels = 'kind="authority",variable="SERVICE_CA_BUNDLE",name="proxy.example"';
+    const name = 'gatehouse_certificate_expiry_timestamp_seconds';
+    expect(page).toContain(`${name}{${labels}} ${end}\n`);
+    await server.logged(/"level":"warn".*proxy\.example.*expires on/);
+    rmSync(parent, { recursive: true });
+  });
+
+  it('listens on METRICS_HOST, and warns when that is open to all', async () => {
+    expect(await statusesOf({ METRICS_HOST: '0.0.0.0' })).toEqual({
+      loopback: 200,
+      elsewhere: 200,
+    });
+    await server?.logged(/there is no METRICS_TOKEN/);
+  });
+
+  it('listens on HOST when there is a token, and requires it', async () => {
+    const env = { METRICS_TOKEN: TOKEN };
+    expect(await statusesOf(env)).toEqual({ loopback: 401, elsewhere: 401 });
+    await server?.stop();
+    expect(await statusesOf(env, TOKEN)).toEqual({ loopback: 200, elsewhere: 200 });
+  });
+});

@@ -1,0 +1,218 @@
+import { createHash, randomInt, randomUUID } from 'node:crypto';
+import type { Client } from 'pg';
+import { drawInvitationCode } from '../../../src/protocol/invitation-code.js';
+import {
+  call,
+  challengedLogin,
+  makeDeviceKey,
+  type Answer,
+  type DeviceKey,
+  type Json,
+  type Login,
+} from '../../helpers/client.js';
+import type { Row } from './covering-array.js';
+import type { Store } from '../../fixtures/programs/store-fixture.js';
+import type { Server } from '../../fixtures/programs/server-fixture.js';
+import type { ServerPool } from '../../fixtures/programs/server-pool-fixture.js';
+import { MTLS } from './admission-factors.js';
+import type { Oidc } from '../../fixtures/oidc-provider-fixture.js';
+import {
+  logInAtProvider,
+  connectFinalize,
+  finalize,
+  hashOf,
+  params,
+} from '../../fixtures/provider-login-fixture.js';
+import { finish } from '../../helpers/keyless-calls.js';
+
+/** Servers that run one after the other on one store, with accounts of each kind. */
+export interface Deployment {
+  readonly host: ServerPool;
+  readonly store: Store;
+  readonly port: number;
+  readonly sql: Client;
+  readonly oidc: Oidc;
+  readonly key: DeviceKey;
+  readonly keyed: Login;
+  readonly keyless: Login;
+  /** The login of the known user. */
+  readonly keylessByOAuth: Login;
+}
+
+export const KNOWN_USER = 'known';
+export const KNOWN_CERTIFICATE = 'known';
+
+/** Tries an entry, and returns the refusals on the way or the answer at its end. */
+export type Attempt = (server: Server, deployment: Deployment) => Promise<Answer[]>;
+
+export const KEY = 'key_challenge';
+
+/** An entry that only the list for older clients contains. */
+export const INVITED = 'invitation provision keyed';
+
+const fresh = (): string => `user-${randomUUID()}`;
+
+async function withKey(server: Server, key: DeviceKey, more: Json = {}): Promise<Answer[]> {
+  const body = { ...(await challengedLogin(server, key)), ...more };
+  return [await call(server, 'POST', '/v1/auth', { body })];
+}
+
+async function withInvitation(server: Server, { sql }: Deployment): Promise<Answer[]> {
+  const code = drawInvitationCode((bound) => randomInt(bound));
+  await sql.query(
+    `INSERT INTO invitation (id, code_hash, uses, created_by, created_at, expires_at)
+     VALUES ($1, $2, 1, 'alice', now(), now() + interval '1 hour')`,
+    [randomUUID(), createHash('sha256').update(code).digest()],
+  );
+  return withKey(server, makeDeviceKey(), { invitation: code });
+}
+
+/**
+ * Begins in each mode, as a client without discovery would, and finishes in the wanted mode.
+ *
+ * @returns the refusals of beginnings in the wanted mode, and the answers at the end
+ */
+export async function throughProvider(
+  server: Server,
+  user: string,
+  wanted: 'keyed' | 'keyless',
+  end: (pending: string, proof: string) => Promise<Answer>,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const mode of wanted === 'keyed' ? ['keyed', 'keyless'] : ['keyless', 'keyed']) {
+    const proof = randomUUID();
+    const start = await params(server, 'okta', { mode, proofHash: hashOf(proof) });
+    if (start.status === 200) {
+      const { pending } = await logInAtProvider(String(start.body['url']), user);
+      answers.push(await end(pending ?? '', proof));
+    } else if (mode === wanted) {
+      answers.push(start);
+    }
+    if (answers.at(-1)?.status === 200) {
+      break;
+    }
+  }
+  return answers;
+}
+
+async function connectThrough(server: Server, { token }: Login): Promise<Answer[]> {
+  const user = fresh();
+  const start = await call(server, 'GET', '/v1/connect/external/okta/params', { token });
+  if (start.status !== 200) {
+    return [start];
+  }
+  const { pending } = await logInAtProvider(String(start.body['url']), user);
+  return [await connectFinalize(server, pending, token)];
+}
+
+/** Returns the headers of the trusted proxy for a certificate, for every source of identities. */
+function certificateHeaders(
+  name: string,
+  { domain = 'corp.example', issuer = 'Corp CA' } = {},
+): Record<string, string> {
+  return {
+    'x-service-client-cert-email': `${name}@${domain}`,
+    'x-service-client-cert-upn': `${name}@${domain}`,
+    'x-service-client-cert-subject': `CN=${name}`,
+    'x-service-client-cert-sha256': fingerprintOf(name),
+    'x-service-client-cert-issuer': `CN=${issuer}`,
+  };
+}
+
+const fingerprintOf = (name: string): string => createHash('sha256').update(name).digest('hex');
+
+export function subjectOf(name: string, source: string): string {
+  const value = { subject_cn: name, fingerprint: fingerprintOf(name) }[source];
+  return `${source}:${value ?? `${name}@corp.example`}`;
+}
+
+export async function withCertificate(
+  server: Server,
+  name: string,
+  rules: Parameters<typeof certificateHeaders>[1] = {},
+): Promise<Answer[]> {
+  const headers = certificateHeaders(name, rules);
+  return [await call(server, 'POST', '/v1/auth/mtls', { headers })];
+}
+
+async function connectCertificate(
+  server: Server,
+  { token }: Login,
+  rules: Parameters<typeof certificateHeaders>[1] = {},
+): Promise<Answer[]> {
+  const headers = certificateHeaders(fresh(), rules);
+  return [await call(server, 'POST', '/v1/connect/certificate', { token, headers })];
+}
+
+export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
+  'key_challenge login keyed': (server, { key }) => withKey(server, key, { create: false }),
+  'key_challenge provision keyed': (server) => withKey(server, makeDeviceKey()),
+  [INVITED]: withInvitation,
+  'okta connect keyed': (server, deployment) => connectThrough(server, deployment.keyed),
+  'okta connect keyless': (server, deployment) => connectThrough(server, deployment.keyless),
+  'okta provision keyed': (server) =>
+    throughProvider(server, fresh(), 'keyed', (pending, proof) =>
+      finalize(server, pending, makeDeviceKey(), { proof }),
+    ),
+  'okta login keyless': (server) =>
+    throughProvider(server, KNOWN_USER, 'keyless', (pending, proof) =>
+      finish(server, { pending, proof }),
+    ),
+  'okta provision keyless': (server) =>
+    throughProvider(server, fresh(), 'keyless', (pending, proof) =>
+      finish(server, { pending, proof }),
+    ),
+  'mtls connect keyed': (server, deployment) => connectCertificate(server, deployment.keyed),
+  'mtls connect keyless': (server, deployment) =>
+    connectCertificate(server, deployment.keylessByOAuth),
+  'mtls login keyless': (server) => withCertificate(server, KNOWN_CERTIFICATE),
+  'mtls provision keyless': (server) => withCertificate(server, fresh()),
+};
+
+const KEYLESS_OFF = ['403 keyless-disabled', '403 e2ee-required'];
+const NOT_CONFIGURED = ['404 unsupported-provider', '400 oauth-not-configured'];
+
+/** The refusals that the contract documents for an entry that is not advertised. */
+export const REFUSALS: Readonly<Record<string, readonly string[]>> = {
+  'key_challenge login keyed': ['403 key-challenge-disabled'],
+  'key_challenge provision keyed': ['403 key-challenge-disabled', '403 signup-disabled'],
+  [INVITED]: ['403 key-challenge-disabled', '403 signup-disabled'],
+  'okta connect keyed': NOT_CONFIGURED,
+  'okta connect keyless': [...NOT_CONFIGURED, ...KEYLESS_OFF],
+  'okta provision keyed': [
+    ...NOT_CONFIGURED,
+    '403 key-challenge-disabled',
+    '403 signup-provider-disabled',
+  ],
+  'okta login keyless': [...NOT_CONFIGURED, ...KEYLESS_OFF],
+  'okta provision keyless': [...NOT_CONFIGURED, ...KEYLESS_OFF, '403 signup-provider-disabled'],
+  'mtls connect keyed': ['404 not-found', '401 mtls-required'],
+  'mtls connect keyless': ['404 not-found', '401 mtls-required', ...KEYLESS_OFF],
+  'mtls login keyless': ['404 not-found', '401 mtls-required', ...KEYLESS_OFF],
+  'mtls provision keyless': [
+    '404 not-found',
+    '401 mtls-required',
+    ...KEYLESS_OFF,
+    '403 signup-provider-disabled',
+  ],
+};
+
+/** The variables with rules about certificates. */
+export const RULES = {
+  domain: `${MTLS}ALLOWED_EMAIL_DOMAINS`,
+  issuer: `${MTLS}ALLOWED_ISSUERS`,
+} as const;
+
+/** Returns the entries that other people may use, with certificates that the rules exclude. */
+export function strangers(row: Row, advertised: readonly string[]): [string, Attempt][] {
+  const excluded = [
+    ...(row[RULES.domain] === '' ? [] : [{ domain: 'other.example' }]),
+    ...(row[RULES.issuer] === '' ? [] : [{ issuer: 'Other CA' }]),
+  ];
+  const attempts = excluded.flatMap((rules): [string, Attempt][] => [
+    ['mtls login keyless', (server) => withCertificate(server, KNOWN_CERTIFICATE, rules)],
+    ['mtls provision keyless', (server) => withCertificate(server, fresh(), rules)],
+    ['mtls connect keyed', (server, { keyed }) => connectCertificate(server, keyed, rules)],
+  ]);
+  return attempts.filter(([entry]) => advertised.includes(entry));
+}

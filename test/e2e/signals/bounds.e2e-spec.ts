@@ -1,0 +1,176 @@
+import { decodeJwt } from 'jose';
+import { Client } from 'pg';
+import { clientToken, endedIn, EventStreamFixture } from '../../fixtures/event-stream-fixture.js';
+import { startPostgres, type Service } from '../../fixtures/programs/services-fixture.js';
+import { IS_POSTGRES, startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { createPostgresStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { backends, backendToken } from '../../fixtures/resource-server-fixture.js';
+import { tokenOf } from '../../fixtures/sessions-fixture.js';
+import { call, makeDeviceKey, refusalOf } from '../../helpers/client.js';
+import { waitFor } from '../../helpers/wait.js';
+
+const onPostgres = IS_POSTGRES ? describe : describe.skip;
+onPostgres('the bounds of streams (PostgreSQL only: its time and transactions are changed)', () => {
+  const setup = backends([{ id: 'relay' }, { id: 'files' }]);
+  let postgres: Service;
+  let store: Store;
+  let server: Server;
+  let sql: Client;
+
+  beforeAll(async () => {
+    postgres = await startPostgres({ durable: true });
+    store = await createPostgresStore(postgres.url);
+    server = await startServer({ store, env: setup.env });
+    sql = await connect();
+  });
+  afterAll(async () => {
+    await sql.end();
+    await server.stop();
+    await postgres.stop();
+    setup.remove();
+  });
+
+  async function connect(): Promise<Client> {
+    const client = new Client(store.databaseUrl ?? '');
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  async function visitor() {
+    const session = await tokenOf(server, makeDeviceKey());
+    const sid = decodeJwt(await backendToken(server, session, 'relay'))['sid'] as string;
+    return { session, sessionId: decodeJwt(session).jti ?? '', sid };
+  }
+
+  const open = () => EventStreamFixture.open(server, setup, 'relay');
+  const logOut = (token: string) => call(server, 'POST', '/v1/auth/logout', { token });
+  const silence = (ids: readonly string[], seconds: number) =>
+    sql.query(
+      `UPDATE event_stream SET polled_at = now() - $2 * interval '1 second' WHERE id = ANY($1)`,
+      [ids, seconds],
+    );
+
+  it('delivers an event whose transaction commits after later ones', async () => {
+    const stream = await open();
+    await stream.take();
+    const [late, early] = [await visitor(), await visitor()];
+    const other = await connect();
+    await other.query('BEGIN');
+    await other.query('DELETE FROM session WHERE id = $1', [late.sessionId]);
+    await logOut(early.session);
+    // The open transaction does not delay the others.
+    expect(endedIn(await stream.take())).toEqual([early.sid]);
+    expect(await stream.waiting()).toEqual([]);
+    const created = await open();
+    await created.take();
+    await other.query('COMMIT');
+    expect(endedIn(await stream.take())).toEqual([late.sid]);
+    expect(endedIn(await created.take())).toEqual([late.sid]);
+    expect(await stream.waiting()).toEqual([]);
+    await other.end();
+  });
+
+  it('reports nothing that was rolled back', async () => {
+    const stream = await open();
+    await stream.take();
+    const { session, sessionId, sid } = await visitor();
+    const other = await connect();
+    await other.query('BEGIN');
+    await other.query('DELETE FROM session WHERE id = $1', [sessionId]);
+    await other.query('ROLLBACK');
+    await other.end();
+    expect(await stream.waiting()).toEqual([]);
+    await logOut(session);
+    expect(endedIn(await stream.take())).toEqual([sid]);
+  });
+
+  it('sends nothing when a session expires', async () => {
+    const stream = await open();
+    await stream.take();
+    const { sessionId } = await visitor();
+    await sql.query(`UPDATE session SET expires_at = now() WHERE id = $1`, [sessionId]);
+    await sql.query('DELETE FROM session WHERE id = $1', [sessionId]);
+    expect(await stream.waiting()).toEqual([]);
+  });
+
+  it('removes a stream that is silent for five minutes', async () => {
+    const stream = await open();
+    await silence([stream.id], 299);
+    expect((await stream.poll({ returnImmediately: true })).status).toBe(200);
+    await silence([stream.id], 301);
+    expect(refusalOf(await stream.poll({ returnImmediately: true }))).toEqual({
+      ...{ status: 404, code: 'not-found' },
+    });
+  });
+
+  it('admits 100 streams, and replaces only one that is silent for a minute', async () => {
+    await sql.query('DELETE FROM event_stream');
+    const token = await clientToken(server, setup, 'relay');
+    const create = () => call(server, 'POST', '/v1/ssf/streams', { token, body: {} });
+    const answers = await Promise.all(Array.from({ length: 120 }, create));
+    const created = answers.filter(({ status }) => status === 201);
+    expect(created).toHaveLength(100);
+    expect(answers.map(refusalOf).filter(({ status }) => status === 409)).toEqual(
+      Array.from({ length: 20 }, () => ({ status: 409, code: 'too-many-streams' })),
+    );
+    const ids = created.map(({ body }) => body['stream_id'] as string);
+    await silence(ids, 30);
+    await silence(ids.slice(3, 4), 90);
+    await silence(ids.slice(7, 8), 61);
+    const replaced = await Promise.all(Array.from({ length: 50 }, create));
+    expect(replaced.filter(({ status }) => status === 201)).toHaveLength(2);
+    const left = await sql.query<{ id: string }>('SELECT id FROM event_stream');
+    expect(left.rows).toHaveLength(100);
+    expect(left.rows.map(({ id }) => id)).not.toContain(ids[3]);
+    expect(left.rows.map(({ id }) => id)).not.toContain(ids[7]);
+    await sql.query('DELETE FROM event_stream');
+  });
+
+  it('ends the streams that miss an expired event, and no other', async () => {
+    const [behind, current] = [await open(), await open()];
+    await Promise.all([behind.take(), current.take()]);
+    const { session, sid } = await visitor();
+    await logOut(session);
+    await current.until(sid);
+    await sql.query(`UPDATE security_event SET at = now() - interval '61 minutes'`);
+    server = await server.restart();
+    await waitFor('the old events are deleted', async () => {
+      const { rows } = await sql.query('SELECT FROM security_event');
+      return rows.length === 0;
+    });
+    expect((await behind.poll({ returnImmediately: true })).status).toBe(404);
+    expect((await current.poll({ returnImmediately: true })).status).toBe(200);
+  });
+
+  it('ends the streams of a restored database whose transactions have other numbers', async () => {
+    const stream = await open();
+    await stream.take();
+    const { session, sid } = await visitor();
+    await logOut(session);
+    await sql.query('UPDATE security_event SET xid = xid + 1000000000');
+    await sql.query('UPDATE event_stream SET position = position + 1000000000');
+    server = await server.restart();
+    expect((await stream.poll({ returnImmediately: true })).status).toBe(404);
+    expect(endedIn(await (await open()).take())).toContain(sid);
+  });
+
+  it('answers 503 while the database is away, and goes on afterwards', async () => {
+    const stream = await open();
+    await stream.take();
+    const { session, sid } = await visitor();
+    const waiting = stream.poll();
+    await postgres.kill('SIGKILL');
+    expect(refusalOf(await waiting)).toEqual({ status: 503, code: 'unavailable' });
+    const answer = await stream.poll({ returnImmediately: true });
+    expect(refusalOf(answer)).toEqual({ status: 503, code: 'unavailable' });
+    expect(answer.headers['retry-after']).toBeDefined();
+    await postgres.restart();
+    await waitFor(
+      'the poll is answered',
+      async () => (await stream.poll({ returnImmediately: true })).status === 200,
+    );
+    await logOut(session);
+    expect(endedIn(await stream.until(sid))).toContain(sid);
+  });
+});

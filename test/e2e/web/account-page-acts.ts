@@ -1,0 +1,73 @@
+import type { Visitor } from '../../fixtures/programs/browser-fixture.js';
+import { waitFor } from '../../helpers/wait.js';
+
+/** The parts of the account view, as the navigation names them. */
+export type SectionName = 'Overview' | 'Devices and sessions' | 'Notifications' | 'Security';
+
+export async function sees({ page }: Visitor, words: string | RegExp): Promise<void> {
+  await page.getByText(words).first().waitFor();
+}
+
+export async function seesSignIn({ page }: Visitor): Promise<void> {
+  await page.getByRole('heading', { name: 'Sign in to' }).waitFor();
+}
+
+export async function seesAccount({ page }: Visitor): Promise<void> {
+  await page.getByRole('navigation', { name: 'Account' }).waitFor();
+  await page.getByRole('heading', { name: 'Your account' }).waitFor();
+}
+
+export async function seesTabTitle({ page }: Visitor, title: string): Promise<void> {
+  await waitFor(`the title ${title}`, async () => (await page.title()) === title);
+}
+
+/** Shows a part of the account view. */
+export async function open({ page }: Visitor, section: SectionName): Promise<void> {
+  const tabs = page.getByRole('navigation', { name: 'Account' });
+  await tabs.getByRole('link', { name: section, exact: true }).click();
+  const heading = section === 'Overview' ? 'Your account' : section;
+  await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+}
+
+/** Creates an account with a new key. @returns the key */
+export async function createAccount(visitor: Visitor): Promise<string> {
+  await visitor.press('Create an account');
+  return saveNewKey(visitor);
+}
+
+/** Confirms a new key as saved, and creates its account. @returns the key */
+export async function saveNewKey(visitor: Visitor): Promise<string> {
+  const { page } = visitor;
+  const key = await page.getByLabel('Your new device key').inputValue();
+  await page.getByLabel('I saved the key').check();
+  await visitor.press('Create the account');
+  await sees(visitor, 'Your account is ready.');
+  await seesAccount(visitor);
+  return key;
+}
+
+/** Types a key and submits it. */
+export async function enterKey(visitor: Visitor, key: string): Promise<void> {
+  await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+  await visitor.press('Sign in');
+}
+
+/** The id that the overview shows. */
+export async function accountId(visitor: Visitor): Promise<string> {
+  const details = visitor.page.getByRole('region', { name: 'Details' });
+  return details.locator('dd .code').first().innerText();
+}
+
+/** The token of this tab, as the page keeps it; undefined where it is signed out. */
+export async function tokenOf({ page }: Visitor): Promise<string> {
+  const kept = await page.evaluate(
+    "sessionStorage.getItem('gatehouse.session') ?? localStorage.getItem('gatehouse.session')",
+  );
+  return (JSON.parse(typeof kept === 'string' ? kept : '{}') as { token: string }).token;
+}
+
+/** Returns the number of pixels by which the page is wider than its window. */
+export async function overflow({ page }: Visitor): Promise<number> {
+  const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  return Math.max(0, Number(excess));
+}

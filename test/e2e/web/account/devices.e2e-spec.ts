@@ -1,0 +1,277 @@
+import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { deviceCheckWords, readDeviceLink } from '../../../../src/client/index.js';
+import { filmOfQr, readQr } from '../../../fixtures/camera-fixture.js';
+import {
+  hasChromium,
+  startChromium,
+  visit,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import {
+  createCliUser,
+  type CliUser,
+  type RunningCli,
+} from '../../../fixtures/programs/cli-fixture.js';
+import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import {
+  accountId as accountIdIn,
+  createAccount as createIn,
+  open as openSection,
+  seesAccount,
+  seesSignIn,
+} from '../account-page-acts.js';
+import { BEHIND_PROXY, makeX25519Key, newAddress } from '../../../helpers/device-calls.js';
+import { startLoginFixture, type LoginFixture } from '../../../fixtures/provider-login-fixture.js';
+import { OPTIONAL } from '../../../helpers/keyless-calls.js';
+
+let browser: Browser;
+let server: Server;
+let visitor: Visitor;
+/** The computer without a browser. */
+let machine: CliUser;
+
+const suite = hasChromium() ? describe : describe.skip;
+
+interface PrintedCode {
+  readonly cli: RunningCli;
+  readonly userCode: string;
+  readonly link: string;
+  readonly checkWords: readonly string[];
+}
+
+async function begin(url: string, ...flags: string[]): Promise<PrintedCode> {
+  const cli = machine.start(['login', '--server', url, '--code', '--json', ...flags]);
+  await cli.until(() => cli.stdout().includes('\n'));
+  return { cli, ...(JSON.parse(cli.stdout().split('\n')[0] ?? '') as Omit<PrintedCode, 'cli'>) };
+}
+
+/** Returns the account that the machine logged in to. */
+async function accountOf({ exited }: RunningCli): Promise<unknown> {
+  const { code, stdout, stderr } = await exited;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+  return (JSON.parse(stdout.trim().split('\n')[1] ?? '') as { accountId: unknown }).accountId;
+}
+
+/** A person with an address of their own: look-ups are limited by address. */
+async function open(url: string): Promise<Visitor> {
+  const visitor = await visit(browser, 'about:blank');
+  await visitor.page.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress() });
+  await visitor.page.goto(url);
+  return visitor;
+}
+
+const sees = (words: string | RegExp) => visitor.page.getByText(words).first().waitFor();
+const enterKey = (key: string) => visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+const accountId = () => accountIdIn(visitor);
+
+async function createAccount(): Promise<{ readonly key: string; readonly id: string }> {
+  const key = await createIn(visitor);
+  return { key, id: await accountId() };
+}
+
+async function enterCode(code: string): Promise<void> {
+  await visitor.page.getByLabel('Code that the new device shows').fill(code);
+  await visitor.press('Continue');
+}
+
+beforeAll(async () => {
+  browser = await startChromium();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  machine = await createCliUser();
+});
+afterEach(async () => {
+  const { browserErrors } = visitor;
+  await Promise.all([visitor.close(), machine.remove()]);
+  expect(browserErrors).toEqual([]);
+});
+
+suite('/app/device', () => {
+  beforeAll(async () => {
+    server = await startServer({ env: BEHIND_PROXY });
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    visitor = await open(`${server.url}/app`);
+  });
+
+  it('adds the device of a link, with the key, only after its owner agrees', async () => {
+    const { key, id } = await createAccount();
+    const { cli, link, checkWords, userCode } = await begin(server.url);
+    await visitor.page.setViewportSize({ width: 320, height: 700 });
+    await visitor.page.goto(link);
+    await sees(checkWords.join(' '));
+    expect(await visitor.text()).toContain(userCode);
+    expect(visitor.page.url()).toBe(`${server.url}/app/`);
+    const spill = await visitor.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    expect(spill).toBeLessThanOrEqual(0);
+    await enterKey(key);
+    await visitor.press('Add the device');
+    expect(cli.child.exitCode).toBeNull();
+    await visitor.page.getByLabel('I started this myself').check();
+    // The page is in the background: it continues with a new session, and soon receives the end of
+    // the former one.
+    await visitor.page.evaluate('window.requestAnimationFrame = () => 0');
+    await visitor.press('Add the device');
+    await sees('The device is added.');
+    expect(await accountOf(cli)).toBe(id);
+    expect((await machine.run(['key', 'show'])).stdout.trim()).toBe(key);
+    await visitor.page.reload();
+    await openSection(visitor, 'Devices and sessions');
+    await visitor.page.locator('li', { hasText: hostname() }).waitFor();
+  });
+
+  it('asks for the sign-in, then for the code, and shows the check words', async () => {
+    const { key, id } = await createAccount();
+    await visitor.press('Sign out');
+    await sees('You are signed out.');
+    const { cli, userCode, checkWords } = await begin(server.url);
+    await visitor.page.goto(`${server.url}/app/device`);
+    await sees('Sign in to the account');
+    await enterKey(key);
+    await visitor.press('Sign in');
+    await enterCode(userCode.toLowerCase().replace('-', ''));
+    await sees(checkWords.join(' '));
+    // The sign-in left the key in the memory of the tab.
+    expect(await visitor.page.getByLabel('Device key', { exact: true }).count()).toBe(0);
+    await visitor.page.getByLabel('The new device shows the same words').check();
+    await visitor.press('Add the device');
+    await sees('The device is added.');
+    expect(await accountOf(cli)).toBe(id);
+  });
+
+  it('refuses the key of another account, and then the device', async () => {
+    const { key } = await createAccount();
+    await visitor.press('Sign out');
+    await createAccount();
+    const { cli, link } = await begin(server.url);
+    await visitor.page.goto(link);
+    await enterKey(key);
+    await visitor.page.getByRole('checkbox').check();
+    await visitor.press('Add the device');
+    await sees('This is not the device key of this account.');
+    await visitor.press('Refuse the device');
+    await sees('The device was refused.');
+    const { code, stderr } = await cli.exited;
+    expect(code).toBe(1);
+    expect(stderr).toContain('"code":"device-refused"');
+    await seesAccount(visitor);
+  });
+
+  it('refuses a link whose key the server replaced, and shows the check words of the new key', async () => {
+    await createAccount();
+    const { cli, link, userCode, checkWords } = await begin(server.url);
+    const publicKey = makeX25519Key();
+    await visitor.page.route('**/v2/auth/devices/*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), publicKey } });
+    });
+    await visitor.page.goto(link);
+    await sees('The server returned another key');
+    expect(await visitor.text()).not.toContain('Add the device');
+    await openSection(visitor, 'Devices and sessions');
+    await visitor.press('Add a device…');
+    await enterCode(userCode);
+    await sees(deviceCheckWords(publicKey).join(' '));
+    expect(await visitor.text()).not.toContain(checkWords.join(' '));
+    cli.child.kill('SIGINT');
+    await cli.exited;
+  });
+
+  it('reports a damaged link, an unknown code and an invalid one', async () => {
+    await createAccount();
+    await visitor.page.goto(`${server.url}/app/device#WDJB-MJHT.short`);
+    await sees('This link is damaged.');
+    await enterCode('ADJB-MJHT');
+    await sees('A code has eight letters');
+    await enterCode('BBBB-BBBB');
+    await sees('No device waits with this code.');
+    await visitor.press('Cancel');
+    await seesAccount(visitor);
+  });
+
+  it('signs this browser in by the QR code that it shows', async () => {
+    const owner = await createCliUser();
+    const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
+    const { accountId: id } = JSON.parse(signedUp.stdout) as { accountId: string };
+    await visitor.press('Use another device');
+    const picture = await visitor.page.getByRole('img', { name: 'QR code' }).screenshot();
+    const link = await readQr(browser, picture);
+    const words = deviceCheckWords(readDeviceLink(link)?.publicKey ?? '').join(' ');
+    await visitor.page.getByText(words, { exact: true }).waitFor();
+    expect((await owner.run(['devices', 'approve', link, '--yes'])).code).toBe(0);
+    await owner.remove();
+    await seesAccount(visitor);
+    expect(await accountId()).toBe(id);
+    const stored = await visitor.page.evaluate('JSON.stringify(sessionStorage)');
+    expect(Object.keys(JSON.parse(String(stored)) as object)).toEqual(['gatehouse.session']);
+  });
+
+  it('reads the QR code of another device with the camera', async () => {
+    const { cli, link, checkWords } = await begin(server.url);
+    const film = join(machine.home, 'camera.y4m');
+    await writeFile(film, filmOfQr(link));
+    const withCamera = await startChromium([
+      '--use-fake-ui-for-media-stream',
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-video-capture=${film}`,
+    ]);
+    const person = await visit(withCamera, `${server.url}/app`);
+    await createIn(person);
+    await openSection(person, 'Devices and sessions');
+    await person.press('Add a device…');
+    await person.press('Scan the QR code');
+    await person.page.getByText(checkWords.join(' ')).waitFor();
+    // The key is that of the code, so there is nothing to compare.
+    await person.page.getByLabel('I started this myself').waitFor();
+    expect(person.browserErrors).toEqual([]);
+    await withCamera.close();
+    cli.child.kill('SIGINT');
+    await cli.exited;
+  });
+
+  it('reports that its own sign-in was refused, and stays signed out', async () => {
+    const owner = await createCliUser();
+    await owner.run(['signup', '--server', server.url]);
+    await visitor.press('Use another device');
+    const code = await visitor.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
+    expect((await owner.run(['devices', 'refuse', code])).code).toBe(0);
+    await owner.remove();
+    await sees('This device was refused');
+    await seesSignIn(visitor);
+  });
+});
+
+suite('/app/device, for an account of a provider', () => {
+  let fixture: LoginFixture;
+
+  beforeAll(async () => {
+    const env = { ...OPTIONAL, ...BEHIND_PROXY, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: '' };
+    fixture = await startLoginFixture({ env });
+  });
+  afterAll(() => fixture.stop());
+
+  it('logs in a machine without a browser, with the session alone', async () => {
+    const { cli, link, checkWords } = await begin(fixture.server.url, '--provider', 'okta');
+    visitor = await open(link);
+    await visitor.press('Continue with The okta provider');
+    await visitor.page.waitForURL(`${fixture.oidc.issuer}/**`);
+    await visitor.page.locator('input[name=login]').fill('anna');
+    await visitor.page.locator('input[name=password]').fill('any password');
+    await visitor.page.locator('button[type=submit]').click();
+    await visitor.page.locator('button[type=submit]', { hasText: 'Continue' }).click();
+    await visitor.press(/Not encrypted/);
+    await sees(checkWords.join(' '));
+    await visitor.page.getByRole('checkbox').check();
+    await visitor.press('Add the device');
+    await sees('The device is added.');
+    await seesAccount(visitor);
+    expect(await accountOf(cli)).toBe(await accountId());
+    const who = JSON.parse((await machine.run(['whoami', '--json'])).stdout) as object;
+    expect(who).toMatchObject({ keyMode: 'keyless', identities: [{ provider: 'okta' }] });
+  });
+});

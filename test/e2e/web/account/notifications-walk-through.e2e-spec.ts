@@ -1,0 +1,233 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext } from 'playwright-core';
+import decodeQR from 'qr/decode.js';
+import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';
+import { hasDbus, NotificationDaemon } from '../../../fixtures/programs/desktop-fixture.js';
+import { FAKE_PUSH_MANAGER } from '../../../fakes/push-manager.js';
+import { FakeWebPushService } from '../../../fakes/web-push-service.js';
+import {
+  deliverPush,
+  hasChromium,
+  startChromium,
+  startProfile,
+  visit,
+  visitIn,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import { createCliUser, type CliUser } from '../../../fixtures/programs/cli-fixture.js';
+import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { waitFor } from '../../../helpers/wait.js';
+import { createAccount, open, sees, seesAccount } from '../account-page-acts.js';
+
+const canRun = hasChromium() && hasDbus();
+/**
+ * The folder for the pictures of docs/notifications-walk-through.md. They are not written without
+ * it.
+ */
+const PICTURES = process.env['GATEHOUSE_TEST_PICTURES'];
+
+interface EventLine {
+  readonly outcomes: readonly { readonly state: string; readonly reason?: string }[];
+}
+
+/**
+ * The server, the command line, Chromium with its notifications and the encryption are real. The
+ * push service of the browser is local and decrypts (test/fakes/push-manager.ts).
+ */
+(canRun ? describe : describe.skip)('notifications between two browsers and a computer', () => {
+  const directory = certificateDirectory();
+  const authority = TestAuthority.root(directory.path, 'Root');
+  const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
+  let server: Server;
+  let service: FakeWebPushService;
+  let desktop: NotificationDaemon;
+  let laptopBrowser: Browser;
+  let phone: BrowserContext;
+  let machine: CliUser;
+  let first: Visitor;
+  let second: Visitor;
+
+  beforeAll(async () => {
+    server = await startServer();
+    [service, desktop, laptopBrowser, machine] = await Promise.all([
+      FakeWebPushService.start(certificate),
+      NotificationDaemon.start(),
+      startChromium(),
+      createCliUser(),
+    ]);
+    phone = await startProfile(join(directory.path, 'profile'), {
+      DBUS_SESSION_BUS_ADDRESS: desktop.address,
+    });
+    await givePushService(phone);
+    [first, second] = await Promise.all([
+      visit(laptopBrowser, `${server.url}/app`, { viewport: { width: 800, height: 500 } }),
+      visitIn(phone, `${server.url}/app`),
+    ]);
+    await second.page.setViewportSize({ width: 390, height: 640 });
+  });
+  afterAll(async () => {
+    await Promise.all([laptopBrowser.close(), phone.close()]);
+    await Promise.all([desktop.close(), service.close(), machine.remove()]);
+    await server.stop();
+    directory.remove();
+  });
+
+  async function givePushService(context: BrowserContext): Promise<void> {
+    await context.grantPermissions(['notifications']);
+    await context.exposeFunction('subscribeAtService', (key: string) =>
+      service.subscribe(Buffer.from(key, 'base64').toString('base64url')),
+    );
+    await context.exposeFunction('unsubscribeAtService', (endpoint: string) =>
+      service.expire(endpoint),
+    );
+    await context.addInitScript(FAKE_PUSH_MANAGER);
+  }
+
+  async function picture({ page }: Visitor, name: string): Promise<void> {
+    if (PICTURES !== undefined) {
+      mkdirSync(PICTURES, { recursive: true });
+      await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: 'disabled' });
+    }
+  }
+
+  async function approve(link: string, key: string, name?: string): Promise<void> {
+    const { page } = first;
+    await page.goto(link);
+    const consent = page.getByLabel('I started this myself');
+    await consent.check();
+    await page.getByLabel('Device key', { exact: true }).fill(key);
+    if (name !== undefined) {
+      await picture(first, name);
+    }
+    await first.press('Add the device');
+    await sees(first, 'The device is added.');
+  }
+
+  async function openSettings(visitor: Visitor, key: string): Promise<void> {
+    await open(visitor, 'Notifications');
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Open the settings');
+  }
+
+  async function setPush(isOn: boolean): Promise<void> {
+    const control = first.page.getByRole('switch', { name: 'Send push notifications' });
+    await control.click();
+    await waitFor('the switch', async () => (await control.isChecked()) === isOn);
+  }
+
+  async function notify(...args: readonly string[]): Promise<EventLine> {
+    const env = { NODE_EXTRA_CA_CERTS: authority.certPath, CLIENT_PUBLIC_REQUEST_PREVIEWS: '1' };
+    const { code, stdout, stderr } = await machine.run(['notify', ...args, '--json'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+    return JSON.parse(stdout.split('\n')[0] ?? '') as EventLine;
+  }
+
+  /**
+   * Passes the last message that the push service of the second browser decrypted to that browser.
+   */
+  async function deliver(): Promise<void> {
+    const kept = await second.page.evaluate("localStorage.getItem('test.subscription')");
+    const { endpoint } = JSON.parse(String(kept)) as { endpoint: string };
+    await deliverPush(second.page, server.url, service.messagesOf(endpoint).at(-1) ?? '');
+  }
+
+  const listed = () =>
+    phone
+      .serviceWorkers()
+      .at(-1)
+      ?.evaluate(
+        `self.registration.getNotifications().then((all) =>
+          all.map(({ title, silent, tag }) => ({ title, silent, tag })))`,
+      ) as Promise<readonly { title: string; silent: boolean; tag: string }[]>;
+
+  it('obeys the switch, adds a browser by its QR code, shows a request there and withdraws it', async () => {
+    const key = await createAccount(first);
+
+    // The computer logs in without a browser.
+    const cli = machine.start(['login', '--server', server.url, '--code', '--json']);
+    await cli.until(() => cli.stdout().includes('\n'));
+    const { link } = JSON.parse(cli.stdout().split('\n')[0] ?? '') as { link: string };
+    await approve(link, key, 'notifications-approve');
+    expect((await cli.exited).code).toBe(0);
+
+    // The second browser is added by its QR code, and receives notifications.
+    await second.press('Use another device');
+    const code = second.page.getByRole('img', { name: 'QR code' });
+    await code.waitFor();
+    await picture(second, 'notifications-code');
+    await approve(await scan(await code.screenshot()), key);
+    await seesAccount(second);
+    await openSettings(second, key);
+    await second.page.getByLabel('Name of this browser').fill('My phone');
+    await second.press('Turn on in this browser');
+    await sees(second, 'This browser now shows your notifications.');
+    await second.press('Show a test');
+    await waitFor('the test', () =>
+      desktop.notifications.some(({ title }) => title === 'Gatehouse test'),
+    );
+    await sees(second, 'A test notification was shown.');
+    await second.page.getByRole('heading', { name: 'This browser' }).scrollIntoViewIfNeeded();
+    await picture(second, 'notifications-browser');
+    const tokens = await machine.run(['tokens', 'list', '--json']);
+    expect(JSON.parse(tokens.stdout)).toMatchObject({ name: 'My phone' });
+
+    // Push is switched off: no message is sent, and the reason is reported.
+    await first.page.reload();
+    await openSettings(first, key);
+    await setPush(false);
+    await picture(first, 'notifications-off');
+    const ready = await notify('ready', '--session', 's1', '--title', 'Fix the build');
+    expect(ready.outcomes).toContainEqual(
+      expect.objectContaining({ state: 'suppressed', reason: 'push-disabled' }),
+    );
+    expect(service.received).toEqual([]);
+
+    // Push is switched on: the question arrives in the second browser.
+    await setPush(true);
+    const request = ['--session', 's1', '--title', 'Fix the build', '--request', 'r1'];
+    const tool = ['--tool', 'Bash', '--command', 'npm test'];
+    const sent = await notify('permission-request', ...request, ...tool);
+    expect(sent.outcomes).toContainEqual(expect.objectContaining({ state: 'sent' }));
+    await deliver();
+    const notification = await waitFor('the question', () =>
+      desktop.notifications.find(({ title }) => title === 'Permission needed: Fix the build'),
+    );
+    expect(notification.body).toContain('npm test');
+
+    // The question is answered on another device, and its notification is replaced without a sound.
+    const question = (await listed()).find(({ title }) => title !== 'Gatehouse test');
+    expect(question).toMatchObject({ title: 'Permission needed: Fix the build', silent: false });
+    const resolved = await notify('resolve', '--request', 'r1');
+    expect(resolved.outcomes).toMatchObject([{ state: 'sent' }]);
+    await deliver();
+    await waitFor('the answer', () =>
+      desktop.notifications.some(({ title }) => title === 'Answered'),
+    );
+    expect(await listed()).toContainEqual({ title: 'Answered', silent: true, tag: question?.tag });
+    expect(await listed()).not.toContainEqual(question);
+    expect([...first.browserErrors, ...second.browserErrors]).toEqual([]);
+    expect(service.refusals).toEqual([]);
+  });
+
+  /** Reads a picture of a QR code as a camera does: the browser unpacks it. */
+  async function scan(png: Buffer): Promise<string> {
+    const { page, close } = await visit(laptopBrowser, 'about:blank');
+    const read = await page.evaluate<{ width: number; height: number; data: string }>(
+      `(async () => {
+        const bytes = Uint8Array.from(atob('${png.toString('base64')}'), (one) => one.charCodeAt(0));
+        const image = await createImageBitmap(new Blob([bytes]));
+        const { width, height } = image;
+        const context = new OffscreenCanvas(width, height).getContext('2d');
+        context.drawImage(image, 0, 0);
+        const { data } = context.getImageData(0, 0, width, height);
+        let text = '';
+        for (const byte of data) text += String.fromCharCode(byte);
+        return { width, height, data: btoa(text) };
+      })()`,
+    );
+    await close();
+    const { width, height, data } = read;
+    return decodeQR({ width, height, data: Buffer.from(data, 'base64') }, { timeLimit: 600_000 });
+  }
+});

@@ -1,0 +1,400 @@
+import { join } from 'node:path';
+import type { BrowserContext } from 'playwright-core';
+import { DeviceKey } from '../../../../src/client/crypto/device-key.js';
+import { AccountContent } from '../../../../src/client/crypto/account-content.js';
+import type { Outcome } from '../../../../src/notify/delivery/delivery.js';
+import { notify } from '../../../../src/notify/notify.js';
+import { readEvent } from '../../../../src/notify/content/read-event.js';
+import { generateWebPushKey } from '../../../../src/client/notifications/web-push-key.js';
+import { readWebPushToken } from '../../../../src/client/notifications/web-push.js';
+import { openSettings, type SettingsContent } from '../../../../src/client/api/account-settings.js';
+import { WebPushSender } from '../../../../src/notify/push/web-push.sender.js';
+import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';
+import {
+  hasDbus,
+  NotificationDaemon,
+  type DesktopNotification,
+} from '../../../fixtures/programs/desktop-fixture.js';
+import { FAKE_PUSH_MANAGER } from '../../../fakes/push-manager.js';
+import { FakeWebPushService } from '../../../fakes/web-push-service.js';
+import {
+  deliverPush,
+  giveWorkerTime,
+  hasChromium,
+  leavePage,
+  listNotifications,
+  startProfile,
+  visitIn,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import { call } from '../../../helpers/client.js';
+import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { waitFor } from '../../../helpers/wait.js';
+import { createAccount, open, sees as seesIn } from '../account-page-acts.js';
+
+const directory = certificateDirectory();
+const authority = TestAuthority.root(directory.path, 'Root');
+const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
+
+const server = await startServer();
+afterAll(async () => {
+  await server.stop();
+  directory.remove();
+});
+
+describe('the service worker, as it is served', () => {
+  it('may load nothing, and is the only worker that the page may run', async () => {
+    const answer = await fetch(new URL('/app/worker.js', server.url));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toBe('no-cache');
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/self|unsafe|https?:/);
+    expect(await answer.text()).toMatch(/^const REQUEST_URL=null;\n/);
+    const page = await fetch(new URL('/app', server.url));
+    const ofPage = page.headers.get('content-security-policy') ?? '';
+    expect(ofPage).toContain("worker-src 'self'");
+    expect(ofPage).toMatch(/trusted-types gatehouse-worker(;|$)/);
+  });
+});
+
+const canClick = hasChromium() && hasDbus();
+
+(canClick ? describe : describe.skip)('notifications in the browser', () => {
+  let desktop: NotificationDaemon;
+  let browser: BrowserContext;
+  let service: FakeWebPushService;
+  let sender: WebPushSender;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    desktop = await NotificationDaemon.start();
+    const variables = { DBUS_SESSION_BUS_ADDRESS: desktop.address };
+    browser = await startProfile(join(directory.path, 'profile'), variables);
+    await browser.grantPermissions(['notifications']);
+    await browser.exposeFunction('subscribeAtService', (key: string) =>
+      service.subscribe(Buffer.from(key, 'base64').toString('base64url')),
+    );
+    await browser.exposeFunction('unsubscribeAtService', (endpoint: string) =>
+      service.expire(endpoint),
+    );
+    await browser.addInitScript(FAKE_PUSH_MANAGER);
+    service = await FakeWebPushService.start(certificate);
+    sender = new WebPushSender({ ca: authority.cert });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await Promise.all([desktop.close(), service.close(), sender.close()]);
+  });
+  beforeEach(async () => {
+    visitor = await visitIn(browser, 'about:blank');
+  });
+  afterEach(async () => {
+    await forget();
+    await visitor.close();
+    expect(visitor.browserErrors).toEqual([]);
+  });
+
+  /** Removes the data of this server from the browser, for the next test. */
+  async function forget(): Promise<void> {
+    const { page } = visitor;
+    // The empty tab of the start stays open, because its process serves the tabs of all tests.
+    const [, ...tabs] = browser.pages();
+    for (const other of tabs.filter((one) => one !== page)) {
+      await other.close();
+    }
+    await page.goto(`${server.url}/app/`);
+    await page.evaluate(`(async () => {
+      localStorage.clear();
+      for (const one of await navigator.serviceWorker.getRegistrations()) await one.unregister();
+    })()`);
+  }
+
+  const sees = (words: string) => seesIn(visitor, words);
+
+  /** Signs up on the page. @returns the account's key */
+  async function signUp(at: Server = server): Promise<DeviceKey> {
+    const { page } = visitor;
+    await page.goto(`${at.url}/app`);
+    return DeviceKey.fromSecret(await createAccount(visitor));
+  }
+
+  async function unlock(key: string): Promise<void> {
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Open the settings');
+  }
+
+  async function registerBrowser(key: DeviceKey, name = 'My browser'): Promise<void> {
+    await open(visitor, 'Notifications');
+    const field = visitor.page.getByLabel(/^(Name of this browser|Device key)$/);
+    await ((await field.getAttribute('name')) === 'key' ? unlock(key.secret) : undefined);
+    await visitor.page.getByLabel('Name of this browser').fill(name);
+    await visitor.press('Turn on in this browser');
+  }
+
+  async function session(): Promise<{ token: string; accountId: string }> {
+    const kept = await visitor.page.evaluate("sessionStorage.getItem('gatehouse.session')");
+    return JSON.parse(String(kept)) as { token: string; accountId: string };
+  }
+
+  const tokensOf = async (at: Server = server) => {
+    const { token } = await session();
+    const answer = await call<{
+      tokens: { token: string; name: string; platform: string }[];
+    }>(at, 'GET', '/v1/push-tokens', { token });
+    return answer.body.tokens.map((one) => ({ ...one, clientServerUrl: at.url }));
+  };
+
+  async function settingsOf(key: DeviceKey, at: Server = server) {
+    const { token, accountId } = await session();
+    const { body } = await call(at, 'GET', '/v2/account/settings', { token });
+    const content = new AccountContent(key.bytes, accountId);
+    return openSettings(body['content'] as SettingsContent, content);
+  }
+
+  /** Sends as any sender of the account does: reads settings and tokens, encrypts and posts. */
+  async function send(
+    key: DeviceKey,
+    fields: Record<string, unknown> = {},
+    at: Server = server,
+    preferences: object = {},
+  ): Promise<readonly Outcome[]> {
+    const event = readEvent(
+      {
+        topic: 'permission_request',
+        serverUrl: at.url,
+        session: { sessionId: 'ses&1', title: 'Fix the build' },
+        request: { requestId: 'req/1', toolName: 'Bash', details: { command: 'npm test' } },
+        ...fields,
+      },
+      Date.now(),
+    );
+    const settings = { ...(await settingsOf(key, at)), ...preferences };
+    const unused = { attempt: () => Promise.reject(new Error('not used here')) };
+    const account = { settings, tokens: await tokensOf(at) };
+    const senders = { push: unused, webhooks: unused, webPush: sender };
+    return (await notify(event, account, senders)).outcomes;
+  }
+
+  /** Returns the last message that the push service of the browser decrypted. */
+  async function decrypted(): Promise<string> {
+    const kept = await visitor.page.evaluate("localStorage.getItem('test.subscription')");
+    const { endpoint } = JSON.parse(String(kept)) as { endpoint: string };
+    return service.messagesOf(endpoint).at(-1) ?? '';
+  }
+
+  const deliver = async (data?: string, { url }: Server = server): Promise<void> =>
+    deliverPush(visitor.page, url, data ?? (await decrypted()));
+
+  const listed = (): Promise<unknown> => listNotifications(browser);
+  const requestNotification = (words: string): Promise<DesktopNotification> =>
+    waitFor(`a notification of ${words}`, () =>
+      desktop.notifications.find(({ title }) => title.includes(words)),
+    );
+
+  it('registers this browser, shows what any sender sends, and opens a notification on a click', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    await open(visitor, 'Devices and sessions');
+    await sees('My browser');
+    expect(await tokensOf()).toMatchObject([{ name: 'My browser', platform: 'web' }]);
+    await visitor.press('Test… My browser');
+    await visitor.page.getByRole('dialog').getByRole('button', { name: 'Show a test' }).click();
+    desktop.click(await requestNotification('Gatehouse test'));
+    await sees('gatehouse-test');
+    expect(await settingsOf(key)).toEqual({
+      notificationsWebPushV1: {
+        v: 1,
+        publicKey: expect.any(String),
+        privateKey: expect.any(String),
+      },
+    });
+    expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
+    await deliver();
+    const notification = await requestNotification('Fix the build');
+    expect(notification.body).toContain('npm test');
+    expect(await listed()).toMatchObject([
+      { title: notification.title, data: { topic: 'permission_request', sessionId: 'ses&1' } },
+    ]);
+    desktop.click(notification);
+    await sees('A permission request waits.');
+    await sees('req/1');
+    expect(await visitor.text()).toContain('ses&1');
+    expect(await listed()).toEqual([]);
+  });
+
+  it('opens the request in the app, where the operator has configured its address', async () => {
+    const app = `${server.url}/livez/{sessionId}?request={requestId}`;
+    const other = await startServer({ env: { SERVICE_NOTIFICATION_REQUEST_URL: app } });
+    try {
+      const key = await signUp(other);
+      await registerBrowser(key);
+      await sees('This browser now shows your notifications.');
+      const request = { session: { sessionId: 'ses&1', title: 'In the app' } };
+      await send(key, request, other);
+      await deliver(undefined, other);
+      const notification = await requestNotification('In the app');
+      const opened = browser.waitForEvent('page');
+      desktop.click(notification);
+      const window = await opened;
+      await waitFor('the address', () => window.url().startsWith('http'));
+      expect(window.url()).toBe(`${server.url}/livez/ses%261?request=req%2F1`);
+    } finally {
+      await visitor.page.goto('about:blank');
+      await other.stop();
+    }
+  });
+
+  it('opens the page on a click when no window shows it', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    await send(key, { session: { sessionId: 'ses-2', title: 'The page is closed' } });
+    await deliver();
+    const notification = await requestNotification('The page is closed');
+    await leavePage(visitor);
+    const opened = browser.waitForEvent('page');
+    desktop.click(notification);
+    const page = await opened;
+    await page.getByText('A permission request waits.').waitFor();
+    await page.getByText('ses-2').waitFor();
+    expect(page.url()).toBe(`${server.url}/app/`);
+  });
+
+  it('shows notifications silently or not at all while the page is open, as the account chose', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    const behavior = (foregroundBehavior: string) => ({
+      notificationsSettingsV1: { foregroundBehavior },
+    });
+    const one = (title: string) => ({
+      session: { sessionId: title, title },
+      request: { requestId: title, toolName: 'Bash' },
+    });
+    await send(key, one('Loud'), server, behavior('full'));
+    await deliver();
+    await send(key, one('Hidden'), server, behavior('off'));
+    await deliver();
+    await send(key, one('Quiet'), server, behavior('silent'));
+    await deliver();
+    // The worker searched for windows for the two earlier messages, too.
+    await requestNotification('Quiet');
+    await send(key, one('Away'), server, behavior('off'));
+    const away = await decrypted();
+    await leavePage(visitor);
+    await deliver(away);
+    await requestNotification('Away');
+    const all = (await listed()) as { data: { sessionId: string }; silent: boolean }[];
+    const read = all.map(({ data, silent }) => `${data.sessionId} ${String(silent)}`);
+    expect(read.sort()).toEqual(['Away false', 'Loud false', 'Quiet true']);
+  });
+
+  it('hides notifications of the session on screen, and replaces each by the next of its request', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    const inSession = (sessionId: string, id: string) => ({
+      session: { sessionId, title: `Session ${sessionId}` },
+      request: { requestId: 'r', toolName: 'Bash' },
+      id,
+    });
+    await send(key, inSession('seen', 'first'));
+    await deliver();
+    await deliver();
+    const [, again] = await waitFor('both', () => {
+      const both = desktop.notifications.filter(({ title }) => title.includes('Session seen'));
+      return both.length === 2 && both;
+    });
+    expect(await listed()).toHaveLength(1);
+    await giveWorkerTime(browser);
+    desktop.click(again!);
+    await sees('A permission request waits.');
+    const count = desktop.notifications.length;
+    await send(key, inSession('seen', 'second'));
+    await deliver();
+    await send(key, inSession('other', 'third'));
+    await deliver();
+    await requestNotification('Session other');
+    expect(desktop.notifications.slice(count).map(({ title }) => title)).toEqual([
+      expect.stringContaining('Session other'),
+    ]);
+    await visitor.press('Dismiss');
+    await send(key, inSession('seen', 'fourth'));
+    await deliver();
+    await waitFor('the session again', () => desktop.notifications.length === count + 2);
+  });
+
+  it('shows a generic notification when the data is not a message', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    const noTarget = '{"title":"x","body":"y","tag":"z","target":{"topic":"ready"}}';
+    for (const data of ['', 'no JSON', '{}', noTarget]) {
+      const count = desktop.notifications.length;
+      await deliver(data);
+      await waitFor(`a notification of ${data}`, () => desktop.notifications.length > count);
+      expect(desktop.notifications.at(-1)?.body).toContain('Something waits for you.');
+    }
+  });
+
+  it('stops notifications when the registration ends, on the page or at the push service', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    await visitor.page.reload();
+    await open(visitor, 'Devices and sessions');
+    await sees('This browser');
+    const [own] = await tokensOf();
+    await visitor.press('Remove: My browser');
+    await sees('That device gets no more notifications.');
+    expect(await tokensOf()).toEqual([]);
+    expect(await visitor.page.evaluate("localStorage.getItem('test.subscription')")).toBeNull();
+    const endpoint = readWebPushToken(own?.token ?? '')?.endpoint ?? '';
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    const [again] = await tokensOf();
+    expect(again?.token).not.toBe(own?.token);
+    expect(service.messagesOf(endpoint)).toEqual([]);
+    expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
+  });
+
+  it('refuses the key of another account, and leaves the settings of both unchanged', async () => {
+    const key = await signUp();
+    const stranger = await DeviceKey.generate();
+    await open(visitor, 'Notifications');
+    await visitor.page.getByLabel('Name of this browser').waitFor();
+    await visitor.page.reload();
+    await unlock(stranger.secret);
+    await sees('This is not the device key of this account.');
+    await unlock('gatekey1nonsense');
+    await visitor.page.getByRole('alert').getByText(/key/).waitFor();
+    const { token } = await session();
+    const before = await call(server, 'GET', '/v2/account/settings', { token });
+    expect(before.body).toEqual({ content: null, version: 0 });
+    const foreign = { content: { t: 'encrypted', c: 'of another client' }, expectedVersion: 0 };
+    await call(server, 'POST', '/v2/account/settings', { token, body: foreign });
+    await unlock(key.secret);
+    await sees('Another client encrypted this value');
+    const after = await call(server, 'GET', '/v2/account/settings', { token });
+    expect(after.body).toEqual({ content: foreign.content, version: 1 });
+    expect(await tokensOf()).toEqual([]);
+  });
+
+  it('keeps the other settings, and uses the Web Push key that exists', async () => {
+    const key = await signUp();
+    const { token, accountId } = await session();
+    const content = new AccountContent(key.bytes, accountId);
+    const pair = await generateWebPushKey();
+    const settings = { other: 7, notificationsWebPushV1: { v: 1, ...pair } };
+    const sealed = { t: 'encrypted', c: content.seal('settings', settings) };
+    const body = { content: sealed, expectedVersion: 0 };
+    await call(server, 'POST', '/v2/account/settings', { token, body });
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    expect(await settingsOf(key)).toEqual(settings);
+    expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
+  });
+});

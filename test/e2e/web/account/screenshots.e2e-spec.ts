@@ -1,0 +1,174 @@
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import {
+  hasChromium,
+  startChromium,
+  visit,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import { call } from '../../../helpers/client.js';
+import { createAccount, enterKey, open, sees, seesAccount, tokenOf } from '../account-page-acts.js';
+import { startLoginFixture, type LoginFixture } from '../../../fixtures/provider-login-fixture.js';
+import { OPTIONAL } from '../../../helpers/keyless-calls.js';
+import { PageScreenshots } from '../page-screenshots.js';
+
+/** Gzipped, all files that a person loads who creates an account and visits every section. */
+const MAX_LOADED_BYTES = 98_500;
+/** The same, until the sign-in is shown. */
+const MAX_FIRST_BYTES = 47_000;
+const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
+
+(hasChromium() ? describe : describe.skip)('every state of the account page', () => {
+  let browser: Browser;
+  let fixture: LoginFixture;
+  let visitor: Visitor;
+  let screenshots: PageScreenshots;
+
+  beforeAll(async () => {
+    screenshots = await PageScreenshots.open('account-page');
+    browser = await startChromium();
+    const env = { ...OPTIONAL, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: '' };
+    fixture = await startLoginFixture({ env: { ...env, AUTH_ANONYMOUS_SIGNUP_ENABLED: '1' } });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await fixture.stop();
+  });
+  beforeEach(async () => {
+    visitor = await visit(browser, `${fixture.server.url}/app`, { reducedMotion: 'reduce' });
+  });
+  afterEach(async () => {
+    const { browserErrors } = visitor;
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
+  });
+
+  const check = (name: string): Promise<void> => screenshots.check(visitor, name);
+
+  it('loads the account page within its budget', async () => {
+    const loaded = new Set<string>();
+    visitor.page.on('request', (request) => {
+      if (request.url().includes('/app/assets/')) {
+        loaded.add(basename(request.url()));
+      }
+    });
+    const bytes = async () => {
+      const sizes = await Promise.all([...loaded].map((name) => stat(join(ASSETS, `${name}.gz`))));
+      return sizes.reduce((sum, { size }) => sum + size, 0);
+    };
+    await visitor.page.reload();
+    await sees(visitor, 'Continue with The okta provider');
+    expect(loaded.size).toBeGreaterThan(1);
+    expect(await bytes()).toBeLessThanOrEqual(MAX_FIRST_BYTES);
+    await createAccount(visitor);
+    for (const section of ['Devices and sessions', 'Notifications', 'Security'] as const) {
+      await open(visitor, section);
+    }
+    expect(await bytes()).toBeLessThanOrEqual(MAX_LOADED_BYTES);
+  });
+
+  it('shows the sign-in without faults', async () => {
+    await sees(visitor, 'Continue with The okta provider');
+    await check('sign-in');
+    await visitor.press('Use a device key');
+    await enterKey(visitor, 'gatekey1nonsense');
+    await sees(visitor, 'typing mistake');
+    await check('sign-in-key');
+    await visitor.press('Back');
+    await visitor.press('Use another device');
+    await visitor.page.getByRole('img', { name: 'QR code' }).waitFor();
+    await check('sign-in-code');
+    await visitor.press('Cancel');
+    await visitor.press('Create an account');
+    await visitor.press('Show');
+    await check('new-key');
+  });
+
+  it('shows a new account without faults', async () => {
+    await createAccount(visitor);
+    await sees(visitor, 'What to do next');
+    await check('overview-new');
+    await open(visitor, 'Devices and sessions');
+    await sees(visitor, 'No device gets notifications yet');
+    await check('devices-new');
+    await visitor.press('Add a device…');
+    await check('add-device');
+    await visitor.press('Cancel');
+    await open(visitor, 'Notifications');
+    await sees(visitor, 'Send push notifications');
+    await visitor.page.reload();
+    await sees(visitor, 'Your settings are encrypted');
+    await check('notifications');
+    await open(visitor, 'Security');
+    await check('security');
+    await visitor.press('Delete the account…');
+    await check('delete-account');
+  });
+
+  it('shows an account in use without faults', async () => {
+    const key = await createAccount(visitor);
+    const token = await tokenOf(visitor);
+    const tokens = [
+      { token: 'ExponentPushToken[abcdefghijklmnop]', name: 'Pixel 9', platform: 'android' },
+      { token: 'ExponentPushToken[qrstuvwxyzabcdef]', platform: 'ios' },
+    ];
+    for (const body of tokens) {
+      await call(fixture.server, 'POST', '/v1/push-tokens', { token, body });
+    }
+    const other = await visit(browser, `${fixture.server.url}/app`);
+    await other.press('Use a device key');
+    await enterKey(other, key);
+    await seesAccount(other);
+    await other.close();
+    await visitor.page.reload();
+    await sees(visitor, '2 sessions');
+    await check('overview');
+    await open(visitor, 'Devices and sessions');
+    await sees(visitor, 'Pixel 9');
+    await check('devices');
+    await visitor.press('Test… Pixel 9');
+    const command = /gatehouse tokens test [0-9a-f-]{36}/;
+    await visitor.page.getByRole('dialog').getByText(command).waitFor();
+    await check('device-test');
+    await visitor.page.keyboard.press('Escape');
+    await visitor.page.getByRole('button', { name: 'Rename: Pixel 9' }).click();
+    await check('rename');
+    await visitor.press('Cancel');
+    await open(visitor, 'Security');
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Check the key');
+    await sees(visitor, 'This is the key of your account.');
+    await visitor.press('Show');
+    await check('key');
+  });
+
+  it('shows the notification settings without faults', async () => {
+    const { page } = visitor;
+    await createAccount(visitor);
+    await open(visitor, 'Notifications');
+    await page.getByText('What you will see').click();
+    await check('settings');
+    await visitor.press('Add a webhook');
+    const dialog = page.getByRole('dialog');
+    await check('webhook-new');
+    await dialog.getByLabel('Address').fill('https://hooks.example/gatehouse');
+    await dialog.getByRole('button', { name: 'Add a webhook' }).click();
+    await sees(visitor, 'It is shown only now.');
+    await check('webhook-secret');
+    await visitor.press('Preview and test: hooks.example/gatehouse');
+    await check('webhook-test');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await visitor.press('Signing: hooks.example/gatehouse');
+    await check('webhook-signing');
+  });
+
+  it('shows every text in German where that is chosen, the opened settings included', async () => {
+    await createAccount(visitor);
+    await open(visitor, 'Notifications');
+    await sees(visitor, 'Send push notifications');
+    await visitor.page.getByLabel('Language').selectOption('Deutsch');
+    await sees(visitor, 'Push-Benachrichtigungen senden');
+    await check('settings-german');
+  });
+});

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import type { Browser } from 'playwright-core';
+import {
+  hasChromium,
+  startChromium,
+  visit,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import { formatDeviceKey } from '../../../../src/client/crypto/key-text.js';
+import { call } from '../../../helpers/client.js';
+import {
+  IS_POSTGRES,
+  startServer,
+  type Server,
+} from '../../../fixtures/programs/server-fixture.js';
+import {
+  accountId,
+  createAccount,
+  enterKey,
+  open,
+  sees as seesIn,
+  seesAccount,
+  seesSignIn,
+  tokenOf,
+} from '../account-page-acts.js';
+import { sessionIdOf, sessionsOf } from '../../../fixtures/sessions-fixture.js';
+import { waitFor } from '../../../helpers/wait.js';
+
+(hasChromium() ? describe : describe.skip)('the session and the key on the account page', () => {
+  let server: Server;
+  let browser: Browser;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([
+      startServer({ env: { AUTH_ACCESS_CACHE_SECONDS: '0' } }),
+      startChromium(),
+    ]);
+  });
+  beforeEach(async () => {
+    visitor = await visit(browser, `${server.url}/app`);
+  });
+  afterEach(async () => {
+    const { browserErrors } = visitor;
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  const sees = (words: string) => seesIn(visitor, words);
+
+  async function signIn(on: Visitor, key: string): Promise<void> {
+    await enterKey(on, key);
+    await seesAccount(on);
+  }
+
+  async function deleteAccount(): Promise<void> {
+    await visitor.press('Delete the account…');
+    await visitor.page.getByLabel('Type “delete” to confirm').fill('delete');
+    await visitor.press('Delete it');
+  }
+
+  it('shows the sign-in when the account is signed out elsewhere', async () => {
+    await createAccount(visitor);
+    await call(server, 'POST', '/v1/auth/logout-everywhere', { token: await tokenOf(visitor) });
+    await seesSignIn(visitor);
+    expect(await visitor.page.getByRole('alert').innerText()).not.toBe('');
+  });
+
+  it('shows the sign-in when the session ended during the sign-out', async () => {
+    await createAccount(visitor);
+    const bearer = { token: await tokenOf(visitor) };
+    await visitor.page.route('**/v1/auth/logout', async (route) => {
+      await call(server, 'POST', '/v1/auth/logout-everywhere', bearer);
+      await route.continue();
+    });
+    await visitor.press('Sign out');
+    await seesSignIn(visitor);
+  });
+
+  (IS_POSTGRES ? it : it.skip)('shows the sign-in when the account was disabled', async () => {
+    await createAccount(visitor);
+    const id = await accountId(visitor);
+    const sql = new Client({ connectionString: server.databaseUrl ?? '' });
+    await sql.connect();
+    await sql.query('UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
+    await sql.end();
+    await seesSignIn(visitor);
+    expect(await visitor.page.getByRole('alert').innerText()).toContain('disabled');
+  });
+
+  it('ends another session, which then shows the sign-in', async () => {
+    const key = await createAccount(visitor);
+    const other = await visit(browser, `${server.url}/app`);
+    await signIn(other, key);
+    const bearer = { token: await tokenOf(other) };
+    await visitor.page.reload();
+    await open(visitor, 'Devices and sessions');
+    await sees('This device');
+    await visitor.press('End the session of Chrome on Linux');
+    await sees('That session has ended.');
+    await seesSignIn(other);
+    expect((await call(server, 'GET', '/v1/account/profile', bearer)).status).toBe(401);
+    await visitor.page.getByRole('button', { name: /^End the session/ }).waitFor({
+      state: 'detached',
+    });
+    await other.close();
+  });
+
+  it('ends the session of a closed tab within hours, unless the person chose to stay', async () => {
+    const key = await createAccount(visitor);
+    const hours = async (): Promise<number> => {
+      const [session] = await sessionsOf(server, await tokenOf(visitor));
+      return ((session?.expiresAt ?? 0) - (session?.createdAt ?? 0)) / 3_600_000;
+    };
+    expect(Math.ceil(await hours())).toBe(12);
+    await visitor.press('Sign out');
+    await visitor.page.getByLabel('Stay signed in on this device').check();
+    await signIn(visitor, key);
+    expect(await hours()).toBeGreaterThan(24);
+  });
+
+  it('keeps a session for all tabs of the browser if the person chose to stay', async () => {
+    const { page } = visitor;
+    const key = await createAccount(visitor);
+    await visitor.press('Sign out');
+    await page.getByLabel('Stay signed in on this device').check();
+    await signIn(visitor, key);
+    const other = { ...visitor, page: await page.context().newPage() };
+    await other.page.goto(`${server.url}/app`);
+    await seesAccount(other);
+    expect(await tokenOf(other)).toBe(await tokenOf(visitor));
+    await visitor.press('Sign out');
+    await seesSignIn(other);
+    await other.page.reload();
+    await seesSignIn(other);
+    expect(await page.evaluate("localStorage.getItem('gatehouse.session')")).toBeNull();
+    await other.page.close();
+  });
+
+  it('asks to check a new key until it was entered, and needs it in no other section', async () => {
+    const { page } = visitor;
+    const key = await createAccount(visitor);
+    expect(await page.getByText('Your account is ready.').count()).toBe(1);
+    await page.locator('h1:focus', { hasText: 'Your account' }).waitFor();
+    await open(visitor, 'Notifications');
+    await page.getByRole('switch', { name: 'Send push notifications' }).waitFor();
+    await open(visitor, 'Overview');
+    await visitor.page.getByRole('link', { name: 'Check that you saved your key' }).click();
+    await page.getByLabel('Device key', { exact: true }).fill(formatDeviceKey(randomBytes(32)));
+    await visitor.press('Check the key');
+    await sees('This is not the device key of this account.');
+    await page.locator('input:focus[aria-describedby=key-problem]').waitFor();
+    await page.getByLabel('Device key', { exact: true }).fill(key);
+    await visitor.press('Check the key');
+    await sees('This is the key of your account.');
+    await page.reload();
+    await open(visitor, 'Overview');
+    await sees('What to do next');
+    expect(await visitor.text()).not.toContain('Check that you saved your key');
+  });
+
+  it('shows the key for a print only while it was entered recently', async () => {
+    // Its own context, which is not used again: the clock of a context stays installed.
+    const person = await visit(browser, `${server.url}/app`, {});
+    const { page } = person;
+    await page.clock.install();
+    const key = await createAccount(person);
+    await open(person, 'Security');
+    await person.press('Show or print the key');
+    expect(await page.getByLabel('Your device key').inputValue()).toBe(key);
+    await open(person, 'Overview');
+    await page.clock.fastForward('15:01');
+    await open(person, 'Security');
+    await page.getByRole('button', { name: 'Check the key' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Show or print the key' }).count()).toBe(0);
+    await person.close();
+  });
+
+  it('names a session', async () => {
+    await createAccount(visitor);
+    await open(visitor, 'Devices and sessions');
+    await visitor.press('Rename: Chrome on Linux');
+    await visitor.page.getByRole('dialog').getByLabel('Name').fill('Kitchen');
+    await visitor.press('Save');
+    await sees('The name is saved.');
+    await sees('Kitchen');
+    const [session] = await sessionsOf(server, await tokenOf(visitor));
+    expect(session?.client).toEqual({ name: 'Kitchen', platform: 'web' });
+  });
+
+  (IS_POSTGRES ? it : it.skip)('asks for a new sign-in before the account is deleted', async () => {
+    const key = await createAccount(visitor);
+    const old = { token: await tokenOf(visitor) };
+    const sql = new Client({ connectionString: server.databaseUrl ?? '' });
+    await sql.connect();
+    await sql.query(
+      `UPDATE session SET created_at = created_at - interval '1 hour' WHERE id = $1`,
+      [sessionIdOf(old.token)],
+    );
+    await sql.end();
+    await open(visitor, 'Security');
+    await deleteAccount();
+    await seesSignIn(visitor);
+    expect(await visitor.page.getByRole('alert').innerText()).toContain('Sign in again');
+    expect((await call(server, 'GET', '/v1/account/profile', old)).status).toBe(200);
+    await enterKey(visitor, key);
+    await visitor.page.getByRole('heading', { name: 'Security' }).waitFor();
+    // The new session replaces the one that was too old.
+    await waitFor('the old session to end', async () => {
+      return (await call(server, 'GET', '/v1/account/profile', old)).status === 401;
+    });
+    await deleteAccount();
+    await sees('Your account was deleted.');
+    expect((await call(server, 'GET', '/v1/account/profile', old)).status).toBe(401);
+  });
+});

@@ -1,0 +1,61 @@
+import type { Browser } from 'playwright-core';
+import { visit, type Visitor } from '../../fixtures/programs/browser-fixture.js';
+
+/** The parts of the console, as the navigation names them. */
+export type ConsoleSection =
+  'Overview' | 'Accounts' | 'Invitations' | 'Backends' | 'Audit trail' | 'Policy';
+
+/** Opens the console and signs in with this token. @param url of ADMIN_PORT */
+export async function openConsole(browser: Browser, url: string, token: string): Promise<Visitor> {
+  const visitor = await visit(browser, 'about:blank');
+  await visitor.page.emulateMedia({ reducedMotion: 'reduce' });
+  await visitor.page.goto(url);
+  await signInWith(visitor, token);
+  await seesTitle(visitor, 'Overview');
+  return visitor;
+}
+
+/** Types a token and submits it. */
+export async function signInWith(visitor: Visitor, token: string): Promise<void> {
+  await visitor.page.getByLabel('Administrator token').fill(token);
+  await visitor.press('Sign in');
+}
+
+export async function seesTitle({ page }: Visitor, title: string | RegExp): Promise<void> {
+  await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+}
+
+/** Shows a part of the console. */
+export async function openSection(visitor: Visitor, section: ConsoleSection): Promise<void> {
+  const tabs = visitor.page.getByRole('navigation', { name: 'Administration' });
+  await tabs.getByRole('link', { name: section, exact: true }).click();
+  await seesTitle(visitor, section);
+}
+
+export async function findAccount(visitor: Visitor, query: string, name: string): Promise<void> {
+  await openSection(visitor, 'Accounts');
+  const { page } = visitor;
+  await page.getByLabel('Find an account').fill(query);
+  await page.getByRole('button', { name: 'Find', exact: true }).click();
+  await page.getByRole('link', { name, exact: true }).click();
+  await seesTitle(visitor, name);
+}
+
+/**
+ * Applies an action to the account that is shown.
+ *
+ * @param open name of the button that opens the question
+ * @param submit name of the button in the question
+ */
+export async function act(
+  { page }: Visitor,
+  open: string,
+  submit: string,
+  reason: string,
+): Promise<void> {
+  await page.getByRole('button', { name: open, exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Reason').fill(reason);
+  await dialog.getByRole('button', { name: submit, exact: true }).click();
+  await dialog.waitFor({ state: 'hidden' });
+}

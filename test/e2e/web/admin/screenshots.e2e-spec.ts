@@ -1,0 +1,284 @@
+import type { Browser } from 'playwright-core';
+import {
+  hasChromium,
+  startChromium,
+  visit,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import { IS_POSTGRES, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { waitFor } from '../../../helpers/wait.js';
+import { sees } from '../account-page-acts.js';
+import {
+  findAccount,
+  openConsole,
+  openSection,
+  seesTitle,
+  signInWith,
+} from '../admin-console-acts.js';
+import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../../fixtures/admin-fixture.js';
+import { OffboardingFixture } from '../../../fixtures/offboarding-fixture.js';
+import { backends, exchange, type Backends } from '../../../fixtures/resource-server-fixture.js';
+import { PageScreenshots } from '../page-screenshots.js';
+
+const PEOPLE = [
+  'ada.lovelace',
+  'alan.turing',
+  'edsger.dijkstra',
+  'grace.hopper',
+  'katherine.johnson',
+];
+
+const inBrowser = IS_POSTGRES && hasChromium() ? describe : describe.skip;
+inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', () => {
+  let fixture: OffboardingFixture;
+  let tokens: AdminTokensFile;
+  let relays: Backends;
+  let server: Server;
+  let browser: Browser;
+  let url: string;
+  let screenshots: PageScreenshots;
+  let visitor: Visitor;
+  let accountId: string;
+
+  beforeAll(async () => {
+    [fixture, tokens, screenshots, browser] = await Promise.all([
+      OffboardingFixture.open(),
+      AdminTokensFile.create(),
+      PageScreenshots.open('admin-console'),
+      startChromium(),
+    ]);
+    const strict = {
+      requireProviders: ['people'],
+      allowKeyless: false,
+      claims: ['login', 'email'],
+    };
+    relays = backends([
+      { id: 'relay', name: 'Relay' },
+      { id: 'files', name: 'Files', ...strict },
+    ]);
+    const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
+    server = await fixture.start({
+      ...relays.env,
+      SERVICE_PUBLIC_URL: 'http://127.0.0.1:1',
+      ...tokens.env,
+      ...offboarding,
+    });
+    url = await adminUrlOf(server);
+    accountId = await populate();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await fixture.close();
+    await tokens.remove();
+    relays.remove();
+  });
+  afterEach(async () => {
+    const { browserErrors } = visitor;
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
+  });
+
+  /** Creates people with sessions, a refused one, a disabled one, and a waiting check. */
+  async function populate(): Promise<string> {
+    const operator = new AdminCalls(url, tokens.operator);
+    const checked = await fixture.person(server);
+    await operator.act(checked.accountId, 'recheck', 'moved to another team');
+    await fixture.until('its check', () => (fixture.provider.checks.get(checked.sub) ?? 0) > 0);
+    await operator.remove(checked.accountId);
+    const ids: string[] = [];
+    for (const login of PEOPLE) {
+      const person = await fixture.person(server);
+      const facts = {
+        ...{ login, email: `${login}@example.com`, emailVerified: true },
+        ...{ groups: ['staff'], memberships: {} },
+      };
+      const statement = 'UPDATE identity SET login = $2, facts = $3 WHERE account_id = $1';
+      await fixture.sql.query(statement, [person.accountId, login, facts]);
+      ids.push(person.accountId);
+    }
+    const [first = '', second = '', third = '', fourth = ''] = ids;
+    await operator.act(second, 'disable', 'left the company');
+    await operator.act(fourth, 'disable', 'by mistake');
+    await operator.act(fourth, 'enable', 'was a mistake');
+    await fixture.sql.query(
+      `UPDATE identity SET eligibility_status = 'ineligible', eligibility_reason = 'not_in_group',
+         lease_until = now() + interval '1 hour', eligibility_next_check_at = now() - interval '2 hours'
+       WHERE account_id = $1`,
+      [third],
+    );
+    await fixture.sql.query(
+      `INSERT INTO audit_event (at, kind, actor, provider, reason, subject, login, email, count)
+       VALUES (now(), 'login-refused', 'user', 'people', 'group_missing', 'sub-of-mallory',
+           'mallory', 'mallory@example.com', 3),
+         (now(), 'login-refused', 'user', 'people', 'not-eligible', NULL, NULL, NULL, 3)`,
+    );
+    await fixture.sql.query(
+      `UPDATE session SET client_name = 'Firefox on Linux', client_platform = 'web', address = '192.0.2.7',
+         created_at = now() - interval '3 days', last_seen_at = now() - interval '10 minutes'`,
+    );
+    return first;
+  }
+
+  it('shows the sign-in without faults', async () => {
+    visitor = await visit(browser, url, { reducedMotion: 'reduce' });
+    await seesTitle(visitor, 'Administration');
+    await signInWith(visitor, 'wrong');
+    await sees(visitor, 'The server does not know this token.');
+    await screenshots.check(visitor, 'sign-in');
+  });
+
+  it('shows the pages of an administrator without faults', async () => {
+    visitor = await openConsole(browser, url, tokens.operator);
+    await sees(visitor, 'All accounts');
+    await sees(visitor, /^[1-9]\d* sign-ins, [1-9]\d* refused$/);
+    await visitor.page.getByRole('button', { name: '7 days' }).click();
+    await visitor.page.getByRole('button', { name: '7 days', pressed: true }).waitFor();
+    await screenshots.check(visitor, 'overview');
+    await openSection(visitor, 'Accounts');
+    await sees(visitor, 'grace.hopper@example.com');
+    await sees(visitor, '5 accounts');
+    await screenshots.check(visitor, 'accounts');
+    await findAccount(visitor, 'ada', 'ada.lovelace@example.com');
+    await sees(visitor, 'Firefox on Linux');
+    await screenshots.check(visitor, 'account');
+    await visitor.press('Disable…');
+    await screenshots.check(visitor, 'disable');
+    await visitor.press('Cancel');
+    await openSection(visitor, 'Invitations');
+    await sees(visitor, 'AUTH_SIGNUP_INVITATIONS_ENABLED=true');
+    expect(await visitor.page.getByRole('button', { name: /invitation/i }).count()).toBe(0);
+    await screenshots.check(visitor, 'invitations-off');
+    await exchange(server, 'no-token', 'relay');
+    await openSection(visitor, 'Backends');
+    await sees(visitor, 'https://files.example.com');
+    await sees(visitor, 'Token exchange');
+    await screenshots.check(visitor, 'backends');
+    await openSection(visitor, 'Audit trail');
+    await sees(visitor, 'left the company');
+    const refused = visitor.page.getByRole('row', { name: /Sign-in refused.*mallory/ });
+    expect(await refused.innerText()).toMatch(
+      /not in a required group · people[^]*mallory@example\.com/,
+    );
+    const disabled = visitor.page.getByRole('row', { name: /left the company/ });
+    expect(await disabled.innerText()).toContain('alan.turing@example.com');
+    await screenshots.check(visitor, 'audit');
+    await openSection(visitor, 'Policy');
+    await visitor.page.getByLabel('Changed variables').fill('AUTH_REQUIRED_LOGIN_PROVIDERS=guild');
+    await visitor.press('See what would change');
+    await sees(visitor, 'Would lose access');
+    await screenshots.check(visitor, 'policy');
+  });
+
+  it('shows the pages of a reader without faults, in German', async () => {
+    visitor = await openConsole(browser, url, tokens.reader);
+    const { page } = visitor;
+    await page.getByLabel('Language').selectOption('Deutsch');
+    await seesTitle(visitor, 'Übersicht');
+    await sees(visitor, /Die offene Registrierung ist an, obwohl ein Anbieter erforderlich ist/);
+    await screenshots.check(visitor, 'overview-de');
+    await page.goto(`${url}/admin/#accounts/${accountId}`);
+    await sees(visitor, 'Dieses Konto ist zugelassen');
+    await sees(visitor, 'Anmeldung mit Geräteschlüssel: erlaubt.');
+    await screenshots.check(visitor, 'account-de');
+    await page.goto(`${url}/admin/#audit`);
+    await seesTitle(visitor, 'Protokoll');
+    await page.getByRole('cell', { name: 'Konto gesperrt' }).first().waitFor();
+    await screenshots.check(visitor, 'audit-de');
+    await page.goto(`${url}/admin/#backends`);
+    await sees(visitor, 'Signaturschlüssel');
+    await screenshots.check(visitor, 'backends-de');
+    await page.goto(`${url}/admin/#policy`);
+    await sees(visitor, 'Wer diesen Server erreicht, kann ein Konto anlegen.');
+    expect(await page.locator('main [lang="en"]').count()).toBe(0);
+    await screenshots.check(visitor, 'policy-de');
+  });
+
+  it('hides a finding in this browser until its content changes', async () => {
+    visitor = await openConsole(browser, url, tokens.reader);
+    const { page } = visitor;
+    const shown = page.locator('.findings li');
+    await shown.first().waitFor();
+    const before = await shown.count();
+    const name = /^Dismiss: /;
+    await page.getByRole('button', { name }).first().click();
+    await sees(visitor, '1 finding is hidden in this browser.');
+    expect(await shown.count()).toBe(before - 1);
+    await page.reload();
+    await sees(visitor, '1 finding is hidden in this browser.');
+    await page.route('**/admin/v1/policy', async (route) => {
+      const answer = (await (await route.fetch()).json()) as { findings: { params: object }[] };
+      const findings = answer.findings.map((one) => ({ ...one, params: { changed: true } }));
+      await route.fulfill({ json: { ...answer, findings } });
+    });
+    await page.reload();
+    await shown.first().waitFor();
+    expect(await shown.count()).toBe(before);
+  });
+
+  it('requests nothing while it is hidden, and marks old data', async () => {
+    // The clock applies to everything that its context shows, now and later.
+    visitor = await visit(browser, url, { reducedMotion: 'reduce' });
+    await signInWith(visitor, tokens.reader);
+    await seesTitle(visitor, 'Overview');
+    const { page } = visitor;
+    const turn = (visibility: string) =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', {
+        value: '${visibility}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`);
+    const isMarked = (text: string) => page.getByText(text, { exact: true }).waitFor();
+    let requests = 0;
+    page.on('request', (request) => (requests += request.url().includes('/admin/v1/') ? 1 : 0));
+    await page.clock.install();
+    for (const section of ['Accounts', 'Invitations', 'Audit trail', 'Policy'] as const) {
+      await openSection(visitor, section);
+      await page.reload();
+      await isMarked('Live');
+      await turn('hidden');
+      await page.waitForLoadState('networkidle');
+      requests = 0;
+      await page.clock.runFor(60_000);
+      expect(requests).toBe(0);
+      await page.route('**/admin/v1/**', (route) => route.abort());
+      await turn('visible');
+      await sees(visitor, 'The server does not answer.');
+      await isMarked('Not up to date');
+      await page.unroute('**/admin/v1/**');
+      await page.clock.runFor(6_000);
+      await isMarked('Live');
+      expect(requests).toBeGreaterThan(1);
+    }
+    await page.route('**/admin/v1/**', () => undefined);
+    await page.clock.runFor(16_000);
+    await isMarked('Not up to date');
+  });
+
+  it('can be used with the keyboard alone', async () => {
+    visitor = await openConsole(browser, url, tokens.operator);
+    const { page } = visitor;
+    await page.getByLabel('Language').focus();
+    const focused = () => page.evaluate<string>('document.activeElement?.textContent ?? ""');
+    for (let step = 0; step < 20 && !(await focused()).includes('Accounts'); step += 1) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await seesTitle(visitor, 'Accounts');
+    await waitFor('focus on the title', async () => (await focused()) === 'Accounts');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('grace');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'grace.hopper@example.com' }).waitFor();
+    await page.getByRole('link', { name: 'grace.hopper@example.com' }).focus();
+    await page.keyboard.press('Enter');
+    await seesTitle(visitor, 'grace.hopper@example.com');
+    await page.getByRole('button', { name: 'Disable…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('dialog[open] input:focus').waitFor();
+    await page.keyboard.type('typed without a mouse');
+    expect(await page.getByRole('dialog').getByLabel('Reason').inputValue()).toBe(
+      'typed without a mouse',
+    );
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await waitFor('focus back', async () => (await focused()) === 'Disable…');
+  });
+});

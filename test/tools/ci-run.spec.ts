@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const IMAGE = /^ARG NODE_VERSION=(.+)$/m.exec(
+  readFileSync(join(ROOT, 'docker/Dockerfile'), 'utf8'),
+)?.[1];
+const OWN = '20.19.0';
+/** The programs that a run would install. */
+const INSTALLED = [
+  ...['initdb', 'redis-server', 'openssl', 'nginx', 'haproxy', 'apache2', 'caddy', 'promtool'],
+  ...['chromium', 'chromium-headless-shell', 'firefox-esr', 'WebKitWebDriver', 'Xvfb'],
+  ...['dbus-daemon', 'zsh', 'fish', 'dpkg'],
+];
+
+describe('.ci/run', () => {
+  let checkout: string;
+  let bin: string;
+
+  beforeEach(() => {
+    checkout = mkdtempSync(join(tmpdir(), 'gatehouse-ci-'));
+    bin = join(checkout, 'bin');
+    for (const path of ['.ci/run', 'docker/Dockerfile', 'test/helpers/node-release.mjs']) {
+      mkdirSync(dirname(join(checkout, path)), { recursive: true });
+      cpSync(join(ROOT, path), join(checkout, path));
+    }
+    mkdirSync(bin);
+    INSTALLED.forEach((name) => program(join(bin, name), 'exit 0'));
+    program(join(bin, 'node'), nodeOf(OWN));
+  });
+
+  afterEach(() => rmSync(checkout, { recursive: true }));
+
+  function program(path: string, script: string): void {
+    writeFileSync(path, `#!/bin/sh\n${script}\n`);
+    chmodSync(path, 0o755);
+  }
+
+  const nodeOf = (version: string) =>
+    `case "$1" in -p) echo ${version};; *) exec ${process.execPath} "$@";; esac`;
+
+  /** Runs it with a suite that fails one test on the versions given. */
+  function run(args: readonly string[], failingOn: readonly string[] = []) {
+    const release = `node-linux-${process.arch}`;
+    program(join(checkout, 'fetched-node'), nodeOf('"$(cat "$(dirname "$0")/version")"'));
+    program(
+      join(bin, 'npm'),
+      `case "$1" in
+        install)
+          bin="$3/node_modules/${release}/bin"; mkdir -p "$bin"
+          for last; do :; done
+          echo "\${last#${release}@}" > "$bin/version"
+          cp ${join(checkout, 'fetched-node')} "$bin/node";;
+        test)
+          version=$(node -p process.versions.node)
+          echo "$version \${GATEHOUSE_TEST_CHECKED:-}" >> ${join(checkout, 'calls')}
+          case "$version" in
+            ${failingOn.join('|') || 'none'}) echo 'Tests:       1 failed, 2 passed, 3 total'; exit 1;;
+            *) echo 'Tests:       3 passed, 3 total';;
+          esac;;
+      esac`,
+    );
+    const { status, stdout } = spawnSync(join(checkout, '.ci/run'), args, {
+      env: { PATH: [bin, '/usr/bin', '/bin'].join(delimiter) },
+      encoding: 'utf8',
+    });
+    const calls = readFileSync(join(checkout, 'calls'), 'utf8').trim().split('\n');
+    return {
+      status,
+      calls: calls.map((call) => call.trim()),
+      last: stdout.trimEnd().split('\n').at(-1),
+    };
+  }
+
+  it('runs the suite on the Node of the Dockerfile, then on its own without the checks', () => {
+    const both = { calls: [IMAGE, `${OWN} 1`] };
+    expect(run([])).toEqual({ status: 0, ...both, last: '6 passed, 0 failed' });
+  });
+
+  it.each([IMAGE ?? '', OWN])('fails where the run on Node %s alone fails', (version) => {
+    expect(run([], [version])).toMatchObject({ status: 1, last: '5 passed, 1 failed' });
+  });
+
+  it('installs the modules of Python that are missing', () => {
+    const installed = join(checkout, 'installed');
+    program(join(bin, 'dpkg'), 'exit 1');
+    program(join(bin, 'apt-get'), `echo "$@" >> ${installed}`);
+    expect(run(['own'])).toMatchObject({ status: 0 });
+    expect(readFileSync(installed, 'utf8').split('\n')).toEqual([
+      'update -q',
+      'install -qy --no-install-recommends python3-nacl python3-socketio python3-websocket python3-jwt python3-cryptography',
+      '',
+    ]);
+  });
+
+  it('runs the suite once where its own Node is that of the Dockerfile', () => {
+    program(join(bin, 'node'), nodeOf(IMAGE ?? ''));
+    expect(run([])).toEqual({ status: 0, calls: [IMAGE], last: '3 passed, 0 failed' });
+  });
+
+  it('leaves out the Node of the Dockerfile where it is asked to', () => {
+    expect(run(['own'])).toEqual({ status: 0, calls: [OWN], last: '3 passed, 0 failed' });
+  });
+});

