@@ -1,0 +1,62 @@
+"""Tests the sample against the vectors in test/vectors, which every client can use."""
+
+import json
+import unittest
+from pathlib import Path
+
+from nacl.exceptions import CryptoError
+
+import gatehouse
+
+VECTORS = Path(__file__).parents[3] / "test/vectors/account-content.json"
+
+
+class Content(unittest.TestCase):
+    def setUp(self):
+        self.vectors = json.loads(VECTORS.read_text())
+        self.account = self.vectors["accountId"]
+        self.key = gatehouse.content_key(bytes.fromhex(self.vectors["secret"]))
+
+    def test_derives_the_content_key(self):
+        self.assertEqual(self.key.hex(), self.vectors["contentKey"])
+
+    def test_seals_and_opens_the_values(self):
+        for value in self.vectors["values"]:
+            plaintext, nonce = value["plaintext"].encode(), bytes.fromhex(value["nonce"])
+            place = (self.key, value["purpose"], self.account)
+            self.assertEqual(gatehouse.seal(*place, plaintext, nonce), value["sealed"])
+            self.assertEqual(gatehouse.open_sealed(*place, value["sealed"]), plaintext)
+
+    def test_refuses_a_value_of_another_account_or_another_client(self):
+        sealed = gatehouse.seal(self.key, "settings", self.account, b"{}")
+        with self.assertRaises(CryptoError):
+            gatehouse.open_sealed(self.key, "settings", "another account", sealed)
+        with self.assertRaises(ValueError):
+            gatehouse.open_sealed(self.key, "settings", self.account, "bGVnYWN5")
+
+
+class Challenge(unittest.TestCase):
+    def check(self, origins, server):
+        nonce = "A" * 43
+        text = f"gatehouse-login-v1\n{origins}\n{nonce}\n1795227948852"
+        gatehouse.check_challenge(text.encode(), server)
+
+    def test_accepts_a_challenge_of_the_server(self):
+        self.check("http://gate.svc https://gate.example.org", "https://gate.example.org:443/path")
+        self.check("", "http://127.0.0.1:3000")
+        self.check("", "http://localhost:3000")
+
+    def test_refuses_a_challenge_of_another_server(self):
+        for origins in ["", "https://other.example.org", "http://gate.example.org"]:
+            with self.assertRaises(ValueError):
+                self.check(origins, "https://gate.example.org")
+        with self.assertRaises(ValueError):
+            self.check("https://gate.example.org", "http://127.0.0.1:3000")
+
+    def test_refuses_text_that_is_not_a_challenge(self):
+        with self.assertRaises(ValueError):
+            gatehouse.check_challenge(b"transfer\n\nall", "http://127.0.0.1:3000")
+
+
+if __name__ == "__main__":
+    unittest.main()
