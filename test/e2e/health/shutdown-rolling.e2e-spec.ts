@@ -7,7 +7,7 @@ import {
   connectUpdates,
   type UpdateConnection,
 } from '../../../src/client/updates/connect-updates.js';
-import { logIn, type Login } from '../../helpers/client.js';
+import { call, logIn, type Login } from '../../helpers/client.js';
 import { IS_POSTGRES, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { type Service, startRedis } from '../../fixtures/programs/services-fixture.js';
@@ -193,12 +193,17 @@ async function load(logins: readonly Login[], traffic: Traffic, signal: AbortSig
   }
 }
 
-/** Replaces a replica as an orchestrator does: the balancer skips it while it does not listen. */
+/**
+ * Replaces a replica as an orchestrator does: the balancer skips it once it is not ready, which is
+ * before it stops listening.
+ */
 async function replace(index: number): Promise<void> {
   const old = servers[index] as Server;
   const ports = servers.map(({ port }) => port);
-  expect(await old.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  const ended = old.kill('SIGTERM');
+  await waitFor('it is not ready', async () => (await call(old, 'GET', '/readyz')).status === 503);
   await balancer.balance(ports.filter((port) => port !== old.port));
+  expect(await ended).toEqual({ code: 0, signal: null });
   servers[index] = await old.restart();
   await balancer.balance(ports);
 }
