@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,17 @@ function hasPromtool(): boolean {
   return isThere;
 }
 
+/** A provider whose directory reports leavers. The server starts while neither can be reached. */
+function directoryIn(folder: string): Record<string, string> {
+  const tokenFile = join(folder, 'token');
+  writeFileSync(tokenFile, 'a-token-of-the-directory-of-the-spec');
+  const client = { clientId: 'gatehouse', clientSecret: 'a-secret-of-the-client' };
+  const provider = { id: 'corp', type: 'oidc', issuer: 'https://127.0.0.1:1', ...client };
+  return {
+    AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([{ ...provider, signals: { scim: { tokenFile } } }]),
+  };
+}
+
 async function metricsOfTheSource(): Promise<string[]> {
   const names = new Set<string>();
   const files = await readdir(SOURCE, { recursive: true });
@@ -77,11 +88,14 @@ describe('METRICS_PORT', () => {
     const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
     const variables = { SERVICE_DATA_DIR: directory.path, ...offboarding, ...setup.env };
     const store = { databaseUrl: null, env: variables, drop: directory.remove };
-    server = await startServer({ store, env: { ...setup.env, METRICS_PORT: '0' } });
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-spec-'));
+    const env = { ...setup.env, ...directoryIn(folder), METRICS_PORT: '0' };
+    server = await startServer({ store, env });
     const [, port] = await server.logged(/Metrics on port (\d+)/);
     const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     const names = [...page.matchAll(/^# TYPE (\w+)/gm)].map((match) => match[1] ?? '');
-    expect(names).toEqual(expect.arrayContaining(await metricsOfTheSource()));
+    const missing = (await metricsOfTheSource()).filter((name) => !names.includes(name));
+    expect(missing).toEqual([]);
     if (hasPromtool()) {
       const checked = spawnSync('promtool', ['check', 'metrics'], { input: page });
       expect(`${checked.stdout.toString()}${checked.stderr.toString()}`).toBe('');
@@ -90,6 +104,7 @@ describe('METRICS_PORT', () => {
     await server.stop();
     await directory.remove();
     setup.remove();
+    rmSync(folder, { recursive: true });
   });
 
   it('reports every metric under the name of the program, with those of the process', async () => {
