@@ -14,7 +14,7 @@ const PATH = 'v1/oauth/forward-auth/:id';
 /** A subprotocol with a token, for sockets of browsers, which cannot send the header. */
 const SUBPROTOCOL = /^bearer\.(.+)$/;
 /** A segment of one or two dots, also percent-encoded. */
-const DOT_SEGMENT = /(^|[/\\]|%2f|%5c)(\.|%2e){1,2}(?=$|[/\\?#]|%2f|%5c)/i;
+const DOT_SEGMENT = /(^|[/\\]|%2f|%5c)(\.|%2e){1,2}(?=$|[/\\#]|%2f|%5c)/i;
 
 /**
  * Answers a reverse proxy if it may pass on a request: nginx `auth_request`, Traefik `forwardAuth`,
@@ -32,8 +32,14 @@ export class ForwardAuthController {
   ) {}
 
   @All([PATH, `${PATH}/*`])
-  // Everybody behind a proxy can have its address: only refusals are counted.
-  @RouteConfig({ ignoresBody: true, rateLimit: false, resourceServerRequest: 'forward_auth' })
+  @RouteConfig({
+    ignoresBody: true,
+    // An answer to OPTIONS without a credential would let the proxy pass on the request.
+    cors: false,
+    // Everybody behind a proxy can have its address: only refusals are counted.
+    rateLimit: false,
+    resourceServerRequest: 'forward_auth',
+  })
   async check(
     @Param('id') id: string,
     @Req() { raw, ip }: FastifyRequest,
@@ -43,7 +49,8 @@ export class ForwardAuthController {
     if (server === undefined) {
       throw new AppError('not-found');
     }
-    if (DOT_SEGMENT.test(raw.url ?? '')) {
+    const [path = ''] = (raw.url ?? '').split('?');
+    if (DOT_SEGMENT.test(path)) {
       throw invalidRequest('path', 'The path must not contain dot segments.');
     }
     const claims = await this.limits.countRefusals(ip, async () =>

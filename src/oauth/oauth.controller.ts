@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Headers, Inject, Post, Req, Res, UseFilters } from '@nestjs/common';
+import { Body, Controller, Get, Headers, Inject, Post, Req, Res } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBasicAuth, ApiBearerAuth, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -21,13 +21,14 @@ import {
   TokenDto,
   TokenForm,
 } from './oauth.dto.js';
-import { OAuthErrorFilter } from './oauth-error.filter.js';
+import { oauthRefusal } from './oauth-refusal.js';
 import { ResourceServerOutcomesService } from './resource-server-outcomes.service.js';
 import { SigningKeysService } from './signing-keys.service.js';
 import { TokenExchangeService } from './token-exchange.service.js';
 
 /** Receivers may keep the key set for so long; a new key is published a day ahead. */
 const KEY_SET_MAX_AGE_SECONDS = 300;
+const FORM_ROUTE = { formBody: true, refusalFormat: oauthRefusal } as const;
 const NO_STORE = { 'cache-control': 'no-store' };
 
 @ApiTags('resource servers')
@@ -85,9 +86,8 @@ export class OAuthController {
       'The session is the only proof of an exchange: there is no client authentication. A backend that authenticates gets a token of its own with `grant_type=client_credentials` (RFC 6749, 4.4).',
   })
   @Post('v1/oauth/token')
-  @RouteConfig({ formBody: true, resourceServerRequest: 'token' })
+  @RouteConfig({ ...FORM_ROUTE, resourceServerRequest: 'token' })
   @ApiConsumes(FORM)
-  @UseFilters(OAuthErrorFilter)
   @Answers(TokenDto)
   @Refuses('invalid-target', 'invalid-client', 'invalid-scope', 'unavailable')
   async token(
@@ -106,11 +106,10 @@ export class OAuthController {
   @ApiOperation({ summary: 'Answers if a token of the calling backend is valid now (RFC 7662).' })
   @Post('v1/oauth/introspect')
   // Backends share addresses: each has a limit of its own.
-  @RouteConfig({ formBody: true, rateLimit: false, resourceServerRequest: 'introspection' })
+  @RouteConfig({ ...FORM_ROUTE, rateLimit: false, resourceServerRequest: 'introspection' })
   @ApiConsumes(FORM)
   @ApiBasicAuth()
   @ApiBearerAuth()
-  @UseFilters(OAuthErrorFilter)
   @Answers(IntrospectionDto)
   @Refuses('invalid-client', 'insufficient-scope', 'rate-limited', 'unavailable')
   async introspect(

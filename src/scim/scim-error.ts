@@ -35,5 +35,6 @@ export function scimRefusal(refusal: AppError): FormattedRefusal {
     ...(isScim && { scimType: refusal.scimType }),
     detail: isScim ? refusal.detail : (DETAILS[refusal.code] ?? refusal.message),
   };
-  return { status, contentType: `${SCIM_TYPE}; charset=utf-8`, body: JSON.stringify(body) };
+  const headers = { 'content-type': `${SCIM_TYPE}; charset=utf-8` };
+  return { status, headers, body: JSON.stringify(body) };
 }

@@ -9,7 +9,6 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readOnWhileClosing } from '../network/ended-connections.js';
-import type { FormattedRefusal } from './request-rules.js';
 import { AppError, ERRORS, type ErrorCode } from '../errors.js';
 
 /** Refusals of the framework itself. */
@@ -34,10 +33,6 @@ export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const refusal = toAppError(error);
     this.log(refusal, error, host.switchToHttp().getRequest<FastifyRequest>());
-    this.send(refusal, host);
-  }
-
-  protected send(refusal: AppError, host: ArgumentsHost): void {
     const { id } = host.switchToHttp().getRequest<FastifyRequest>();
     sendError(host.switchToHttp().getResponse<FastifyReply>(), refusal, id);
   }
@@ -78,18 +73,12 @@ export function sendError(reply: FastifyReply, refusal: AppError, requestId: str
     readOnWhileClosing(reply.request.raw.socket);
   }
   const format = reply.request.routeOptions.config.refusalFormat;
-  const { status, headers, body } =
-    format === undefined
-      ? refusalAnswer(refusal, requestId)
-      : withFormat(refusalAnswer(refusal, requestId), format(refusal));
-  void reply.status(status).headers(headers).send(body);
-}
-
-function withFormat(
-  answer: RefusalAnswer,
-  { status, contentType, body }: FormattedRefusal,
-): RefusalAnswer {
-  return { status, headers: { ...answer.headers, 'content-type': contentType }, body };
+  const formatted = format?.(refusal, requestId);
+  const answer = refusalAnswer(refusal, requestId, formatted?.status);
+  void reply
+    .status(answer.status)
+    .headers({ ...answer.headers, ...formatted?.headers })
+    .send(formatted?.body ?? answer.body);
 }
 
 export function toAppError(error: unknown): AppError {

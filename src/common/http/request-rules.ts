@@ -6,7 +6,8 @@ import { isNestedTooDeep, MAX_JSON_DEPTH } from '../parse-json.js';
 
 export interface FormattedRefusal {
   readonly status: number;
-  readonly contentType: string;
+  /** Added to those of every refusal, or in place of them. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
@@ -27,12 +28,15 @@ declare module 'fastify' {
     /** Accepts SCIM bodies too (RFC 7644, 8.2), parsed as JSON. */
     readonly scimBody?: true;
     /** Writes refusals of the route, where a standard defines their form. */
-    readonly refusalFormat?: (refusal: AppError) => FormattedRefusal;
+    readonly refusalFormat?: (refusal: AppError, requestId: string) => FormattedRefusal;
   }
 }
 
 /** Anyone may send a body of this size; parsing more costs others their time. */
 export const BODY_LIMIT_BYTES = 32_768;
+
+/** Grouping the fields by name costs the square of their number. */
+const MAX_FORM_FIELDS = 100;
 
 export const FORM = 'application/x-www-form-urlencoded';
 export const JSON_TYPE = 'application/json';
@@ -86,7 +90,12 @@ function acceptJsonOnly(server: FastifyInstance): void {
   server.addContentTypeParser(FORM, { parseAs: 'string' }, (request, body, done) => {
     const { textBody, formBody } = request.routeOptions.config;
     if (formBody === true) {
-      done(null, formFields(body as string));
+      const form = new URLSearchParams(body as string);
+      if (form.size > MAX_FORM_FIELDS) {
+        done(invalidRequest('', `The form must not have more than ${MAX_FORM_FIELDS} fields.`));
+      } else {
+        done(null, fieldsOf(form));
+      }
     } else {
       done(textBody === FORM ? null : new AppError('unsupported-media-type'), body);
     }
@@ -148,8 +157,7 @@ function applyBodyRules(server: FastifyInstance): void {
   });
 }
 
-function formFields(text: string): Readonly<Record<string, string | string[]>> {
-  const form = new URLSearchParams(text);
+function fieldsOf(form: URLSearchParams): Readonly<Record<string, string | string[]>> {
   const fields = [...new Set(form.keys())].map((name) => {
     const [value = '', ...more] = form.getAll(name);
     return [name, more.length === 0 ? value : [value, ...more]] as const;

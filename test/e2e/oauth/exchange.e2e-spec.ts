@@ -303,44 +303,30 @@ describe('introspection', () => {
   });
 });
 
-describe('forward-auth', () => {
-  it('accepts every method, and ignores body and type', async () => {
-    const token = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-      const body = method === 'GET' ? undefined : '{"not json';
-      const answer = await call(server, method, '/v1/oauth/forward-auth/relay/x', { token, body });
-      expect([method, answer.status]).toEqual([method, 200]);
-    }
+describe('a form', () => {
+  const TOO_MANY = 'The form must not have more than 100 fields.';
+  const send = (body: string, contentType = 'application/x-www-form-urlencoded') =>
+    call(server, 'POST', '/v1/oauth/token', { body, headers: { 'content-type': contentType } });
+
+  it('is refused with the error of OAuth when it has over 100 fields', async () => {
+    const fields = (count: number) =>
+      Array.from({ length: count }, (_, at) => `f${at}=x`).join('&');
+    const { status, body } = await send(fields(101));
+    expect([status, body]).toMatchObject([
+      400,
+      { error: 'invalid_request', code: 'invalid-request', details: [{ message: TOO_MANY }] },
+    ]);
+    const allowed = await send(`grant_type=password&${fields(99)}`);
+    expect(allowed.text).not.toContain(TOO_MANY);
   });
 
-  it('accepts the token in a subprotocol, and exactly one credential', async () => {
-    const token = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
-    const ask = (headers: Record<string, string>) =>
-      call(server, 'GET', '/v1/oauth/forward-auth/relay', { headers });
-    const offered = { 'sec-websocket-protocol': `app, bearer.${token}` };
-    expect((await ask(offered)).status).toBe(200);
-    expect(refusalOf(await ask({ ...offered, authorization: `Bearer ${token}` }))).toMatchObject({
-      ...{ status: 400, code: 'invalid-request' },
-    });
-    const twice = { 'sec-websocket-protocol': `bearer.${token}, bearer.${token}` };
-    expect((await ask(twice)).status).toBe(400);
-    const none = await ask({});
-    expect(refusalOf(none)).toMatchObject({ status: 401, code: 'missing-token' });
-    expect(none.headers['www-authenticate']).toBe('Bearer');
-  });
-
-  it.each(['/..', '/a/../b', '/a/./b', '/%2e%2e/b', '/a%2f..%2fb', '/.%2E/b'])(
-    'refuses the path %s',
-    async (path) => {
-      const token = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
-      expect(refusalOf(await forward(token, 'relay', path))).toMatchObject({
-        ...{ status: 400, code: 'invalid-request' },
-      });
-    },
-  );
-
-  it('answers 404 for an unknown backend', async () => {
-    expect((await forward('x', 'nobody')).status).toBe(404);
+  it.each([
+    ['too large', 'x='.padEnd(40_000, 'x'), undefined, 413],
+    ['of another type', '{}', 'application/json', 415],
+    ['of an unknown type', 'x', 'text/x-unknown', 415],
+  ])('is refused with the error of OAuth when it is %s', async (_what, body, type, status) => {
+    const answer = await send(body, type);
+    expect([answer.status, answer.body['error']]).toEqual([status, 'invalid_request']);
   });
 });
 

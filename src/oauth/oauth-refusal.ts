@@ -1,0 +1,32 @@
+import { ERRORS, type AppError, type ErrorCode } from '../common/errors.js';
+import type { FormattedRefusal } from '../common/http/request-rules.js';
+
+/** Where OAuth's errors differ from `invalid_request` (RFC 6749, 5.2; RFC 8707, 2). */
+const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
+  'invalid-client': 'invalid_client',
+  'invalid-target': 'invalid_target',
+  'invalid-scope': 'invalid_scope',
+  'insufficient-scope': 'insufficient_scope',
+  'rate-limited': 'temporarily_unavailable',
+  unavailable: 'temporarily_unavailable',
+  internal: 'server_error',
+};
+
+/** Statuses that clients of OAuth know; any other refusal is 400 (RFC 6749, 5.2). */
+const STATUSES: readonly ErrorCode[] = [
+  ...(['invalid-client', 'rate-limited', 'unavailable', 'internal'] as const),
+  'insufficient-scope',
+  ...(['payload-too-large', 'unsupported-media-type'] as const),
+];
+
+/** Adds OAuth's `error` to the code and the message of every refusal. */
+export function oauthRefusal(refusal: AppError, requestId: string): FormattedRefusal {
+  const { code } = refusal;
+  const statusCode = STATUSES.includes(code) ? ERRORS[code].status : 400;
+  const error = OAUTH_ERRORS[code] ?? 'invalid_request';
+  return {
+    status: statusCode,
+    headers: code === 'invalid-client' ? { 'www-authenticate': 'Basic' } : {},
+    body: JSON.stringify({ ...refusal.toBody(requestId), statusCode, error }),
+  };
+}
