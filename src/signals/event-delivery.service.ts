@@ -31,16 +31,16 @@ export class EventDeliveryService {
    * @throws AppError `not-found` when the stream does not exist any more; `unavailable`
    */
   async poll(backend: ResourceServerSettings, id: string, poll: PollDto): Promise<EventsDto> {
-    const { maxEvents = MAX_EVENTS, returnImmediately = false, ack = [], setErrs = {} } = poll;
+    const { maxEvents, returnImmediately, ack, setErrs } = poll;
     const streamId = toStreamId(id);
-    const limit = Math.min(maxEvents, MAX_EVENTS);
+    const limit = Math.min(maxEvents ?? MAX_EVENTS, MAX_EVENTS);
     // An event that a backend cannot use would be delivered for ever otherwise (RFC 8936, 2.2).
-    const acknowledged = [...ack, ...Object.keys(setErrs)].filter(isUuid);
+    const acknowledged = [...(ack ?? []), ...Object.keys(setErrs ?? {})].filter(isUuid);
     const arrival = this.arrivals.expect(streamId);
     try {
       await this.acknowledge(backend, streamId, acknowledged);
       const found = await this.read(backend, streamId, limit);
-      if (found.moreAvailable || limit === 0 || returnImmediately || hasEvents(found)) {
+      if (found.moreAvailable || limit === 0 || returnImmediately === true || hasEvents(found)) {
         return found;
       }
       await arrival.within(LONGEST_WAIT_MS);

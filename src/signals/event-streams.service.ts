@@ -32,7 +32,7 @@ export class EventStreamsService {
     backend: ResourceServerSettings,
     { delivery, events_requested: requested, description }: NewStreamDto,
   ): Promise<StreamDto> {
-    if (delivery !== undefined && delivery.method !== POLL_DELIVERY) {
+    if ((delivery?.method ?? POLL_DELIVERY) !== POLL_DELIVERY) {
       throw invalidRequest('delivery.method', `Only ${POLL_DELIVERY} is offered.`);
     }
     if (requested?.includes(SESSION_REVOKED) === false) {

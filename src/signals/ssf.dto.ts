@@ -97,7 +97,7 @@ export class VerificationDto {
   state?: string;
 }
 
-/** RFC 8936, 2.2. */
+/** RFC 8936, 2.2. A null is an absent member, as in many libraries of receivers. */
 export class PollDto {
   @ApiProperty({ required: false, type: 'integer', minimum: 0 })
   @IsOptional()

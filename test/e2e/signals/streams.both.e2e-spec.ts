@@ -294,6 +294,17 @@ describe('a stream', () => {
     });
   });
 
+  it('reads null as an absent member, in polls and in new streams', async () => {
+    const { token, ...stream } = await open();
+    const fields = { delivery: null, events_requested: null, description: null };
+    const made = await call(server, 'POST', '/v1/ssf/streams', { token, body: fields });
+    expect(made.status).toBe(201);
+    const poll = { maxEvents: null, returnImmediately: true, ack: null, setErrs: null };
+    const path = `/v1/ssf/streams/${stream.id}/poll`;
+    const { status, body } = await call(server, 'POST', path, { token, body: poll });
+    expect([status, body]).toMatchObject([200, { moreAvailable: false }]);
+  });
+
   it('ignores acknowledgements of unknown events', async () => {
     const stream = await open();
     const ack = [randomUUID(), 'not-a-uuid', ''];
