@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import {
   CompactSign,
   exportSPKI,
@@ -246,6 +247,28 @@ describe('introspection', () => {
     by.hold(await by.verify(await own.issuer.token({ tokenSeconds: 60 })), (end) => ends.push(end));
     await own.time.advance(60_000);
     expect(ends).toEqual(['token-expired']);
+  });
+
+  it.each([-62_000, 62_000])('answers 503 with a clock that is %i ms wrong', async (offset) => {
+    own.clock.wallOffsetMs = offset;
+    const token = await own.issuer.token();
+    const verified = introspecting(10).verify(token);
+    await expect(verified).rejects.toMatchObject({ status: 503, code: 'unavailable' });
+  });
+
+  it('asks about 50 tokens at once without a warning of Node', async () => {
+    const by = introspecting(10);
+    const warnings: Error[] = [];
+    const note = (warning: Error): unknown => warnings.push(warning);
+    process.on('warning', note);
+    try {
+      const tokens = await Promise.all(Array.from({ length: 50 }, () => own.issuer.token()));
+      await Promise.all(tokens.map((token) => by.verify(token)));
+      await setImmediate();
+    } finally {
+      process.off('warning', note);
+    }
+    expect(warnings).toEqual([]);
   });
 
   it('answers 503 while Gatehouse is away, and keeps no failure', async () => {

@@ -4,6 +4,7 @@ import {
   type JWTPayload,
   type ProtectedHeaderParameters,
 } from 'jose';
+import { hasDuplicateNames } from '../common/duplicate-names.js';
 import type { ClientSettings } from '../config/resource-servers/client-settings.js';
 
 /** Difference between the clocks of a backend and of this server. */
@@ -27,10 +28,11 @@ export interface DecodedAssertion {
   readonly claims: JWTPayload;
 }
 
-/** @returns null for a text that is no JWT */
+/** @returns null for a text that is no JWT, or one that repeats a name */
 export function decodeAssertion(assertion: string): DecodedAssertion | null {
   try {
-    return { header: decodeProtectedHeader(assertion), claims: decodeJwt(assertion) };
+    const decoded = { header: decodeProtectedHeader(assertion), claims: decodeJwt(assertion) };
+    return hasDuplicateNames(assertion) ? null : decoded;
   } catch {
     return null;
   }

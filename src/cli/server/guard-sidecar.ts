@@ -6,7 +6,7 @@ import { bearerOf } from '../../guard/adapters/credentials.js';
 import { answerRefusal } from '../../guard/adapters/express.js';
 import type { Ended, Guard } from '../../guard/guard.js';
 
-const LOOPBACK = /^(localhost|127\.0\.0\.1)(:\d+)?$/;
+const LOOPBACK = /^(localhost|127\.0\.0\.1)(:\d+)?$/i;
 /** A reader that is silent for longer than this lost its connection. */
 const HEARTBEAT_MS = 5000;
 /** A reader that is so far behind is disconnected, and closes what it holds. */

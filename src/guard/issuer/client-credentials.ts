@@ -44,13 +44,16 @@ export class ClientCredentials {
     };
   }
 
-  /** An assertion is for one request (RFC 7523, 3). */
+  /**
+   * An assertion is for one request (RFC 7523, 3). It does not say when it was issued: a clock that
+   * is a minute ahead would make it one that is not valid yet.
+   */
   private async sign(
     client: Extract<GuardClient, { readonly privateKeyFile: string }>,
   ): Promise<string> {
     const jwk = parseJson(await readText(client.privateKeyFile)) as JWK | undefined;
     const { clock, random } = this.runtime;
-    const issuedAt = Math.floor(clock.now() / 1000);
+    const expiresAt = Math.floor(clock.now() / 1000) + ASSERTION_SECONDS;
     try {
       const { alg = '', kid } = jwk ?? {};
       return await new SignJWT()
@@ -58,8 +61,7 @@ export class ClientCredentials {
         .setIssuer(client.id)
         .setSubject(client.id)
         .setAudience(this.settings.issuer)
-        .setIssuedAt(issuedAt)
-        .setExpirationTime(issuedAt + ASSERTION_SECONDS)
+        .setExpirationTime(expiresAt)
         .setJti(random.uuid())
         .sign(await importJWK(jwk ?? {}, alg));
     } catch {

@@ -2,7 +2,13 @@ import type { JSONWebKeySet } from 'jose';
 import type { GuardRuntime, GuardSettings } from '../guard-options.js';
 import { millisecondsSince, momentOf, type Moment } from '../moment.js';
 import { ClientCredentials } from './client-credentials.js';
-import { IssuerFault, IssuerHttp, type IssuerAnswer, type IssuerRequest } from './issuer-http.js';
+import {
+  IssuerFault,
+  IssuerHttp,
+  requireSameTime,
+  type IssuerAnswer,
+  type IssuerRequest,
+} from './issuer-http.js';
 
 /** Addresses of the issuer (RFC 8414). */
 export interface IssuerMetadata {
@@ -78,8 +84,10 @@ export class IssuerClient {
     const { introspectionEndpoint } = await this.issuerMetadata();
     const { headers, form } = await this.credentials.prove();
     const request = { method: 'POST', headers, form: { ...form, token } } as const;
-    const { body } = await this.http.send(introspectionEndpoint, request);
-    return body;
+    const sentAt = momentOf(this.runtime.clock);
+    const answer = await this.http.send(introspectionEndpoint, request);
+    requireSameTime(answer, sentAt, this.runtime.clock);
+    return answer.body;
   }
 
   /** Sends a request with a token of this backend (RFC 6749, 4.4), which is requested when needed. */

@@ -1,5 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import { parseJson } from '../../common/parse-json.js';
+import type { Clock } from '../../common/runtime/clock.js';
+import { MAX_SKEW_SECONDS } from '../access.js';
 import { isSecureAddress, type GuardRuntime, type GuardSettings } from '../guard-options.js';
+import type { Moment } from '../moment.js';
 
 /** Gatehouse does not answer, or answers what the guard cannot use. The message has no body. */
 export class IssuerFault extends Error {
@@ -21,6 +25,21 @@ export interface IssuerAnswer {
   readonly dateMs: number | null;
 }
 
+/**
+ * With a clock that is wrong, tokens would be accepted after their end.
+ *
+ * @throws IssuerFault where the clocks differ by more than a minute
+ */
+export function requireSameTime({ dateMs }: IssuerAnswer, sentAt: Moment, clock: Clock): void {
+  const skewMs = MAX_SKEW_SECONDS * 1000;
+  if (dateMs === null) {
+    throw new IssuerFault('the answer has no Date header');
+  }
+  if (dateMs < sentAt.wallMs - skewMs || dateMs > clock.now() + skewMs) {
+    throw new IssuerFault('the clocks of this machine and of Gatehouse differ by over a minute');
+  }
+}
+
 export interface IssuerRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -40,7 +59,10 @@ export class IssuerHttp {
   constructor(
     private readonly settings: Pick<GuardSettings, 'fetch'>,
     private readonly runtime: GuardRuntime,
-  ) {}
+  ) {
+    // Each request that waits listens: their number is that of the backend's own requests.
+    setMaxListeners(0, this.closing.signal);
+  }
 
   /** @throws IssuerFault without an answer of 2xx */
   async send(url: string, request: IssuerRequest = {}): Promise<IssuerAnswer> {

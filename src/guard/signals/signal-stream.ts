@@ -1,8 +1,7 @@
 import { LogOnce } from '../../common/log-once.js';
-import { MAX_SKEW_SECONDS } from '../access.js';
 import type { GuardRuntime, GuardSettings } from '../guard-options.js';
 import { textIn, type IssuerClient } from '../issuer/issuer-client.js';
-import { IssuerFault, type IssuerAnswer } from '../issuer/issuer-http.js';
+import { IssuerFault, requireSameTime, type IssuerAnswer } from '../issuer/issuer-http.js';
 import { momentOf, type Moment } from '../moment.js';
 import { KeySet } from '../tokens/key-set.js';
 import { EVENTS_REQUESTED, readSignal, type Signal } from './signal-token.js';
@@ -134,7 +133,7 @@ export class SignalStream {
   private async poll(stream: Stream, mayWait: boolean): Promise<void> {
     const sentAt = momentOf(this.runtime.clock);
     const answer = await this.request(stream, mayWait);
-    this.requireSameTime(answer, sentAt);
+    requireSameTime(answer, sentAt, this.runtime.clock);
     const signals = await this.readSignals(answer, stream);
     for (const { signal } of signals) {
       if (signal.type === 'session-revoked') {
@@ -184,18 +183,6 @@ export class SignalStream {
         return { jti, signal: await readSignal(String(token), keys, expected) };
       }),
     );
-  }
-
-  /** With a clock that is wrong, tokens would be accepted after their end. */
-  private requireSameTime({ dateMs }: IssuerAnswer, sentAt: Moment): void {
-    const skewMs = MAX_SKEW_SECONDS * 1000;
-    const now = this.runtime.clock.now();
-    if (dateMs === null) {
-      throw new IssuerFault('the answer has no Date header');
-    }
-    if (dateMs < sentAt.wallMs - skewMs || dateMs > now + skewMs) {
-      throw new IssuerFault('the clocks of this machine and of Gatehouse differ by over a minute');
-    }
   }
 
   /** Frees the place of this stream; one that is not deleted ends by itself. */

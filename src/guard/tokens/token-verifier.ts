@@ -1,8 +1,8 @@
 import { errors, jwtVerify } from 'jose';
+import { hasDuplicateNames } from '../../common/duplicate-names.js';
 import { accessFrom, REQUIRED_CLAIMS, type Access } from '../access.js';
 import type { RefusalCode } from '../access-refused.js';
 import type { GuardRuntime, GuardSettings } from '../guard-options.js';
-import { hasDuplicateNames } from './duplicate-names.js';
 import type { KeySet } from './key-set.js';
 
 /** The type of access tokens as JWT (RFC 9068, 2.1): no other token passes as one. */

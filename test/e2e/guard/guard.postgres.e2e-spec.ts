@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { GatehouseClient } from '../../../src/client/api/api-client.js';
@@ -25,6 +26,15 @@ interface Open {
   readonly socket: WebSocket;
   readonly person: number;
   readonly relay: number;
+}
+
+/** The status of a request whose Host header names another machine. */
+async function statusAs(host: string, url: string): Promise<number | undefined> {
+  const [answer] = (await once(get(`${url}/health`, { headers: { host } }), 'response')) as [
+    IncomingMessage,
+  ];
+  answer.resume();
+  return answer.statusCode;
 }
 
 const setup = backends([{ id: 'relay', maxTokenSeconds: 900 }]);
@@ -192,6 +202,9 @@ describe('gatehouse guard', () => {
       expect(answer.headers.get('x-gatehouse-session')).toBe(sid);
       expect((await fetch(`${url}/verify`)).status).toBe(401);
       expect((await fetch(`${url}/other`)).status).toBe(404);
+      // Host names ignore case (RFC 9110, 4.2.3); a page under a name of its own reads nothing.
+      const asked = ['LOCALHOST:80', 'rebound.example.com'].map((host) => statusAs(host, url));
+      expect(await Promise.all(asked)).toEqual([200, 403]);
 
       const stream = await fetch(`${url}/ended`);
       const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import {
+  CompactSign,
+  exportJWK,
+  generateKeyPair,
+  SignJWT,
+  UnsecuredJWT,
+  type JWTPayload,
+} from 'jose';
 import { Client } from 'pg';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import {
@@ -183,6 +190,14 @@ describe('private_key_jwt', () => {
     }
     // None of them used up the id.
     expect((await introspect(genuine)).status).toBe(200);
+  });
+
+  it('refuses an assertion that repeats a name', async () => {
+    const text = JSON.stringify(claimsOf('relay')).replace('{', `{"aud":"https://other.example",`);
+    const assertion = await new CompactSign(Buffer.from(text))
+      .setProtectedHeader({ alg: relayKey.alg, kid: relayKey.kid })
+      .sign(relayKey.privateKey);
+    expect(refusalOf(await introspect(assertion))).toMatchObject(REFUSED);
   });
 
   it('refuses another type of assertion, half of one, and two methods', async () => {
