@@ -7,6 +7,7 @@ import type { DirectoryRules } from '../policy/eligibility/provider-rules.js';
 import { DatabaseService } from '../storage/database.service.js';
 import {
   DirectoryPersonRepository,
+  UserNameTakenError,
   type DirectoryPerson,
   type PersonAttributes,
   type PersonPage,
@@ -112,18 +113,18 @@ export class ScimUsersService {
   ): Promise<DirectoryPerson> {
     const rules = this.rulesOf(provider);
     const now = new Date(this.clock.now());
-    const { after, effect } = await this.database.transaction(async (tx) => {
-      const before = await this.people.lock(tx, provider, id);
-      if (before === null) {
-        throw new AppError('not-found');
-      }
-      const given = changed(before);
-      if (await this.people.isNameTaken(tx, before, given.userName)) {
-        throw nameIsTaken();
-      }
-      const after = await this.people.update(tx, before, given, now);
-      return { after, ...(await this.changes.apply(tx, rules, { before, after, now })) };
-    });
+    const { after, effect } = await this.database
+      .transaction(async (tx) => {
+        const before = await this.people.lock(tx, provider, id);
+        if (before === null) {
+          throw new AppError('not-found');
+        }
+        const after = await this.people.update(tx, before, changed(before), now);
+        return { after, ...(await this.changes.apply(tx, rules, { before, after, now })) };
+      })
+      .catch((error: unknown) => {
+        throw error instanceof UserNameTakenError ? nameIsTaken() : error;
+      });
     if (effect !== null) {
       this.changes.announce(effect);
     }

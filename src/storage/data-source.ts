@@ -12,6 +12,7 @@ import { AccountEntity } from './entities/account.entity.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 import { DeviceAuthorizationEntity } from './entities/device-authorization.entity.js';
 import { DeviceLookupMissEntity } from './entities/device-lookup-miss.entity.js';
+import { DirectoryEntity } from './entities/directory.entity.js';
 import { DirectoryPersonEntity } from './entities/directory-person.entity.js';
 import { IdentitySignalEntity } from './entities/identity-signal.entity.js';
 import { EventAcknowledgementEntity, EventStreamEntity } from './entities/event-stream.entity.js';
@@ -66,6 +67,7 @@ export const ENTITIES = [
   ClientAssertionEntity,
   DeviceAuthorizationEntity,
   DeviceLookupMissEntity,
+  DirectoryEntity,
   DirectoryPersonEntity,
   EventAcknowledgementEntity,
   EventStreamEntity,

@@ -313,7 +313,7 @@ export const PROVIDER_ENTRY = object({
             'externalId',
           ),
           required: flag(
-            'Refuses people that the directory does not show as active. Without effect while it shows no active person.',
+            'Refuses people that the directory does not show as active. Without effect until it has shown one.',
           ),
           deactivationAlarm: v.optional(
             v.pipe(

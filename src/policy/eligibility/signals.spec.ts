@@ -29,7 +29,7 @@ describe(judgeSignals.name, () => {
       'directory_missing',
     ],
     ['a required directory with the person', [YES], ['people'], true, null],
-    ['a required directory that is empty', [], ['people'], false, null],
+    ['a required directory that has never shown an active person', [], ['people'], false, null],
     ['a no of a required directory that is empty', [NO], ['people'], false, 'directory_inactive'],
     ['a required directory of another provider', [], ['guild'], true, null],
   ])('judges %s', (_what, signals, directories, hasDirectory, reason) => {

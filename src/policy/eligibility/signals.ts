@@ -15,7 +15,7 @@ export interface SignalledIdentity {
   readonly provider: string;
   /** Absent = no source reported anything about the person. */
   readonly signals?: readonly SignalFact[];
-  /** True if the provider's directory shows at least one active person. Absent = false. */
+  /** True if the provider's directory has ever shown an active person. Absent = false. */
   readonly hasDirectory?: boolean;
 }
 
@@ -26,8 +26,9 @@ export type SignalDecision =
 
 /**
  * Judges the signals about an identity. Each source can refuse; none can admit, because eligibility
- * is judged as well. A required directory has no effect while it shows no active person: a connector
- * that has never delivered anything must not end the access of all people.
+ * is judged as well. A required directory has no effect until it has shown an active person: a
+ * connector that has never delivered anything must not end the access of all people. One that
+ * becomes empty later refuses everyone.
  *
  * @param directories ids of providers whose directory has to show a person as active; empty = none
  */

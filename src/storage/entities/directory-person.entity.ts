@@ -5,7 +5,6 @@ import type { DirectoryEmail } from '../repositories/directory/directory-person.
 @Entity('directory_person')
 @Index('directory_person_page_idx', ['provider', 'id'], { where: '(deleted_at IS NULL)' })
 @Index('directory_person_external_idx', ['provider', 'externalId'])
-@Index('directory_person_active_idx', ['provider'], { where: 'is_active' })
 @Index('directory_person_subject_key', ['provider', 'subject'], {
   unique: true,
   where: '(subject IS NOT NULL)',

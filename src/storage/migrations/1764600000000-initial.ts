@@ -198,6 +198,10 @@ const TABLES = [
     at timestamptz NOT NULL,
     CONSTRAINT identity_signal_pkey PRIMARY KEY (provider, subject, source)
   )`,
+  `CREATE TABLE IF NOT EXISTS directory (
+    provider text CONSTRAINT directory_pkey PRIMARY KEY,
+    first_active_at timestamptz NOT NULL
+  )`,
   `CREATE TABLE IF NOT EXISTS directory_person (
     id uuid CONSTRAINT directory_person_pkey PRIMARY KEY,
     provider text NOT NULL,
@@ -322,7 +326,6 @@ const INDEXES = {
   directory_person_name_idx: `directory_person (provider, (lower(user_name) COLLATE "C"))`,
   directory_person_email_idx: `directory_person USING gin (email_values)`,
   identity_signal_refused_idx: `identity_signal (provider, at) WHERE NOT is_allowed`,
-  directory_person_active_idx: `directory_person (provider) WHERE is_active`,
 };
 
 const UNIQUE_INDEXES = {
@@ -388,7 +391,7 @@ export class Initial1764600000000 implements MigrationInterface {
         device_lookup_miss, push_token, invitation, audit_event, login_challenge, logout_token,
         external_flow, external_pending, signing_key, resource_session, client_assertion,
         provider_signal, security_event, event_acknowledgement, event_stream, identity_signal,
-        directory_person`);
+        directory, directory_person`);
     await runner.query(`DROP FUNCTION audit_event_is_append_only()`);
     await runner.query(DROP_SECURITY_EVENT_FUNCTIONS);
   }

@@ -166,4 +166,21 @@ withServices('a required directory (needs PostgreSQL and Redis)', () => {
     expect((await scim.patch(server, id, INACTIVE)).status).toBe(200);
     await fixture.until('401', async () => (await fixture.statusOf(server, person)) === 401);
   });
+
+  it('admits nobody after the directory was emptied', async () => {
+    const people = await scim.send(server, 'GET', '/Users?count=100');
+    const listed = people.body['Resources'] as readonly { readonly id: string }[];
+    for (const { id } of listed) {
+      expect((await scim.send(server, 'DELETE', `/Users/${id}`)).status).toBe(204);
+    }
+    const none = await scim.send(server, 'GET', '/Users');
+    expect(none.body['totalResults']).toBe(0);
+    const sub = randomUUID();
+    await expect(fixture.keylessLogin(server, sub)).rejects.toThrow();
+    const { rows } = await fixture.sql.query(
+      `SELECT kind, reason FROM audit_event WHERE provider = 'people' AND subject = $1`,
+      [sub],
+    );
+    expect(rows).toEqual([{ kind: 'login-refused', reason: 'directory_missing' }]);
+  });
 });

@@ -32,6 +32,19 @@ withServices('the SCIM endpoint (needs PostgreSQL and Redis)', () => {
   const find = (filter: string, more = '') =>
     scim.send(server, 'GET', `/Users?filter=${encodeURIComponent(filter)}${more}`);
 
+  it('gives a user name to one of 50 people who are renamed at once', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, () => scim.add(server, { userName: randomUUID() })),
+    );
+    const renamed = [{ op: 'replace', path: 'userName', value: randomUUID() }];
+    const answers = await Promise.all(ids.map((id) => scim.patch(server, id, renamed)));
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(49);
+    for (const { status, body } of refused) {
+      expect([status, body['scimType']]).toEqual([409, 'uniqueness']);
+    }
+  });
+
   it('performs the requests of Okta', async () => {
     const userName = `${randomUUID()}@Example.com`;
     expect((await scim.send(server, 'GET', '/Users?startIndex=1&count=2')).status).toBe(200);

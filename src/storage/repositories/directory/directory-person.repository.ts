@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { QueryFailedError } from 'typeorm';
 import { Random } from '../../../common/runtime/random.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 
@@ -55,6 +56,11 @@ const COLUMNS = `"id", "provider", "external_id" AS "externalId", "user_name" AS
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
+/** Another person of the directory has the user name. The transaction cannot go on. */
+export class UserNameTakenError extends Error {
+  override readonly name = 'UserNameTakenError';
+}
+
 /** The people that directories report. */
 @Injectable()
 export class DirectoryPersonRepository {
@@ -77,6 +83,7 @@ export class DirectoryPersonRepository {
        ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
       [this.random.uuid(), provider, ...valuesOf(person), now],
     );
+    await (inserted !== undefined && noteActive(tx, inserted, now));
     return inserted ?? null;
   }
 
@@ -93,28 +100,25 @@ export class DirectoryPersonRepository {
     return person ?? null;
   }
 
-  async isNameTaken(tx: Transaction, of: DirectoryPerson, userName: string): Promise<boolean> {
-    const others = await tx.query(
-      `SELECT 1 FROM "directory_person" WHERE "provider" = $1 AND "id" <> $2
-         AND lower("user_name") COLLATE "C" = lower($3::text) COLLATE "C" AND "deleted_at" IS NULL`,
-      [of.provider, of.id, userName],
-    );
-    return others.length > 0;
-  }
-
+  /** @throws UserNameTakenError also when another transaction takes the name at the same time */
   async update(
     tx: Transaction,
     { id }: DirectoryPerson,
     person: PersonAttributes,
     now: Date,
   ): Promise<DirectoryPerson> {
-    const [updated] = await tx.query<DirectoryPerson>(
-      `UPDATE "directory_person" SET "external_id" = $2, "user_name" = $3,
-         "is_active" = $4, "emails" = $5, "email_values" = $6, "display_name" = $7,
-         "changed_at" = $8
-       WHERE "id" = $1 RETURNING ${COLUMNS}`,
-      [id, ...valuesOf(person), now],
-    );
+    const [updated] = await tx
+      .query<DirectoryPerson>(
+        `UPDATE "directory_person" SET "external_id" = $2, "user_name" = $3,
+           "is_active" = $4, "emails" = $5, "email_values" = $6, "display_name" = $7,
+           "changed_at" = $8
+         WHERE "id" = $1 RETURNING ${COLUMNS}`,
+        [id, ...valuesOf(person), now],
+      )
+      .catch((error: unknown) => {
+        throw isOfNameKey(error) ? new UserNameTakenError() : error;
+      });
+    await noteActive(tx, updated as DirectoryPerson, now);
     return updated as DirectoryPerson;
   }
 
@@ -179,6 +183,30 @@ export class DirectoryPersonRepository {
     );
     return counts ?? { people: 0, active: 0, linked: 0, ambiguous: 0, recentlyDeactivated: 0 };
   }
+}
+
+/** Remembers that the directory has shown an active person. */
+async function noteActive(
+  tx: Transaction,
+  { provider, isActive }: DirectoryPerson,
+  now: Date,
+): Promise<void> {
+  if (isActive) {
+    await tx.query(
+      `INSERT INTO "directory" ("provider", "first_active_at") VALUES ($1, $2)
+       ON CONFLICT DO NOTHING`,
+      [provider, now],
+    );
+  }
+}
+
+function isOfNameKey(error: unknown): boolean {
+  const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  return (
+    cause instanceof Error &&
+    'constraint' in cause &&
+    cause.constraint === 'directory_person_user_name_key'
+  );
 }
 
 function valuesOf({ externalId, userName, isActive, emails, displayName }: PersonAttributes) {

@@ -14,8 +14,8 @@ export const SIGNALS_OF_IDENTITY = `
       'isAllowed', "is_allowed", 'at', floor(extract(epoch FROM "at") * 1000)) ORDER BY "source")
     FROM "identity_signal" WHERE "identity_signal"."provider" = "identity"."provider"
       AND "identity_signal"."subject" = "identity"."subject"), '[]'),
-  'hasDirectory', EXISTS (SELECT FROM "directory_person"
-    WHERE "directory_person"."provider" = "identity"."provider" AND "is_active")`;
+  'hasDirectory', EXISTS (SELECT FROM "directory"
+    WHERE "directory"."provider" = "identity"."provider")`;
 
 /** A person of a provider, with an identity here or without one. */
 export interface SignalSubject {

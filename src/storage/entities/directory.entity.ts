@@ -1,0 +1,11 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/**
+ * A directory that has shown an active person. It stays when the directory becomes empty: a required
+ * one then refuses everyone.
+ */
+@Entity('directory')
+export class DirectoryEntity {
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'directory_pkey' }) provider!: string;
+  @Column('timestamptz', { name: 'first_active_at' }) firstActiveAt!: Date;
+}
