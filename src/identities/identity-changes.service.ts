@@ -4,6 +4,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
+import type { SignalEffect } from '../storage/repositories/directory/identity-signal.repository.js';
 import type { IdentityChange } from '../storage/repositories/identity.repository.js';
 
 /** A session that ended with the answer of its provider. */
@@ -12,6 +13,14 @@ interface EndedSession {
   readonly sessionId: string;
   readonly provider: string;
   readonly reason?: string;
+}
+
+interface SignalAnnouncement {
+  readonly provider: string;
+  /** Reason of the end of sessions. */
+  readonly reason: string;
+  /** As in `announce`. */
+  readonly closes: 'provider-required' | 'not-eligible' | undefined;
 }
 
 /**
@@ -61,6 +70,21 @@ export class IdentityChangesService {
     const { accountId, sessionId } = session;
     this.audit.log({ kind: 'token-revoked', actor: 'provider', ...session });
     this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
+  }
+
+  /** Announces what a signal about an identity changed. */
+  announceSignal(
+    { accountId, seq, pushTokensSeq, ended, events }: SignalEffect,
+    { provider, reason, closes }: SignalAnnouncement,
+  ): void {
+    const [event = null] = events;
+    this.announce({ accountId, seq, event }, closes, provider);
+    if (pushTokensSeq !== null) {
+      this.events.emit('push-tokens-changed', accountId, pushTokensSeq);
+    }
+    for (const { id: sessionId } of ended) {
+      this.announceEnd({ accountId, sessionId, provider, reason });
+    }
   }
 
   /** Logs the identity with which an account was created; no client knows the account yet. */

@@ -5,7 +5,11 @@ import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import { providersConfig } from '../config/providers.config.js';
 import type { DirectoryRules } from '../policy/eligibility/provider-rules.js';
-import { judgeSignals, type SignalDecision } from '../policy/eligibility/signals.js';
+import {
+  judgeSignals,
+  type SignalDecision,
+  type SignalFact,
+} from '../policy/eligibility/signals.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../storage/database.service.js';
 import {
   DirectoryLinkRepository,
@@ -46,7 +50,8 @@ export class IdentitySignalsService {
         }
       });
     }
-    const decision = await this.judge(login);
+    // This login at the provider answers a sign-out.
+    const decision = await this.judge(login, ({ source }) => source !== 'sign-out');
     if (!decision.isAllowed) {
       const { reason } = decision;
       await this.refusals.add({ ...login, address, reason }, 'login-refused');
@@ -54,20 +59,28 @@ export class IdentitySignalsService {
     }
   }
 
-  /** @throws AppError `not-eligible` */
+  /** Removes a sign-out that this login answers. @param checkedAt of the login, Unix milliseconds */
+  async endSignOut(tx: Transaction, person: SignalSubject, checkedAt: number): Promise<void> {
+    await this.signals.endSignOut(tx, person, new Date(checkedAt));
+  }
+
+  /** @throws AppError `not-eligible`; `provider-required` for a person who was signed out meanwhile */
   async require(tx: Transaction, person: SignalSubject): Promise<void> {
-    const decision = await this.judge(person, tx);
+    const decision = await this.judge(person, () => true, tx);
     if (!decision.isAllowed) {
-      throw new AppError('not-eligible', { provider: person.provider });
+      const code = decision.reason === 'signed_out' ? 'provider-required' : 'not-eligible';
+      throw new AppError(code, { provider: person.provider });
     }
   }
 
   private async judge(
     { provider, subject }: SignalSubject,
+    counts: (fact: SignalFact) => boolean,
     runner?: SqlRunner,
   ): Promise<SignalDecision> {
-    const found = await this.signals.find({ provider, subject }, runner);
-    return judgeSignals({ provider, ...found }, this.auth.offboarding.directories);
+    const { signals, hasDirectory } = await this.signals.find({ provider, subject }, runner);
+    const identity = { provider, signals: signals.filter(counts), hasDirectory };
+    return judgeSignals(identity, this.auth.offboarding.directories);
   }
 
   private directoryOf(id: string): DirectoryRules | null {

@@ -21,13 +21,16 @@ import { ProviderSignalsController } from './signals/provider-signals.controller
 import { BackchannelLogoutService } from './signals/backchannel-logout.service.js';
 import { GitHubWebhookService } from './signals/github-webhook.service.js';
 import { RecheckSignalsService } from './signals/recheck-signals.service.js';
+import { UniversalLogoutController } from './signals/universal-logout.controller.js';
+import { UniversalLogoutService } from './signals/universal-logout.service.js';
 
 /**
  * Owns the re-checks of linked identities: the queue of each provider, its workers and pauses, the
  * check of one identity, and the signals (of providers, revocation lists and changed rules) that make
  * one due at once. Does not own the rules (policy) nor what a change of eligibility does to sessions (identities,
  * auth).
- * Routes: POST /v1/auth/backchannel-logout/:provider, POST /v1/auth/providers/github/webhook.
+ * Routes: POST /v1/auth/backchannel-logout/:provider, POST /v1/auth/providers/github/webhook,
+ * POST /v1/signals/:provider/global-token-revocation.
  */
 @Module({
   imports: [
@@ -39,7 +42,7 @@ import { RecheckSignalsService } from './signals/recheck-signals.service.js';
     ProvidersModule,
     SessionsStorageModule,
   ],
-  controllers: [ProviderSignalsController],
+  controllers: [ProviderSignalsController, UniversalLogoutController],
   providers: [
     AccountRecheckService,
     BackchannelLogoutService,
@@ -53,6 +56,7 @@ import { RecheckSignalsService } from './signals/recheck-signals.service.js';
     RecheckVerdictService,
     RevocationSignalsService,
     RuleSignalsService,
+    UniversalLogoutService,
     UnusedFilesService,
   ],
 })

@@ -16,6 +16,7 @@ import {
   type LogoutNotifier,
 } from './identity-provider.js';
 import { OidcProvider } from './oidc/oidc.provider.js';
+import type { RevocationTokens } from './oidc/revocation-tokens.js';
 import { UpstreamConnectionsService } from './http/upstream-connections.service.js';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from './http/upstream-http.js';
 import { ObservedProvider, ProviderHealthService } from './provider-health.service.js';
@@ -60,6 +61,12 @@ export class ProviderRegistry {
   logoutNotifier(id: string): LogoutNotifier | undefined {
     const provider = this.entries.get(id)?.provider;
     return provider !== undefined && isLogoutNotifier(provider) ? provider : undefined;
+  }
+
+  /** @returns null where universal logout is not configured */
+  revocationTokens(id: string): RevocationTokens | null {
+    const provider = this.entries.get(id)?.provider;
+    return provider instanceof OidcProvider ? provider.revocationTokens : null;
   }
 
   async clientKeys(id: string): Promise<readonly object[] | null> {

@@ -15,6 +15,8 @@ import {
   type SignalEffect,
 } from '../storage/repositories/directory/identity-signal.repository.js';
 
+const REASON = 'directory';
+
 type Outcome = 'deactivated' | 'activated' | 'unmatched' | 'ambiguous';
 
 /** To announce once the change is committed. */
@@ -75,8 +77,9 @@ export class DirectoryChangesService {
       return { effect: null, isKnown: true };
     }
     const isRequired = this.auth.requiredLoginProviders.includes(provider);
-    const event = isAllowed ? 'directory-activated' : 'directory-deactivated';
-    const account = await this.signals.apply(tx, subject, { isAllowed, isRequired, event, now });
+    const event = { kind: isAllowed ? 'directory-activated' : 'directory-deactivated' } as const;
+    const effects = { isAllowed, isRequired, event, reason: REASON, now };
+    const account = await this.signals.apply(tx, subject, effects);
     if (account === null) {
       const effect = isDeactivation
         ? await unmatched(tx, person, found.subject, 'unmatched', now)
@@ -94,13 +97,8 @@ export class DirectoryChangesService {
       events.forEach((event) => this.audit.log(event));
       return;
     }
-    const { accountId, seq, ended } = account;
-    const [event = null] = events;
     const closes = outcome === 'deactivated' ? 'not-eligible' : undefined;
-    this.changes.announce({ accountId, seq, event }, closes, provider);
-    for (const { id: sessionId } of ended) {
-      this.changes.announceEnd({ accountId, sessionId, provider, reason: 'directory' });
-    }
+    this.changes.announceSignal(account, { provider, reason: REASON, closes });
   }
 
   /** A person without an identity was named by an id that the directory has now changed. */

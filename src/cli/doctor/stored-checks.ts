@@ -1,6 +1,9 @@
 import type { Settings } from '../../config/settings.js';
 import type { SqlRunner } from '../../storage/database.service.js';
-import { readReceivedSignals } from '../../storage/repositories/signals/provider-signal.repository.js';
+import {
+  readReceivedSignals,
+  type ProviderSignalKind,
+} from '../../storage/repositories/signals/provider-signal.repository.js';
 import { resultsOf, type CheckResult } from './check-result.js';
 
 const backends = resultsOf('backends');
@@ -62,23 +65,46 @@ export function judgeKeyAge(alg: string, signsFrom: number | undefined, now: num
     : backends.ok(`${text}.`);
 }
 
+interface ExpectedSignal {
+  readonly id: string;
+  readonly kind: ProviderSignalKind;
+  /** True if the operator has set up the provider to send it. */
+  readonly isSet: boolean;
+}
+
+const NAMES: Readonly<Record<ProviderSignalKind, string>> = {
+  webhook: 'webhook delivery',
+  'backchannel-logout': 'logout token',
+  'global-token-revocation': 'request of universal logout',
+};
+
 /** Shows when providers last sent a signal. A provider that sends none may have no leavers. */
 async function checkSignals(
   sql: SqlRunner,
   { providers, auth }: Checked,
 ): Promise<readonly CheckResult[]> {
-  const expected = providers.map((provider) =>
-    provider.type === 'github'
-      ? { id: provider.id, kind: 'webhook', isSet: provider.webhookSecret !== null }
-      : { id: provider.id, kind: 'backchannel-logout', isSet: false },
-  );
+  const expected = providers.flatMap((provider): ExpectedSignal[] => {
+    const { id } = provider;
+    if (provider.type === 'github') {
+      return [{ id, kind: 'webhook', isSet: provider.webhookSecret !== null }];
+    }
+    const revocation = {
+      id,
+      kind: 'global-token-revocation',
+      isSet: false,
+    } satisfies ExpectedSignal;
+    return [
+      { id, kind: 'backchannel-logout', isSet: false },
+      ...(provider.globalTokenRevocation === null ? [] : [revocation]),
+    ];
+  });
   if (expected.length === 0) {
     return [signals.skipped('No identity provider is configured.')];
   }
   const received = await readReceivedSignals(sql);
   return expected.map(({ id, kind, isSet }) => {
     const last = received.find((one) => one.provider === id && one.kind === kind);
-    const name = kind === 'webhook' ? 'webhook delivery' : 'logout token';
+    const name = NAMES[kind];
     if (last !== undefined) {
       return signals.ok(`${id}: the last ${name} arrived on ${timeOf(last.receivedAt)}.`);
     }

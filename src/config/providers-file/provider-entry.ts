@@ -333,6 +333,20 @@ export const PROVIDER_ENTRY = object({
         ),
       ),
     ),
+    globalTokenRevocation: v.optional(
+      v.pipe(
+        object({
+          issuer: url(
+            'Issuer (iss) of the tokens of the requests, such as the address of the Okta organization.',
+          ),
+          subject: text('Subject (sub) of these tokens: the id of the sending application.'),
+          jwksUri: secureUrl('Address of the public keys (JWK set) that verify these tokens.'),
+        }),
+        v.description(
+          'Accepts universal logout (Global Token Revocation) at `/v1/signals/<id>/global-token-revocation`. Needs SERVICE_PUBLIC_URL.',
+        ),
+      ),
+    ),
   }),
   ui: section('Hints for clients.', {
     iconHint: v.optional(text('Name of an icon that clients may know, such as okta.')),

@@ -57,6 +57,7 @@ export interface OidcProviderSettings extends OidcRules {
   readonly entra: { readonly graph: boolean; readonly graphUrl: string | null };
   readonly googleWorkspaceGroups: GoogleWorkspaceSettings | null;
   readonly scim: ScimSettings | null;
+  readonly globalTokenRevocation: GlobalTokenRevocationSettings | null;
 }
 
 export interface ScimSettings extends DirectoryRules {
@@ -66,6 +67,15 @@ export interface ScimSettings extends DirectoryRules {
   readonly tokenText: string;
   /** Percentage of the people whose deactivation within an hour raises an alarm. */
   readonly deactivationAlarm: number;
+}
+
+/** Requests of universal logout: who sends them, and where. */
+export interface GlobalTokenRevocationSettings {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly jwksUri: string;
+  /** The address of the route, which every token has to name as its only audience. */
+  readonly endpoint: string;
 }
 
 export interface GoogleWorkspaceSettings {

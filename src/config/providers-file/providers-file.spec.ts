@@ -61,6 +61,7 @@ describe('the providers file', () => {
         entra: { graph: false, graphUrl: null },
         googleWorkspaceGroups: null,
         scim: null,
+        globalTokenRevocation: null,
         ui: { iconHint: null, buttonColor: null },
       },
     ]);
@@ -84,6 +85,22 @@ describe('the providers file', () => {
     });
   });
 
+  it('reads who sends universal logout, and needs the address that its tokens name', () => {
+    const sender = {
+      issuer: 'https://acme.okta.com',
+      subject: '0oa1b2c3d4',
+      jwksUri: 'https://acme.okta.com/oauth2/v1/keys',
+    };
+    const entry = { ...OKTA, signals: { globalTokenRevocation: sender } };
+    const endpoint = `${PUBLIC_URL}/v1/signals/okta/global-token-revocation`;
+    expect(providersOf([entry])).toMatchObject([
+      { globalTokenRevocation: { ...sender, endpoint } },
+    ]);
+    const withoutAddress = (): unknown =>
+      resolveSettings({ AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([entry]) });
+    expect(withoutAddress).toThrow('[0].signals.globalTokenRevocation needs SERVICE_PUBLIC_URL');
+  });
+
   it('turns offboarding on when an entry has an allow rule, and not otherwise', () => {
     const enabledWith = (entry: object): boolean =>
       resolveSettings({
@@ -95,6 +112,16 @@ describe('the providers file', () => {
   });
 
   it.each<[string, object, string]>([
+    [
+      'keys of universal logout without https',
+      {
+        ...OKTA,
+        signals: {
+          globalTokenRevocation: { issuer: 'https://a.b', subject: 's', jwksUri: 'http://a.b' },
+        },
+      },
+      '[0].signals.globalTokenRevocation.jwksUri must use https',
+    ],
     ['an id with capitals', { ...OKTA, id: 'Okta' }, '[0].id must be lower-case letters'],
     ['an id that is too long', { ...OKTA, id: 'a'.repeat(65) }, '[0].id must be'],
     ['the id github', { ...OKTA, id: 'github' }, '[0].id must not be github'],

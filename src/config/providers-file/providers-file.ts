@@ -44,7 +44,7 @@ export function readOidcProviders(
     const credentials = credentialsOf(entry, source.directory, problem);
     const googleWorkspaceGroups = workspaceOf(entry, source.directory, problem);
     const { signals, ...fields } = entry;
-    const scim = scimOf(signals, source.directory, problem);
+    const received = signalsOf({ id: entry.id, signals }, addresses, source.directory, problem);
     const redirectUrl = entry.redirectUrl ?? callbackUrl(addresses, entry.id);
     if (report.problems.length === before) {
       checkWorkspaceRules(entry, problem);
@@ -53,7 +53,7 @@ export function readOidcProviders(
       providers.push({
         ...settingsOf(fields, credentials),
         googleWorkspaceGroups,
-        scim,
+        ...received,
         redirectUrl,
         // Without an address the provider is listed, and OAuth gets `oauth-not-configured`.
         isOAuthConfigured: redirectUrl !== null && addresses.hasReturnAddress,
@@ -179,6 +179,36 @@ function scimOf(
   return { ...rules, tokenFile: path, tokenText };
 }
 
+function signalsOf(
+  { id, signals }: Pick<ProviderEntry, 'id' | 'signals'>,
+  addresses: LoginAddresses,
+  directory: string,
+  problem: ReportField,
+): Pick<OidcProviderSettings, 'scim' | 'globalTokenRevocation'> {
+  return {
+    scim: scimOf(signals, directory, problem),
+    globalTokenRevocation: revocationOf(id, signals, addresses, problem),
+  };
+}
+
+function revocationOf(
+  id: string,
+  { globalTokenRevocation: given }: ProviderEntry['signals'],
+  { publicUrl }: LoginAddresses,
+  problem: ReportField,
+): OidcProviderSettings['globalTokenRevocation'] {
+  if (given === undefined) {
+    return null;
+  }
+  const base = publicUrl?.replace(/\/+$/, '');
+  if (base === undefined) {
+    const missing = 'needs SERVICE_PUBLIC_URL, the address that its tokens have to name.';
+    problem('.signals.globalTokenRevocation', missing);
+    return null;
+  }
+  return { ...given, endpoint: `${base}/v1/signals/${id}/global-token-revocation` };
+}
+
 /** @param entry must have no problem of its own */
 function checkWorkspaceRules(
   { googleWorkspaceGroups: workspace, allow, ...entry }: ProviderEntry,
@@ -211,7 +241,7 @@ function settingsOf(
   credentials: ClientCredentials,
 ): Omit<
   OidcProviderSettings,
-  'redirectUrl' | 'isOAuthConfigured' | 'googleWorkspaceGroups' | 'scim'
+  'redirectUrl' | 'isOAuthConfigured' | 'googleWorkspaceGroups' | 'scim' | 'globalTokenRevocation'
 > {
   const entry = { ...given, ...credentials };
   const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;

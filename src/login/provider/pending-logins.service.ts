@@ -99,6 +99,7 @@ export class PendingLoginsService {
       if (contents?.provider !== provider || contents.issuer !== issuer) {
         throw new AppError('invalid-pending');
       }
+      await this.signals.endSignOut(tx, contents, contents.checkedAt);
       const result = await work(tx, contents);
       // Read under the lock of the identity, so that a simultaneous no of a directory is not missed.
       await this.signals.require(tx, contents);

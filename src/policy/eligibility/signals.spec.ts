@@ -7,6 +7,7 @@ const fact = (source: SignalFact['source'], isAllowed: boolean): SignalFact => (
 });
 const YES = fact('directory', true);
 const NO = fact('directory', false);
+const SIGN_OUT = fact('sign-out', false);
 
 describe(judgeSignals.name, () => {
   it.each<[string, readonly SignalFact[], readonly string[], boolean, string | null]>([
@@ -32,6 +33,21 @@ describe(judgeSignals.name, () => {
     ['a required directory that has never shown an active person', [], ['people'], false, null],
     ['a no of a required directory that is empty', [NO], ['people'], false, 'directory_inactive'],
     ['a required directory of another provider', [], ['guild'], true, null],
+    ['a sign-out', [YES, SIGN_OUT], [], true, 'signed_out'],
+    [
+      'a no of the directory about a person who is signed out',
+      [SIGN_OUT, NO],
+      [],
+      true,
+      'directory_inactive',
+    ],
+    [
+      'a signed-out person without the directory',
+      [SIGN_OUT],
+      ['people'],
+      true,
+      'directory_missing',
+    ],
   ])('judges %s', (_what, signals, directories, hasDirectory, reason) => {
     const decision = judgeSignals({ provider: 'people', signals, hasDirectory }, directories);
     expect(decision).toEqual(reason === null ? { isAllowed: true } : { isAllowed: false, reason });
@@ -47,6 +63,13 @@ describe(judgeSignalledIdentity.name, () => {
     expect(judge('eligible', [YES])).toBe(true);
     expect(judge('eligible', [NO])).toBe(false);
     expect(judge('ineligible', [YES])).toBe(false);
+  });
+
+  it('demands another login of a person who is signed out, unless the rules refuse it', () => {
+    const judge = (status: 'eligible' | 'ineligible') =>
+      judgeSignalledIdentity({ ...record, status, signals: [SIGN_OUT] }, RULES, 0);
+    expect(judge('eligible')).toEqual({ isAllowed: false, code: 'provider-required' });
+    expect(judge('ineligible')).toEqual({ isAllowed: false, code: 'not-eligible' });
   });
 
   it('leaves a second identity of a keyless account open', () => {

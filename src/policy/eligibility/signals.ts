@@ -1,7 +1,10 @@
 import { judgeIdentity, type EligibilityRecord, type OffboardingRules } from './offboarding.js';
 
-/** `directory`: SCIM requests. `shared-signals`: events of the provider's stream. */
-export type SignalSource = 'directory' | 'shared-signals';
+/**
+ * `directory`: SCIM requests. `shared-signals`: events of the provider's stream. `sign-out`: requests
+ * of universal logout, which only the next login at the provider answers.
+ */
+export type SignalSource = 'directory' | 'shared-signals' | 'sign-out';
 
 /** The newest word of one source about a person. Logins and re-checks never change it. */
 export interface SignalFact {
@@ -19,7 +22,8 @@ export interface SignalledIdentity {
   readonly hasDirectory?: boolean;
 }
 
-export type SignalReason = 'directory_inactive' | 'directory_missing' | 'signal_disabled';
+export type SignalReason =
+  'directory_inactive' | 'directory_missing' | 'signal_disabled' | 'signed_out';
 
 export type SignalDecision =
   { readonly isAllowed: true } | { readonly isAllowed: false; readonly reason: SignalReason };
@@ -36,14 +40,19 @@ export function judgeSignals(
   { provider, signals = [], hasDirectory = false }: SignalledIdentity,
   directories: readonly string[] = [],
 ): SignalDecision {
-  const refusal = signals.find(({ isAllowed }) => !isAllowed);
-  if (refusal !== undefined) {
-    const reason = refusal.source === 'directory' ? 'directory_inactive' : 'signal_disabled';
-    return { isAllowed: false, reason };
+  const refusals = signals.filter(({ isAllowed }) => !isAllowed).map(({ source }) => source);
+  if (refusals.includes('directory')) {
+    return { isAllowed: false, reason: 'directory_inactive' };
+  }
+  if (refusals.includes('shared-signals')) {
+    return { isAllowed: false, reason: 'signal_disabled' };
   }
   const isActive = signals.some(({ source }) => source === 'directory');
-  return directories.includes(provider) && hasDirectory && !isActive
-    ? { isAllowed: false, reason: 'directory_missing' }
+  if (directories.includes(provider) && hasDirectory && !isActive) {
+    return { isAllowed: false, reason: 'directory_missing' };
+  }
+  return refusals.includes('sign-out')
+    ? { isAllowed: false, reason: 'signed_out' }
     : { isAllowed: true };
 }
 
@@ -53,7 +62,11 @@ export function judgeSignalledIdentity(
   rules: OffboardingRules,
   now: number,
 ): ReturnType<typeof judgeIdentity> {
-  return judgeSignals(identity, rules.directories).isAllowed
-    ? judgeIdentity(identity, rules, now)
-    : { isAllowed: false, code: 'not-eligible' };
+  const signals = judgeSignals(identity, rules.directories);
+  const isSignedOut = !signals.isAllowed && signals.reason === 'signed_out';
+  if (!signals.isAllowed && !isSignedOut) {
+    return { isAllowed: false, code: 'not-eligible' };
+  }
+  const judged = judgeIdentity(identity, rules, now);
+  return isSignedOut && judged.isAllowed ? { isAllowed: false, code: 'provider-required' } : judged;
 }

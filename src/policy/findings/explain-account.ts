@@ -288,7 +288,8 @@ function signalStatements(
       if (source === 'directory') {
         return [state(isAllowed ? 'directory-active' : 'directory-inactive', { at })];
       }
-      return isAllowed ? [] : [state('signal-disabled', { at })];
+      const code = source === 'sign-out' ? 'signed-out' : 'signal-disabled';
+      return isAllowed ? [] : [state(code, { at })];
     }),
   ];
 }

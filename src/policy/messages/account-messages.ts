@@ -51,6 +51,8 @@ export const ACCOUNT_MESSAGES = {
     'The directory does not show the person as active, which signals.scim.required demands.',
   'signal-disabled': ({ at }: Reported, { time }) =>
     `The provider disabled the person by a signal on ${time(at)}.`,
+  'signed-out': ({ at }: Reported, { time }) =>
+    `The provider ended all sessions of the person on ${time(at)} (universal logout). The next login at the provider ends that.`,
 } satisfies MessageTable;
 
 interface Reported {

@@ -28,6 +28,7 @@ import { RemoteKeySet } from '../http/remote-key-set.js';
 import { OidcDiscovery } from './oidc-discovery.js';
 import { EntraGroups, OidcProfiles } from './oidc-profile.js';
 import { OidcTokenVerifier, sessionIn } from './oidc-token-verifier.js';
+import { revocationTokensOf, type RevocationTokens } from './revocation-tokens.js';
 
 const GRAPH_URL = 'https://graph.microsoft.com';
 
@@ -38,6 +39,8 @@ export class OidcProvider
   extends PassportProvider
   implements IdentityProvider, LogoutNotifier, ClientKeyPublisher, Diagnosable
 {
+  /** null = universal logout is not configured. */
+  readonly revocationTokens: RevocationTokens | null;
   private readonly authentication: ClientAuthentication;
   private readonly client: OidcClient;
   /** null = re-checks use the refresh tokens of users. */
@@ -70,9 +73,11 @@ export class OidcProvider
       this.discovery,
       this.verifier,
     );
+    this.revocationTokens = revocationTokensOf(settings, runtime, connections, ownLimits);
     const { graph, graphUrl } = settings.entra;
-    const graphHttp = new UpstreamHttp(runtime, connections, ownLimits);
-    const entraGroups = graph ? new EntraGroups(graphUrl ?? GRAPH_URL, graphHttp) : null;
+    const entraGroups = graph
+      ? new EntraGroups(graphUrl ?? GRAPH_URL, new UpstreamHttp(runtime, connections, ownLimits))
+      : null;
     const googleHttp = new UpstreamHttp(runtime, connections, {
       ...ownLimits,
       budget: GOOGLE_BUDGET,

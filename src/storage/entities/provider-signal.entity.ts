@@ -5,7 +5,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class ProviderSignalEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'provider_signal_pkey' }) provider!: string;
 
-  /** `webhook` or `backchannel-logout`. */
+  /** `webhook`, `backchannel-logout` or `global-token-revocation`. */
   @PrimaryColumn('text', { primaryKeyConstraintName: 'provider_signal_pkey' }) kind!: string;
 
   @Column('timestamptz', { name: 'received_at' }) receivedAt!: Date;

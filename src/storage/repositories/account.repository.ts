@@ -4,7 +4,8 @@ import { type Repository } from 'typeorm';
 import { Random } from '../../common/runtime/random.js';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import type { Eligibility } from '../../policy/eligibility/eligibility.js';
-import { judgeSignals } from '../../policy/eligibility/signals.js';
+import type { EligibilityStatus } from '../../policy/eligibility/eligibility.js';
+import { judgeSignals, type SignalDecision } from '../../policy/eligibility/signals.js';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
@@ -134,7 +135,7 @@ function toIdentityProfile(
 ): IdentityProfile {
   const { provider, eligibilityStatus, eligibilityReason } = identity;
   const signals = judgeSignals({ provider, ...found });
-  const status = signals.isAllowed ? eligibilityStatus : 'ineligible';
+  const status = statusOf(eligibilityStatus, signals);
   const reason = signals.isAllowed ? eligibilityReason : signals.reason;
   return {
     provider: identity.provider,
@@ -148,4 +149,13 @@ function toIdentityProfile(
     },
     connectedAt: identity.connectedAt.getTime(),
   };
+}
+
+/** A person who is signed out is unknown until the next login. */
+function statusOf(stored: EligibilityStatus, signals: SignalDecision): EligibilityStatus {
+  const isRefused = !signals.isAllowed && signals.reason !== 'signed_out';
+  if (isRefused || stored === 'ineligible') {
+    return 'ineligible';
+  }
+  return signals.isAllowed ? stored : 'unknown';
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from '../../helpers/client-live.js';
-import type { Json } from '../../helpers/client.js';
+import { call, type Json } from '../../helpers/client.js';
+import { finish } from '../../helpers/keyless-calls.js';
 import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
+import { begin } from '../../fixtures/provider-login-fixture.js';
 import { GUILD_TOKEN, ScimFixture } from '../../fixtures/scim-fixture.js';
 
 const INACTIVE = [{ op: 'replace', value: { active: false } }];
@@ -124,6 +126,30 @@ withServices('deprovisioning by SCIM (needs PostgreSQL and Redis)', () => {
     ]);
     const refused = answers.find(({ status }) => status === 409);
     expect(refused?.body).toMatchObject({ status: '409', scimType: 'uniqueness' });
+  });
+
+  it('announces the removal of the push tokens of ended sessions', async () => {
+    const person = await fixture.keylessLogin(one);
+    const guildSub = randomUUID();
+    expect((await fixture.connect(one, person, 'guild', guildSub)).status).toBe(200);
+    const { url, proof } = await begin(one, 'guild', { mode: 'keyless' });
+    const pending = await fixture.pendingOf(one, fixture.provider.authorize(url, guildSub));
+    const other = (await finish(one, { pending, proof }, 'guild')).body;
+    expect(other['accountId']).toBe(person.accountId);
+    const body = { token: 'ExponentPushToken[of-the-spec]' };
+    const added = await call(one, 'POST', '/v1/push-tokens', { token: person.token, body });
+    expect(added.status).toBe(200);
+    const live = await connect(one, { token: String(other['token']) });
+    await live.next('hello');
+
+    const id = await scim.add(one, { userName: randomUUID(), externalId: person.sub });
+    expect((await scim.patch(one, id, INACTIVE)).status).toBe(200);
+    const updates = [await live.next('update'), await live.next('update')];
+    const kinds = updates.map((update) => (update['body'] as Json)['t']);
+    expect(kinds).toEqual(['identities-changed', 'push-tokens-changed']);
+    const tokens = await call(one, 'GET', '/v1/push-tokens', { token: String(other['token']) });
+    expect(tokens.text).not.toContain('ExponentPushToken');
+    live.close();
   });
 
   it('keeps the people of two directories apart', async () => {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../../policy/audit-event.js';
 import type { SignalFact, SignalSource } from '../../../policy/eligibility/signals.js';
+import type { SubjectName } from '../../../policy/eligibility/subject-identifier.js';
 import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import { tokenEvent } from '../push-token.repository.js';
 import { AUTHENTICATED_BY } from '../session.repository.js';
-import type { EndedSession } from '../signals/provider-logout.repository.js';
 
 /** Pairs of a JSON object of the row `identity`: what the sources reported about it. */
 export const SIGNALS_OF_IDENTITY = `
@@ -35,10 +35,18 @@ export interface NewSignal extends SignalSubject {
   readonly at: Date | null;
 }
 
+/** A session that a signal ended. */
+export interface EndedSession {
+  readonly id: string;
+  readonly accountId: string;
+}
+
 /** The effect of a signal on the account of the identity. */
 export interface SignalEffect {
   readonly accountId: string;
   readonly seq: number;
+  /** The number of the removal of push tokens; null = none was removed. */
+  readonly pushTokensSeq: number | null;
   readonly ended: readonly EndedSession[];
   readonly events: readonly AuditEvent[];
 }
@@ -65,6 +73,9 @@ const END = `
       SELECT FROM "identity" WHERE "account_id" = $1
         AND ("provider", "subject") <> ($2, $3::text)))))
   RETURNING "session"."id", "account_id" AS "accountId"`;
+
+/** More identities than this have one e-mail address only by a mistake of their provider. */
+const MOST_OF_A_NAME = 100;
 
 /** Facts that a directory or a stream reported about people, by the subject at their provider. */
 @Injectable()
@@ -103,6 +114,30 @@ export class IdentitySignalRepository {
     return stored.former === false ? 'admitted' : 'none';
   }
 
+  /** Returns the subjects of the identities that a signal names, in order: several for an address. */
+  async subjectsOf(tx: Transaction, provider: string, name: SubjectName): Promise<string[]> {
+    const isSubject = 'subject' in name;
+    const rows = await tx.query<SignalSubject>(
+      `SELECT "subject" FROM "identity" WHERE "provider" = $1 AND ${
+        isSubject
+          ? '"subject" = $2'
+          : `"facts" ->> 'emailVerified' = 'true'
+             AND lower("facts" ->> 'email') COLLATE "C" = lower($2::text) COLLATE "C"`
+      } ORDER BY "subject" LIMIT ${MOST_OF_A_NAME}`,
+      [provider, isSubject ? name.subject : name.email],
+    );
+    return rows.map(({ subject }) => subject);
+  }
+
+  /** Removes the sign-out of a person who has logged in at the provider since. */
+  async endSignOut(tx: Transaction, of: SignalSubject, loggedInAt: Date): Promise<void> {
+    await tx.query(
+      `DELETE FROM "identity_signal"
+       WHERE "provider" = $1 AND "subject" = $2 AND "source" = 'sign-out' AND "at" < $3`,
+      [of.provider, of.subject, loggedInAt],
+    );
+  }
+
   /** Removes a yes of a subject that its source no longer reports. */
   async withdraw(tx: Transaction, of: SignalSubject, source: SignalSource): Promise<void> {
     await tx.query(
@@ -122,7 +157,7 @@ export class IdentitySignalRepository {
   async apply(
     tx: Transaction,
     { provider, subject }: SignalSubject,
-    { isAllowed, isRequired, event, now }: SignalChange,
+    { isAllowed, isRequired, event, reason, now }: SignalChange,
   ): Promise<SignalEffect | null> {
     const [identity] = await tx.query<{ accountId: string }>(
       `SELECT "account_id" AS "accountId" FROM "identity"
@@ -142,23 +177,28 @@ export class IdentitySignalRepository {
        RETURNING "token"`,
       [accountId, ended.map(({ id }) => id)],
     );
-    const about = { actor: 'provider', accountId, provider, reason: 'directory' } as const;
+    const about = { actor: 'provider', accountId, provider, reason } as const;
     const events: AuditEvent[] = [
-      { kind: event, actor: 'provider', accountId, provider, subject },
+      { ...event, actor: 'provider', accountId, provider, subject },
       ...ended.map(
         ({ id: sessionId }) => ({ ...about, kind: 'token-revoked', sessionId }) as const,
       ),
       ...removed.map(({ token }) => tokenEvent('push-token-removed', token, about)),
     ];
     await insertAuditEvents(tx, events, now);
-    return { accountId, seq: await nextUpdateSeq(tx, accountId), ended, events };
+    const seq = await nextUpdateSeq(tx, accountId);
+    const pushTokensSeq = removed.length === 0 ? null : await nextUpdateSeq(tx, accountId);
+    return { accountId, seq, pushTokensSeq, ended, events };
   }
 }
 
 export interface SignalChange {
   readonly isAllowed: boolean;
   readonly isRequired: boolean;
-  readonly event: 'directory-deactivated' | 'directory-activated';
+  /** The event about the identity. */
+  readonly event: Pick<AuditEvent, 'kind' | 'reason'>;
+  /** The reason of the events about what ends with it. */
+  readonly reason: string;
   readonly now: Date;
 }
 

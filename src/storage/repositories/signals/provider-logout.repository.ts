@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { SubjectName } from '../../../policy/eligibility/subject-identifier.js';
 import { holdAccounts } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
+import {
+  IdentitySignalRepository,
+  type EndedSession,
+  type SignalEffect,
+} from '../directory/identity-signal.repository.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { hashOfProviderSession } from '../session.repository.js';
 
@@ -12,12 +18,17 @@ export interface LogoutRequest {
   readonly providerSession: string | null;
 }
 
-export interface EndedSession {
-  readonly id: string;
-  readonly accountId: string;
-}
-
 export const LOGOUT_REASON = 'backchannel-logout';
+export const SIGN_OUT_REASON = 'universal-logout';
+
+/** A verified request of universal logout. */
+export interface SignOutRequest {
+  readonly tokenId: string;
+  /** null = no identity of the provider. */
+  readonly name: SubjectName | null;
+  /** True if every session of an account needs the provider. */
+  readonly isRequired: boolean;
+}
 
 const USE = `
   WITH "used_token" AS (
@@ -40,7 +51,10 @@ const END = `
 
 @Injectable()
 export class ProviderLogoutRepository {
-  constructor(private readonly database: DatabaseService) {}
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly signals: IdentitySignalRepository,
+  ) {}
 
   /**
    * Ends the sessions that belong to the provider's session, and marks the identity of the subject
@@ -57,8 +71,7 @@ export class ProviderLogoutRepository {
     expiresAt: Date,
     now: Date,
   ): Promise<{ readonly due: number; readonly ended: readonly EndedSession[] } | null> {
-    const token = JSON.stringify([provider, tokenId]);
-    const tokenHash = createHash('sha256').update(token).digest();
+    const tokenHash = hashOf(provider, tokenId);
     return this.database.transaction(async (tx) => {
       const parameters = [tokenHash, expiresAt, provider, subject];
       const [used] = await tx.query<{ due: number }>(USE, parameters);
@@ -69,6 +82,47 @@ export class ProviderLogoutRepository {
       return { ...used, ended };
     });
   }
+
+  /**
+   * Ends the sessions that the named identities admit. They admit none before the next login at the
+   * provider. The use of the token is stored too, also where it names no identity.
+   *
+   * @param expiresAt as above
+   * @returns an effect for each identity; null when the token was used before
+   */
+  signOut(
+    provider: string,
+    { tokenId, name, isRequired }: SignOutRequest,
+    expiresAt: Date,
+    now: Date,
+  ): Promise<readonly SignalEffect[] | null> {
+    return this.database.transaction(async (tx) => {
+      const used = await tx.query(
+        `INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
+         ON CONFLICT ("token_hash") DO NOTHING RETURNING 1`,
+        [hashOf(provider, SIGN_OUT_REASON, tokenId), expiresAt],
+      );
+      if (used.length === 0) {
+        return null;
+      }
+      const effects: SignalEffect[] = [];
+      const subjects = name === null ? [] : await this.signals.subjectsOf(tx, provider, name);
+      const reason = SIGN_OUT_REASON;
+      const event = { kind: 'all-tokens-revoked', reason } as const;
+      const change = { isAllowed: false, isRequired, event, reason, now };
+      for (const subject of subjects) {
+        const of = { provider, subject };
+        await this.signals.store(tx, { ...of, source: 'sign-out', isAllowed: false, at: null });
+        const effect = await this.signals.apply(tx, of, change);
+        effects.push(...(effect === null ? [] : [effect]));
+      }
+      return effects;
+    });
+  }
+}
+
+function hashOf(...parts: readonly string[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 
 /** Ends the sessions that are part of the provider's, or were vouched for by one that is. */

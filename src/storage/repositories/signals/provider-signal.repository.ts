@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService, type SqlRunner } from '../../database.service.js';
 
-export type ProviderSignalKind = 'webhook' | 'backchannel-logout';
+export type ProviderSignalKind = 'webhook' | 'backchannel-logout' | 'global-token-revocation';
 
 export interface ReceivedSignal {
   readonly provider: string;

@@ -94,6 +94,8 @@ export const messages: Messages = {
     'Das Verzeichnis führt die Person nicht als aktiv, was signals.scim.required verlangt.',
   'signal-disabled': ({ at }, { time }) =>
     `Der Anbieter hat die Person am ${time(at)} durch ein Signal gesperrt.`,
+  'signed-out': ({ at }, { time }) =>
+    `Der Anbieter hat am ${time(at)} alle Sitzungen der Person beendet (Universal Logout). Die nächste Anmeldung beim Anbieter hebt das auf.`,
 
   ...findings,
 };

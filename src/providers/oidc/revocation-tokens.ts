@@ -1,0 +1,89 @@
+import { decodeJwt, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
+import type { Clock } from '../../common/runtime/clock.js';
+import type { Runtime } from '../../common/runtime/runtime.js';
+import { hasDuplicateNames } from '../../common/duplicate-names.js';
+import {
+  SIGNATURE_ALGORITHMS,
+  type GlobalTokenRevocationSettings,
+  type OidcProviderSettings,
+} from '../../config/providers-file/provider-settings.js';
+import { RemoteKeySet } from '../http/remote-key-set.js';
+import type { UpstreamConnectionsService } from '../http/upstream-connections.service.js';
+import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
+
+/** Without it, an ID token of the same issuer and key would pass as one. */
+const TYPE = 'global-token-revocation+jwt';
+const LONGEST_ID = 512;
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+/** A token must expire within this time from now. */
+export const MAX_REVOCATION_TOKEN_SECONDS = 300;
+
+/** @returns null where universal logout is not configured */
+export function revocationTokensOf(
+  { globalTokenRevocation: settings }: OidcProviderSettings,
+  runtime: Runtime,
+  connections: UpstreamConnectionsService,
+  limits: UpstreamLimits,
+): RevocationTokens | null {
+  const keys = new RemoteKeySet(new UpstreamHttp(runtime, connections, limits), runtime.clock);
+  return settings && new RevocationTokens(settings, keys, runtime.clock);
+}
+
+/**
+ * Verifies the tokens that authenticate requests of universal logout, as Okta and Auth0 send them
+ * (draft-parecki-oauth-global-token-revocation, 2).
+ */
+export class RevocationTokens {
+  constructor(
+    private readonly settings: GlobalTokenRevocationSettings,
+    private readonly keys: RemoteKeySet,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @returns the `jti`, which may be accepted once
+   * @throws UpstreamError when the keys cannot be fetched; TypeError or an error of jose
+   */
+  async verify(token: string): Promise<string> {
+    this.refuseForeign(token);
+    const { issuer, subject, endpoint: audience, jwksUri } = this.settings;
+    const { payload } = await jwtVerify(
+      token,
+      (header, jws) => this.keys.find(jwksUri, header, jws),
+      {
+        ...{ issuer, subject, audience, typ: TYPE, requiredClaims: ['exp', 'jti'] },
+        algorithms: [...SIGNATURE_ALGORITHMS],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(this.clock.now()),
+      },
+    );
+    return this.idOf(payload);
+  }
+
+  private idOf({ jti, exp = Infinity, iat = 0 }: JWTPayload): string {
+    const now = this.clock.now() / 1000;
+    if (exp > now + MAX_REVOCATION_TOKEN_SECONDS + CLOCK_TOLERANCE_SECONDS) {
+      throw new TypeError('The token is valid for too long.');
+    }
+    if (iat > now + CLOCK_TOLERANCE_SECONDS) {
+      throw new TypeError('The token was issued in the future.');
+    }
+    if (typeof jti !== 'string' || jti === '' || jti.length > LONGEST_ID) {
+      throw new TypeError('The id of the token is not valid.');
+    }
+    return jti;
+  }
+
+  /** Refuses by its text alone, so that strangers cause no request for the keys. */
+  private refuseForeign(token: string): void {
+    const { typ } = decodeProtectedHeader(token);
+    const { iss, sub, aud } = decodeJwt(token);
+    const { issuer, subject, endpoint } = this.settings;
+    const [audience, ...others] = [aud].flat();
+    const isOurs = iss === issuer && sub === subject && audience === endpoint;
+    if (!isOurs || others.length > 0 || typ === undefined || hasDuplicateNames(token)) {
+      throw new TypeError('This is not a token for universal logout here.');
+    }
+  }
+}
