@@ -3,7 +3,7 @@ import { userEntryFailure } from '../policy/eligibility/eligibility.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
 import { withoutTrailingSlash } from './http.config.js';
-import { insecureFailure } from './providers-file/provider-entry.js';
+import { insecureFailure } from './providers-file/entry-schema.js';
 import type {
   GitHubProviderSettings,
   ProviderSettings,

@@ -51,6 +51,21 @@ export class MetricsService {
     registers: [this.registry],
   });
 
+  readonly sharedSignals = new Counter({
+    name: 'gatehouse_shared_signals_total',
+    help: 'Security events that providers sent, by kind (refused: no valid event) and outcome (applied, unmatched, ambiguous, unchanged, counted, repeated, or the error of a refusal).',
+    labelNames: ['provider', 'kind', 'outcome'] as const,
+    registers: [this.registry],
+  });
+
+  readonly sharedSignalsLag = new Histogram({
+    name: 'gatehouse_shared_signals_lag_seconds',
+    help: 'From the time of a security event at its provider to the end of its effect here.',
+    labelNames: ['provider'] as const,
+    buckets: REVOCATION_BUCKETS,
+    registers: [this.registry],
+  });
+
   readonly requests = new Histogram({
     name: 'gatehouse_http_request_duration_seconds',
     help: 'HTTP requests, by method, route and status.',

@@ -21,6 +21,8 @@ import { ProviderSignalsController } from './signals/provider-signals.controller
 import { BackchannelLogoutService } from './signals/backchannel-logout.service.js';
 import { GitHubWebhookService } from './signals/github-webhook.service.js';
 import { RecheckSignalsService } from './signals/recheck-signals.service.js';
+import { SecurityEventsController } from './signals/security-events.controller.js';
+import { SecurityEventsService } from './signals/security-events.service.js';
 import { UniversalLogoutController } from './signals/universal-logout.controller.js';
 import { UniversalLogoutService } from './signals/universal-logout.service.js';
 
@@ -30,7 +32,7 @@ import { UniversalLogoutService } from './signals/universal-logout.service.js';
  * one due at once. Does not own the rules (policy) nor what a change of eligibility does to sessions (identities,
  * auth).
  * Routes: POST /v1/auth/backchannel-logout/:provider, POST /v1/auth/providers/github/webhook,
- * POST /v1/signals/:provider/global-token-revocation.
+ * POST /v1/signals/:provider, POST /v1/signals/:provider/global-token-revocation.
  */
 @Module({
   imports: [
@@ -42,7 +44,7 @@ import { UniversalLogoutService } from './signals/universal-logout.service.js';
     ProvidersModule,
     SessionsStorageModule,
   ],
-  controllers: [ProviderSignalsController, UniversalLogoutController],
+  controllers: [ProviderSignalsController, SecurityEventsController, UniversalLogoutController],
   providers: [
     AccountRecheckService,
     BackchannelLogoutService,
@@ -56,6 +58,7 @@ import { UniversalLogoutService } from './signals/universal-logout.service.js';
     RecheckVerdictService,
     RevocationSignalsService,
     RuleSignalsService,
+    SecurityEventsService,
     UniversalLogoutService,
     UnusedFilesService,
   ],

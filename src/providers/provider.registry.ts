@@ -16,7 +16,7 @@ import {
   type LogoutNotifier,
 } from './identity-provider.js';
 import { OidcProvider } from './oidc/oidc.provider.js';
-import type { RevocationTokens } from './oidc/revocation-tokens.js';
+import type { SignalTokens } from './oidc/signal-tokens.js';
 import { UpstreamConnectionsService } from './http/upstream-connections.service.js';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from './http/upstream-http.js';
 import { ObservedProvider, ProviderHealthService } from './provider-health.service.js';
@@ -32,6 +32,8 @@ const GITHUB_LIMITS: UpstreamLimits = {
   ...DEFAULT_UPSTREAM_LIMITS,
   budget: { perSecond: 15, burst: 30, longestWaitMs: 5_000 },
 };
+
+const NO_SIGNALS: SignalTokens = { revocations: null, securityEvents: null };
 
 @Injectable()
 export class ProviderRegistry {
@@ -63,10 +65,9 @@ export class ProviderRegistry {
     return provider !== undefined && isLogoutNotifier(provider) ? provider : undefined;
   }
 
-  /** @returns null where universal logout is not configured */
-  revocationTokens(id: string): RevocationTokens | null {
+  signalTokens(id: string): SignalTokens {
     const provider = this.entries.get(id)?.provider;
-    return provider instanceof OidcProvider ? provider.revocationTokens : null;
+    return provider instanceof OidcProvider ? provider.signalTokens : NO_SIGNALS;
   }
 
   async clientKeys(id: string): Promise<readonly object[] | null> {

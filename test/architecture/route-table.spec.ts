@@ -27,6 +27,7 @@ const PUBLIC = [
   'POST /v1/auth/mtls/claim',
   'POST /v1/auth/providers/github/webhook',
   'POST /v1/oauth/:provider/cancel',
+  'POST /v1/signals/:provider',
   'POST /v1/signals/:provider/global-token-revocation',
   'POST /v2/auth/devices',
   'POST /v2/auth/devices/:id/token',

@@ -92,6 +92,12 @@ describe('the settings of a plan', () => {
     expect(naming.map(([name]) => name).sort()).toEqual([...FIELDS_WITH_FILES, 'signals'].sort());
   });
 
+  it('refuses the file of a stream of security events', () => {
+    const sharedSignals = { transmitter: 'https://idp.example.com', pushTokenFile: '/etc/passwd' };
+    const entry = JSON.stringify([{ ...ENTRY, signals: { sharedSignals } }]);
+    expect(JSON.stringify(detailsOf(entry))).toContain('pushTokenFile must be left out');
+  });
+
   it('refuses the file of a directory, and plans its other rules', () => {
     const entry = (scim: object) => JSON.stringify([{ ...ENTRY, signals: { scim } }]);
     const answers = ['/etc/passwd', '/etc/no-such-file', 7, null].map((tokenFile) =>

@@ -124,6 +124,7 @@ function withoutFiles(entry: unknown, index: number): unknown {
       `[${index}].${file} must be left out: a plan reads no files and needs no credentials.`,
     );
   }
+  refusePushTokenFile(entry, index);
   const { clientSecret }: { clientSecret?: unknown } = entry;
   return { ...entry, ...withoutToken(entry, index), clientSecret: clientSecret ?? PLACEHOLDER };
 }
@@ -142,6 +143,18 @@ function withoutToken(entry: object, index: number): object {
     );
   }
   return { signals: { ...signals, scim: { ...scim, token: TOKEN_PLACEHOLDER } } };
+}
+
+function refusePushTokenFile(entry: object, index: number): void {
+  const signals: unknown = 'signals' in entry ? entry.signals : null;
+  const shared: unknown =
+    isObject(signals) && 'sharedSignals' in signals ? signals.sharedSignals : null;
+  if (isObject(shared) && Object.hasOwn(shared, 'pushTokenFile')) {
+    throw invalidRequest(
+      `environment.${PROVIDERS_TEXT}`,
+      `[${index}].signals.sharedSignals.pushTokenFile must be left out: a plan reads no files and needs no credentials.`,
+    );
+  }
 }
 
 function isObject(value: unknown): value is object {

@@ -76,6 +76,7 @@ const NAMES: Readonly<Record<ProviderSignalKind, string>> = {
   webhook: 'webhook delivery',
   'backchannel-logout': 'logout token',
   'global-token-revocation': 'request of universal logout',
+  'shared-signals': 'security event',
 };
 
 /** Shows when providers last sent a signal. A provider that sends none may have no leavers. */
@@ -88,6 +89,7 @@ async function checkSignals(
     if (provider.type === 'github') {
       return [{ id, kind: 'webhook', isSet: provider.webhookSecret !== null }];
     }
+    const events = { id, kind: 'shared-signals', isSet: true } satisfies ExpectedSignal;
     const revocation = {
       id,
       kind: 'global-token-revocation',
@@ -96,6 +98,7 @@ async function checkSignals(
     return [
       { id, kind: 'backchannel-logout', isSet: false },
       ...(provider.globalTokenRevocation === null ? [] : [revocation]),
+      ...(provider.sharedSignals === null ? [] : [events]),
     ];
   });
   if (expected.length === 0) {
@@ -108,11 +111,11 @@ async function checkSignals(
     if (last !== undefined) {
       return signals.ok(`${id}: the last ${name} arrived on ${timeOf(last.receivedAt)}.`);
     }
-    if (isSet && !auth.offboarding.enabled) {
+    if (kind === 'webhook' && isSet && !auth.offboarding.enabled) {
       return signals.warning(`${id}: webhooks have no effect without AUTH_OFFBOARDING_ENABLED.`);
     }
     return isSet
-      ? signals.warning(`${id}: no ${name} arrived yet. Is the webhook set up at the provider?`)
+      ? signals.warning(`${id}: no ${name} arrived yet. Is it set up at the provider?`)
       : signals.skipped(`${id}: no ${name} arrived yet.`);
   });
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { choice, flag, object, text, texts } from '../../config/providers-file/provider-entry.js';
+import { choice, flag, object, text, texts } from '../../config/providers-file/entry-schema.js';
 
 const MODES = 'must be an array of "keyed" and "keyless".';
 const MEMBERSHIP = choice(['active', 'pending', 'none'], 'Membership in the organisation.');

@@ -18,6 +18,7 @@ const NOT_FOR_CLIENTS = {
   'GET /v1/auth/mtls/complete': 'the browser',
   'GET /v1/connect/certificate/complete': 'the browser',
   'POST /v1/auth/backchannel-logout/{provider}': 'the provider',
+  'POST /v1/signals/{provider}': 'the provider',
   'POST /v1/signals/{provider}/global-token-revocation': 'the provider',
   'POST /v1/auth/providers/github/webhook': 'GitHub',
 };

@@ -41,6 +41,8 @@ const MAX_FORM_FIELDS = 100;
 export const FORM = 'application/x-www-form-urlencoded';
 export const JSON_TYPE = 'application/json';
 export const SCIM_TYPE = 'application/scim+json';
+/** A security event token (RFC 8935, 2). */
+export const SET_TYPE = 'application/secevent+jwt';
 
 /**
  * Refuses HEAD, because link previews and scanners send it to addresses that only the browser
@@ -108,6 +110,10 @@ function acceptJsonOnly(server: FastifyInstance): void {
     } else {
       parseBody(request, body as string, done);
     }
+  });
+  server.addContentTypeParser(SET_TYPE, { parseAs: 'string' }, (request, body, done) => {
+    const isAccepted = request.routeOptions.config.textBody === SET_TYPE;
+    done(isAccepted ? null : new AppError('unsupported-media-type'), body);
   });
   server.addContentTypeParser(SCIM_TYPE, { parseAs: 'string' }, (request, body, done) => {
     if (request.routeOptions.config.scimBody === true) {

@@ -1,3 +1,7 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../common/runtime/clock.js';
+import { SecretFile } from '../environment/secret-file.js';
+
 const SHORTEST = 32;
 const MOST = 2;
 
@@ -23,4 +27,29 @@ export function readBearerTokens(text: string): readonly string[] {
     );
   }
   return tokens;
+}
+
+/** The bearer tokens of one caller, of which two are valid during a rotation. */
+export class BearerTokens {
+  /** SHA-256 of the valid tokens. */
+  private readonly hashes: SecretFile<readonly Buffer[]>;
+
+  constructor(
+    clock: Clock,
+    { tokenText, tokenFile }: { readonly tokenText: string; readonly tokenFile: string | null },
+  ) {
+    const parse = (text: string): readonly Buffer[] => readBearerTokens(text).map(hashOf);
+    this.hashes = new SecretFile(clock, parse(tokenText), tokenFile, parse);
+  }
+
+  /** Compares in constant time, with every valid token. */
+  async include(token: string): Promise<boolean> {
+    const valid = await this.hashes.current();
+    const given = hashOf(token);
+    return valid.filter((hash) => timingSafeEqual(hash, given)).length > 0;
+  }
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
 }

@@ -1,9 +1,20 @@
 import * as v from 'valibot';
 import { userEntryFailure } from '../../policy/eligibility/eligibility.js';
-import { isLoopbackHost } from '../../policy/flow/return-address.js';
-import { closestName } from '../environment/closest-name.js';
 import { PROVIDER_ID_PATTERN } from '../environment/variable.js';
+import {
+  choice,
+  FLAG,
+  flag,
+  object,
+  pattern,
+  section,
+  secureUrl,
+  text,
+  texts,
+  url,
+} from './entry-schema.js';
 import { SIGNATURE_ALGORITHMS } from './provider-settings.js';
+import { SIGNALS } from './signals-entry.js';
 
 /** Ids with another meaning in the lists of providers. */
 export const RESERVED_PROVIDER_IDS: readonly string[] = [
@@ -19,84 +30,11 @@ export const CREDENTIAL_FILES = [
 
 export const FIELDS_WITH_FILES = [...CREDENTIAL_FILES, 'googleWorkspaceGroups'] as const;
 
-const LONGEST_TEXT = 2048;
-const TEXT = `must be a text of 1 to ${LONGEST_TEXT} characters.`;
-const TEXTS = 'must be an array of texts.';
-const ADDRESS = 'must be a full address that starts with https://.';
-const INSECURE = 'must use https (http only on a loopback host).';
 const SECONDS = 'must be a whole number from 1 to 120.';
-const PERCENT = 'must be a whole number from 1 to 100.';
 const DATE = 'must be a date such as 2027-01-31.';
-const FLAG = 'must be true or false.';
-
-const isText = (value: string): boolean => value.trim() !== '' && value.length <= LONGEST_TEXT;
-
-export const text = (doc: string) =>
-  v.pipe(v.string(TEXT), v.minLength(1, TEXT), v.check(isText, TEXT), v.description(doc));
-
-export const pattern = (shape: string, expression: RegExp, doc: string) =>
-  v.pipe(
-    v.string(`must be ${shape}.`),
-    v.regex(expression, `must be ${shape}.`),
-    v.description(doc),
-  );
-
-const url = (doc: string) =>
-  v.pipe(
-    v.string(ADDRESS),
-    v.url(ADDRESS),
-    v.check((value) => isText(value) && /^https?:$/.test(new URL(value).protocol), ADDRESS),
-    v.check(isPlainAddress, 'must not have a user name, query or fragment.'),
-    v.description(doc),
-  );
-
-/** https, or http on a loopback host, because secrets are sent to the address. */
-const secureUrl = (doc: string) =>
-  v.pipe(
-    url(doc),
-    v.check((value) => insecureFailure(new URL(value)) === null, INSECURE),
-  );
-
-export const flag = (doc: string) => v.optional(v.pipe(v.boolean(FLAG), v.description(doc)), false);
-
-export const choice = <const T extends readonly string[]>(values: T, doc: string) => {
-  const words = values.map((value) => JSON.stringify(value)).join(' or ');
-  return v.pipe(v.picklist(values, `must be ${words}.`), v.description(doc));
-};
-
-const item = v.pipe(v.string(TEXTS), v.minLength(1, TEXTS), v.check(isText, TEXTS));
-
-export const texts = (doc: string, normalize = (value: string) => value) =>
-  v.pipe(
-    v.array(item, TEXTS),
-    v.transform((items) => [...new Set(items.map((one) => normalize(one.trim())))]),
-    v.description(doc),
-  );
 
 /** Comparisons ignore case, so values are stored in lower case. Empty = no restriction. */
 const allowRule = (doc: string) => texts(doc, (value) => value.toLowerCase());
-
-/** Refuses unknown fields in one message, one per line. */
-export const object = <const T extends v.ObjectEntries>(entries: T) => {
-  const schema = v.strictObject(entries, ({ expected, received, path }) => {
-    if (expected !== 'never') {
-      return received === 'undefined' ? 'is missing.' : 'must be an object.';
-    }
-    const known = Object.keys(entries);
-    const given = Object.keys(path?.at(-1)?.input as object);
-    const unknown = given.filter((name) => !known.includes(name));
-    return unknown.map((name) => unknownField(name, known)).join('\n');
-  });
-  const run: (typeof schema)['~run'] = (dataset, config) =>
-    // Valibot accepts an array as an object.
-    schema['~run'](Array.isArray(dataset.value) ? { value: null } : dataset, config);
-  return { ...schema, '~run': run };
-};
-
-const section = <const T extends v.ObjectEntries>(doc: string, entries: T) => {
-  const schema = v.pipe(object(entries), v.description(doc));
-  return v.optional(schema, {} as v.InferInput<typeof schema>);
-};
 
 /**
  * The reader, the JSON schema and the documentation of the providers file are derived from this.
@@ -293,61 +231,7 @@ export const PROVIDER_ENTRY = object({
       ),
     ),
   ),
-  signals: section('Signals with which the provider or its directory reports leavers.', {
-    scim: v.optional(
-      v.pipe(
-        object({
-          token: v.optional(
-            text('Bearer token of the directory. Either this or tokenFile is needed.'),
-          ),
-          tokenFile: v.optional(
-            text(
-              'File with the bearer token of the directory, at least 32 characters, relative to the providers file. During a rotation it has two, one a line. A change applies without a restart.',
-            ),
-          ),
-          match: v.optional(
-            choice(
-              ['externalId', 'oid', 'userName', 'email'],
-              'Attribute of SCIM that names an identity: `externalId` is the subject, with `oid` it is the object id of Microsoft Entra ID, `userName` is the login and `email` the verified e-mail address.',
-            ),
-            'externalId',
-          ),
-          required: flag(
-            'Refuses people that the directory does not show as active. Without effect until it has shown one.',
-          ),
-          deactivationAlarm: v.optional(
-            v.pipe(
-              v.number(PERCENT),
-              v.integer(PERCENT),
-              v.minValue(1, PERCENT),
-              v.maxValue(100, PERCENT),
-              v.description(
-                'Percentage of the people whose deactivation within an hour raises an alarm, at least 20 people.',
-              ),
-            ),
-            10,
-          ),
-        }),
-        v.description(
-          'Accepts SCIM 2.0 requests of a directory at `/v1/scim/<id>/v2`, to end the access of leavers at once.',
-        ),
-      ),
-    ),
-    globalTokenRevocation: v.optional(
-      v.pipe(
-        object({
-          issuer: url(
-            'Issuer (iss) of the tokens of the requests, such as the address of the Okta organization.',
-          ),
-          subject: text('Subject (sub) of these tokens: the id of the sending application.'),
-          jwksUri: secureUrl('Address of the public keys (JWK set) that verify these tokens.'),
-        }),
-        v.description(
-          'Accepts universal logout (Global Token Revocation) at `/v1/signals/<id>/global-token-revocation`. Needs SERVICE_PUBLIC_URL.',
-        ),
-      ),
-    ),
-  }),
+  signals: SIGNALS,
   ui: section('Hints for clients.', {
     iconHint: v.optional(text('Name of an icon that clients may know, such as okta.')),
     buttonColor: v.optional(
@@ -358,29 +242,8 @@ export const PROVIDER_ENTRY = object({
 
 export type ProviderEntry = v.InferOutput<typeof PROVIDER_ENTRY>;
 
-/** The reason against sending a secret to the address, or null. */
-export function insecureFailure(address: URL): string | null {
-  return address.protocol === 'https:' || isLoopbackHost(address.hostname) ? null : INSECURE;
-}
-
 /** The 31st of a shorter month would be a day of the next one. */
 function isDay(date: string): boolean {
   const at = Date.parse(date);
   return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === date;
-}
-
-function isPlainAddress(value: string): boolean {
-  const { username, password, search, hash } = new URL(value);
-  return [username, password, search, hash].every((part) => part === '');
-}
-
-/** Names the field only if it looks like a name, so that a pasted secret is not repeated. */
-function unknownField(name: string, known: readonly string[]): string {
-  const meant = closestName(name, known);
-  if (meant !== null) {
-    return `has a field that is not known; did you mean ${meant}?`;
-  }
-  return /^[a-z]\w{0,24}$/i.test(name)
-    ? `has the field ${name}, which is not known.`
-    : 'has a field that is not known.';
 }

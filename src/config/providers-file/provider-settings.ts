@@ -58,6 +58,7 @@ export interface OidcProviderSettings extends OidcRules {
   readonly googleWorkspaceGroups: GoogleWorkspaceSettings | null;
   readonly scim: ScimSettings | null;
   readonly globalTokenRevocation: GlobalTokenRevocationSettings | null;
+  readonly sharedSignals: SharedSignalsSettings | null;
 }
 
 export interface ScimSettings extends DirectoryRules {
@@ -67,6 +68,16 @@ export interface ScimSettings extends DirectoryRules {
   readonly tokenText: string;
   /** Percentage of the people whose deactivation within an hour raises an alarm. */
   readonly deactivationAlarm: number;
+}
+
+/** A stream of security events (OpenID SSF 1.0) that its transmitter pushes. */
+export interface SharedSignalsSettings {
+  /** The issuer of the events, whose `/.well-known/ssf-configuration` names its keys. */
+  readonly transmitter: string;
+  readonly audience: string;
+  /** The bearer token of the transmitter; null = its events authenticate it alone. */
+  readonly push: { readonly tokenText: string; readonly tokenFile: string | null } | null;
+  readonly riskEvents: 'count' | 'end-sessions';
 }
 
 /** Requests of universal logout: who sends them, and where. */

@@ -62,6 +62,7 @@ describe('the providers file', () => {
         googleWorkspaceGroups: null,
         scim: null,
         globalTokenRevocation: null,
+        sharedSignals: null,
         ui: { iconHint: null, buttonColor: null },
       },
     ]);
@@ -99,6 +100,29 @@ describe('the providers file', () => {
     const withoutAddress = (): unknown =>
       resolveSettings({ AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([entry]) });
     expect(withoutAddress).toThrow('[0].signals.globalTokenRevocation needs SERVICE_PUBLIC_URL');
+  });
+
+  it('reads who sends security events', () => {
+    const signals = (sharedSignals: object) => ({ ...OKTA, signals: { sharedSignals } });
+    const transmitter = 'https://acme.okta.com';
+    const token = 't'.repeat(32);
+    expect(
+      providersOf([
+        signals({ transmitter }),
+        { ...signals({ transmitter, audience: 'a', pushToken: token }), id: 'other' },
+      ]),
+    ).toMatchObject([
+      {
+        sharedSignals: {
+          ...{ transmitter, audience: PUBLIC_URL, push: null, riskEvents: 'count' },
+        },
+      },
+      { sharedSignals: { audience: 'a', push: { tokenText: token, tokenFile: null } } },
+    ]);
+    const both = signals({ transmitter, pushToken: token, pushTokenFile: 'x' });
+    expect(() => providersOf([both])).toThrow(
+      '[0].signals.sharedSignals needs either pushToken or pushTokenFile.',
+    );
   });
 
   it('turns offboarding on when an entry has an allow rule, and not otherwise', () => {

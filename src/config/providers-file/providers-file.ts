@@ -159,15 +159,28 @@ function scimOf(
     return null;
   }
   const { token, tokenFile, ...rules } = given;
+  const names = { token: 'token', tokenFile: 'tokenFile' };
+  const tokens = bearerTokensOf('.signals.scim', names, { token, tokenFile }, directory, problem);
+  return tokens && { ...rules, ...tokens };
+}
+
+/** Reads tokens that are given either themselves or in a file. @param names of the fields */
+function bearerTokensOf(
+  section: string,
+  names: Readonly<Record<'token' | 'tokenFile', string>>,
+  { token, tokenFile }: Readonly<Record<'token' | 'tokenFile', string | undefined>>,
+  directory: string,
+  problem: ReportField,
+): { readonly tokenText: string; readonly tokenFile: string | null } | null {
   if ((token === undefined) === (tokenFile === undefined)) {
-    problem('.signals.scim', 'needs either token or tokenFile.');
+    problem(section, `needs either ${names.token} or ${names.tokenFile}.`);
     return null;
   }
   const path = tokenFile === undefined ? null : resolve(directory, tokenFile);
   const report = (failure: string): void =>
     path === null
-      ? problem('.signals.scim.token', `${failure}.`)
-      : problem('.signals.scim.tokenFile', `names a file that ${failure}.`);
+      ? problem(`${section}.${names.token}`, `${failure}.`)
+      : problem(`${section}.${names.tokenFile}`, `names a file that ${failure}.`);
   const tokenText = token ?? (path === null ? '' : (textOf(path, report) ?? ''));
   if (tokenText.trim() !== '') {
     try {
@@ -176,7 +189,7 @@ function scimOf(
       report((error as Error).message);
     }
   }
-  return { ...rules, tokenFile: path, tokenText };
+  return { tokenFile: path, tokenText };
 }
 
 function signalsOf(
@@ -184,11 +197,36 @@ function signalsOf(
   addresses: LoginAddresses,
   directory: string,
   problem: ReportField,
-): Pick<OidcProviderSettings, 'scim' | 'globalTokenRevocation'> {
+): Pick<OidcProviderSettings, 'scim' | 'globalTokenRevocation' | 'sharedSignals'> {
   return {
     scim: scimOf(signals, directory, problem),
     globalTokenRevocation: revocationOf(id, signals, addresses, problem),
+    sharedSignals: sharedSignalsOf(signals, addresses, directory, problem),
   };
+}
+
+function sharedSignalsOf(
+  { sharedSignals: given }: ProviderEntry['signals'],
+  { publicUrl }: LoginAddresses,
+  directory: string,
+  problem: ReportField,
+): OidcProviderSettings['sharedSignals'] {
+  if (given === undefined) {
+    return null;
+  }
+  const { transmitter, riskEvents, pushToken, pushTokenFile } = given;
+  const audience = given.audience ?? publicUrl?.replace(/\/+$/, '');
+  if (audience === undefined) {
+    problem('.signals.sharedSignals', 'needs audience or SERVICE_PUBLIC_URL.');
+    return null;
+  }
+  if (pushToken === undefined && pushTokenFile === undefined) {
+    return { transmitter, riskEvents, audience, push: null };
+  }
+  const names = { token: 'pushToken', tokenFile: 'pushTokenFile' };
+  const tokens = { token: pushToken, tokenFile: pushTokenFile };
+  const push = bearerTokensOf('.signals.sharedSignals', names, tokens, directory, problem);
+  return push && { transmitter, riskEvents, audience, push };
 }
 
 function revocationOf(
@@ -241,7 +279,12 @@ function settingsOf(
   credentials: ClientCredentials,
 ): Omit<
   OidcProviderSettings,
-  'redirectUrl' | 'isOAuthConfigured' | 'googleWorkspaceGroups' | 'scim' | 'globalTokenRevocation'
+  | 'redirectUrl'
+  | 'isOAuthConfigured'
+  | 'googleWorkspaceGroups'
+  | 'scim'
+  | 'globalTokenRevocation'
+  | 'sharedSignals'
 > {
   const entry = { ...given, ...credentials };
   const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import * as v from 'valibot';
 import { parseJson } from '../../common/parse-json.js';
 import { readClientKeys } from './client-keys.js';
-import { insecureFailure } from './provider-entry.js';
+import { insecureFailure } from './entry-schema.js';
 
 const DEFAULT_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 

@@ -7,7 +7,7 @@ import {
   pattern,
   text,
   texts,
-} from '../providers-file/provider-entry.js';
+} from '../providers-file/entry-schema.js';
 
 const RESOURCE =
   'must be an https address (http only on a loopback host) without user name, query, fragment or slash at its end.';

@@ -6,7 +6,7 @@ import {
 } from '../../policy/certificate/client-certificate.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
 import { readSmallFile } from '../environment/small-file.js';
-import { object, texts } from '../providers-file/provider-entry.js';
+import { object, texts } from '../providers-file/entry-schema.js';
 import { readEntry } from '../providers-file/entries-file.js';
 
 const PATH = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';

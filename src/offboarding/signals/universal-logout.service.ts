@@ -79,7 +79,7 @@ export class UniversalLogoutService {
   }
 
   private async verify(provider: string, authorization: string | undefined): Promise<string> {
-    const tokens = this.providers.revocationTokens(provider);
+    const { revocations: tokens } = this.providers.signalTokens(provider);
     if (tokens === null) {
       throw new AppError('not-found');
     }

@@ -1,4 +1,4 @@
-import { readSubject } from './subject-identifier.js';
+import { readEventSubject, readSubject } from './subject-identifier.js';
 
 const ISSUERS = ['https://idp.example.com', 'https://old.example.com'];
 
@@ -27,5 +27,50 @@ describe(readSubject.name, () => {
     ],
   ])('does not read %j', (identifier) => {
     expect(readSubject(identifier, ISSUERS)).toBeNull();
+  });
+});
+
+describe(readEventSubject.name, () => {
+  const ADA = { format: 'iss_sub', iss: ISSUERS[0], sub: 's1' };
+  const MAIL = { format: 'email', email: 'ada@example.com' };
+  const FOREIGN = { ...ADA, iss: 'https://else.example.com' };
+
+  it.each<[object, ReturnType<typeof readEventSubject>]>([
+    [ADA, { names: [{ subject: 's1' }], session: null }],
+    [FOREIGN, { names: [], session: null }],
+    [
+      { format: 'account', uri: 'acct:ada@example.com' },
+      { names: [{ email: 'ada@example.com' }], session: null },
+    ],
+    [
+      { format: 'aliases', identifiers: [ADA, MAIL, FOREIGN] },
+      { names: [{ subject: 's1' }, { email: 'ada@example.com' }], session: null },
+    ],
+    [
+      { format: 'complex', user: MAIL },
+      { names: [{ email: MAIL.email }], session: null },
+    ],
+    [
+      {
+        user: ADA,
+        session: { format: 'opaque', id: 'sid-1' },
+        device: { format: 'opaque', id: 'd' },
+      },
+      { names: [{ subject: 's1' }], session: 'sid-1' },
+    ],
+  ])('reads %j', (identifier, subject) => {
+    expect(readEventSubject(identifier, ISSUERS)).toEqual(subject);
+  });
+
+  it.each([
+    ...[null, 'ada', [], {}, { format: 'aliases' }, { format: 'aliases', identifiers: [{}] }],
+    ...[{ format: 'complex' }, { format: 'account', uri: 'ada@example.com' }, { user: 's1' }],
+    ...[
+      { user: ADA, session: MAIL },
+      { user: ADA, session: 7 },
+      { user: ADA, session: FOREIGN },
+    ],
+  ])('does not read %j', (identifier) => {
+    expect(readEventSubject(identifier, ISSUERS)).toBeNull();
   });
 });

@@ -1,6 +1,12 @@
 /** A person as a signal names them: by the subject, or by the verified e-mail address. */
 export type SubjectName = { readonly subject: string } | { readonly email: string };
 
+/** The people that an event names, and their session at the provider; null = every session. */
+export interface EventSubject {
+  readonly names: readonly SubjectName[];
+  readonly session: string | null;
+}
+
 const LONGEST = 320;
 
 /**
@@ -32,6 +38,42 @@ export function readSubject(
     default:
       return null;
   }
+}
+
+/**
+ * Reads the subject of a security event: a simple identifier, `account` (an `acct:` address is read as
+ * the e-mail address), `aliases`, or a complex one with `user` and `session` (SSF 1.0, 3).
+ *
+ * @returns null for a subject that is malformed; without names for one that is no person of the provider
+ */
+export function readEventSubject(
+  identifier: unknown,
+  issuers: readonly string[],
+): EventSubject | null {
+  if (typeof identifier !== 'object' || identifier === null) {
+    return null;
+  }
+  const { format, user, session, identifiers } = identifier as Readonly<Record<string, unknown>>;
+  if (format === 'complex' || (format === undefined && user !== undefined)) {
+    const names = namesOf(user, issuers);
+    const sessionId = session === undefined ? { subject: null } : readSubject(session, issuers);
+    // Without its session, the event would be about every session of the person.
+    const isRead = sessionId !== null && sessionId !== 'foreign' && 'subject' in sessionId;
+    return names && isRead ? { names, session: sessionId.subject } : null;
+  }
+  const parts: unknown = format === 'aliases' ? identifiers : [identifier];
+  const read = Array.isArray(parts) ? parts.map((part) => namesOf(part, issuers)) : [null];
+  return read.some((names) => names === null)
+    ? null
+    : { names: read.flatMap((names) => names ?? []), session: null };
+}
+
+function namesOf(identifier: unknown, issuers: readonly string[]): readonly SubjectName[] | null {
+  const { format, uri } = (identifier ?? {}) as Readonly<Record<string, unknown>>;
+  const account = format === 'account' && typeof uri === 'string' ? /^acct:(.+)$/.exec(uri) : null;
+  const plain = account === null ? identifier : { format: 'email', email: account[1] };
+  const name = readSubject(plain, issuers);
+  return name === 'foreign' ? [] : name && [name];
 }
 
 /** PostgreSQL stores no null character in a text. */

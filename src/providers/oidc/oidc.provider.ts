@@ -28,7 +28,7 @@ import { RemoteKeySet } from '../http/remote-key-set.js';
 import { OidcDiscovery } from './oidc-discovery.js';
 import { EntraGroups, OidcProfiles } from './oidc-profile.js';
 import { OidcTokenVerifier, sessionIn } from './oidc-token-verifier.js';
-import { revocationTokensOf, type RevocationTokens } from './revocation-tokens.js';
+import { signalTokensOf, type SignalTokens } from './signal-tokens.js';
 
 const GRAPH_URL = 'https://graph.microsoft.com';
 
@@ -39,8 +39,7 @@ export class OidcProvider
   extends PassportProvider
   implements IdentityProvider, LogoutNotifier, ClientKeyPublisher, Diagnosable
 {
-  /** null = universal logout is not configured. */
-  readonly revocationTokens: RevocationTokens | null;
+  readonly signalTokens: SignalTokens;
   private readonly authentication: ClientAuthentication;
   private readonly client: OidcClient;
   /** null = re-checks use the refresh tokens of users. */
@@ -73,7 +72,7 @@ export class OidcProvider
       this.discovery,
       this.verifier,
     );
-    this.revocationTokens = revocationTokensOf(settings, runtime, connections, ownLimits);
+    this.signalTokens = signalTokensOf(settings, runtime, connections, ownLimits);
     const { graph, graphUrl } = settings.entra;
     const entraGroups = graph
       ? new EntraGroups(graphUrl ?? GRAPH_URL, new UpstreamHttp(runtime, connections, ownLimits))

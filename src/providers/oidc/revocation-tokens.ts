@@ -1,15 +1,11 @@
 import { decodeJwt, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 import type { Clock } from '../../common/runtime/clock.js';
-import type { Runtime } from '../../common/runtime/runtime.js';
 import { hasDuplicateNames } from '../../common/duplicate-names.js';
 import {
   SIGNATURE_ALGORITHMS,
   type GlobalTokenRevocationSettings,
-  type OidcProviderSettings,
 } from '../../config/providers-file/provider-settings.js';
-import { RemoteKeySet } from '../http/remote-key-set.js';
-import type { UpstreamConnectionsService } from '../http/upstream-connections.service.js';
-import { UpstreamHttp, type UpstreamLimits } from '../http/upstream-http.js';
+import type { RemoteKeySet } from '../http/remote-key-set.js';
 
 /** Without it, an ID token of the same issuer and key would pass as one. */
 const TYPE = 'global-token-revocation+jwt';
@@ -18,17 +14,6 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 
 /** A token must expire within this time from now. */
 export const MAX_REVOCATION_TOKEN_SECONDS = 300;
-
-/** @returns null where universal logout is not configured */
-export function revocationTokensOf(
-  { globalTokenRevocation: settings }: OidcProviderSettings,
-  runtime: Runtime,
-  connections: UpstreamConnectionsService,
-  limits: UpstreamLimits,
-): RevocationTokens | null {
-  const keys = new RemoteKeySet(new UpstreamHttp(runtime, connections, limits), runtime.clock);
-  return settings && new RevocationTokens(settings, keys, runtime.clock);
-}
 
 /**
  * Verifies the tokens that authenticate requests of universal logout, as Okta and Auth0 send them

@@ -6,6 +6,7 @@ import { IdentityDueRepository } from '../repositories/identity-due.repository.j
 import { IdentityRepository } from '../repositories/identity.repository.js';
 import { KeylessRepository } from '../repositories/keyless.repository.js';
 import { ProviderLogoutRepository } from '../repositories/signals/provider-logout.repository.js';
+import { ReceivedEventRepository } from '../repositories/signals/received-event.repository.js';
 import { ProviderSignalRepository } from '../repositories/signals/provider-signal.repository.js';
 import { StorageModule } from '../storage.module.js';
 
@@ -18,6 +19,7 @@ const repositories = [
   KeylessRepository,
   ProviderLogoutRepository,
   ProviderSignalRepository,
+  ReceivedEventRepository,
 ];
 
 /**

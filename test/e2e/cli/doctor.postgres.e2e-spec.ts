@@ -122,7 +122,7 @@ describe('gatehouse doctor on PostgreSQL', () => {
     };
     const silent = await diagnose({ ...env, ...github });
     expect(silent.checks['signals']).toEqual([
-      'warning: github: no webhook delivery arrived yet. Is the webhook set up at the provider?',
+      'warning: github: no webhook delivery arrived yet. Is it set up at the provider?',
     ]);
     const client = new Client({ connectionString: store.databaseUrl ?? '' });
     await client.connect();

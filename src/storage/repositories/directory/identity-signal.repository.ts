@@ -129,6 +129,21 @@ export class IdentitySignalRepository {
     return rows.map(({ subject }) => subject);
   }
 
+  /**
+   * Ends the sessions that the identity admits, and admits none before the next login at the provider.
+   *
+   * @returns null when no account has the identity
+   */
+  async signOut(
+    tx: Transaction,
+    of: SignalSubject,
+    by: Pick<SignalChange, 'isRequired' | 'reason' | 'now'>,
+  ): Promise<SignalEffect | null> {
+    await this.store(tx, { ...of, source: 'sign-out', isAllowed: false, at: null });
+    const event = { kind: 'all-tokens-revoked', reason: by.reason } as const;
+    return this.apply(tx, of, { ...by, isAllowed: false, event });
+  }
+
   /** Removes the sign-out of a person who has logged in at the provider since. */
   async endSignOut(tx: Transaction, of: SignalSubject, loggedInAt: Date): Promise<void> {
     await tx.query(

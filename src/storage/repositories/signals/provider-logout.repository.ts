@@ -45,7 +45,7 @@ const END = `
   "audited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
       "session_id")
-    SELECT $2, 'token-revoked', 'provider', "account_id", $3, '${LOGOUT_REASON}', "id"
+    SELECT $2, 'token-revoked', 'provider', "account_id", $3, $4, "id"
     FROM "ended")
   SELECT "id", "account_id" AS "accountId" FROM "ended"`;
 
@@ -71,14 +71,17 @@ export class ProviderLogoutRepository {
     expiresAt: Date,
     now: Date,
   ): Promise<{ readonly due: number; readonly ended: readonly EndedSession[] } | null> {
-    const tokenHash = hashOf(provider, tokenId);
+    const tokenHash = tokenHashOf(provider, tokenId);
     return this.database.transaction(async (tx) => {
       const parameters = [tokenHash, expiresAt, provider, subject];
       const [used] = await tx.query<{ due: number }>(USE, parameters);
       if (used === undefined) {
         return null;
       }
-      const ended = providerSession === null ? [] : await end(tx, provider, providerSession, now);
+      const ended =
+        providerSession === null
+          ? []
+          : await endProviderSession(tx, { provider, providerSession, reason: LOGOUT_REASON, now });
       return { ...used, ended };
     });
   }
@@ -97,23 +100,15 @@ export class ProviderLogoutRepository {
     now: Date,
   ): Promise<readonly SignalEffect[] | null> {
     return this.database.transaction(async (tx) => {
-      const used = await tx.query(
-        `INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
-         ON CONFLICT ("token_hash") DO NOTHING RETURNING 1`,
-        [hashOf(provider, SIGN_OUT_REASON, tokenId), expiresAt],
-      );
-      if (used.length === 0) {
+      const tokenHash = tokenHashOf(provider, SIGN_OUT_REASON, tokenId);
+      if (!(await useToken(tx, tokenHash, expiresAt))) {
         return null;
       }
       const effects: SignalEffect[] = [];
       const subjects = name === null ? [] : await this.signals.subjectsOf(tx, provider, name);
-      const reason = SIGN_OUT_REASON;
-      const event = { kind: 'all-tokens-revoked', reason } as const;
-      const change = { isAllowed: false, isRequired, event, reason, now };
       for (const subject of subjects) {
-        const of = { provider, subject };
-        await this.signals.store(tx, { ...of, source: 'sign-out', isAllowed: false, at: null });
-        const effect = await this.signals.apply(tx, of, change);
+        const by = { isRequired, reason: SIGN_OUT_REASON, now };
+        const effect = await this.signals.signOut(tx, { provider, subject }, by);
         effects.push(...(effect === null ? [] : [effect]));
       }
       return effects;
@@ -121,16 +116,37 @@ export class ProviderLogoutRepository {
   }
 }
 
-function hashOf(...parts: readonly string[]): Buffer {
+interface EndOfProviderSession {
+  readonly provider: string;
+  readonly providerSession: string;
+  /** The reason of the audit events. */
+  readonly reason: string;
+  readonly now: Date;
+}
+
+/** @returns true for the first use */
+export async function useToken(
+  tx: Transaction,
+  tokenHash: Buffer,
+  expiresAt: Date,
+): Promise<boolean> {
+  const used = await tx.query(
+    `INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
+     ON CONFLICT ("token_hash") DO NOTHING RETURNING 1`,
+    [tokenHash, expiresAt],
+  );
+  return used.length > 0;
+}
+
+/** Distinguishes the tokens of providers, and of kinds. */
+export function tokenHashOf(...parts: readonly string[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 
 /** Ends the sessions that are part of the provider's, or were vouched for by one that is. */
-async function end(
+export async function endProviderSession(
   tx: Transaction,
-  provider: string,
-  providerSession: string,
-  now: Date,
+  { provider, providerSession, reason, now }: EndOfProviderSession,
 ): Promise<EndedSession[]> {
   const hash = hashOfProviderSession(provider, providerSession);
   const owners = await tx.query<{ id: string }>(
@@ -141,5 +157,5 @@ async function end(
     tx,
     owners.map(({ id }) => id),
   );
-  return tx.query<EndedSession>(END, [hash, now, provider]);
+  return tx.query<EndedSession>(END, [hash, now, provider, reason]);
 }

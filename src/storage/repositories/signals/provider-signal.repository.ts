@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService, type SqlRunner } from '../../database.service.js';
 
-export type ProviderSignalKind = 'webhook' | 'backchannel-logout' | 'global-token-revocation';
+export type ProviderSignalKind =
+  'webhook' | 'backchannel-logout' | 'global-token-revocation' | 'shared-signals';
 
 export interface ReceivedSignal {
   readonly provider: string;

@@ -13,6 +13,7 @@ export const reasons: Record<keyof typeof en, string> = {
   'invalid-grant': 'vom Anbieter beendet',
   'token-revoked': 'Sitzung beendet oder Token widerrufen',
   'backchannel-logout': 'beim Anbieter abgemeldet',
+  'shared-signals': 'Sicherheitsereignis des Anbieters',
   'universal-logout': 'vom Anbieter wurden alle Sitzungen beendet',
   'account-not-found': 'dem Anbieter unbekannt',
   'account-suspended': 'beim Anbieter gesperrt',

@@ -12,6 +12,7 @@ export const reasons = {
   'invalid-grant': 'the provider ended the grant',
   'token-revoked': 'session ended or token revoked',
   'backchannel-logout': 'signed out at the provider',
+  'shared-signals': 'security event of the provider',
   'universal-logout': 'all sessions ended by the provider',
   'account-not-found': 'unknown to the provider',
   'account-suspended': 'suspended at the provider',

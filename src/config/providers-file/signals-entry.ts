@@ -1,0 +1,98 @@
+import * as v from 'valibot';
+import { choice, flag, object, section, secureUrl, text, url } from './entry-schema.js';
+
+const PERCENT = 'must be a whole number from 1 to 100.';
+
+/** The field `signals` of an entry of the providers file. */
+export const SIGNALS = section(
+  'Signals with which the provider or its directory reports leavers.',
+  {
+    scim: v.optional(
+      v.pipe(
+        object({
+          token: v.optional(
+            text('Bearer token of the directory. Either this or tokenFile is needed.'),
+          ),
+          tokenFile: v.optional(
+            text(
+              'File with the bearer token of the directory, at least 32 characters, relative to the providers file. During a rotation it has two, one a line. A change applies without a restart.',
+            ),
+          ),
+          match: v.optional(
+            choice(
+              ['externalId', 'oid', 'userName', 'email'],
+              'Attribute of SCIM that names an identity: `externalId` is the subject, with `oid` it is the object id of Microsoft Entra ID, `userName` is the login and `email` the verified e-mail address.',
+            ),
+            'externalId',
+          ),
+          required: flag(
+            'Refuses people that the directory does not show as active. Without effect until it has shown one.',
+          ),
+          deactivationAlarm: v.optional(
+            v.pipe(
+              v.number(PERCENT),
+              v.integer(PERCENT),
+              v.minValue(1, PERCENT),
+              v.maxValue(100, PERCENT),
+              v.description(
+                'Percentage of the people whose deactivation within an hour raises an alarm, at least 20 people.',
+              ),
+            ),
+            10,
+          ),
+        }),
+        v.description(
+          'Accepts SCIM 2.0 requests of a directory at `/v1/scim/<id>/v2`, to end the access of leavers at once.',
+        ),
+      ),
+    ),
+    sharedSignals: v.optional(
+      v.pipe(
+        object({
+          transmitter: secureUrl(
+            'Issuer of the events. Its `/.well-known/ssf-configuration` names its keys.',
+          ),
+          audience: v.optional(text('Audience of the events. Default: SERVICE_PUBLIC_URL.')),
+          delivery: v.optional(
+            choice(['push'], 'Delivery of the events: the transmitter pushes them (RFC 8935).'),
+            'push',
+          ),
+          pushToken: v.optional(
+            text(
+              'Bearer token that the transmitter sends with its requests. Without it and pushTokenFile, the signature of each event is the only proof.',
+            ),
+          ),
+          pushTokenFile: v.optional(
+            text(
+              'File with that token, at least 32 characters, relative to the providers file. During a rotation it has two, one a line. A change applies without a restart.',
+            ),
+          ),
+          riskEvents: v.optional(
+            choice(
+              ['count', 'end-sessions'],
+              'Effect of events about the risk or assurance of a person, or the compliance of a device: they are counted, or end the sessions.',
+            ),
+            'count',
+          ),
+        }),
+        v.description(
+          'Accepts security events (OpenID Shared Signals Framework 1.0) at `/v1/signals/<id>`.',
+        ),
+      ),
+    ),
+    globalTokenRevocation: v.optional(
+      v.pipe(
+        object({
+          issuer: url(
+            'Issuer (iss) of the tokens of the requests, such as the address of the Okta organization.',
+          ),
+          subject: text('Subject (sub) of these tokens: the id of the sending application.'),
+          jwksUri: secureUrl('Address of the public keys (JWK set) that verify these tokens.'),
+        }),
+        v.description(
+          'Accepts universal logout (Global Token Revocation) at `/v1/signals/<id>/global-token-revocation`. Needs SERVICE_PUBLIC_URL.',
+        ),
+      ),
+    ),
+  },
+);

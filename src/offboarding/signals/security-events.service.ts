@@ -1,0 +1,130 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AppError } from '../../common/errors.js';
+import { authConfig } from '../../config/auth.config.js';
+import { IdentityChangesService } from '../../identities/identity-changes.service.js';
+import { issuersOf } from '../../policy/eligibility/identity-link.js';
+import { knownEvent, type EventEffect } from '../../policy/eligibility/security-events.js';
+import { readEventSubject } from '../../policy/eligibility/subject-identifier.js';
+import { UpstreamError } from '../../providers/http/upstream-http.js';
+import { ProviderRegistry } from '../../providers/provider.registry.js';
+import {
+  SET_REMEMBERED_MS,
+  SetError,
+  type ReceivedSet,
+  type SecurityEventTokens,
+} from '../../providers/oidc/security-event-tokens.js';
+import {
+  ReceivedEventRepository,
+  SHARED_SIGNALS_REASON,
+  type EventOutcome,
+  type EventResult,
+} from '../../storage/repositories/signals/received-event.repository.js';
+import { RecheckSignalsService } from './recheck-signals.service.js';
+
+const BEARER = /^bearer +(\S+) *$/i;
+const MAX_TOKEN_LENGTH = 16_384;
+
+export interface AcceptedEvent {
+  /** The last part of the event's address; `unsupported` for one that this server does not know. */
+  readonly kind: string;
+  readonly outcome: EventOutcome;
+  /** When it happened, Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Applies the security events that providers push (OpenID Shared Signals Framework 1.0). */
+@Injectable()
+export class SecurityEventsService {
+  private readonly logger = new Logger('ProviderSignals');
+
+  constructor(
+    private readonly providers: ProviderRegistry,
+    private readonly events: ReceivedEventRepository,
+    private readonly changes: IdentityChangesService,
+    private readonly rechecks: RecheckSignalsService,
+    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+  ) {}
+
+  /**
+   * Stores the effect of an event before it is acknowledged.
+   *
+   * @param now Unix milliseconds
+   * @throws AppError `not-found`, `unavailable`; SetError
+   */
+  async receive(
+    provider: string,
+    authorization: string | undefined,
+    token: string,
+    now: number,
+  ): Promise<AcceptedEvent> {
+    const { securityEvents: tokens } = this.providers.signalTokens(provider);
+    if (tokens === null) {
+      throw new AppError('not-found');
+    }
+    const received = await this.verify(provider, tokens, authorization, token);
+    const { kind, effect } = knownEvent(received.event) ?? { kind: 'unsupported', effect: 'none' };
+    const { riskEvents } = tokens.settings;
+    const applied = effect === 'risk' && riskEvents === 'end-sessions' ? 'sign-out' : effect;
+    const result = await this.apply(provider, received, applied, now);
+    this.announce(provider, result);
+    const { outcome } = result;
+    this.logger.log({ msg: 'security event', provider, event: kind, outcome, txn: received.txn });
+    return { kind, outcome, at: received.at };
+  }
+
+  private async verify(
+    provider: string,
+    tokens: SecurityEventTokens,
+    authorization: string | undefined,
+    token: string,
+  ): Promise<ReceivedSet> {
+    try {
+      await tokens.authenticate(BEARER.exec(authorization ?? '')?.[1]);
+      if (token.length > MAX_TOKEN_LENGTH) {
+        throw new SetError('invalid_request', 'The event is too large.');
+      }
+      return await tokens.verify(token);
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      this.logger.warn({ msg: 'security event refused', provider, cause: String(cause) });
+      throw error instanceof UpstreamError ? new AppError('unavailable') : error;
+    }
+  }
+
+  private apply(
+    provider: string,
+    { id: tokenId, subject, at }: ReceivedSet,
+    effect: EventEffect,
+    now: number,
+  ): Promise<EventResult> {
+    const authority = this.providers.authority(provider);
+    const issuers = authority === undefined ? [] : issuersOf(authority);
+    const isAboutStream = effect === 'none';
+    const named = isAboutStream ? { names: [], session: null } : readEventSubject(subject, issuers);
+    if (named === null) {
+      throw new SetError('invalid_request', 'The subject (sub_id) is missing or malformed.');
+    }
+    const isRequired = this.config.requiredLoginProviders.includes(provider);
+    const event = { tokenId, effect, ...named, at: new Date(at), isRequired };
+    return this.events.apply(provider, event, new Date(now + SET_REMEMBERED_MS), new Date(now));
+  }
+
+  private announce(provider: string, { effects, ended, due }: EventResult): void {
+    const reason = SHARED_SIGNALS_REASON;
+    for (const effect of effects) {
+      const [event] = effect.events;
+      const closes = {
+        'all-tokens-revoked': 'provider-required',
+        'eligibility-lost': 'not-eligible',
+      } as const;
+      const kind = event?.kind ?? '';
+      const code = kind in closes ? closes[kind as keyof typeof closes] : undefined;
+      this.changes.announceSignal(effect, { provider, reason, closes: code });
+    }
+    for (const { id: sessionId, accountId } of ended) {
+      this.changes.announceEnd({ accountId, sessionId, provider, reason });
+    }
+    this.rechecks.recheck(due);
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * The effect of a security event on the identity that it names:
+ *
+ * - `sign-out`: its sessions end, and it admits none before the next login at the provider.
+ * - `refuse`, `admit`: a no or a yes of the source.
+ * - `recheck`: it is due at once; `forget-email` also forgets its e-mail address.
+ * - `risk`: the operator decides.
+ * - `none`: the event is about the stream.
+ */
+export type EventEffect =
+  'sign-out' | 'refuse' | 'admit' | 'recheck' | 'forget-email' | 'risk' | 'none';
+
+const CAEP = 'https://schemas.openid.net/secevent/caep/event-type/';
+const RISC = 'https://schemas.openid.net/secevent/risc/event-type/';
+const SSF = 'https://schemas.openid.net/secevent/ssf/event-type/';
+
+/** Events of CAEP 1.0, RISC 1.0 and SSF 1.0 by their address. */
+const EFFECTS: Readonly<Record<string, EventEffect>> = {
+  [`${CAEP}session-revoked`]: 'sign-out',
+  [`${RISC}sessions-revoked`]: 'sign-out',
+  [`${RISC}account-disabled`]: 'refuse',
+  [`${RISC}account-purged`]: 'refuse',
+  [`${RISC}account-enabled`]: 'admit',
+  [`${CAEP}credential-change`]: 'recheck',
+  [`${CAEP}token-claims-change`]: 'recheck',
+  [`${RISC}identifier-changed`]: 'forget-email',
+  [`${RISC}identifier-recycled`]: 'forget-email',
+  [`${CAEP}assurance-level-change`]: 'risk',
+  [`${CAEP}device-compliance-change`]: 'risk',
+  [`${CAEP}risk-level-change`]: 'risk',
+  [`${SSF}verification`]: 'none',
+  [`${SSF}stream-updated`]: 'none',
+};
+
+export interface KnownEvent {
+  /** The last part of its address. */
+  readonly kind: string;
+  readonly effect: EventEffect;
+}
+
+/** @returns null for an event that this server does not know */
+export function knownEvent(address: string): KnownEvent | null {
+  const effect = Object.hasOwn(EFFECTS, address) ? EFFECTS[address] : undefined;
+  return effect === undefined
+    ? null
+    : { kind: address.slice(address.lastIndexOf('/') + 1), effect };
+}
