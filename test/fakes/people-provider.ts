@@ -38,6 +38,8 @@ export class PeopleProvider {
   /** Groups of the people who exist here. */
   readonly groups = new Map<string, readonly string[]>();
   readonly checks = new Map<string, number>();
+  /** Object ids of Microsoft Entra ID, by subject. */
+  readonly oids = new Map<string, string>();
   /** While true, every request except discovery is answered with 503. */
   isDown = false;
   /**
@@ -193,7 +195,13 @@ export class PeopleProvider {
     const newest = (this.newest.get(sub) ?? 0) + 1;
     this.newest.set(sub, newest);
     const groups = this.groups.get(sub) ?? [];
-    const idToken = await new SignJWT({ ...claims, preferred_username: sub, groups })
+    const oid = this.oids.get(sub);
+    const idToken = await new SignJWT({
+      ...claims,
+      preferred_username: sub,
+      groups,
+      ...(oid !== undefined && { oid }),
+    })
       .setProtectedHeader({ alg: 'ES256', kid: KEY_ID })
       .setIssuer(this.issuer)
       .setAudience(PEOPLE_CLIENT.id)

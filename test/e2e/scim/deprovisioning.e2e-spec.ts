@@ -210,3 +210,52 @@ withServices('a required directory (needs PostgreSQL and Redis)', () => {
     expect(rows).toEqual([{ kind: 'login-refused', reason: 'directory_missing' }]);
   });
 });
+
+withServices('a directory of Microsoft Entra ID (needs PostgreSQL and Redis)', () => {
+  let fixture: OffboardingFixture;
+  let scim: ScimFixture;
+  let server: Server;
+
+  beforeAll(async () => {
+    fixture = await OffboardingFixture.open();
+    scim = new ScimFixture(fixture);
+    server = await fixture.start({
+      ...KEYLESS,
+      AUTH_PROVIDERS_CONFIG_JSON: scim.providers({ match: 'oid' }),
+      AUTH_ACCESS_CACHE_SECONDS: '0',
+    });
+  });
+  afterAll(() => fixture.close());
+
+  const deactivate = async (externalId: string): Promise<void> => {
+    const id = await scim.add(server, { userName: randomUUID(), externalId });
+    expect((await scim.patch(server, id, INACTIVE)).status).toBe(200);
+  };
+
+  it('names a person by the object id of the ID token, not by the subject', async () => {
+    const [sub, oid] = [randomUUID(), randomUUID()];
+    fixture.provider.oids.set(sub, oid);
+    const person = await fixture.keylessLogin(server, sub);
+    await deactivate(sub);
+    expect(await fixture.statusOf(server, person)).toBe(200);
+    await deactivate(oid);
+    expect(await fixture.statusOf(server, person)).toBe(401);
+    await expect(fixture.keylessLogin(server, sub)).rejects.toThrow();
+  });
+
+  it('learns the object id at a re-check', async () => {
+    const [sub, oid] = [randomUUID(), randomUUID()];
+    const person = await fixture.keylessLogin(server, sub);
+    fixture.provider.oids.set(sub, oid);
+    await fixture.makeDue();
+    await fixture.until('known', async () => {
+      const { rows } = await fixture.sql.query(
+        `SELECT 1 FROM identity WHERE subject = $1 AND facts ->> 'oid' = $2`,
+        [sub, oid],
+      );
+      return rows.length === 1;
+    });
+    await deactivate(oid);
+    expect(await fixture.statusOf(server, person)).toBe(401);
+  });
+});
