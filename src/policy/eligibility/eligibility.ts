@@ -44,7 +44,7 @@ interface EligibilityPerson {
   readonly facts: EligibilityFacts;
 }
 
-type IneligibleReason =
+export type IneligibleReason =
   | 'user_not_allowed'
   | 'email_unverified'
   | 'email_domain_not_allowed'

@@ -1,3 +1,10 @@
+import type { IneligibleReason } from '../../../policy/eligibility/eligibility.js';
+import type { SignalReason } from '../../../policy/eligibility/signals.js';
+
+type CodeOf<Reason extends string> = Reason extends `${infer First}_${infer Rest}`
+  ? `${First}-${CodeOf<Rest>}`
+  : Reason;
+
 /** Reasons of refusals in a few words, by code; codes of eligibility have `_` in place of `-`. */
 export const reasons = {
   'user-not-allowed': 'not on the list of users',
@@ -12,6 +19,12 @@ export const reasons = {
   'invalid-grant': 'the provider ended the grant',
   'token-revoked': 'session ended or token revoked',
   'backchannel-logout': 'signed out at the provider',
+  directory: 'deactivated by the directory',
+  'directory-inactive': 'not active in the directory',
+  'directory-missing': 'not in the directory',
+  'signal-disabled': 'disabled by the provider',
+  unmatched: 'no account has this identity',
+  ambiguous: 'several people or identities match',
   'shared-signals': 'security event of the provider',
   'universal-logout': 'all sessions ended by the provider',
   'account-not-found': 'unknown to the provider',
@@ -73,4 +86,5 @@ export const reasons = {
   'not-found': 'no such account',
   'rate-limited': 'too many requests',
   unavailable: 'server not available',
-};
+} satisfies Record<CodeOf<IneligibleReason | Exclude<SignalReason, 'signed_out'>>, string> &
+  Record<string, string>;
