@@ -87,7 +87,7 @@ describe('@gatehouse/client', () => {
     );
     const report = JSON.parse(String(bare)) as Record<string, unknown>;
     expect(report).toEqual(JSON.parse(JSON.stringify(await reportKit(KIT_VECTORS))));
-    const { ed25519, hkdf, xchacha, content } = KIT_VECTORS;
+    const { ed25519, hkdf, xchacha, content, requests } = KIT_VECTORS;
     expect(report).toMatchObject({
       vectors: {
         ed25519: ed25519.cases.map(({ publicKey, signature }) => ({ publicKey, signature })),
@@ -108,6 +108,11 @@ describe('@gatehouse/client', () => {
         relayed: 'other-server',
       },
       device: { opened: content.secret, wrong: 'not-for-this-device' },
+      requests: requests.requests.map(({ answers }) => ({
+        isSame: true,
+        swapped: 'not-authentic',
+        verified: answers.map(({ plaintext }) => plaintext),
+      })),
       notifications: [
         [{ serverUrl: 'https://gate.example' }, { step: 'open' }, {}],
         [{ serverUrl: 'https://other.example/base' }, { step: 'switch-server' }, {}],

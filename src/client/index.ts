@@ -68,6 +68,29 @@ export * from './notifications/notification-routing.js';
 export * from './notifications/web-push.js';
 export * from './notifications/web-push-key.js';
 export {
+  isAllowedRemotely,
+  isRequestId,
+  MAX_REQUEST_BYTES,
+  type AgentRequest,
+  type AskedOption,
+  type AskedQuestion,
+} from '../protocol/agent-request.js';
+export type {
+  AnswerChoice,
+  AnswerMismatch,
+  QuestionAnswer,
+  RequestAnswer,
+} from '../protocol/request-answer.js';
+export {
+  browserRequestKeys,
+  canKeepRequestKeys,
+  importRequestKeys,
+  type StoredRequestKeys,
+} from './crypto/browser-request-keys.js';
+export { requestKeys, type RequestKeys } from './crypto/request-keys.js';
+export * from './requests/account-requests.js';
+export * from './requests/judge-answers.js';
+export {
   connectUpdates,
   UpdateConnection,
   type UpdateHandlers,

@@ -40,6 +40,16 @@ export interface KitVectors {
   };
   /** A text that another device sealed to `privateKey`. */
   readonly device: { readonly privateKey: string; readonly sealed: string };
+  readonly requests: {
+    readonly secret: string;
+    readonly accountId: string;
+    readonly requests: readonly {
+      requestId: string;
+      digest: string;
+      sealed: string;
+      answers: readonly { plaintext: string; sealed: string }[];
+    }[];
+  };
 }
 
 const CHALLENGE = ['gatehouse-login-v1', 'https://gate.example', 'A'.repeat(43), '9999999999999'];
@@ -54,6 +64,7 @@ export async function reportKit(vectors: KitVectors): Promise<object> {
     content: reportContent(vectors),
     keys: await reportKeys(vectors),
     device: await reportDevice(vectors.device),
+    requests: await reportRequests(vectors.requests),
     notifications: reportNotifications(),
     addresses: reportAddresses(),
   };
@@ -138,6 +149,29 @@ async function reportDevice({ privateKey, sealed }: KitVectors['device']): Promi
       error instanceof kit.DeviceSealError ? error.reason : String(error),
     ),
   };
+}
+
+async function reportRequests({
+  secret,
+  accountId,
+  requests: vectors,
+}: KitVectors['requests']): Promise<object> {
+  const account = new kit.AccountRequests(kit.requestKeys(hexToBytes(secret)), accountId);
+  return Promise.all(
+    vectors.map(async ({ requestId, digest, sealed, answers }) => {
+      const opened = await account.open(requestId, sealed);
+      if (typeof opened === 'string') {
+        return { refused: opened };
+      }
+      const swapped = await account.open(requestId, answers[0]?.sealed ?? '');
+      const verified = await Promise.all(
+        answers.map(async (answer) =>
+          JSON.stringify(await account.openAnswer(opened, answer.sealed)),
+        ),
+      );
+      return { isSame: opened.digest === digest, swapped, verified };
+    }),
+  );
 }
 
 function reportNotifications(): object {

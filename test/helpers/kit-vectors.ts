@@ -13,4 +13,5 @@ export const KIT_VECTORS = {
   xchacha: vectorsOf('xchacha20-poly1305'),
   content: vectorsOf('account-content'),
   device: vectorsOf('device-sealing'),
+  requests: vectorsOf('agent-requests'),
 } as KitVectors;

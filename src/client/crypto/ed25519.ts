@@ -8,6 +8,11 @@ const PKCS8_HEAD = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** The form of a seed that Web Crypto imports. */
+export function pkcs8Of(seed: Bytes): Bytes {
+  return Uint8Array.from([...PKCS8_HEAD, ...seed]);
+}
+
 export async function publicKeyOf(seed: Bytes): Promise<Uint8Array> {
   const native = await natively(seed, async (subtle, key) => {
     const { x = '' } = await subtle.exportKey('jwk', key);
@@ -24,6 +29,19 @@ export async function signWith(seed: Bytes, message: Bytes): Promise<Uint8Array>
   return native ?? ed25519.sign(message, seed);
 }
 
+/** Strict (RFC 8032): a signature has one form. */
+export function verifyWith(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  try {
+    return ed25519.verify(signature, message, publicKey, { zip215: false });
+  } catch {
+    return false;
+  }
+}
+
 /** Web Crypto is faster and runs in constant time. Returns null where it lacks Ed25519. */
 async function natively(
   seed: Bytes,
@@ -37,8 +55,7 @@ async function natively(
     return null;
   }
   try {
-    const pkcs8 = Uint8Array.from([...PKCS8_HEAD, ...seed]);
-    const key = await crypto.subtle.importKey('pkcs8', pkcs8, ALGORITHM, true, ['sign']);
+    const key = await crypto.subtle.importKey('pkcs8', pkcs8Of(seed), ALGORITHM, true, ['sign']);
     return await use(crypto.subtle, key);
   } catch {
     return null;
