@@ -9,10 +9,7 @@ export function accountRow<Row>(row: Row | null | undefined): Row {
   return row;
 }
 
-/**
- * Locks the account until the transaction ends. It is the first lock of every transaction, which
- * prevents deadlocks.
- */
+/** Locks the account until the commit. It is the first lock of a transaction: no deadlocks. */
 export async function lockAccount(tx: Transaction, accountId: string): Promise<void> {
   await tx.query(`SELECT FROM "account" WHERE "id" = $1 FOR UPDATE`, [accountId]);
 }
@@ -29,9 +26,7 @@ export async function holdAccounts(tx: Transaction, accountIds: readonly string[
 }
 
 /**
- * Returns the account's next `seq`. Part of the transaction of the change, which it serialises: a
- * rollback leaves no gap.
- *
+ * Returns the next `seq`, within the transaction of its change: a rollback leaves no gap.
  * @throws AppError `token-revoked` when the account is deleted
  */
 export async function nextUpdateSeq(tx: Transaction, accountId: string): Promise<number> {

@@ -3,7 +3,6 @@ import type { SqlRunner } from './database.service.js';
 /** Most index rows that one page reads when its conditions exclude most of them. */
 const EXAMINED = 1000;
 
-/** Collects the parameters of a statement whose parts vary. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -27,10 +26,7 @@ export interface Page<Row> {
   readonly last: Row | null;
 }
 
-/**
- * Reads one page from a bounded part of one index, whatever the size of the table. A page before
- * the last one may be short or empty, when the conditions exclude most rows.
- */
+/** Reads a page from a bounded part of an index. Pages before the last may be short or empty. */
 export async function readPage<Row>(
   runner: SqlRunner,
   { source, conditions, parameters, limit }: PageParts,

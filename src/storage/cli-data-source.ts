@@ -9,8 +9,5 @@ if (url === null) {
   throw new Error('Set DATABASE_URL: the embedded database is migrated by the server.');
 }
 
-/**
- * The data source for TypeORM's own command line: `npx typeorm migration:show -d
- * dist/storage/cli-data-source.js`.
- */
+/** Serves `npx typeorm migration:show -d dist/storage/cli-data-source.js`, for example. */
 export default new DataSource(withAddress(migrationOptions(storage), { url, caBundle }));

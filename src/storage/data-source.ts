@@ -42,10 +42,7 @@ export type DatabaseAddress =
       readonly database: string;
     };
 
-/**
- * Access to an external database. It is read for every connection, so that a change applies to the
- * next one.
- */
+/** Access to an external database, read for every connection: a change applies to the next. */
 export interface ExternalDatabase {
   readonly url: string;
   /** PEM of authorities that are trusted in addition to those of Node.js. Default: none. */
@@ -119,7 +116,6 @@ export function withAddress(
   return { ...options, extra: { ...(extra as object), Client: clientFor(address) } };
 }
 
-/** The client of pg, which reads address, credentials and certificates when it connects. */
 function clientFor(access: ExternalDatabase): typeof pg.Client {
   return class extends pg.Client {
     constructor(options?: ClientConfig) {

@@ -2,10 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { storageConfig, type StorageSettings } from '../config/storage.config.js';
 import type { ExternalDatabase } from './data-source.js';
 
-/**
- * Access of the server to its database: `url` changes with its credentials; empty = the embedded
- * database.
- */
+/** `url` changes with its credentials; empty = the embedded database. */
 @Injectable()
 export class DatabaseAccessService implements ExternalDatabase {
   url: string;

@@ -46,10 +46,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 /** A client that is cut off keeps its locks for no longer than this. */
 const IDLE_LIMIT = '60s';
 
-/**
- * Copies every row of one database to another of the same schema, in one transaction: a copy that
- * is interrupted leaves the target empty.
- */
+/** Copies a database in one transaction: an interrupted copy leaves the target empty. */
 export class DatabaseCopy {
   private readonly tables: readonly Table[];
   private readonly target: DatabaseService;
@@ -63,10 +60,7 @@ export class DatabaseCopy {
     this.target = new DatabaseService(target);
   }
 
-  /**
-   * @param verify runs before the commit; the copy is rolled back if it rejects
-   * @throws TargetNotEmptyError
-   */
+  /** @param verify a rejection rolls the copy back @throws TargetNotEmptyError */
   run(
     verify: (target: SqlRunner) => Promise<void>,
     report: (progress: CopyProgress) => void,

@@ -9,10 +9,7 @@ const RETRY_MS = 500;
 /** A full disk is logged again after this. */
 const FULL_AGAIN_MS = 60_000;
 
-/**
- * Logs the loss of the database and its return, one line each. A refused request is not logged for
- * it: there are hundreds.
- */
+/** Logs the loss of the database and its return, one line each, and none for a request. */
 @Injectable()
 export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Database');

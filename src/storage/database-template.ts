@@ -8,10 +8,8 @@ import { syncDirectory } from '../common/private-files.js';
 const DATABASE_TEMPLATE = new URL('../../dist/bin/embedded-database.tar.gz', import.meta.url);
 
 /**
- * Makes the directory `target` from the template, for its owner alone. It appears in one step, when
- * all of it is on disk; a crash before that leaves `target` as it was. The caller holds the claim on the
- * data directory, so no other process does the same.
- *
+ * Makes `target` from the template, for its owner alone, in one step after a sync to disk. The
+ * caller holds the claim on the data directory.
  * @throws Error where `target` is not empty, or the disk is full
  */
 export async function loadDatabaseTemplate(target: string): Promise<void> {
@@ -34,7 +32,7 @@ export async function loadDatabaseTemplate(target: string): Promise<void> {
   }
 }
 
-/** ENOSPC of WASI, the system interface of the embedded database. */
+/** WASI's number of ENOSPC. */
 const NO_SPACE = 51;
 
 /** The file system of the embedded database throws its number, and no Error. */

@@ -5,21 +5,17 @@ import type { ServerDataSource } from './server-data-source.js';
 
 /** Runs SQL statements: {@link DatabaseService} each in its own transaction, a {@link Transaction} in one. */
 export interface SqlRunner {
-  /** Runs one statement and returns its rows. */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A transaction of the database. */
 export interface Transaction extends SqlRunner {
   /** TypeORM on the same connection. */
   readonly manager: EntityManager;
 }
 
 /**
- * Runs SQL where TypeORM's repositories are not sufficient: where one statement must decide (single
- * use, leases, first writes, a login with its session) and for reads that were measured as hot.
- * Plain reads and writes use the injected TypeORM repositories. Both run through {@link
- * ServerDataSource}.
+ * Runs SQL where one statement must decide (single use, leases, first writes, logins), and for
+ * reads measured as hot. Other reads and writes use TypeORM repositories.
  */
 @Injectable()
 export class DatabaseService implements SqlRunner {

@@ -35,7 +35,7 @@ export function openOperatorStorage(source: ServerDataSource): OperatorStorage {
   };
 }
 
-/** The signing keys need the master secret, which most commands do without. */
+/** Opened apart: signing keys need the master secret, which most commands do without. */
 export function openSigningKeys(
   source: ServerDataSource,
   database: DatabaseService,

@@ -15,17 +15,13 @@ import { isConnectionLost, translateStorageError } from './storage-errors.js';
 
 /** Limit of statements that wait for a connection; further ones are refused at once. */
 const MAX_WAITING = 1000;
-/**
- * Limit of prepared statements. Most statements are constants of this program, far fewer than this;
- * the rest stay unnamed.
- */
+/** Most statements are constants of this program, far fewer than this; the rest stay unnamed. */
 const MAX_PREPARED = 500;
 
 /**
- * TypeORM's data source for a server that outlives failures of its database. Every statement, of
- * repositories and of `DatabaseService`, runs through its query runners: traced, prepared once per
- * connection, refused as `unavailable` while the database cannot answer. A connection in an unknown
- * state is destroyed, never returned to the pool.
+ * A data source that outlives failures of its database. Every statement runs through its query
+ * runners: traced, prepared once per connection, refused as `unavailable` while the database cannot
+ * answer. A connection in an unknown state is destroyed.
  */
 export class ServerDataSource extends DataSource {
   /** Receives the failures of statements, before they are translated. */

@@ -1,9 +1,6 @@
 import { AppError } from '../common/errors.js';
 
-/**
- * SQLSTATE classes of temporary failures: connection, transaction rollback, resources, operator
- * intervention, object not ready, system and internal errors (PostgreSQL manual, appendix A).
- */
+/** SQLSTATE classes of temporary failures (PostgreSQL manual, appendix A). */
 const TRANSIENT_CLASSES = new Set(['08', '40', '53', '55', '57', '58', 'XX']);
 /** The schema is older than this program: `gatehouse migrate` has not run yet. */
 const SCHEMA_BEHIND = new Set(['42P01', '42703']);
@@ -35,9 +32,8 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /**
- * Maps temporary failures of the database to `unavailable`, text that it cannot store to
- * `invalid-request`, and a deleted account to `token-revoked`, because its tokens are revoked. Any
- * other error is a bug and stays unchanged.
+ * Maps temporary failures to `unavailable`, text that the database cannot store to
+ * `invalid-request`, and a deleted account to `token-revoked`. Any other error is a bug.
  */
 export function translateStorageError(error: unknown): unknown {
   if (error instanceof AppError) {

@@ -18,8 +18,8 @@ export type StorageState = 'connecting' | 'schema-behind' | 'wrong-secret' | 're
 const RETRY_MS = 500;
 
 /**
- * Initializes TypeORM's data source in the background and retries: the server starts without its
- * database, and serves requests as soon as the database answers with a matching schema.
+ * Connects in the background and retries: a server starts without its database, and serves requests
+ * once the database answers with a matching schema.
  */
 @Injectable()
 export class StorageLifecycleService implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -115,7 +115,6 @@ export class StorageLifecycleService implements OnApplicationBootstrap, OnApplic
     this.logger.log('The database is ready.');
   }
 
-  /** Starts the embedded database if it is configured. */
   private async startEmbedded(): Promise<void> {
     const { databaseUrl, dataDir } = this.config;
     if (databaseUrl !== null || this.embedded !== null) {

@@ -28,12 +28,10 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
-/** Directory of the files of PostgreSQL. */
 export function databaseDirectory(dataDir: string): string {
   return join(resolve(dataDir), 'db');
 }
 
-/** Returns true once the first start has made the database. */
 export function holdsDatabase(dataDir: string): boolean {
   return existsSync(join(databaseDirectory(dataDir), 'PG_VERSION'));
 }
@@ -45,14 +43,10 @@ export function foreignOwner(dataDir: string): number | null {
 }
 
 /**
- * Creates `dataDir` (mode 0700) where it is missing and claims it for this process.
- *
- * The claim is a listening Unix socket in the directory, not a pid file: the kernel removes it with
- * the process, so `kill -9` leaves nothing that blocks, a reused pid cannot be mistaken for the
- * owner, and two containers that share a volume see each other. Each process listens before it
- * checks, so of two that start together, at least one sees the other. The one whose name comes first
- * waits until the other has withdrawn.
- *
+ * Creates `dataDir` (mode 0700) where it is missing and claims it for this process by a listening
+ * Unix socket. Unlike a pid file it ends with the process (`kill -9`), cannot name a reused pid,
+ * and works for containers that share a volume. Each process listens before it checks. Of two, the
+ * one whose name sorts first waits until the other has withdrawn.
  * @throws DataDirectoryInUseError when a live process holds it
  */
 export async function openDataDirectory(dataDir: string): Promise<DataDirectory> {

@@ -11,46 +11,31 @@ const PORT = 5432;
 const MAX_SOCKET_PATH_BYTES = 103;
 const IDLE_IN_TRANSACTION_MS = 30_000;
 const STOP_LIMIT_MS = 10_000;
-/**
- * Objects that JavaScript creates there are short-lived: answers on their way to the socket. The
- * default takes more memory.
- */
+/** Its JavaScript objects are short-lived answers. The default takes more memory. */
 const YOUNG_GENERATION_MB = 4;
 
 export interface EmbeddedDatabaseOptions {
   readonly dataDir: string;
-  /**
-   * Called once when the database ends without {@link EmbeddedDatabase.stop}; every connection is
-   * closed.
-   */
+  /** Called once when the database ends without {@link EmbeddedDatabase.stop}. */
   readonly onExit?: (error: Error) => void;
   readonly stopLimitMs?: number;
 }
 
-/**
- * A running database that `pg` connects to as to any other. docs/adr/0002 lists its differences
- * from a PostgreSQL server.
- */
+/** A running database, as `pg` connects to it. ADR 2 lists its differences from a server. */
 export interface EmbeddedDatabase {
-  /**
-   * `host` is the directory of the Unix socket. There is no password, because the directory is
-   * private.
-   */
+  /** `host` is the directory of the Unix socket. The directory is private: no password. */
   readonly address: {
     readonly host: string;
     readonly port: number;
     readonly username: string;
     readonly database: string;
   };
-  /**
-   * Closes the connections, writes a checkpoint and releases the data directory, within the limit.
-   */
+  /** Closes connections, writes a checkpoint and releases the directory, within the limit. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the embedded PostgreSQL on `dataDir`/db and resolves when it accepts connections.
- *
+ * Starts PostgreSQL on `dataDir`/db and resolves when it accepts connections.
  * @throws DataDirectoryInUseError when another process runs on `dataDir`
  */
 export async function startEmbeddedDatabase(
@@ -74,10 +59,7 @@ export async function startEmbeddedDatabase(
   }
 }
 
-/**
- * Creates the socket directory in the data directory where the path is short enough, so that `kill
- * -9` leaves no file elsewhere.
- */
+/** Lies in the data directory if the path is short enough: `kill -9` leaves no file elsewhere. */
 async function makeSocketDirectory({ path }: DataDirectory): Promise<string> {
   const inside = join(path, 'run');
   if (Buffer.byteLength(socketPathIn(inside)) > MAX_SOCKET_PATH_BYTES) {
@@ -113,10 +95,7 @@ async function startWorker(directory: DataDirectory, socketDir: string): Promise
   return worker;
 }
 
-/**
- * Path of the compiled worker: a thread needs compiled code, also when this module runs from its
- * source.
- */
+/** A thread needs compiled code, also when this module runs from its source. */
 function workerFile(): URL {
   const compiled = import.meta.url.endsWith('.ts')
     ? '../../../dist/storage/embedded/embedded-worker.js'

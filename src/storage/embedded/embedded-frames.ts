@@ -7,10 +7,7 @@ export const SSL_REQUEST = 80877103;
 export const GSS_REQUEST = 80877104;
 export const CANCEL_REQUEST = 80877102;
 
-/**
- * Larger messages are refused, so that a corrupt length cannot make the process buffer without
- * limit.
- */
+/** Refuses larger messages: a corrupt length must not make the process buffer without limit. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 const MAX_OPENING_BYTES = 64 * 1024;
 
@@ -65,10 +62,7 @@ export class FrameReader {
     return all.subarray(0, length);
   }
 
-  /**
-   * Joins chunks only when the first one is too short: a large message is copied once, not per
-   * chunk.
-   */
+  /** Joins chunks only when the first one is too short: a large message is copied once. */
   private joined(length: number): Buffer {
     const first = this.chunks[0];
     if (first && first.length >= length) {
@@ -81,9 +75,7 @@ export class FrameReader {
 }
 
 /**
- * Adds `prefix` to the name of the prepared statement in a message, which separates the names of
- * the sessions. The unnamed statement stays unnamed.
- *
+ * Prefixes the name of a prepared statement, to separate sessions; unnamed ones stay unnamed.
  * @returns the message to send, and the prefixed name when the message creates a statement
  */
 export function withOwnStatementName(

@@ -23,9 +23,8 @@ const ROLLBACK = Buffer.from('S\0\0\0\x04Q\0\0\0\x0dROLLBACK\0', 'latin1');
 const READY_OUTSIDE_TRANSACTION = Buffer.from('Z\0\0\0\x05I', 'latin1');
 
 /**
- * Shares the only backend among sessions. A session owns it for all messages up to its Sync or
- * Query, and as long as its transaction is open; the others wait in line. A session that keeps it
- * without using it is closed after `idleLimitMs`, because the backend's own limit has no clock.
+ * Shares the only backend among sessions. A session owns it up to its Sync or Query, and while its
+ * transaction is open. One that keeps it unused is closed after `idleLimitMs`.
  */
 export class BackendQueue {
   private owner: Session | null = null;
@@ -164,10 +163,7 @@ export class Session {
   }
 }
 
-/**
- * Returns true if the message ends a unit. Within a unit no other session may run: the unnamed
- * statement and the portals belong to one session.
- */
+/** Returns true if the message ends a unit, within which no other session may run. */
 function endsUnit(type = 0): boolean {
   return [SYNC, QUERY, FLUSH, FUNCTION_CALL].includes(type);
 }

@@ -53,10 +53,9 @@ export function createListener(
 }
 
 /**
- * Connects to any node of a cluster, and to another one after each failure: a message published at
- * one node reaches the subscribers of all. To read a stream, the connection moves to the node that
- * owns it. ioredis' own subscriber neither notices a silent node nor reports that messages may be
- * lost.
+ * Connects to any node of a cluster: a message published at one reaches the subscribers of all. To
+ * read a stream, the connection moves to the node that owns it. ioredis' own subscriber neither
+ * notices a silent node nor reports lost messages.
  */
 function createNodeClient(
   settings: RedisSettings,
@@ -117,11 +116,8 @@ class NodeChoice {
 }
 
 /**
- * Replaces the `Connector` of ioredis, which asks for the address before each connect. The original
- * listens only for the first error of a connection: a second one, which TLS may report, would end
- * the process.
- *
- * @param addressFor from the options of the client
+ * Replaces ioredis' `Connector`, which listens only for the first error of a connection: a second
+ * one, which TLS may report, would end the process.
  */
 function connectorTo(addressFor: (options: Address) => Address, tls: RedisOptions['tls']) {
   return class extends AbstractConnector {

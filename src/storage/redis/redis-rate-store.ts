@@ -6,11 +6,8 @@ import type { RedisService } from './redis.service.js';
 const PREFIX = 'gatehouse:rate:';
 
 /**
- * Counts of `@fastify/rate-limit` across all replicas, in Redis. Each replica also counts by
- * itself, so that its own count is available when Redis does not answer.
- *
- * @param keptKeys largest number of keys that this replica counts; beyond it the least recently
- * used are dropped
+ * Counts of all replicas in Redis, and of this one where Redis does not answer.
+ * @param keptKeys most keys that this replica counts; the least recently used are dropped
  */
 export function redisRateStore(
   { commands }: RedisService,

@@ -9,9 +9,8 @@ import type { RedisClient, RedisSettings } from './redis-client.js';
 export const REDIS = Symbol('Redis');
 
 /**
- * Channel on which the command line notifies running replicas of an operator's change. Channels are
- * shared by all databases of one Redis, so the database is part of the name; a Redis Cluster has
- * only one.
+ * Channel of operators' changes. All databases of one Redis share channels, so that the name has
+ * the database; a Redis Cluster has only one.
  */
 export const operatorChannel = (client: RedisClient): string =>
   `gatehouse:operator:${'db' in client.options ? (client.options.db ?? 0) : 0}`;
@@ -23,10 +22,7 @@ const LISTENER_SILENCE_MS = 8000;
 /** Without pings, a broken link is not detected. */
 const PING_MS = 2000;
 const MAX_BACKOFF_MS = 2000;
-/**
- * Interval of topology refreshes. A client that sends nothing to a lost node does not learn its
- * replacement otherwise.
- */
+/** A client that sends nothing to a lost node does not learn its replacement otherwise. */
 const NODES_REFRESH_MS = 5000;
 const FAILED_READ_PAUSE_MS = 1000;
 
@@ -41,10 +37,7 @@ const CONNECTION: RedisOptions = {
   socketTimeout: SILENCE_MS,
 };
 
-/**
- * Commands do not wait for a failover; the nodes are looked up again until the failover is
- * complete.
- */
+/** Commands do not wait for a failover; nodes are looked up again until it is complete. */
 const CLUSTER: ClusterOptions = {
   clusterRetryStrategy: backOff,
   enableOfflineQueue: false,
@@ -83,13 +76,12 @@ interface Losses {
 }
 
 /**
- * Owns the connections to Redis, which replicas share. Redis stores no authoritative data: while it
- * is unavailable, counts and messages between replicas are dropped, never queued. `losses` reports
- * it afterwards, so that replicas read what they missed from the database.
+ * Owns the connections to Redis, which stores nothing authoritative. While it is unavailable,
+ * counts and messages are dropped, never queued; `losses` then makes replicas read the database.
  */
 export class RedisService implements OnApplicationShutdown {
   readonly losses = new EventEmitter<Losses>();
-  /** The state that was logged last; null before the first one. */
+  /** null before the first one. */
   private loggedState: 'ready' | 'away' | null = null;
   private hasDropped = false;
   private readonly listeners = new Set<Redis>();
@@ -180,10 +172,7 @@ export class RedisService implements OnApplicationShutdown {
     this.reportDropped();
   }
 
-  /**
-   * The adapter ignores the result of a publish: a failed one must neither become an unhandled
-   * rejection nor stay in memory until Redis is available.
-   */
+  /** A failed publish must neither become an unhandled rejection nor stay in memory. */
   private dropWhileUnavailable(): void {
     const redis = this.broadcasts;
     const publish = redis.publish.bind(redis) as (...args: unknown[]) => Promise<number>;
@@ -215,10 +204,7 @@ export class RedisService implements OnApplicationShutdown {
     }
   }
 
-  /**
-   * A cluster node answers a ping even without all slots; the cluster counts as unavailable then
-   * and is reconnected.
-   */
+  /** A cluster node answers a ping even without all slots: the cluster is unavailable then. */
   private ping(client: RedisClient): void {
     if (!isCluster(client)) {
       client.ping().catch(() => undefined);
@@ -291,9 +277,8 @@ function slowlyRepeated(redis: Redis, timers: Timers): Send {
 }
 
 /**
- * Subscribes after `ready`. The adapter and ioredis ignore the result, which is an error with a
- * wrong password; then the call waits for the next connection. A subscription before `ready` would
- * make the client's own check fail.
+ * Subscribes after `ready`: a subscription before it makes the client's own check fail. The adapter
+ * and ioredis ignore the result, an error with a wrong password.
  */
 function subscribedOnceReady(redis: Redis): Send {
   const subscribe = redis.subscribe.bind(redis) as Send;

@@ -22,7 +22,7 @@ export class AccountCredentialsRepository {
     private readonly credentials: Repository<AccountCredentialEntity>,
   ) {}
 
-  /** Returns the credentials in the order of their services. @throws BrokenSealError */
+  /** @throws BrokenSealError */
   async list(accountId: string): Promise<AccountCredential[]> {
     const found = await this.credentials.findBy({ accountId });
     return found
@@ -52,9 +52,8 @@ export class AccountCredentialsRepository {
   }
 
   /**
-   * Stores the credential of a service for an account that the caller has locked, or replaces it.
-   * As SQL: with TypeORM's upsert the request takes twice the CPU time (`npm run bench -- --only
-   * settings`).
+   * Stores or replaces the credential of a service. The caller has locked the account. As SQL:
+   * TypeORM's upsert takes twice the CPU time (`npm run bench -- --only settings`).
    */
   async put(
     tx: Transaction,

@@ -25,7 +25,7 @@ export interface AccountPosition {
 
 export interface AccountPage {
   readonly accounts: readonly AdministeredAccount[];
-  /** null = this is the last page. */
+  /** null = last page. */
   readonly next: AccountPosition | null;
 }
 
@@ -123,10 +123,7 @@ function fromIndex(conditions: readonly string[], isBehind: string, last: string
     ORDER BY "seen" DESC, "id" DESC`;
 }
 
-/**
- * Collects all matches, then sorts them: a search inside words reads every identity, so that it
- * must not do so twice, or once for each account.
- */
+/** Collects all matches, then sorts them: a search inside words reads every identity once. */
 function fromMatches(conditions: readonly string[], isBehind: string, last: string): string {
   return `
     WITH "matched" AS MATERIALIZED (

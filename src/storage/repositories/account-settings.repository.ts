@@ -45,10 +45,7 @@ const WRITE = `
     AND ($5::text IS NULL OR "encryption_mode" = $5)
   RETURNING "settings_version" AS "version", "update_seq" AS "seq"`;
 
-/**
- * The settings document of an account, and the mode of everything it stores. As SQL: one statement
- * decides a write, and clients read on every start (`findOne` takes twice the time).
- */
+/** Uses SQL: one statement decides a write, and `findOne` takes twice the time for a read. */
 @Injectable()
 export class AccountSettingsRepository {
   constructor(
@@ -61,10 +58,7 @@ export class AccountSettingsRepository {
     return readOwner(this.database, OWNER, accountId);
   }
 
-  /**
-   * {@link owner} with a lock on the account, and so on all that it stores, until the transaction
-   * ends.
-   */
+  /** {@link owner} with a lock on the account and all that it stores, until the commit. */
   lockOwner(tx: Transaction, accountId: string): Promise<ContentOwner> {
     return readOwner(tx, `${OWNER} FOR UPDATE`, accountId);
   }
@@ -83,11 +77,7 @@ export class AccountSettingsRepository {
     return { mode, content, version };
   }
 
-  /**
-   * Writes if the version is the expected one and the account still stores content of this kind.
-   *
-   * @returns null when it does not, or the account is deleted
-   */
+  /** @returns null when the version or kind is not the stored one, or the account is deleted */
   write(
     accountId: string,
     content: Content | null,
@@ -102,10 +92,7 @@ export class AccountSettingsRepository {
     return accountRow(await this.writeWhere(tx, accountId, content, null, null));
   }
 
-  /**
-   * Changes the mode of an account that the caller has locked. @returns the `seq` of the update to
-   * send
-   */
+  /** The caller has locked the account. @returns the `seq` of the update to send */
   async changeMode(
     tx: Transaction,
     accountId: string,

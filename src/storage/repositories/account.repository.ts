@@ -61,9 +61,7 @@ export class AccountRepository {
 
   /**
    * Creates the account of a device key with its first session, by one statement.
-   *
-   * @param tx the transaction of the caller, if any
-   * @returns the account's id; null when a concurrent login of the same key was first
+   * @returns null when a concurrent login of the same key was first
    */
   async createKeyed(
     publicKey: Buffer,
@@ -102,12 +100,7 @@ export class AccountRepository {
     };
   }
 
-  /**
-   * Deletes the account and all rows that refer to it. Its audit events stay until their retention
-   * ends.
-   *
-   * @returns false when it did not exist
-   */
+  /** Deletes the account and its rows. Its audit events stay. @returns false without one */
   remove(accountId: string, event: AuditEvent, now: Date): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const isRemoved = await removeAccount(tx, accountId);
@@ -119,7 +112,7 @@ export class AccountRepository {
   }
 }
 
-/** Deletes the account in the caller's transaction. @returns false when it did not exist */
+/** @returns false when it did not exist */
 export async function removeAccount(tx: Transaction, accountId: string): Promise<boolean> {
   // Identities are locked before the account, in the same order as logins do.
   await tx.query(`SELECT FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`, [

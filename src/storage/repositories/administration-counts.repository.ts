@@ -5,7 +5,6 @@ import { DatabaseService } from '../database.service.js';
 export const COUNTED = 100_000;
 
 export interface AccountCounts {
-  /** An estimate above {@link COUNTED}. */
   readonly total: number;
   /** At most one above {@link COUNTED}, like all counts below. */
   readonly disabled: number;

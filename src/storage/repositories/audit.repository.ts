@@ -39,7 +39,7 @@ export interface AuditPosition {
 
 export interface AuditPage {
   readonly events: readonly StoredAuditEvent[];
-  /** null = this is the last page. A page before the last can have fewer events than its limit. */
+  /** null = last page. An earlier page can have fewer events than its limit. */
   readonly next: AuditPosition | null;
 }
 
@@ -47,7 +47,6 @@ const OF_PEOPLE = `"subject" IS NOT NULL`;
 const OF_OPERATORS = `"actor" NOT IN ('user', 'system', 'provider')`;
 
 export interface LoginCountsRow {
-  /** From 0. */
   readonly bucket: number;
   readonly logins: number;
   readonly refusals: number;

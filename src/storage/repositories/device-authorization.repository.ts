@@ -131,10 +131,8 @@ export class DeviceAuthorizationRepository {
   }
 
   /**
-   * Finds the pending request of a user code. Misses are stored until `missUntil`, and too many of
-   * them refuse further look-ups. Look-ups of one account, and of one address group, run one after
-   * the other, so that simultaneous ones cannot exceed the limit.
-   *
+   * Finds the pending request of a user code. Misses are stored until `missUntil`. Look-ups of one
+   * account, and of one address group, run in turn, so that they cannot exceed the limit.
    * @returns null for a miss; a date, until which look-ups are refused
    */
   findWaiting(
@@ -168,8 +166,7 @@ export class DeviceAuthorizationRepository {
   }
 
   /**
-   * Approves for an account, with its audit event, by one statement of the caller's transaction.
-   *
+   * Approves by one statement of the caller's transaction, with its audit event.
    * @param sealed null exactly for keyless accounts
    * @throws AppError `token-revoked` when the account is deleted
    */
@@ -192,10 +189,7 @@ export class DeviceAuthorizationRepository {
     return this.devices.findOne({ select, where: { id, expiresAt: MoreThan(now) } });
   }
 
-  /**
-   * Stores the time of a poll, unless the device polled after `lastBefore`. Of several concurrent
-   * polls, one is stored.
-   */
+  /** Stores the time of one poll, unless the device polled after `lastBefore`. */
   async notePoll(id: string, now: Date, lastBefore: Date): Promise<boolean> {
     const { affected } = await this.devices.update(
       [
@@ -208,10 +202,8 @@ export class DeviceAuthorizationRepository {
   }
 
   /**
-   * Takes an approval, for exactly one caller, and locks its account and the approving session until
-   * the transaction ends. A statement that ends sessions locks the account first ({@link holdAccounts}),
-   * so it also ends the new session.
-   *
+   * Takes an approval, for exactly one caller, and locks its account and the approving session. A
+   * statement that ends sessions locks the account first: it also ends the new session.
    * @returns null when there is none
    */
   async take(tx: Transaction, id: string, now: Date): Promise<TakenApproval | null> {

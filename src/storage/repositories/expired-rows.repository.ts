@@ -25,9 +25,7 @@ interface ExpiringTable {
 }
 
 /**
- * Deletes at most one batch of rows from before `limit`, in the order of `column`. Replicas may do
- * so concurrently.
- *
+ * Deletes at most one batch of rows from before `limit`. Replicas may do so concurrently.
  * @returns true if the batch was full, so that more rows may be left
  */
 export async function deleteBatch(
@@ -49,11 +47,7 @@ export async function deleteBatch(
 export class ExpiredRowsRepository {
   constructor(private readonly database: DatabaseService) {}
 
-  /**
-   * Deletes at most one batch per table, which bounds the time of each statement.
-   *
-   * @returns true if a batch was full, so that more rows may be left
-   */
+  /** @returns true if a batch was full, so that more rows may be left */
   async deleteBatch(now: Date): Promise<boolean> {
     let isMore = false;
     for (const [table, key] of EXPIRING) {

@@ -58,10 +58,7 @@ const IS_NAMED = `EXISTS (SELECT 1 FROM ${PATH}
 
 const MAX_KEYS = 8;
 
-/**
- * The queue of identities to re-check. Leases use the database's clock, because the clocks of
- * replicas may differ.
- */
+/** The queue of re-checks. Leases use the database's clock, as those of replicas may differ. */
 @Injectable()
 export class IdentityDueRepository {
   constructor(
@@ -69,11 +66,7 @@ export class IdentityDueRepository {
     private readonly sealing: IdentityCredentialsService,
   ) {}
 
-  /**
-   * Leases up to `limit` unleased identities of one provider, by one statement.
-   *
-   * @param aheadMs includes identities that become due within this time
-   */
+  /** Leases up to `limit` identities of a provider. @param aheadMs includes those due within it */
   async lease(
     provider: string,
     limit: number,
@@ -120,9 +113,8 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Stores rotated credentials under a lease.
-   *
-   * @returns false when the lease is lost: a newer login or worker has stored newer ones
+   * Stores rotated credentials.
+   * @returns false when the lease is lost to a newer login or worker
    */
   async saveCredentials(identity: LeasedIdentity, credentials: string): Promise<boolean> {
     const sealed = this.sealing.seal(identity.accountId, identity.provider, credentials);
@@ -134,11 +126,9 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Stores a result and ends the lease. A signal that arrived during the check keeps the identity
-   * due.
-   *
-   * @returns null when the lease is lost and nothing was stored; else the `seq` of the update to
-   *   send, which is null when nothing changed for the account, and if the account is keyless
+   * Stores a result and ends the lease. A signal that arrived meanwhile keeps the identity due.
+   * @returns null when the lease is lost; else the `seq` of the update to send, which is null when
+   * nothing changed for the account, and if the account is keyless
    */
   async store(
     identity: LeasedIdentity,
@@ -177,11 +167,9 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Keys of an authority, of the paths by which identities were accepted.
-   *
+   * Keys of an authority, of the paths by which identities were accepted, as base64 DER.
    * @param issuerName DER of the authority's name, base64
-   * @param anchorKeys SHA-256 of the public keys of the authorities that are trusted now, hex
-   * @returns base64 DER of the keys
+   * @param anchorKeys SHA-256 of the trusted authorities' public keys, hex
    */
   issuerKeys(
     issuerName: string,
@@ -199,9 +187,8 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Makes due the identities of certificates that an authority revoked, or of those below a revoked
-   * authority: those that an identity keeps, and those of live sessions.
-   *
+   * Makes due the identities, kept or of live sessions, of certificates that an authority revoked
+   * or that are below a revoked authority.
    * @param issuerName DER of the authority's name, base64
    * @param serialNumbers lower-case hex without leading zero bytes
    * @returns the number of identities that became due, without those already refused
@@ -218,10 +205,7 @@ export class IdentityDueRepository {
     return made.length;
   }
 
-  /**
-   * Returns identities of a provider with their last answers, in the order of their ids, after the
-   * id `after`.
-   */
+  /** Returns identities with their last answers, by their ids, after `after`. */
   page(provider: string, after: string | null, limit: number): Promise<AnsweredIdentity[]> {
     return this.database.query<AnsweredIdentity>(
       `SELECT "id", "subject", "eligibility_status" AS "status", "facts", "certificate"
@@ -241,7 +225,7 @@ export class IdentityDueRepository {
     return made.length;
   }
 
-  /** Marks every identity of a provider as due. @returns the number that became due */
+  /** @returns the number of identities that became due */
   async makeAllDue(provider: string): Promise<number> {
     const made = await this.database.query(
       `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
@@ -262,8 +246,7 @@ export class IdentityDueRepository {
   }
 
   /**
-   * Sets the first check time of identities that were linked while re-checks were disabled.
-   *
+   * Sets the first check time of identities linked while re-checks were disabled.
    * @returns true if there may be more of them
    */
   async adopt(providers: readonly string[]): Promise<boolean> {

@@ -49,10 +49,7 @@ export interface IdentityChange {
   readonly event: AuditEvent | null;
 }
 
-/**
- * Links between accounts and identities. Transactions that change both lock the identity first and
- * the account second.
- */
+/** Transactions that change a link lock the identity first and the account second. */
 @Injectable()
 export class IdentityRepository {
   constructor(
@@ -71,9 +68,7 @@ export class IdentityRepository {
     return known ?? null;
   }
 
-  /**
-   * Locks and returns the identities that a link of this one to the account could conflict with.
-   */
+  /** Locks and returns the identities with which a link of this one could conflict. */
   async lockAround(
     { manager }: Transaction,
     accountId: string,
@@ -97,10 +92,7 @@ export class IdentityRepository {
     }));
   }
 
-  /**
-   * @returns false when a concurrent transaction linked it elsewhere, or linked another one to this
-   * account
-   */
+  /** @returns false when a concurrent transaction linked either of the two elsewhere */
   async insert(
     { manager }: Transaction,
     accountId: string,
@@ -146,9 +138,7 @@ export class IdentityRepository {
   }
 
   /**
-   * Stores a refusal by the provider of an identity, if it is known here. A running re-check began
-   * earlier and loses its lease.
-   *
+   * Stores a provider's refusal of a known identity. A running re-check loses its lease.
    * @returns null when nothing changed
    */
   recordRefusal(proven: ProvenIdentity, reason: string): Promise<IdentityChange | null> {
@@ -177,10 +167,7 @@ export class IdentityRepository {
     });
   }
 
-  /**
-   * Locks and returns the identities of an account, with its key mode. Of two concurrent unlinks,
-   * the second waits for the first.
-   */
+  /** Locks and returns an account's identities, with its key mode. A second unlink waits. */
   async lockOf({ manager }: Transaction, accountId: string) {
     const identities = await manager.find(IdentityEntity, {
       where: { accountId },
@@ -215,9 +202,7 @@ export class IdentityRepository {
   }
 
   /**
-   * Takes the `seq` of a change for the account's clients and stores its audit event, in the
-   * transaction of the change.
-   *
+   * Stores the audit event of a change and takes its `seq`, in the same transaction.
    * @throws AppError `token-revoked` when the account is deleted
    */
   async noteChange(

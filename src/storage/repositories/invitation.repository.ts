@@ -41,7 +41,6 @@ export interface InvitationPage {
   readonly next: InvitationPosition | null;
 }
 
-/** The account of an invited device key, and its invitation. */
 export interface InvitedAccount {
   /** null = a concurrent login of the same key was first; the invitation is then unused. */
   readonly accountId: string | null;
@@ -49,10 +48,7 @@ export interface InvitedAccount {
   readonly inviter: OperatorName;
 }
 
-/**
- * Locks the row before comparing its uses, so that sign-ups with one code run one after another,
- * and counts a use only when the account was created.
- */
+/** Locks the row before it compares its uses: sign-ups with one code run one after another. */
 const SIGN_UP = `
   WITH "open" AS (
     SELECT "id", "created_by" FROM "invitation"
@@ -92,12 +88,7 @@ export class InvitationRepository {
     private readonly random: Random,
   ) {}
 
-  /**
-   * Stores an invitation and its audit event.
-   *
-   * @param code of `drawInvitationCode`
-   * @returns the id of the invitation
-   */
+  /** @param code of `drawInvitationCode` @returns the id of the invitation */
   async create(
     code: string,
     { uses, expiresAt, note }: NewInvitation,
@@ -118,9 +109,8 @@ export class InvitationRepository {
   }
 
   /**
-   * Creates the account of a device key with its first session, and counts the use of the
-   * invitation, by one statement. A refused sign-up stores nothing.
-   *
+   * Creates the account of a device key with its first session and counts the use, by one
+   * statement.
    * @param code of `readInvitationCode`
    * @returns null for a code that is unknown, used up, revoked or expired
    */
@@ -139,8 +129,7 @@ export class InvitationRepository {
 
   /**
    * Returns one page, newest first. Expired invitations are deleted after a minute.
-   *
-   * @param after `next` of the previous page; null for the first page
+   * @param after `next` of the previous page
    */
   async page(after: InvitationPosition | null, limit: number): Promise<InvitationPage> {
     const rows = await this.database.query<

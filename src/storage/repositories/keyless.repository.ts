@@ -69,9 +69,8 @@ const LOCK = `
   FOR UPDATE OF "identity"`;
 
 /**
- * The unique identity decides which login creates the account: of concurrent first logins one
- * inserts it, and the others wait for it and insert nothing. Foreign keys are checked when both
- * rows exist.
+ * The unique identity decides which of concurrent first logins creates the account; the others wait
+ * for it and insert nothing. Foreign keys are checked when both rows exist.
  */
 const CREATE = `
   WITH "linked" AS (
@@ -108,9 +107,7 @@ export class KeylessRepository {
   }
 
   /**
-   * Logs in to the account of an identity without new facts, by one statement for all such
-   * simultaneous logins.
-   *
+   * Logs in without new facts, by one statement for all such simultaneous logins.
    * @returns null where a fact is new, or the account needs a full login
    */
   logIn(login: PlainLogin): Promise<LoggedInAccount | null> {
@@ -145,11 +142,7 @@ export class KeylessRepository {
     return { account: { id: row.accountId, isDisabled }, keyMode, fingerprint, identity };
   }
 
-  /**
-   * Creates an account with its identity, by one statement.
-   *
-   * @returns its id; null when a concurrent first login created it, which is committed by then
-   */
+  /** @returns the account's id; null when a concurrent first login has created it */
   async create(tx: Transaction, proven: ProvenIdentity, now: Date): Promise<string | null> {
     const { provider, subject, authority, facts, credentials, checkedAt, firstCheckAt } = proven;
     const { certificate } = proven;

@@ -45,10 +45,7 @@ const WITH_IDENTITIES_OF_KEYLESS = factsOfSessions(
 /** The delay is not noticeable, and many new connections share a statement. */
 const UPDATE_SEQS = { everyMs: 10, maxKeys: 500 };
 
-/**
- * Facts that decide if sessions in use continue, for many at once. As SQL: every uncached request
- * and every open connection reads them.
- */
+/** Uses SQL: every uncached request and every open connection reads these facts. */
 @Injectable()
 export class LiveAccessRepository {
   private readonly updateSeqs: (accountId: string) => Promise<number | undefined>;
@@ -65,8 +62,7 @@ export class LiveAccessRepository {
   }
 
   /**
-   * Returns the `seq` of the account's newest update. Calls within a short time share a statement.
-   *
+   * Returns the `seq` of the account's newest update; calls within a short time share a read.
    * @throws AppError `token-revoked` when the account is deleted
    */
   async updateSeqOf(accountId: string): Promise<number> {
@@ -74,10 +70,8 @@ export class LiveAccessRepository {
   }
 
   /**
-   * Reads all by one statement; the caller bounds their number.
-   *
-   * @param needsIdentities true if a decision depends on the identities of every account; else
-   *   those of accounts with a device key are omitted
+   * @param needsIdentities true if a decision depends on the identities of every account; else only
+   * of keyless ones
    * @returns the facts by session id, without sessions of deleted accounts
    */
   async factsOf(

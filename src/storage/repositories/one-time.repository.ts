@@ -15,8 +15,6 @@ const KEYS = {
 
 /**
  * Deletes a row and returns it, to exactly one caller.
- *
- * @param columns SQL of further columns to return
  * @returns null when there is none, or it has expired
  */
 async function takeOnce<Row extends object>(
@@ -64,10 +62,7 @@ const TABLES = {
 
 type Kind = keyof typeof TABLES;
 
-/**
- * Provider logins in progress. A row is found only by the issued secret, opened only by this
- * server, and taken by exactly one caller.
- */
+/** Provider logins in progress: found by the issued secret, opened only by this server. */
 @Injectable()
 export class ExternalFlowRepository {
   constructor(
@@ -86,9 +81,7 @@ export class ExternalFlowRepository {
   }
 
   /**
-   * Takes the contents, once.
-   *
-   * @param tx the transaction that uses them: if it fails, they are kept
+   * @param tx the transaction that uses the contents: if it fails, they are kept
    * @returns null when there are none, they have expired, or no master secret opens them
    */
   async take<Contents>(
@@ -108,7 +101,7 @@ export class ExternalFlowRepository {
     return taken && (this.open(kind, hash, taken.contents) as Contents | null);
   }
 
-  /** Reads the contents without taking them. @returns as {@link take} */
+  /** @returns as {@link take} */
   async read<Contents>(kind: Kind, secret: string, now: Date): Promise<Contents | null> {
     const hash = hashOf(secret);
     const table = TABLES[kind];
@@ -119,12 +112,7 @@ export class ExternalFlowRepository {
     return found === undefined ? null : (this.open(kind, hash, found.contents) as Contents | null);
   }
 
-  /**
-   * Takes the contents, once, if the check passes.
-   *
-   * @param check throws to refuse; the contents are then kept
-   * @returns as {@link take}
-   */
+  /** @param check throws to refuse; the contents are then kept @returns as {@link take} */
   takeChecked<Contents>(
     kind: Kind,
     secret: string,

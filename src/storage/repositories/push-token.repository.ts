@@ -47,9 +47,7 @@ export interface TokenChange {
   readonly events: readonly AuditEvent[];
 }
 
-/**
- * Push tokens of accounts. The list is SQL: `find` takes twice the time, and senders read it often.
- */
+/** Uses SQL for the list: `find` takes twice the time, and senders read it often. */
 @Injectable()
 export class PushTokenRepository {
   /** Returns an account's tokens, newest first, by one statement for all simultaneous requests. */
@@ -66,8 +64,6 @@ export class PushTokenRepository {
 
   /**
    * Saves a token, which belongs from then on to the session that saves it.
-   *
-   * @param facts those that are undefined stay as they are
    * @throws AppError `token-revoked` when the session has ended
    */
   save(

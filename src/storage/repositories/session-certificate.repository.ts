@@ -18,11 +18,7 @@ const END = `
 export class SessionCertificateRepository {
   constructor(private readonly database: DatabaseService) {}
 
-  /**
-   * Returns the distinct certificates of the account's live sessions.
-   *
-   * @param newest certificate of the identity, which is left out
-   */
+  /** @param newest certificate of the identity, which is left out */
   async othersThan(
     newest: CertificateRecord | null,
     accountId: string,

@@ -11,7 +11,6 @@ import { tokenEvent } from './push-token.repository.js';
 export type EndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
 
 export interface SessionEnd {
-  /** False when there was no such session. */
   readonly isEnded: boolean;
   /** The audit events that were stored. */
   readonly events: readonly AuditEvent[];
@@ -32,7 +31,6 @@ const END = `
 export class SessionEndRepository {
   constructor(private readonly database: DatabaseService) {}
 
-  /** Ends one session of the account. */
   end(accountId: string, sessionId: string, by: EndedBy, now: Date): Promise<SessionEnd> {
     return this.database.transaction(async (tx) => {
       await holdAccounts(tx, [accountId]);
@@ -50,7 +48,7 @@ export class SessionEndRepository {
     });
   }
 
-  /** Ends every session of the account. @returns the audit events that were stored */
+  /** @returns the audit events that were stored */
   endAll(accountId: string, now: Date): Promise<readonly AuditEvent[]> {
     return this.database.transaction(async (tx) => {
       const by = { actor: 'user' } as const;
@@ -66,9 +64,8 @@ export class SessionEndRepository {
 }
 
 /**
- * Ends every session of the account and removes its push tokens. The epoch also ends the sessions of
- * logins at the same moment, whose rows this transaction does not see.
- *
+ * Ends every session of the account and removes its push tokens. The epoch also ends the sessions
+ * of simultaneous logins, whose rows this transaction does not see.
  * @returns the stored audit events of the push tokens; null when there is no such account
  */
 export async function endSessionsOf(

@@ -44,10 +44,7 @@ export interface VouchingSession extends Pick<
   readonly inherited: InheritedLogin;
 }
 
-/**
- * Hashes the id of a provider's session, for its back-channel logout: the stored value has a
- * bounded length.
- */
+/** The stored value of a provider's session id has a bounded length. */
 export function hashOfProviderSession(provider: string, session: string): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([provider, session]))
@@ -77,9 +74,8 @@ export function sessionParameters(sessions: readonly NewSession[]): unknown[][] 
 }
 
 /**
- * SQL of a relation with the sessions to store, from the parameters `$first` on.
- *
- * @param more types of further columns by their names, as the parameters after those
+ * SQL of the sessions to store, from the parameters `$first` on.
+ * @param more types of further columns by their names
  */
 export function newSessions(first: number, more: Readonly<Record<string, string>> = {}): string {
   const types = [...SESSION_TYPES, ...Object.values(more)];
@@ -98,11 +94,8 @@ export const SESSION_COUNT = `
     + count(*) OVER (PARTITION BY "id") - 1)::int`;
 
 /**
- * Parts of a `WITH` that store the session of each row of `source` and its audit events. Every
- * login statement ends with them.
- *
- * @param source a relation with the columns of {@link newSessions}, and `id` and `token_epoch` of
- *   the account
+ * Parts of a `WITH` that store the session of each row of `source` and its audit events.
+ * @param source has the columns of {@link newSessions}, and `id` and `token_epoch` of the account
  * @param kinds of the events, in their order
  */
 export function sessionsFrom(source: string, kinds: readonly AuditKind[] = ['logged-in']): string {
@@ -124,7 +117,6 @@ export function sessionsFrom(source: string, kinds: readonly AuditKind[] = ['log
 
 export interface LoggedInAccount {
   readonly id: string;
-  /** If true, no session was created. */
   readonly isDisabled: boolean;
   /** Live sessions that the account had before, including those of simultaneous logins. */
   readonly sessions: number;
@@ -163,10 +155,7 @@ const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string =>
 const BY_ID = logInBy('id', 'uuid');
 const BY_KEY = logInBy('public_key', 'bytea');
 
-/**
- * SQL that ends surplus sessions. It locks the accounts first, as every statement that ends sessions
- * does, and skips rows whose use is being stored.
- */
+/** Locks accounts first, as all that ends sessions, and skips rows whose use is being stored. */
 const END_SURPLUS = `
   WITH "held" AS MATERIALIZED (
     SELECT "id" FROM "account" WHERE "id" = ANY($1) ORDER BY "id" FOR NO KEY UPDATE),
@@ -188,10 +177,7 @@ export class SessionRepository {
   private readonly logInToId: (login: Login) => Promise<LoggedInAccount | null>;
   private readonly logInWithKey: (login: Login) => Promise<LoggedInAccount | null>;
 
-  /**
-   * Ends the account's least recently used sessions beyond the limit, by one statement for all
-   * simultaneous calls. Returns their ids.
-   */
+  /** Ends the account's least recently used sessions beyond the limit. Returns their ids. */
   readonly endSurplus: (accountId: string) => Promise<string[]>;
 
   constructor(
@@ -206,9 +192,7 @@ export class SessionRepository {
   }
 
   /**
-   * Stores the session of a login to this account, by one statement for all simultaneous logins.
-   *
-   * @param tx the transaction of the caller, if any
+   * Stores the session of a login, by one statement for all simultaneous ones.
    * @throws AppError `token-revoked` when the account is deleted
    */
   async logInTo(
@@ -222,7 +206,7 @@ export class SessionRepository {
     );
   }
 
-  /** Stores the session of a login with a device key. @returns null when no account has the key */
+  /** @returns null when no account has the key */
   logInByKey(
     publicKey: Buffer,
     session: NewSession,
@@ -276,9 +260,8 @@ export class SessionRepository {
   }
 
   /**
-   * Stores when sessions and their accounts were last used. It skips accounts that another
-   * transaction has locked, so that neither waits for the other: their next use is stored.
-   *
+   * Stores when sessions and their accounts were last used. It skips locked accounts, so that
+   * neither transaction waits for the other: their next use is stored.
    * @param seen Unix milliseconds by session id, bounded
    */
   async touch(seen: readonly (readonly [id: string, at: number])[]): Promise<void> {

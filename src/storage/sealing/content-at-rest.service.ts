@@ -6,10 +6,7 @@ import { encryptionConfig } from '../../config/encryption.config.js';
 import type { Content } from '../../protocol/content.js';
 import { SealedBoxService } from './sealed-box.service.js';
 
-/**
- * How content is stored: `encrypted` by the client, `sealed` by this server, or `plain`. Each value
- * has its own form, so that one that is sealed is read whatever the setting is now.
- */
+/** `encrypted` by the client, `sealed` by this server, or `plain`; whatever the setting is now. */
 export type ContentForm = 'encrypted' | 'sealed' | 'plain';
 
 export type ContentPurpose = 'account-settings' | 'account-credentials';
@@ -54,9 +51,8 @@ export class ContentAtRestService {
   }
 
   /**
-   * Plain content is refused while content is sealed: anyone who can write to the database could have
-   * put it there, without the master secret.
-   *
+   * Refuses plain content while content is sealed: a writer of the database could have put it
+   * there, without the master secret.
    * @throws AppError `migration-required` for plain content that is to be sealed.
    * @throws BrokenSealError when the master secret it was sealed with is gone
    */

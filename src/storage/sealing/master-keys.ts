@@ -18,10 +18,7 @@ export interface DerivedKey {
 /** `former`: the configuration no longer has it, and this process keeps it until it ends. */
 export type SecretState = 'current' | 'previous' | 'former';
 
-/**
- * Derives keys from the master secrets (HKDF-SHA256, RFC 5869). The current secret seals and signs;
- * the previous ones only open and verify.
- */
+/** Derives keys from the master secrets (HKDF-SHA256, RFC 5869). Only the current one seals. */
 export class MasterKeys {
   private readonly listeners: (() => void)[] = [];
   private former: readonly string[] = [];
@@ -80,18 +77,15 @@ function expand(secret: string, info: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, 'gatehouse', info, 32));
 }
 
-/** File of the master secret of an embedded database. */
 export function masterSecretPath(dataDir: string): string {
   return join(resolve(dataDir), FILE);
 }
 
 /**
- * Reads the master secret of the embedded database (base64 of 32 random bytes) from `dataDir`, or
- * creates it with mode 0600. Of two processes that create it at the same time, the second reads the
- * secret of the first.
- *
- * @throws ConfigurationError with a hint how to fix it when the file is gone and the database exists,
- *   when other users may read the file, or when it is damaged
+ * Reads the master secret of the embedded database (base64 of 32 random bytes) or creates it, mode
+ * 0600. Of two processes that create it, the second reads the secret of the first.
+ * @throws ConfigurationError when the file is gone and the database exists, when other users may
+ * read the file, or when it is damaged
  */
 export async function loadMasterSecret(dataDir: string, random: Random): Promise<string> {
   const directory = resolve(dataDir);

@@ -57,7 +57,6 @@ export const TARGETS = {
   },
 } as const satisfies Partial<Record<SealPurpose, Target>>;
 
-/** Kinds of seals that live longer than a few minutes. */
 export type ResealPurpose = keyof typeof TARGETS;
 
 export const RESEAL_PURPOSES = Object.keys(TARGETS) as readonly ResealPurpose[];
@@ -79,9 +78,8 @@ const BATCH = 200;
 const PASSES = 3;
 
 /**
- * Seals every lasting value with the current master secret. Plain values that the settings require to
- * be sealed may come from a stranger, and are sealed only if the operator confirms them. It can be
- * interrupted and repeated while servers run.
+ * Seals every lasting value with the current master secret, repeatably, while servers run. Plain
+ * values may come from a stranger: they are sealed only if the operator confirms them.
  */
 export class Reseal {
   constructor(
@@ -186,7 +184,6 @@ export class Reseal {
     return row?.count ?? 0;
   }
 
-  /** Returns the parameters `$1` and `$2` of {@link statementsOf}. */
   private meant(purpose: ResealPurpose): [keyId: Buffer, isPlainMeant: boolean] {
     return [this.box.currentKeyId(purpose), this.sealsPlain && this.isSealing(purpose)];
   }
@@ -196,10 +193,7 @@ function isContent(purpose: ResealPurpose): purpose is ResealPurpose & ContentPu
   return purpose === 'account-settings' || purpose === 'account-credentials';
 }
 
-/**
- * SQL for values whose seal names (in bytes 2 to 5) another key than `$1`, and for plain values if
- * `$2` is true.
- */
+/** SQL for values of another key than `$1` (bytes 2 to 5), and plain ones if `$2` is true. */
 function statementsOf({ table, id, service, value, owner, form }: Target) {
   const isOld = `substring(${value} FROM 2 FOR 4) <> $1`;
   const isMeant =

@@ -3,10 +3,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Random } from '../../common/runtime/random.js';
 import { MasterKeys } from './master-keys.js';
 
-/**
- * Kinds of sealed data. Each purpose has its own key, so that a seal of one kind never opens as
- * another.
- */
+/** Each purpose has its own key, so that a seal of one kind never opens as another. */
 export type SealPurpose =
   | 'account-credentials'
   | 'admin-login'
@@ -44,9 +41,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Seals text for the database: AES-256-GCM under a key derived from the master secret. The
- * envelope is version, key id, nonce, ciphertext and tag; purpose and owner are authenticated with
- * it, so that a seal cannot be moved to another row. Previous master secrets still open.
+ * AES-256-GCM. The envelope is version, key id, nonce, ciphertext and tag. Purpose and owner are
+ * authenticated with it, so that a seal cannot be moved to another row.
  */
 @Injectable()
 export class SealedBoxService implements OnModuleInit {
@@ -128,10 +124,7 @@ function decrypt(
   }
 }
 
-/**
- * Builds the associated data. Purposes contain no NUL, so header, purpose and owner are
- * unambiguous.
- */
+/** Purposes contain no NUL, so header, purpose and owner are unambiguous. */
 function associatedData(header: Uint8Array, purpose: SealPurpose, owner: string): Buffer {
   return Buffer.concat([header, Buffer.from(`${purpose}\0${owner}`)]);
 }

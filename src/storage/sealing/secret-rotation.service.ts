@@ -10,10 +10,7 @@ import { checkMasterSecret, masterSecretPath, MasterKeys } from './master-keys.j
 
 const LOOK_EVERY_MS = 2000;
 
-/**
- * Applies changed files of the database's address and of the master secrets. Open connections stay
- * open; values of the former master secret stay valid.
- */
+/** Applies changed files of the database's address and of the master secrets. */
 @Injectable()
 export class SecretRotationService {
   private readonly url: SecretFile<string>;

@@ -53,9 +53,9 @@ const BY_FACT: Readonly<Record<Match, string>> = {
 };
 
 /**
- * Links people of a directory to the identities of their provider. A link is permanent, so that a
- * changed name does not hide a later deactivation. A lock of each provider makes simultaneous first
- * matches happen one after the other; a row of `directory_person` is locked before it.
+ * Links people of a directory to identities, for good: a changed name does not hide a later
+ * deactivation. First matches of a provider happen one after the other, by a lock that follows the
+ * one of the row of `directory_person`.
  */
 @Injectable()
 export class DirectoryLinkRepository {
@@ -89,8 +89,7 @@ export class DirectoryLinkRepository {
 
   /**
    * Links the person that a login matches.
-   *
-   * @returns the directory's word about the person; null when it has none
+   * @returns the directory's word about the person, if any
    */
   async meet(tx: Transaction, match: Match, login: MatchedLogin): Promise<boolean | null> {
     const { provider, subject } = login;

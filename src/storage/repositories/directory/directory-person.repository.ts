@@ -9,7 +9,6 @@ export interface DirectoryEmail {
   readonly primary?: boolean;
 }
 
-/** The attributes that a directory writes. */
 export interface PersonAttributes {
   readonly externalId: string | null;
   readonly userName: string;
@@ -126,9 +125,7 @@ export class DirectoryPersonRepository {
     await tx.query(`DELETE FROM "directory_person" WHERE "id" = $1`, [id]);
   }
 
-  /**
-   * Keeps only what a first login is matched by, because the person may still log in at the provider.
-   */
+  /** Keeps what a first login is matched by: the person may still log in at the provider. */
   async keepDeleted(
     tx: Transaction,
     { id }: DirectoryPerson,

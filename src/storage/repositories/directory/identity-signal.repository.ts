@@ -35,13 +35,11 @@ export interface NewSignal extends SignalSubject {
   readonly at: Date | null;
 }
 
-/** A session that a signal ended. */
 export interface EndedSession {
   readonly id: string;
   readonly accountId: string;
 }
 
-/** The effect of a signal on the account of the identity. */
 export interface SignalEffect {
   readonly accountId: string;
   readonly seq: number;
@@ -82,7 +80,6 @@ const MOST_OF_A_NAME = 100;
 export class IdentitySignalRepository {
   constructor(private readonly database: DatabaseService) {}
 
-  /** Reads what the sources report about a person. */
   async find(
     { provider, subject }: SignalSubject,
     runner: SqlRunner = this.database,
@@ -95,11 +92,7 @@ export class IdentitySignalRepository {
     return row?.found ?? { signals: [], hasDirectory: false };
   }
 
-  /**
-   * Stores the word of a source.
-   *
-   * @returns the change of the source's word; `none` also for an older event and for a first yes
-   */
+  /** @returns the change of the source's word; `none` also for an older event and a first yes */
   async store(tx: Transaction, signal: NewSignal): Promise<'refused' | 'admitted' | 'none'> {
     const { provider, subject, source, isAllowed, at } = signal;
     const [stored] = await tx.query<{ former: boolean | null }>(STORE, [
@@ -130,8 +123,7 @@ export class IdentitySignalRepository {
   }
 
   /**
-   * Ends the sessions that the identity admits, and admits none before the next login at the provider.
-   *
+   * Ends the sessions that the identity admits, and admits none before its next login.
    * @returns null when no account has the identity
    */
   async signOut(
@@ -163,9 +155,8 @@ export class IdentitySignalRepository {
   }
 
   /**
-   * Locks the account that the identity opens, ends the sessions that it admits if `isAllowed` is
-   * false, and stores the audit event.
-   *
+   * Locks the account of the identity, ends the sessions that it admits if `isAllowed` is false,
+   * and stores the audit event.
    * @param isRequired true if every session of an account needs the provider
    * @returns null when no account has the identity
    */
@@ -231,8 +222,7 @@ export async function signalsOfAccounts(
 }
 
 /**
- * Removes the refusals of all sources about an account's identities: the decision of an administrator.
- *
+ * Removes the refusals of all sources, as an administrator decides.
  * @returns true if there were any
  */
 export async function clearRefusals(tx: Transaction, accountId: string): Promise<boolean> {

@@ -38,9 +38,7 @@ export class EventRetentionRepository {
   constructor(private readonly database: DatabaseService) {}
 
   /**
-   * Deletes at most one batch of events of each kind, and the streams that miss one of them: their
-   * next poll reports the gap.
-   *
+   * Deletes a batch of events of each kind, and the streams that miss one: a poll reports it.
    * @returns true if a batch was full, so that more rows may be left
    */
   async deleteBatch({ keptMs, maxEvents, silentMs }: EventBounds): Promise<boolean> {
@@ -56,8 +54,8 @@ export class EventRetentionRepository {
   }
 
   /**
-   * Gives events of a copied or restored database, whose transactions have other numbers, a place in
-   * this one's order, and removes the streams whose place has no meaning here.
+   * Orders events of a copied or restored database among those of this one, and removes the streams
+   * whose place has no meaning here.
    */
   adopt(): Promise<void> {
     return this.database.transaction(async (tx) => {

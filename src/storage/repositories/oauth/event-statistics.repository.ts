@@ -5,7 +5,6 @@ import { IS_WAITING } from './security-event.repository.js';
 /** The state of the log of one backend. */
 export interface EventStatistics {
   readonly resourceServer: string;
-  /** Stored events. */
   readonly events: number;
   readonly streams: number;
   /** 0 = every stream has acknowledged every event. */
@@ -25,7 +24,6 @@ const READ = `
 export class EventStatisticsRepository {
   constructor(private readonly database: DatabaseService) {}
 
-  /** Reads the statistics of these backends, in their order. */
   read(resourceServers: readonly string[]): Promise<EventStatistics[]> {
     return this.database.query<EventStatistics>(READ, [resourceServers]);
   }

@@ -26,8 +26,8 @@ export interface StreamBounds {
 }
 
 /**
- * A new stream begins with the events of this time before it, and with every transaction that is open:
- * a receiver may hold tokens from before, and a later one could otherwise be missed.
+ * A stream begins before its creation, and with every open transaction: a receiver may hold earlier
+ * tokens, and a later event could otherwise be missed.
  */
 const ADD = `
   INSERT INTO "event_stream"
@@ -57,8 +57,7 @@ export class EventStreamRepository {
   ) {}
 
   /**
-   * Adds a stream. At the bound, a silent one makes place for it.
-   *
+   * Adds a stream. At the bound, a silent one is removed.
    * @param backlogMs the new stream has the events of this time before it
    * @returns null where every stream is in use
    */
@@ -109,8 +108,7 @@ export class EventStreamRepository {
 
   /**
    * Stores the event of a verification for the stream alone.
-   *
-   * @returns `early` within `intervalMs` of the last one; `not-found` without such a stream
+   * @returns `early` within `intervalMs` of the last one
    */
   verify(
     { id, resourceServer }: StreamKey,

@@ -43,8 +43,8 @@ const END = `
   FROM "refused"`;
 
 /**
- * Sessions at backends whose access has to be judged again. Each batch is locked while it is judged,
- * by reads of the same transaction, and replicas skip each other's.
+ * Sessions at backends to judge again. Each batch is locked while it is judged, by reads of the
+ * same transaction, and replicas skip each other's.
  */
 @Injectable()
 export class ResourceJudgementRepository {
@@ -52,8 +52,6 @@ export class ResourceJudgementRepository {
 
   /**
    * Judges a batch, and ends the sessions that are refused.
-   *
-   * @param now by the clock of the rules
    * @param judge returns one result for each session, in their order
    * @returns the number of sessions, and the accounts of those that ended
    */
@@ -92,8 +90,7 @@ export class ResourceJudgementRepository {
   }
 
   /**
-   * Marks a batch of sessions at a backend as due that were judged by other rules.
-   *
+   * Marks a batch of sessions as due that were judged by other rules.
    * @returns true if the batch was full, so that more rows may be left
    */
   async markOtherRules(resourceServer: string, rules: string, limit: number): Promise<boolean> {

@@ -62,11 +62,8 @@ export class ResourceSessionRepository {
   ) {}
 
   /**
-   * Finds or creates the session at a backend.
-   *
-   * Transactions that end access lock the account before they look for sessions to end. The lock here
-   * makes them wait, so that they find this one, or makes `judge` see their change.
-   *
+   * Finds or creates the session at a backend. Its lock makes transactions that end access wait and
+   * find this session, or makes `judge` see their change.
    * @param judge throws to refuse, by what it reads through the transaction
    */
   open(

@@ -47,8 +47,8 @@ const PAGE = `
   ORDER BY "event"."xid", "event"."id" LIMIT $2`;
 
 /**
- * Events of a transaction that is open may still appear before later ones, so the position of a stream
- * never passes the oldest of them. Later events are delivered meanwhile, and acknowledged one by one.
+ * Events of an open transaction may still appear before later ones, so a stream's position never
+ * passes the oldest of them. Later events are delivered meanwhile.
  */
 const MOVE = `
   UPDATE "event_stream" AS "stream" SET "polled_at" = now(), "position" = GREATEST("position", LEAST(
@@ -78,9 +78,7 @@ export class SecurityEventRepository {
 
   /**
    * Acknowledges events and notes the poll.
-   *
-   * @returns the number of events that were new to be acknowledged; null when the stream does not
-   *   exist, or was silent for too long
+   * @returns the number of newly acknowledged events; null when the stream does not exist
    */
   acknowledge(
     { id, resourceServer }: { readonly id: string; readonly resourceServer: string },

@@ -48,21 +48,17 @@ export class SigningKeyRepository {
     return keys.map(({ kid, alg, signsFrom }) => ({ kid, alg, signsFrom: signsFrom.getTime() }));
   }
 
-  /**
-   * Stores a key unless another replica stored one of this algorithm that signs from `notBefore` on or
-   * later.
-   */
+  /** Stores a key unless a replica stored one that signs from `notBefore` on or later. */
   async add(key: SigningKeyRecord, notBefore: number): Promise<void> {
     await this.locked((tx) => this.insert(tx, key, notBefore));
   }
 
   /**
    * Makes the next key of each stored algorithm, and stores an audit event.
-   *
-   * @param signsFrom Unix milliseconds; null = at once, and the keys of before are deleted
-   * @returns the keys that were made, which is none where a next one was published already
+   * @param signsFrom Unix milliseconds; null = at once, and the former keys are deleted
+   * @returns none where a next key was published already
    * @throws BrokenSealError when the master secret of the stored keys is missing: servers could not
-   *   open a key that another one sealed
+   * open a key that another one sealed
    */
   async rotate(
     signsFrom: number | null,

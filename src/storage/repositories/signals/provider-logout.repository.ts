@@ -57,13 +57,10 @@ export class ProviderLogoutRepository {
   ) {}
 
   /**
-   * Ends the sessions that belong to the provider's session, and marks the identity of the subject
-   * as due. The use of the token and the changes are stored together, so that a token whose
-   * delivery failed can be sent again.
-   *
+   * Ends the sessions of the provider's session, and marks the identity of the subject as due. The
+   * use of the token is stored with the changes: a token whose delivery failed can be sent again.
    * @param expiresAt end of the time for which the used token is remembered
-   * @returns the sessions that ended and the number of identities that became due; null when this
-   *   provider's token with that id was used before
+   * @returns null when this provider's token with that id was used before
    */
   async logOut(
     provider: string,
@@ -87,10 +84,8 @@ export class ProviderLogoutRepository {
   }
 
   /**
-   * Ends the sessions that the named identities admit. They admit none before the next login at the
-   * provider. The use of the token is stored too, also where it names no identity.
-   *
-   * @param expiresAt as above
+   * Ends the sessions that the named identities admit, and admits none before their next login. The
+   * use of the token is stored too, also where it names no identity.
    * @returns an effect for each identity; null when the token was used before
    */
   signOut(

@@ -24,10 +24,7 @@ export interface ReceivedEvent {
   readonly isRequired: boolean;
 }
 
-/**
- * `unmatched`: no account has the identity. `unchanged`: a newer event was known. `repeated`: the
- * token was used before.
- */
+/** `unmatched`: no account has the identity. `unchanged`: a newer event was known. */
 export type EventOutcome =
   'applied' | 'unmatched' | 'ambiguous' | 'unchanged' | 'counted' | 'repeated';
 
