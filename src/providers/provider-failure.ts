@@ -14,10 +14,7 @@ import {
 /** Codes of openid-client for responses that do not follow the protocol. */
 const NO_PROTOCOL_ANSWER = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON'];
 
-/**
- * Errors of the token endpoint about this server (RFC 6749, 5.2): an expired secret, for example. Keycloak
- * answers `unauthorized_client` to a wrong one.
- */
+/** Errors about this server (RFC 6749, 5.2). Keycloak answers the second to a wrong secret. */
 const CLIENT_REFUSALS = ['invalid_client', 'unauthorized_client'];
 
 /** No request succeeds before the operator acts, so requests for other identities pause. */

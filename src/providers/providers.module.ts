@@ -12,11 +12,10 @@ import { RevocationService } from './certificate/revocation.service.js';
 import { ProviderRegistry } from './provider.registry.js';
 
 /**
- * Owns the protocols of identity providers, every request to an upstream and its limits, and the
- * meaning of a response (a profile, gone, or unknown); for certificates: the authorities, path
- * validation, revocation lists and OCSP, and the certificates that this server presents.
- * Does not own the sign-up rules (policy), the schedule of re-checks (offboarding), the state of a
- * login (login), nor the storage of credentials (storage). Routes: none.
+ * Owns the protocols of identity providers, every request to an upstream, and the meaning of a
+ * response; for certificates: authorities, path validation, revocation, and those that this server
+ * presents. Does not own the sign-up rules (policy), the schedule of re-checks (offboarding), the
+ * state of a login (login), nor the storage of credentials (storage). Routes: none.
  */
 @Module({
   imports: [OperatorRulesModule],

@@ -33,9 +33,8 @@ type PathFlaw =
 export type CertificatePath = readonly [ParsedCertificate, ...ParsedCertificate[]];
 
 /**
- * Validates a chain (RFC 5280, 6.1) as `openssl verify -purpose sslclient -partial_chain` does, never
- * accepting what that refuses. docs/mtls.md lists the cases in which this is stricter.
- *
+ * Validates a chain (RFC 5280, 6.1) as `openssl verify -purpose sslclient -partial_chain` does, or
+ * more strictly (docs/mtls.md).
  * @param chain the client's own certificate first, the others in any order
  * @returns the path, or why there is none
  */

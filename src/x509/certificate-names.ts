@@ -1,8 +1,8 @@
 import { derAt, derElements, DER_SEQUENCE, type DerElement } from './der.js';
 
 /**
- * A name in the form in which OpenSSL compares names (RFC 5280, 7.1): one text for each relative
- * name, the most general one first. Letter case and repeated spaces do not count.
+ * A name as OpenSSL compares it (RFC 5280, 7.1): one text for each relative name, without letter case
+ * and repeated spaces; the most general one first.
  */
 export type ComparableName = readonly string[];
 
@@ -24,10 +24,7 @@ export interface CertificateNames {
   readonly alternative: readonly GeneralName[];
 }
 
-/**
- * @param alternative value of the extension subjectAltName
- * @throws RangeError when the bytes are not DER
- */
+/** @param alternative value of subjectAltName @throws RangeError when the bytes are not DER */
 export function readNames(certificate: Buffer, alternative: Buffer | null): CertificateNames {
   const fields = [...derElements(derAt(derAt(certificate, 0).contents, 0).contents)];
   // Version 1 leaves the version out.

@@ -23,10 +23,7 @@ export function recordOfPath(path: CertificatePath): CertificateRecord {
 /** Chains of known certificates are validated once, and their paths kept. */
 const records = new WeakMap<CertificatePath, CertificateRecord>();
 
-/**
- * @param path to an authority of this server; null = none is known
- * @param anchors of this server, among which its issuer may be
- */
+/** @param path null = none is known @param anchors among which its issuer may be */
 export function recordOfForwarded(
   leaf: ParsedCertificate,
   path: CertificatePath | null,
@@ -93,8 +90,8 @@ export function hasWholePath({ issuers, issuerKey, anchorKey }: CertificateRefer
 }
 
 /**
- * Keys that may have signed what is said of a stored certificate: its issuer's, as it was seen, first;
- * then those of authorities of this server with the issuer's name (RFC 5280, 6.3.3 f).
+ * Keys that may sign statements about a stored certificate: its issuer's as it was seen first, then
+ * those of authorities of this server with the issuer's name (RFC 5280, 6.3.3 f).
  */
 export function issuerKeysOf(
   { issuerKey, issuerSignsLists, issuerName, authorityKeyId }: RevocationReference,

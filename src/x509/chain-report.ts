@@ -20,7 +20,6 @@ export interface ChainReport {
 /**
  * Validates a chain as a login does, without revocation.
  * @param chain PEM, the client's own certificate first; null = the authorities alone
- * @param bundle PEM of the authorities
  */
 export function reportOnChain(
   chain: string | null,

@@ -1,4 +1,3 @@
-/** One element of DER (X.690). */
 export interface DerElement {
   readonly tag: number;
   /** The bytes with tag and length. */
@@ -7,9 +6,8 @@ export interface DerElement {
 }
 
 /**
- * The element at an offset. Large structures are walked with this: a grammar that makes an object of
- * every entry takes seconds for a long revocation list.
- *
+ * The element at an offset. A grammar that makes an object of every entry takes seconds for a long
+ * revocation list.
  * @throws RangeError when there is none, or its length is not definite
  */
 export function derAt(bytes: Buffer, offset: number): DerElement {

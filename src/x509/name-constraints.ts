@@ -52,9 +52,7 @@ interface ConstrainedCertificate {
 }
 
 /**
- * Applies the name constraints of a path (RFC 5280, 6.1.3 b and c): every name has to be permitted
- * by all authorities above it, and excluded by none, the anchor included.
- *
+ * RFC 5280, 6.1.3 b and c: every authority above, the anchor included, has to permit each name.
  * @param path the client's own certificate first
  * @returns the position of a certificate whose names are refused; null = none is
  */

@@ -214,7 +214,6 @@ const HANDLED: ReadonlySet<string> = new Set([
 /** Impersonation (RFC 3820) and address resources (RFC 3779): of no use for a login. */
 const UNSUPPORTED = [PROXY_CERT_INFO, IP_ADDRESS_BLOCKS, AUTONOMOUS_SYSTEMS];
 
-/** The facts for path validation, except names and dates. */
 export type CertificateProfile = ReturnType<typeof readProfile>;
 
 /** RFC 4055, 3.1. The hash is SHA-1 where it is absent. */

@@ -2,8 +2,7 @@ const BEGIN = '-----BEGIN CERTIFICATE-----';
 const END = '-----END CERTIFICATE-----';
 
 /**
- * White space of any kind may be between the lines and the blocks, and nothing else (RFC 7468
- * allows explanations there; a proxy sends none).
+ * Accepts white space around blocks, and no explanations (RFC 7468): a proxy sends none.
  * @returns null when the text is not only certificates
  */
 export function decodePem(text: string): Buffer[] | null {

@@ -24,10 +24,7 @@ export interface RevocationList {
   readonly covers: 'all' | 'clients' | 'authorities';
   /** True if it lists some reasons only: a certificate that is not listed may be revoked too. */
   readonly isPartial: boolean;
-  /**
-   * False for delta and indirect lists and for critical extensions that are not implemented: nothing
-   * in it may be used then (RFC 5280, 5.2 and 5.3).
-   */
+  /** False for delta and indirect lists and unknown critical extensions (RFC 5280, 5.2, 5.3). */
   readonly isUsable: boolean;
   readonly signed: Signed;
 }
@@ -44,7 +41,6 @@ export interface ListedCertificate {
 /** `missing`: no list says anything about it. `unverifiable`: no key of its issuer is known. */
 export type ListAnswer = 'good' | 'revoked' | 'expired' | 'missing' | 'unverifiable';
 
-/** Conditions under which a list is read. */
 export interface ListReading {
   /** Validity of a list without `nextUpdate`. */
   readonly maxAgeMs: number;
@@ -65,8 +61,7 @@ export function parseRevocationList(pem: string, reading: ListReading): Promise<
 }
 
 /**
- * Reads a list in slices, so that a long one does not block the event loop. {@link isBelieved}
- * verifies it.
+ * Reads in slices, so that a long list does not block. {@link isBelieved} verifies it.
  * @throws Error when the bytes are not exactly one revocation list
  */
 export async function parseRevocationListDer(
@@ -219,9 +214,8 @@ export function isBelieved(list: RevocationList, keys: readonly IssuerKey[], now
 }
 
 /**
- * Searches lists of the issuer for a certificate; lists that its issuer did not sign are ignored. A
- * certificate that is listed is revoked, whatever the age of the list. One that is not listed is good
- * only by a current list that has it in its scope.
+ * Searches the lists that the issuer of the certificate signed. A listed one is revoked whatever
+ * the age of the list; another is good only by a current list with it in its scope.
  */
 export function searchLists(
   certificate: ListedCertificate,

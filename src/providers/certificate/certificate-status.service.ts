@@ -33,10 +33,7 @@ export class CertificateStatusService {
     return judgeClientCertificate(facts, this.operator.current().mtls, this.clock.now());
   }
 
-  /**
-   * @param record null = linked before certificates were stored
-   * @param isFresh true to ask responders again that answered a moment ago
-   */
+  /** @param isFresh true to ask responders again that answered a moment ago */
   async judge(
     record: CertificateRecord | null,
     subject: string,

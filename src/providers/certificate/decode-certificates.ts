@@ -36,10 +36,7 @@ export function decodeCertificates(
   }
 }
 
-/**
- * Percent-encoded PEM: nginx, ingress-nginx, AWS, Kong. Never decoded as a form, where `+` is a
- * space: AWS does not encode it.
- */
+/** The form of nginx, ingress-nginx, AWS and Kong, in which `+` is no space. */
 function decodeUrlPem(text: string): Buffer[] | null {
   return decodePem(decodeURIComponent(text));
 }

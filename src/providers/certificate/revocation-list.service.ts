@@ -59,9 +59,8 @@ class ListRefusal extends Error {
 }
 
 /**
- * Revocation lists of addresses, fetched until they are no longer asked for: again before their
- * `nextUpdate` and at least every CRL_FETCH_SECONDS. A list replaces the known one once its signature is
- * verified, if it is not older; while an address sends nothing valid, its last list stays, with its dates.
+ * Fetches lists again before their `nextUpdate` and at least every CRL_FETCH_SECONDS. A list
+ * replaces the known one once its signature is verified, if it is not older.
  */
 @Injectable()
 export class RevocationListService implements OnApplicationBootstrap {
@@ -214,10 +213,7 @@ export class RevocationListService implements OnApplicationBootstrap {
     }
   }
 
-  /**
-   * @returns false when no known authority signed it
-   * @throws UpstreamError for an old list, which would take revocations back
-   */
+  /** @returns false when no known authority signed it @throws UpstreamError for an old list */
   private accept(
     address: string,
     download: Download,
@@ -246,7 +242,7 @@ export class RevocationListService implements OnApplicationBootstrap {
   }
 
   /**
-   * Keeps a download until a key of its authority is known: the authority may have another key.
+   * Keeps a download until its authority, which may have another key, is known.
    * @throws ListRefusal when none of the known keys made the signature
    */
   private keep(address: string, candidate: Download, startedAt: number): void {

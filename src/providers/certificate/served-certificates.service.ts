@@ -27,8 +27,7 @@ export class ServedCertificatesService {
   ) {}
 
   /**
-   * New handshakes at `server` use the present files and later changes; open connections stay open.
-   *
+   * New handshakes use the present files and later changes; open connections stay open.
    * @throws ConfigurationError when a file cannot be read or is invalid
    */
   async keepCurrent(port: Port, server: ServedCertificate['server']): Promise<void> {

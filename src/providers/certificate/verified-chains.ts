@@ -16,10 +16,7 @@ export class VerifiedChains {
     this.known = new LRUCache({ max });
   }
 
-  /**
-   * @param chain the client's own certificate first
-   * @returns the path to an authority, or the reason why there is none
-   */
+  /** @returns the path to an authority, or the reason why there is none */
   pathOf(
     chain: readonly ParsedCertificate[],
     store: TrustStore | null,

@@ -38,10 +38,7 @@ export class GitHubApi {
     return this.readUser(['user', subject], token, signal);
   }
 
-  /**
-   * @param path segments, encoded here
-   * @returns a response with any status, except that of a rate limit
-   */
+  /** @param path segments, encoded here @returns no answer to a rate limit, which is thrown */
   async call(
     path: readonly string[],
     token: string,

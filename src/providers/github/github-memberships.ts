@@ -28,10 +28,7 @@ export function readOrgEntry(entry: string): {
   return { org, team };
 }
 
-/**
- * A 404 is a no only if the token may see members; a redirect (302) and every other refusal count
- * as unknown.
- */
+/** A 404 is a no only if the token may see members; every other refusal counts as unknown. */
 export class GitHubMemberships {
   constructor(
     private readonly rules: Pick<GitHubProviderSettings, 'allowedOrgs' | 'orgMatch'>,
@@ -96,10 +93,7 @@ export class GitHubMemberships {
     return membershipIn(response, member, token.readsMembers);
   }
 
-  /**
-   * Members of child teams count. The token of a member of a secret team shows their own
-   * membership.
-   */
+  /** Members of child teams count. The token of a member shows their own secret teams. */
   private async inTeam(
     org: string,
     team: string,

@@ -71,9 +71,8 @@ export class GitHubUserTokens {
   }
 
   /**
-   * Returns true if GitHub confirms that the token is revoked for this application. A 401 of the
-   * API is not a confirmation: an installation that answers 401 to every call would end every
-   * session.
+   * Returns true if GitHub confirms the revocation. A 401 of the API does not confirm it: an
+   * installation that answers 401 to every call would end every session.
    */
   async isRevoked(accessToken: string): Promise<boolean> {
     const { clientId, apiUrl } = this.settings;
@@ -171,10 +170,7 @@ export class GitHubAppTokens {
     this.privateKey = createPrivateKey(app.privateKey);
   }
 
-  /**
-   * @param org lower case
-   * @returns null when the app is not installed there
-   */
+  /** @param org lower case @returns null when the app is not installed there */
   async forOrg(org: string): Promise<InstallationToken | null> {
     const cached = this.cached.get(org);
     const token = await cached;
@@ -213,10 +209,7 @@ export class GitHubAppTokens {
     };
   }
 
-  /**
-   * Compares the name, because an installation of another account would answer 404 for every
-   * member.
-   */
+  /** Another account's installation would answer 404 for every member: the name is compared. */
   private async installationOf(org: string, jwt: string): Promise<string | null> {
     const { installationIdByOrg } = this.app;
     const known = Object.hasOwn(installationIdByOrg, org) ? installationIdByOrg[org] : undefined;

@@ -27,10 +27,7 @@ import {
   type GitHubUserToken,
 } from './github-tokens.js';
 
-/**
- * A GitHub App reads memberships, and then no token of a user is stored; without one they are read
- * with the user's own token, which is stored for the re-check.
- */
+/** With a GitHub App, which reads memberships, no user's token is stored for the re-check. */
 export class GitHubProvider extends PassportProvider implements IdentityProvider, Diagnosable {
   /** Organisations of the rules, including those of teams. */
   private readonly orgs: readonly string[];
@@ -218,10 +215,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     }
   }
 
-  /**
-   * Queries every installation: managed users are hidden from the installations of other
-   * enterprises, so an account is absent only if no installation shows it.
-   */
+  /** Asks every installation, as some hide managed users of other enterprises. */
   private async findByApp(
     subject: string,
     tokens: GitHubAppTokens,

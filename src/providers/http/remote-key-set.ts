@@ -13,10 +13,7 @@ const KEYS_MAX_AGE_MS = 5 * 60 * 1000;
 /** Limits the requests that tokens with invented key ids cause. */
 const REFETCHES = { perSecond: 0.1, burst: 3, longestWaitMs: 0 };
 
-/**
- * A JWK set at an address (RFC 7517), kept for five minutes. An unknown key id causes one more
- * request at once, so that a key rotation needs no restart.
- */
+/** Kept for five minutes. An unknown key id causes one request: key rotations need no restart. */
 export class RemoteKeySet {
   private readonly refetches = new RequestBudget(REFETCHES);
   private known: KeySet | null = null;

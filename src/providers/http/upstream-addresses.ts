@@ -40,10 +40,7 @@ export function refuseLiteral(url: URL, reach: NetworkKind): void {
   }
 }
 
-/**
- * A `lookup` for sockets, which connect to the addresses that were judged here: a second answer of the
- * resolver (DNS rebinding) is never used.
- */
+/** Sockets connect to the addresses judged here: no second answer is used (DNS rebinding). */
 export function lookupWithin(reach: NetworkKind): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {

@@ -13,10 +13,7 @@ export class UpstreamConnectionsService implements OnApplicationShutdown {
 
   constructor(@Inject(networkConfig.KEY) private readonly settings: NetworkSettings) {}
 
-  /**
-   * @param issuer named the address, and must not make this server reach hosts that are nearer than
-   * itself; undefined = the address is the operator's
-   */
+  /** @param issuer named the address, and must not reach hosts nearer than itself through it */
   async fetch(url: URL, init: RequestInit, issuer?: string): Promise<Response> {
     const isOwn = issuer === undefined || new URL(issuer).hostname === url.hostname;
     const reach = isOwn ? 'local' : await reachOf(issuer);

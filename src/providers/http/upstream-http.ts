@@ -9,8 +9,8 @@ export interface UpstreamLimits {
   /** For content that is itself signed. Default: https, and http on loopback. */
   readonly acceptsPlainHttp?: boolean;
   /**
-   * The configured issuer, where it names the addresses that requests go to: its document must not
-   * make this server reach a private host or speak plain http, unless the issuer itself is there.
+   * The issuer whose document names the address: it must not make this server reach a private host
+   * or speak plain http, unless the issuer itself is there.
    */
   readonly issuer?: string;
   /** For the whole request, from the queue to the last byte of the body. */
@@ -109,10 +109,7 @@ export const DEFAULT_UPSTREAM_LIMITS: UpstreamLimits = {
   breaker: { failuresToOpen: 8, openMs: 15_000 },
 };
 
-/**
- * Limits time, size and rate of the requests to one upstream. Redirects are returned and never
- * followed (ASVS 15.3.2); bodies are neither logged nor quoted in errors.
- */
+/** Limits time, size and rate. Redirects are never followed (ASVS 15.3.2), bodies never logged. */
 export class UpstreamHttp {
   private readonly budget: RequestBudget;
   private readonly breaker: CircuitBreaker;

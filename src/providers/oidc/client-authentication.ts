@@ -18,9 +18,8 @@ const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 type Keys = readonly [ClientKey, ...ClientKey[]];
 
 /**
- * Authenticates this server by the client secret, by an assertion that it signs (`private_key_jwt`,
- * RFC 7523), or by one from a file that another program maintains, such as the projected token of a
- * Kubernetes service account. Files are read again on use.
+ * Uses the client secret, a signed assertion (`private_key_jwt`, RFC 7523), or one from a file that
+ * another program maintains, such as a Kubernetes token. Files are read again on use.
  */
 export class ClientAuthentication {
   private readonly secret: SecretFile<string> | null;

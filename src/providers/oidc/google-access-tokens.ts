@@ -83,10 +83,7 @@ interface AccessToken {
   readonly renewAt: number;
 }
 
-/**
- * A service account acts for an administrator (domain-wide delegation, RFC 7523, 2.1). A token is
- * cached until shortly before it expires.
- */
+/** Domain-wide delegation: a service account acts for an administrator (RFC 7523, 2.1). */
 export class GoogleAccessTokens {
   private readonly key: SecretFile<ServiceAccountKey | null>;
   private known: AccessToken | null = null;

@@ -57,10 +57,7 @@ interface DirectoryUser {
 /** `hidden`: the administrator may not see that user, who belongs to another organization. */
 type DirectoryAnswer = DirectoryUser | 'absent' | 'suspended' | 'hidden';
 
-/**
- * Finds users by the subject of their ID tokens, which is their id in the directory and never
- * reused.
- */
+/** Finds users by the subject of their ID tokens, which the directory never reuses. */
 export class GoogleDirectory {
   private readonly tokens: GoogleAccessTokens;
 
@@ -104,8 +101,8 @@ export class GoogleDirectory {
   }
 
   /**
-   * An invisible user counts as absent only if the administrator's own record is visible: an
-   * administrator without privileges sees no users.
+   * A user is absent only if the administrator's own record is visible: without privileges, none
+   * is.
    */
   private async requireOwnRecord(signal: AbortSignal | undefined): Promise<void> {
     const own = await this.read(['users', this.settings.adminEmail], USER_FIELDS, USER, signal);

@@ -22,10 +22,7 @@ export class OidcProfiles {
     private readonly rules: () => EligibilityRules,
   ) {}
 
-  /**
-   * @returns null when no response identifies the user, or when the rules need a claim of the ID
-   * token and none was sent (OpenID Connect Core, 12.2)
-   */
+  /** @returns null when no response identifies the user, or rules lack the ID token they need */
   async profileOf(
     tokens: OidcTokens,
     subject: string,
@@ -78,10 +75,7 @@ async function directoryGroups(
   return typeof user === 'string' ? [] : user.groups;
 }
 
-/**
- * Merges ID token and userinfo: userinfo is newer and takes precedence. `email_verified` is taken
- * from the response with `email`, because the flag of one does not cover the address in the other.
- */
+/** Userinfo is newer and takes precedence. `email_verified` covers the `email` of its response. */
 export function mergeClaims(idToken: Claims, userInfo: Claims): Claims {
   const addressed = Object.hasOwn(userInfo, EMAIL) ? userInfo : idToken;
   return { ...idToken, ...userInfo, email_verified: own(addressed, 'email_verified') };
@@ -107,9 +101,8 @@ function isVerified(claims: Claims): boolean {
 }
 
 /**
- * A distributed claim (`_claim_names`, as Microsoft Entra ID sends beyond 200 groups) counts as
- * absent, and its address is never requested: it would let a token choose the address that this
- * server calls.
+ * A distributed claim (Microsoft Entra ID sends one beyond 200 groups) counts as absent: its
+ * address would let a token choose the address that this server calls.
  */
 function groupsIn(claims: Claims, name: string): readonly string[] | null {
   const value = own(claims, name);
@@ -127,9 +120,7 @@ function textOf(value: unknown): string | null {
   return isText(value) && value !== '' ? value : null;
 }
 
-/**
- * Unpaired surrogates and NUL are valid in JSON but not in databases: such a text counts as absent.
- */
+/** Unpaired surrogates and NUL are valid in JSON but not in databases: the text is absent. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0') && !/\p{Cs}/u.test(value);
 }

@@ -54,8 +54,8 @@ export class OidcTokenVerifier {
   ) {}
 
   /**
-   * Verifies the parts of an ID token that openid-client does not check (OpenID Connect Core
-   * 3.1.3.7): the signature, always (ASVS 9.1.2), the age, foreign audiences, `azp`, `at_hash`.
+   * Verifies what openid-client does not check (OpenID Connect Core 3.1.3.7): the signature, always
+   * (ASVS 9.1.2), the age, foreign audiences, `azp`, `at_hash`.
    */
   async verifyIdToken(
     idToken: string,
@@ -80,10 +80,7 @@ export class OidcTokenVerifier {
     return payload;
   }
 
-  /**
-   * Back-Channel Logout 1.0, 2.6. Only the final text requires `exp`, which older providers omit,
-   * so `iat` must be recent.
-   */
+  /** Only the final text (2.6) requires `exp`; older providers omit it: `iat` must be recent. */
   async verifyLogoutToken(token: string, metadata: ServerMetadata): Promise<LogoutNotice> {
     const { payload, protectedHeader } = await this.verify(
       token,
@@ -102,10 +99,7 @@ export class OidcTokenVerifier {
     return { subject: sub, providerSession: sid, tokenId: jti };
   }
 
-  /**
-   * Refuses by its text alone a token that is unsigned or not of this provider for this client, so
-   * that strangers cause no request to the provider with it.
-   */
+  /** Refuses by its text alone, so that strangers cause no request to the provider. */
   refuseForeignLogoutToken(token: string): void {
     const { alg = 'none' } = decodeProtectedHeader(token);
     const { iss, aud } = decodeJwt(token);
@@ -137,10 +131,7 @@ export class OidcTokenVerifier {
     );
   }
 
-  /**
-   * Uses the registered algorithm of the client, else those that the provider lists, as
-   * openid-client does.
-   */
+  /** Uses the client's registered algorithm, else those that the provider lists. */
   private algorithmsOf(metadata: ServerMetadata): string[] {
     const { idTokenSigningAlg } = this.settings;
     const listed = metadata.id_token_signing_alg_values_supported ?? ['RS256'];

@@ -15,10 +15,7 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** A token must expire within this time from now. */
 export const MAX_REVOCATION_TOKEN_SECONDS = 300;
 
-/**
- * Verifies the tokens that authenticate requests of universal logout, as Okta and Auth0 send them
- * (draft-parecki-oauth-global-token-revocation, 2).
- */
+/** Tokens of universal logout, as Okta and Auth0 send them. */
 export class RevocationTokens {
   constructor(
     private readonly settings: GlobalTokenRevocationSettings,
@@ -26,10 +23,7 @@ export class RevocationTokens {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * @returns the `jti`, which may be accepted once
-   * @throws UpstreamError when the keys cannot be fetched; TypeError or an error of jose
-   */
+  /** @returns the `jti` @throws UpstreamError without keys; TypeError or an error of jose */
   async verify(token: string): Promise<string> {
     this.refuseForeign(token);
     const { issuer, subject, endpoint: audience, jwksUri } = this.settings;

@@ -31,7 +31,6 @@ export class SetError extends Error {
   }
 }
 
-/** A verified security event token (RFC 8417). */
 export interface ReceivedSet {
   /** The `jti`, which has an effect once. */
   readonly id: string;

@@ -33,10 +33,7 @@ type Outcome =
 
 type Middleware = (request: object, response: object, next: (error?: unknown) => void) => void;
 
-/**
- * Runs one Passport strategy without Express and without a session: the caller stores the state of
- * the authorization (state, nonce, PKCE). The strategy's user is an {@link Exchange}.
- */
+/** Runs a Passport strategy without Express or a session: the caller stores the state. */
 export class PassportFlow {
   private readonly passport = new passport.Passport();
 

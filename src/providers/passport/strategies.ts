@@ -33,10 +33,7 @@ type StateStore = OpenIDConnectStrategy.SessionStore;
 const store: StateStore['store'] = (_request, _context, state, _meta, done) =>
   done(null, state as string | undefined);
 
-/**
- * Makes the authorization request by the strategy of Passport. Its own way to handle the response is not
- * safe (ADR 8), so openid-client does that.
- */
+/** Only makes the request: its own handling of the response is not safe (ADR 8). */
 export class OidcStrategy extends OpenIDConnectStrategy implements Strategy {
   override readonly name = 'openidconnect';
 

@@ -21,10 +21,7 @@ export interface ChainRow {
   readonly name: string;
   /** The reason for which the library refuses the chain; null = it accepts. */
   readonly flaw: ChainFlaw | 'undecodable' | 'chain-too-long' | null;
-  /**
-   * The answer of `openssl verify` where it differs: it `accepts` a chain that the library refuses,
-   * or `varies` between its versions.
-   */
+  /** Where `openssl verify` accepts a chain that the library refuses, or its versions differ. */
   readonly openssl?: 'accepts' | 'varies';
   readonly build: () => BuiltChain;
 }

@@ -4,10 +4,7 @@ import { AsnConvert } from '@peculiar/asn1-schema';
 import { Certificate, type TBSCertificate } from '@peculiar/asn1-x509';
 import type { IssuedCertificate } from '../../../test/fixtures/certificates-fixture.js';
 
-/**
- * Signs contents again that the openssl program does not write.
- * @param issuer holds the key that signs; ECDSA with SHA-256
- */
+/** Signs contents that the openssl program does not write, with ECDSA and SHA-256. */
 export function crafted(
   issuer: Pick<IssuedCertificate, 'key'>,
   own: IssuedCertificate,
