@@ -11,12 +11,7 @@ export type OperatorName = string & { readonly [isOperatorName]: true };
 /** No control characters, and none that change the direction. */
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u;
 
-/**
- * Validates an operator's name: 1 to 64 printable characters without surrounding spaces, and none
- * of the kinds above in any spelling.
- *
- * @returns null for an invalid name
- */
+/** Validates an operator's name: it is none of the kinds above in any spelling. */
 export function toOperatorName(text: string): OperatorName | null {
   // Full-width letters and similar ones are compared as the plain letters that they resemble.
   const spelling = text.normalize('NFKC').toLowerCase().trim();

@@ -10,10 +10,8 @@ function byteLength(characters: number): number | null {
 }
 
 /**
- * Normalises base64 (standard or url-safe, padded or not) to unpadded base64url. One byte string
- * has one spelling per alphabet, so nothing can be replayed under another: mixed alphabets, white
- * space, wrong padding and stray trailing bits are refused.
- *
+ * One byte string has one spelling per alphabet, so nothing can be replayed under another: mixed
+ * alphabets, white space, wrong padding and stray trailing bits are refused.
  * @returns null when the text is not strict base64 of `minBytes` to `maxBytes` bytes
  */
 export function normalizeBase64(text: string, minBytes: number, maxBytes: number): string | null {

@@ -9,9 +9,7 @@ const BITS_PER_WORD = 11;
 /**
  * Five words that both devices show: they differ if the server replaced the key. 55 bits of SHA-256
  * are too many to find a second key within ten minutes.
- *
- * @param publicKey base64
- * @throws TypeError where it is not 32 bytes
+ * @throws TypeError where the key is not 32 bytes in base64
  */
 export function deviceCheckWords(publicKey: string): readonly string[] {
   const key = readBase64(publicKey, KEY_BYTES, KEY_BYTES);

@@ -6,10 +6,7 @@ const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 
 /** The positive y coordinate of the points of order 8 that is below p / 2. */
 const ORDER_8_Y = 0x5fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
-/**
- * The points whose order divides 8. As a public key or a commitment they make forged signatures
- * verify: such an account is open to anyone.
- */
+/** Points whose order divides 8. As a key or a commitment they make forged signatures verify. */
 const LOW_ORDER_Y = [0n, 1n, FIELD_PRIME - 1n, ORDER_8_Y, FIELD_PRIME - ORDER_8_Y];
 
 const MAX_CHALLENGE_BYTES = 1024;
@@ -45,7 +42,6 @@ export function readSignedChallenge(sent: SentProof): SignedChallenge | keyof Se
     : 'signature';
 }
 
-/** Returns null for a key that {@link judgePublicKey} refuses. */
 export function readPublicKey(text: string): Buffer | null {
   const key = decodeBase64(text, 32, 32);
   return key !== null && judgePublicKey(key) === 'ok' ? key : null;
@@ -58,18 +54,12 @@ function decodeBase64(text: string, minBytes: number, maxBytes: number): Buffer 
 
 type DeviceKeyVerdict = 'ok' | 'wrong-length' | 'non-canonical' | 'low-order';
 
-/**
- * Accepts y below p (no second encoding of one point) that is not of low order. Verification checks
- * that the point is on the curve.
- */
+/** Accepts y below p, not of low order. Verification checks that the point is on the curve. */
 export function judgePublicKey(key: Uint8Array): DeviceKeyVerdict {
   return key.length === 32 ? judgePoint(key) : 'wrong-length';
 }
 
-/**
- * Accepts R that is canonical and not of low order, and S below L (RFC 8032, section 5.1.7). The
- * check comes first because it is cheap.
- */
+/** Accepts a canonical R, not of low order, and S below L (RFC 8032, section 5.1.7). */
 export function isStrictSignature(signature: Uint8Array): boolean {
   return (
     signature.length === 64 &&

@@ -1,17 +1,12 @@
 /** Base 32 without I, L, O and U, which look like other characters. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** 90 bits. */
 const DRAWN = 18;
 const GROUP = 4;
 const CODE = new RegExp(`^[${ALPHABET}]{${DRAWN}}[0-9]{2}$`);
 
 const LOOKALIKES: Readonly<Record<string, string>> = { O: '0', I: '1', L: '1' };
 
-/**
- * Draws 18 characters of base 32, and adds two check digits.
- *
- * @param draw an unbiased random integer from 0 up to, not including, its argument
- */
+/** @param draw an unbiased random integer from 0 up to, not including, its argument */
 export function drawInvitationCode(draw: (bound: number) => number): string {
   const drawn = Array.from({ length: DRAWN }, () => ALPHABET.charAt(draw(ALPHABET.length))).join(
     '',
@@ -25,12 +20,7 @@ export function showInvitationCode(code: string): string {
   return (code.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
 }
 
-/**
- * Accepts any case, dashes and spaces.
- *
- * @returns its twenty characters in upper case; null for an invalid code, such as one with a wrong
- * character or two swapped ones
- */
+/** Accepts any case, dashes and spaces. @returns null for a wrong character or two swapped ones */
 export function readInvitationCode(text: string): string | null {
   const code = text
     .replace(/[\s-]/g, '')
@@ -49,10 +39,7 @@ interface SignUpPage {
   readonly accountPageEnabled: boolean;
 }
 
-/**
- * @param code of {@link showInvitationCode}
- * @returns null where the server has no account page, or its own address is unknown
- */
+/** @returns null where the server has no account page, or its own address is unknown */
 export function invitationLink(
   { publicUrl, accountPageEnabled }: SignUpPage,
   code: string,
@@ -60,20 +47,14 @@ export function invitationLink(
   return publicUrl === null || !accountPageEnabled ? null : `${publicUrl}/app${LINK}${code}`;
 }
 
-/**
- * @param hash with its `#`
- * @returns the code without validation; null for any other fragment
- */
+/** @returns the code without validation; null for any other fragment */
 export function invitationIn(hash: string): string | null {
   return hash.startsWith(LINK)
     ? hash.slice(LINK.length, LINK.length + MAX_LINK_CHARACTERS).replace(/[^\w-]/g, '')
     : null;
 }
 
-/**
- * Must be 1 (as in ISO/IEC 7064, MOD 97). The characters before the digits count in base 32, which
- * detects one wrong character and two swapped neighbours.
- */
+/** Must be 1 (ISO/IEC 7064, MOD 97): detects one wrong and two swapped neighbours in base 32. */
 function remainder(drawn: string, digits: string): number {
   const rest = [...drawn].reduce((sum, one) => (sum * 32 + ALPHABET.indexOf(one)) % 97, 0);
   return (rest * 100 + Number(digits)) % 97;

@@ -5,11 +5,8 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LENGTH = 8;
 
 /**
- * Returns the code (`XXXX-XXXX`) that a program and a page of the server show before the redirect
- * between them, so that a person can compare them.
- *
- * @param state of the authorization request: the server chose it, and the program finds it in the
- * address
+ * The code (`XXXX-XXXX`) that a program and a page of the server show, for people to compare.
+ * @param state chosen by the server; the program finds it in the address
  */
 export function loopbackCode(state: string): string {
   const digest = sha256(new TextEncoder().encode(`gatehouse loopback v1\n${state}`));

@@ -16,11 +16,7 @@ export function showUserCode(code: string): string {
   return `${code.slice(0, HALF)}-${code.slice(HALF)}`;
 }
 
-/**
- * Accepts any case and a dash.
- *
- * @returns its eight letters in upper case; null for an invalid code
- */
+/** Accepts any case and a dash. @returns null for an invalid code */
 export function readUserCode(text: string): string | null {
   return CODE.test(text) ? text.replace('-', '').toUpperCase() : null;
 }

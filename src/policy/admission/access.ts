@@ -26,9 +26,7 @@ type SessionDecision =
   | { readonly isAllowed: false; readonly code: 'token-revoked' | 'account-disabled' };
 
 /**
- * A disabled account is refused as such even if its sessions have ended: another login would not
- * help.
- *
+ * A disabled account is refused as such even if its sessions have ended: no login would help.
  * @param facts null when the account is deleted
  */
 export function judgeSession(facts: AccessFacts | null): SessionDecision {
@@ -43,8 +41,7 @@ export function judgeSession(facts: AccessFacts | null): SessionDecision {
 
 /**
  * Protects actions against a stolen token (contract, Sessions).
- *
- * @param maxAgeMs 0 = any session does
+ * @param maxAgeMs 0 = any session is fresh
  */
 export function isFreshLogin(loggedInAt: number, maxAgeMs: number, now: number): boolean {
   return maxAgeMs === 0 || now - loggedInAt < maxAgeMs;
@@ -61,10 +58,8 @@ export type ProvidersDecision =
     };
 
 /**
- * Returns true if an account has every required provider (specification, Enforcement), and, where
- * identities are its only login methods, one that is eligible.
- *
- * @param required ids of providers; empty = none is required
+ * Judges if an account has every required provider (specification, Enforcement) and, where
+ * identities are its only login methods, an eligible one. Empty `required` = none is required.
  */
 export function judgeProviders(
   required: readonly string[],
@@ -82,9 +77,7 @@ export function judgeProviders(
     : waysIn;
 }
 
-/**
- * One eligible identity suffices. Where another login would help, the refusal names its provider.
- */
+/** One eligible identity suffices. A refusal names the provider whose login would help. */
 function judgeWaysIn(
   identities: readonly IdentityFacts[],
   rules: OffboardingRules,

@@ -53,9 +53,8 @@ const TRUST_FORWARDED = 'SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS';
 const MTLS_PROVISION = 'SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION';
 
 /**
- * The one table of admission: every (method, action, mode) that can exist under a configuration,
- * and whether this operator allows it (contract, Discovery). Endpoints, discovery, findings and
- * reports read it, and nothing else decides.
+ * The one table of admission: every (method, action, mode) under a configuration (contract,
+ * Discovery). Endpoints, discovery, findings and reports read it; nothing else decides.
  */
 export function admissionTable(policy: AdmissionPolicy): readonly AdmissionEntry[] {
   return [

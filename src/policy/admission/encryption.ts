@@ -45,10 +45,7 @@ export function judgeModeSwitch(
   return judgeKeys(keyMode, toMode);
 }
 
-/**
- * Accounts from before a change of the policy may always move into its one mode: they have no other
- * way to write again.
- */
+/** Earlier accounts may always move into a policy's one mode: else they could not write. */
 export function judgeMigration(
   rules: AccountEncryptionRules,
   keyMode: KeyMode,
@@ -68,10 +65,7 @@ function judgeKeys(keyMode: KeyMode, toMode: AccountMode): ModeDecision {
     : ALLOWED;
 }
 
-/**
- * The policy of the server is judged before the mode of the account (contract, Account, settings,
- * credentials).
- */
+/** The policy of the server is judged before the mode of the account. */
 export function judgeContentWrite(
   policy: StoragePolicy,
   accountMode: AccountMode,

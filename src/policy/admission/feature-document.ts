@@ -25,11 +25,7 @@ export interface FeatureDocument {
   } & Readonly<Record<string, unknown>>;
 }
 
-/**
- * Contains the features that work, and nothing about misconfiguration.
- *
- * @param version of this program
- */
+/** Contains the features that work, and nothing about misconfiguration. */
 export function featureDocument(policy: FeaturePolicy, version: string): FeatureDocument {
   const { auth, encryption, providers, ui } = policy;
   const table = admissionTable(policy);
@@ -94,10 +90,7 @@ function describeResourceServers({ resourceServers }: FeaturePolicy): object {
   return { resourceServers: Object.fromEntries(described) as Record<string, object> };
 }
 
-/**
- * Returns null where the target neither logs in nor creates accounts: clients then show all
- * methods.
- */
+/** Returns null where the target neither logs in nor creates accounts: clients show all methods. */
 export function redirectTarget(
   table: readonly AdmissionEntry[],
   { providerId }: OperatorPolicy['ui']['autoRedirect'],
@@ -135,10 +128,7 @@ function featureSwitches(
   };
 }
 
-/**
- * The fields for older clients. An invitation is not a method: a device key sends it with its first
- * login.
- */
+/** Fields for older clients. An invitation is no method: a first login by device key sends it. */
 function signupMethods(methods: readonly AuthMethod[]): object[] {
   const provisioning = methods.filter(
     ({ action, mode }) => action === 'provision' && mode === 'keyed',

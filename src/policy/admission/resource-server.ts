@@ -20,11 +20,7 @@ export type ResourceDecision =
   | ProvidersDecision
   | { readonly isAllowed: false; readonly code: 'keyless-disabled'; readonly provider: null };
 
-/**
- * Decides if an account may use a backend: by the rules of the server first, then by its own.
- *
- * @param required ids of the providers that the server itself requires
- */
+/** Applies the rules of the server first, then its own. @param required by the server itself */
 export function judgeResource(
   { requireProviders, allowKeyless }: ResourceServerRules,
   required: readonly string[],

@@ -44,12 +44,9 @@ type RecordVerdict =
   | { readonly kind: 'unknown'; readonly reason: 'certificate_not_seen' };
 
 /**
- * Judges the last certificate of an identity under the current rules. Revocation is checked
- * separately.
- *
+ * Judges the last certificate of an identity under the current rules, without revocation.
  * @param record null = the identity was linked before certificates were stored
- * @param subject of the identity, `<source>:<value>`
- * @param now Unix milliseconds
+ * @param subject `<source>:<value>`
  */
 export function judgeRecord(
   record: CertificateRecord | null,

@@ -214,8 +214,7 @@ const TYPE = /\s*([a-z][a-z0-9-]*|\d+(?:\.\d+)+)\s*=\s*/iy;
 
 /**
  * Reads RFC 4514, with the spaces that openssl puts around `,` and `=`.
- *
- * @returns in the order of the text; null for anything that could be read in two ways
+ * @returns null for anything that could be read in two ways
  */
 export function parseDistinguishedName(text: string): DistinguishedName | null {
   const name: NameAttribute[][] = [];

@@ -6,9 +6,7 @@ export interface ForwardedFormat {
   /** Header with the issuing certificates; null = none, or in the same header. */
   readonly chain: string | null;
   readonly decoder: CertificateDecoder;
-  /**
-   * The header must have exactly this value; null = the proxy forwards only verified certificates.
-   */
+  /** The header must have exactly this value; null = the proxy forwards only verified ones. */
   readonly verified: { readonly header: string; readonly value: string } | null;
   /** True if the proxy verifies nothing. */
   readonly isUnverified: boolean;
@@ -75,9 +73,7 @@ export function canonicalHeader(name: string): string {
 }
 
 /**
- * Returns the canonical name of a header that may claim something of a certificate, in any
- * spelling; null for others.
- *
+ * Returns the canonical name of a header that may claim something of a certificate, else null.
  * @param own canonical names that this configuration reads in addition to the known ones
  */
 export function certificateHeader(name: string, own: ReadonlySet<string>): string | null {
@@ -119,10 +115,7 @@ type ForwardedText =
   | { readonly kind: 'refused'; readonly reason: ForwardedRefusal }
   | { readonly kind: 'certificate'; readonly text: string; readonly chain: string | null };
 
-/**
- * Returns the encoded certificate after checks of duplicates, placeholders and the verification
- * result.
- */
+/** Checks duplicates, placeholders and the verification result. */
 export function forwardedText(
   headers: readonly ForwardedHeader[],
   { certificate, chain, verified }: ForwardedFormat,

@@ -61,10 +61,7 @@ export type EligibilityVerdict =
 
 const ELIGIBLE: EligibilityVerdict = { status: 'eligible' };
 
-/**
- * Judges without case. A definite no of one rule stands whatever another one could not find out.
- * Without rules every identity that the provider knows is eligible.
- */
+/** A definite no of one rule stands, whatever another could not find out. Case does not count. */
 export function judgeEligibility(
   rules: EligibilityRules,
   person: EligibilityPerson,
@@ -170,10 +167,7 @@ interface UserEntry {
 
 const PREFIXES = { 'sub:': 'subject', 'login:': 'login', 'email:': 'email' } as const;
 
-/**
- * An entry with `@` and no prefix is only an e-mail address: people may choose their login, and
- * could choose the address of another person.
- */
+/** `@` without a prefix is only an e-mail address: people could choose one as their login. */
 export function readUserEntry(entry: string): UserEntry {
   for (const [prefix, kind] of Object.entries(PREFIXES)) {
     if (entry.toLowerCase().startsWith(prefix)) {
@@ -197,8 +191,7 @@ export function userEntryFailure(entry: string): string | null {
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * A letter outside ASCII never becomes one inside it: the lower-case Kelvin sign is a plain k, with
- * which an attacker could imitate a listed name.
+ * A letter outside ASCII never becomes one inside it, to imitate a name: the Kelvin sign is no k.
  */
 export function foldCase(text: string): string {
   return text.replace(/./gsu, (letter) => {

@@ -9,10 +9,8 @@ export interface Authority {
 }
 
 /**
- * A subject is unique within its issuer only (OpenID Connect Core 1.0, 2): at another issuer the
- * same subject is another person.
- *
- * @param stored null = stored before issuers were; the next confirmation by the provider adopts it
+ * A subject is unique within its issuer only (OpenID Connect Core 1.0, 2).
+ * @param stored null = stored before issuers were; the next confirmation adopts it
  * @param authority null = identities of this kind have no issuer (certificates)
  */
 export function isOfAuthority(stored: string | null, authority: Authority | null): boolean {
@@ -54,10 +52,7 @@ type LinkDecision =
   /** The same subject of another issuer, which is another person. */
   | { readonly kind: 'foreign'; readonly issuer: string | null };
 
-/**
- * One identity has one account, and an account has one identity per provider: another one has to be
- * unlinked first. A no that is newer than the proof stands.
- */
+/** An account has one identity per provider, and an identity one account. A newer no stands. */
 export function judgeLink(request: LinkRequest, linked: readonly LinkedIdentity[]): LinkDecision {
   const [identity, ...others] = linked;
   if (identity === undefined) {

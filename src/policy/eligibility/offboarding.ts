@@ -64,10 +64,9 @@ const TRIES_PER_INTERVAL = 4;
 const RETRY_SPREAD = 0.5;
 
 /**
- * Judges the cached eligibility (contract, Required providers and offboarding). Unknown is a no
- * only where strict, once the last good answer is older than the interval. A check follows the
- * interval, so an answer counts until that check must have ended. Where the provider gives nothing
- * to ask with, the last login counts for one interval in both modes.
+ * Unknown is a no only where strict, once the last good answer is older than the interval and the
+ * check that follows it must have ended. Where the provider gives nothing to ask with, the last
+ * login counts for one interval in both modes (contract, Required providers and offboarding).
  */
 export function judgeIdentity(
   identity: EligibilityRecord,
@@ -110,8 +109,7 @@ export function firstCheckAt(rules: OffboardingRules, now: number, random: numbe
 }
 
 /**
- * Providers are asked once per interval, not earlier; access ends after it, so not later.
- *
+ * Providers are asked once per interval; access ends after it, so neither earlier nor later.
  * @param startedAt start of the answered check
  */
 export function nextCheckAt(rules: OffboardingRules, startedAt: number): number {
@@ -133,10 +131,7 @@ export function retryCheckAt(
   return now + Math.round(Math.max(spread, Math.min(retryAfterMs, rules.intervalSeconds * 1000)));
 }
 
-/**
- * Without a definite answer the last one stays, except that strict mode stops trusting an old good
- * one.
- */
+/** Without a definite answer the last one stays; strict mode stops trusting an old good one. */
 export function applyRecheck(
   record: EligibilityRecord,
   verdict: RecheckVerdict,
@@ -161,9 +156,7 @@ export function applyRecheck(
   }
 }
 
-/**
- * Another check before the next login is useless, so the record waits for the end of the interval.
- */
+/** Another check before the next login is useless: the record waits for the interval's end. */
 function awaitingLogin(
   record: EligibilityRecord,
   { reason }: Extract<RecheckVerdict, { kind: 'login_needed' }>,
@@ -182,9 +175,8 @@ function awaitingLogin(
 }
 
 /**
- * A no of the current rules about the last answer stands when the provider gives no answer.
- *
- * @param verdict on the facts of the last answer; null = there are none
+ * A no of the current rules about the last answer stands without a new answer.
+ * @param verdict null = there was no answer
  */
 export function underCurrentRules(
   record: EligibilityRecord,
@@ -197,10 +189,7 @@ export function underCurrentRules(
 
 /**
  * Returns true if an identity has to be checked now: rules changed, or another replica stored a
- * check under the former ones.
- *
- * @param before what the former rules make of the last answer; null = there is none to judge
- * @param after what the changed rules make of it
+ * check under the former ones. `before` and `after`: the two verdicts on the last answer.
  */
 export function isConcerned(
   status: EligibilityStatus,
@@ -243,9 +232,7 @@ export function changeBetween(
   return after.status === 'eligible' && before.status !== 'eligible' ? 'regained' : 'none';
 }
 
-/**
- * Events of GitHub's webhook after which a user may have lost membership, with the path of the id.
- */
+/** Events of GitHub's webhook that may end a membership, with the path of the user's id. */
 const REMOVALS: Readonly<Record<string, readonly [action: string, path: readonly string[]]>> = {
   organization: ['member_removed', ['membership', 'user', 'id']],
   membership: ['removed', ['member', 'id']],

@@ -35,10 +35,7 @@ export interface OidcRules extends ProviderPresentation {
 }
 
 export interface DirectoryRules {
-  /**
-   * The fact of an identity that names a person of the directory: `externalId` is the subject, or for
-   * `oid` the object id of Microsoft Entra ID.
-   */
+  /** The fact of an identity that names a person; `oid`: object id of Microsoft Entra ID. */
   readonly match: 'externalId' | 'oid' | 'userName' | 'email';
   /** True if the directory has to show a person as active. */
   readonly required: boolean;
@@ -58,10 +55,7 @@ export interface ProviderCapabilities {
   /** Without the user, OpenID Connect needs a refresh token, and Google Workspace a service account. */
   readonly isRecheckable: boolean;
   readonly storesRefreshToken: boolean;
-  /**
-   * True if the authorization request asks for refresh tokens, where re-checks need them (OpenID Connect
-   * Core 1.0, 11). Providers may give them without being asked.
-   */
+  /** True if the request asks for refresh tokens, where re-checks need them (Core 1.0, 11). */
   readonly asksForRefreshTokens: boolean;
   /** The claim whose value people may choose themselves as their login; null = none. */
   readonly chosenLogin: string | null;
@@ -115,13 +109,11 @@ function oidcCapabilities(provider: OidcRules): ProviderCapabilities {
   };
 }
 
-/** Returns true if an allowlist narrows which identities of the provider are eligible. */
 export function isRestricted(provider: ProviderRules): boolean {
   const { hasMembershipRules, rules } = capabilitiesOf(provider);
   return hasMembershipRules || rules.users.length > 0;
 }
 
-/** Returns true if the directory of a provider has to show a person as active. */
 export function requiresDirectory(provider: ProviderRules): boolean {
   return provider.type === 'oidc' && provider.scim?.required === true;
 }
@@ -132,10 +124,8 @@ export function hasAllowRules(allow: OidcRules['allow']): boolean {
 }
 
 /**
- * Returns true if an e-mail address of the provider counts: `email_verified` vouches for the claim
- * `email` alone (OpenID Connect Core 1.0, 5.1).
- *
- * @param isVerified the value of `email_verified` of the same response
+ * `email_verified` vouches for the claim `email` alone (OpenID Connect Core 1.0, 5.1).
+ * @param isVerified `email_verified` of the same response
  */
 export function believesEmail(
   { claims, emailVerification }: Pick<OidcRules, 'claims' | 'emailVerification'>,

@@ -1,11 +1,7 @@
 /**
- * The effect of a security event on the identity that it names:
- *
- * - `sign-out`: its sessions end, and it admits none before the next login at the provider.
- * - `refuse`, `admit`: a no or a yes of the source.
- * - `recheck`: it is due at once; `forget-email` also forgets its e-mail address.
- * - `risk`: the operator decides.
- * - `none`: the event is about the stream.
+ * The effect of an event on its identity. `sign-out`: its sessions end until the next login at the
+ * provider. `refuse`, `admit`: a no or a yes of the source. `recheck`: due at once; `forget-email`
+ * also forgets its address. `risk`: the operator decides. `none`: about the stream.
  */
 export type EventEffect =
   'sign-out' | 'refuse' | 'admit' | 'recheck' | 'forget-email' | 'risk' | 'none';

@@ -1,9 +1,6 @@
 import { judgeIdentity, type EligibilityRecord, type OffboardingRules } from './offboarding.js';
 
-/**
- * `directory`: SCIM requests. `shared-signals`: events of the provider's stream. `sign-out`: requests
- * of universal logout, which only the next login at the provider answers.
- */
+/** SCIM, events of a stream, and universal logout, which only the next login answers. */
 export type SignalSource = 'directory' | 'shared-signals' | 'sign-out';
 
 /** The newest word of one source about a person. Logins and re-checks never change it. */
@@ -29,12 +26,9 @@ export type SignalDecision =
   { readonly isAllowed: true } | { readonly isAllowed: false; readonly reason: SignalReason };
 
 /**
- * Judges the signals about an identity. Each source can refuse; none can admit, because eligibility
- * is judged as well. A required directory has no effect until it has shown an active person: a
- * connector that has never delivered anything must not end the access of all people. One that
- * becomes empty later refuses everyone.
- *
- * @param directories ids of providers whose directory has to show a person as active; empty = none
+ * Each source can refuse; none can admit, as eligibility is judged as well. A required directory
+ * has no effect until it has shown an active person: a connector that never delivered must not end
+ * the access of all. One that becomes empty later refuses everyone.
  */
 export function judgeSignals(
   { provider, signals = [], hasDirectory = false }: SignalledIdentity,

@@ -11,10 +11,7 @@ const LONGEST = 320;
 
 /**
  * Reads a subject identifier (RFC 9493, 3.2) of the format `email`, `iss_sub` or `opaque`.
- *
- * @param issuers that name people of the provider; a subject of another issuer is no person of it
- * @returns `foreign` for a subject of another issuer; null for an identifier that is malformed or of
- *   another format
+ * @returns `foreign` for a subject of another issuer; null for a malformed or another one
  */
 export function readSubject(
   identifier: unknown,
@@ -41,10 +38,9 @@ export function readSubject(
 }
 
 /**
- * Reads the subject of a security event: a simple identifier, `account` (an `acct:` address is read as
- * the e-mail address), `aliases`, or a complex one with `user` and `session` (SSF 1.0, 3).
- *
- * @returns null for a subject that is malformed; without names for one that is no person of the provider
+ * Reads a simple identifier, `account` (`acct:` is read as the e-mail address), `aliases`, or a
+ * complex one with `user` and `session` (SSF 1.0, 3).
+ * @returns null for a malformed one; no names for no person of the provider
  */
 export function readEventSubject(
   identifier: unknown,

@@ -1,7 +1,4 @@
-/**
- * A statement about variables, as data: the server evaluates it, and so does a template of the chart
- * (`gatehouse.holds`), which the generator gives the same rows.
- */
+/** A statement about variables, as data for the server and for the chart (`gatehouse.holds`). */
 export type Condition<Name extends string = string> =
   /** The variable has a value, or its list an item. */
   | { readonly set: Name }

@@ -53,11 +53,9 @@ interface ExplainedProvider {
   /** The verdict of the rules on the facts or the certificate; null = there is nothing to judge. */
   readonly verdict: ExplainedVerdict | null;
   readonly sentences: readonly string[];
-  /** The same sentences. */
   readonly statements: readonly Statement[];
 }
 
-/** True if sessions of the account get tokens of the backend. */
 interface ExplainedResourceServer {
   readonly id: string;
   readonly name: string;
@@ -68,7 +66,6 @@ interface ExplainedResourceServer {
   /** The provider that the refusal is about. */
   readonly provider: string | null;
   readonly sentence: string;
-  /** The same sentence. */
   readonly statement: Statement;
 }
 
@@ -79,7 +76,6 @@ export interface AccountExplanation {
   /** The code of the refusal; null = the account is allowed. */
   readonly code: 'account-disabled' | 'provider-required' | 'not-eligible' | null;
   readonly reasons: readonly string[];
-  /** The same reasons. */
   readonly statements: readonly Statement[];
   readonly logins: readonly ExplainedLogin[];
   readonly providers: readonly ExplainedProvider[];

@@ -19,10 +19,7 @@ import type { OperatorPolicy } from '../operator-policy.js';
 import { isConflict, POLICY_CONFLICTS } from './policy-conflicts.js';
 
 export interface LockoutFinding extends Statement {
-  /**
-   * error: users are locked out, or a rule has no effect; warning: probably unintended; notice:
-   * intended, but older clients do not support it.
-   */
+  /** error: users are locked out, or a rule has no effect; notice: older clients lack support. */
   readonly severity: 'error' | 'warning' | 'notice';
 }
 
@@ -36,10 +33,7 @@ type LockoutRules = {
   ) => MessageArguments<Code> extends [infer Params] ? false | Params | readonly Params[] : boolean;
 };
 
-/**
- * Errors come first. None stops the start: a server whose required provider cannot be connected yet
- * still runs, and refuses.
- */
+/** Errors come first. None stops the start: a server with a lockout still runs, and refuses. */
 export function findLockouts(policy: OperatorPolicy): LockoutFinding[] {
   const table = admissionTable(policy);
   const found = (severity: LockoutFinding['severity'], rules: LockoutRules): LockoutFinding[] =>
@@ -229,10 +223,7 @@ function entriesOf(kind: UserEntryKind, users: readonly string[]): string[] {
   return users.filter((user) => readUserEntry(user).kind === kind);
 }
 
-/**
- * Features that older clients do not understand, with the variable for them (specification,
- * Versioning, 3).
- */
+/** Features that older clients do not understand (specification, Versioning, 3). */
 const LOCKOUT_NOTICES: LockoutRules = {
   'older-clients-on-server-challenge': ({ auth }) =>
     auth.keyChallengeEnabled && auth.requireServerChallenge,

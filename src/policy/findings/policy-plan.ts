@@ -53,9 +53,8 @@ export function judgeAccess(
 }
 
 /**
- * Predicts access from the last answers of the providers and the last certificate, without
- * authorities and revocations. A no that the present rules do not explain came from the provider,
- * and remains a no.
+ * Predicts from the last answers and certificates, without authorities and revocations. A no that
+ * the present rules do not explain came from the provider, and remains one.
  */
 export function predictAccess(
   present: OffboardingPolicy,
@@ -85,7 +84,6 @@ function byRecord({ offboarding }: OffboardingPolicy, identity: KnownIdentity, n
   return judgeSignalledIdentity(identity, offboarding, now).isAllowed ? 'allowed' : 'refused';
 }
 
-/** Returns null without rules for this provider, or without an answer of it. */
 function judge(
   policy: OffboardingPolicy,
   { provider, subject, facts, certificate }: KnownIdentity,

@@ -1,18 +1,15 @@
 export const USER_CODE_LIFETIME_MS = 10 * 60_000;
 
 /**
- * Unsuccessful look-ups within the lifetime of a code, of an account and of an address group, which
- * an office shares. Three guesses find a given code with less than 2^-32 (RFC 8628, 5.1).
+ * Failed look-ups of an account and of an address group, which an office shares, in a code's life.
+ * Three guesses find a given code with less than 2^-32 (RFC 8628, 5.1).
  */
 export const USER_CODE_MISSES = { perAccount: 3, perAddress: 60 } as const;
 
 /** Approvals of one account in an hour. */
 export const DEVICE_APPROVALS = { max: 10, timeWindow: 60 * 60_000 };
 
-/**
- * Tries of one address group. A limit for all groups could be used up by a stranger, and 90 bits
- * need none.
- */
+/** Limits one address group: a stranger could use up a limit for all; 90 bits need none. */
 export const INVITATION_TRIES = { max: 20, timeWindow: 10 * 60_000 } as const;
 
 export const INVITATION_LIMITS = {

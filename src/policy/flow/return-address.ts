@@ -47,10 +47,7 @@ export function judgeReturnAddress(
     : unsafe(`uses the scheme ${scheme}, which SERVICE_OAUTH_RETURN_ALLOWED_SCHEMES does not list`);
 }
 
-/**
- * The return base, else the web app, else this server's page (contract, External providers); null
- * when none is known.
- */
+/** The return base, else the web app, else this server's page (contract, External providers). */
 export function returnAddressFor(facts: ReturnAddressFacts, providerId: string): string | null {
   if (facts.returnUrlBase !== null) {
     return joined(facts.returnUrlBase, providerId);
@@ -75,10 +72,7 @@ function joined(base: string, path: string): string {
   return base.endsWith('/') ? `${base}${path}` : `${base}/${path}`;
 }
 
-/**
- * URL parsers drop tabs and line breaks silently, which hides "java\nscript:" from a list, and read
- * a backslash as a slash.
- */
+/** URL parsers drop tabs and line breaks ("java\nscript:"), and read a backslash as a slash. */
 function parseStrictly(address: string): URL | null {
   const isFull = !/[\s\p{Cc}\\]/u.test(address) && URL.canParse(address);
   return isFull ? new URL(address) : null;
@@ -92,10 +86,8 @@ function unsafe(reason: string): ReturnAddressVerdict {
 const AMBIGUOUS_PATH = /%(?:2f|5c|00|0a|0d)/i;
 
 /**
- * Returns the allowed return address of a login code, as a URL parser reads it.
- *
- * @param prefixes full addresses; origin and path segments are compared. Empty = none is allowed
- * @returns null for an address that the operator did not allow
+ * Returns the allowed return address of a login code, as a URL parser reads it, or null.
+ * @param prefixes origin and path segments are compared. Empty = none is allowed
  */
 export function allowedReturnTo(address: string, prefixes: readonly string[]): URL | null {
   const url = parseStrictly(address);

@@ -82,7 +82,6 @@ interface Checks {
 
 interface Facts {
   readonly isCertificate: boolean;
-  /** JSON. */
   readonly facts: string | null;
 }
 

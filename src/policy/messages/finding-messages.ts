@@ -5,12 +5,10 @@ interface OfProvider {
 }
 
 interface OfResourceServer extends OfProvider {
-  /** Its id. */
   readonly resourceServer: string;
 }
 
 interface OfVariable {
-  /** Its name. */
   readonly variable: string;
 }
 
