@@ -19,15 +19,13 @@ import { httpConfig } from '../config/http.config.js';
 /** Path of the page; its files lie below it. */
 const ACCOUNT_PAGE_PATH = '/app';
 
-/**
- * The output of `vite build`; the relative path is the same from dist and from the linked programs.
- */
+/** The output of `vite build`; relative to dist as to the linked programs. */
 const BUILT = join(import.meta.dirname, '../web');
 const BASE = '<base href="/app/" />';
 
 /**
- * Serves the account page, at its own addresses, where browsers return to it from a provider
- * (contract, External providers), and where a device is added (Adding a device). The names of its parts hold the hash of their content.
+ * Serves the page at its own addresses, where browsers return to it from a provider, and where a
+ * device is added (contract).
  */
 @Injectable()
 export class AccountPageService implements OnModuleInit {
@@ -81,10 +79,7 @@ function styleBytes(brand: Brand): FileBytes {
   return fileBytes(Buffer.from(brandStyle(brand)), { ...serviceWorkerHeaders(), ...type });
 }
 
-/**
- * Makes the page an app of its own on the Home Screen: earlier than iOS 26, an iPhone shows
- * notifications of no other page. The addresses are relative to that of the manifest.
- */
+/** An iPhone before iOS 26 shows notifications only of an app on the Home Screen. */
 function manifestBytes({ name }: Brand): FileBytes {
   const manifest = { name, start_url: './', scope: './', display: 'standalone' };
   const type = { 'content-type': 'application/manifest+json; charset=utf-8' };
@@ -92,9 +87,7 @@ function manifestBytes({ name }: Brand): FileBytes {
 }
 
 /**
- * Prepends the address to the script: browsers check for a new version, so that a change reaches
- * registered ones.
- *
+ * Prepends the address: browsers look for a changed script, so it reaches registered ones.
  * @param requestUrl the address at which the app opens a request
  */
 function workerBytes(script: string, requestUrl: string | null): FileBytes {

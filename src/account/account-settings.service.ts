@@ -27,11 +27,7 @@ export class AccountSettingsService {
     return this.repository.find(accountId);
   }
 
-  /**
-   * Reads for clients that support only encrypted settings.
-   *
-   * @throws AppError `plain-account-requires-settings-v2` and the errors of {@link read}
-   */
+  /** @throws AppError `plain-account-requires-settings-v2` and the errors of {@link read} */
   async readEncrypted(accountId: string): Promise<AccountSettings> {
     const settings = await this.read(accountId);
     refusePlain(settings);
@@ -52,9 +48,8 @@ export class AccountSettingsService {
 
   /**
    * Writes if the version is the expected one. null empties the document.
-   *
    * @throws AppError `encrypted-writes-disabled`, `plaintext-writes-disabled`,
-   *   `content-mode-mismatch`, `payload-too-large`, `token-revoked`
+   * `content-mode-mismatch`, `payload-too-large`, `token-revoked`
    */
   async write(
     accountId: string,

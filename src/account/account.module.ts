@@ -17,10 +17,9 @@ import { EncryptionService } from './encryption.service.js';
 
 /**
  * Owns the profile, the content and the deletion of an account. Does not own login and logout, the
- * rules of what may be stored (policy) nor the tables (storage).
- * Routes: /v1/account, /v1/account/profile, /v1/account/settings, /v2/account/settings,
- * /v1/account/encryption, …/encryption/migrate, /v1/account/credentials and …/credentials/:service,
- * and the account page at /app.
+ * rules of what may be stored (policy) nor the tables (storage). Routes: /v1/account,
+ * /v1/account/profile, /v1/account/settings, /v2/account/settings, /v1/account/encryption,
+ * …/encryption/migrate, /v1/account/credentials and …/:service, and the page at /app.
  */
 @Module({
   imports: [AccountsStorageModule, AuditModule, AuthModule, LiveConnectionsModule, StorageModule],

@@ -13,8 +13,8 @@ import type { AccountMode, KeyMode } from '../policy/operator-policy.js';
 import { modeOf, type Content } from '../protocol/content.js';
 
 /**
- * The settings may use this share of a request body, and all credentials together as much. The
- * whole content, a third larger when encrypted, then fits into the single request that migrates it.
+ * Settings may use a third of a body, and so may all credentials: together, a third larger when
+ * encrypted, they fit into the one request that migrates them.
  */
 const SHARE_OF_BODY = 3;
 
@@ -36,18 +36,12 @@ export class ContentRulesService {
     refuseUnless(judgeModeSwitch(this.encryption, keyMode, mode));
   }
 
-  /**
-   * @throws AppError `account-optout-disabled`, `encrypted-writes-disabled`,
-   *   `plaintext-writes-disabled`, `invalid-request`
-   */
+  /** @throws AppError as {@link checkKind} and {@link checkSwitch}, without the mismatch */
   checkMigration(keyMode: KeyMode, mode: AccountMode): void {
     refuseUnless(judgeMigration(this.encryption, keyMode, mode));
   }
 
-  /**
-   * @throws AppError `encrypted-writes-disabled`, `plaintext-writes-disabled`,
-   *   `content-mode-mismatch`
-   */
+  /** @throws AppError `encrypted-writes-disabled`, `plaintext-writes-disabled`, or a mismatch */
   checkKind(mode: AccountMode, content: Content): void {
     const decision = judgeContentWrite(this.encryption.storagePolicy, mode, modeOf(content));
     if (!decision.isAllowed) {
@@ -55,11 +49,7 @@ export class ContentRulesService {
     }
   }
 
-  /**
-   * @param others bytes that count against the same limit
-   * @returns the size of the content in bytes
-   * @throws AppError `payload-too-large`
-   */
+  /** @param others bytes that count against the same limit @throws AppError `payload-too-large` */
   checkSize(content: Content, others = 0): number {
     const text = content.t === 'encrypted' ? content.c : JSON.stringify(content.v);
     const size = Buffer.byteLength(text);

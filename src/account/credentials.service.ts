@@ -39,9 +39,8 @@ export class CredentialsService {
   }
 
   /**
-   * @throws AppError `invalid-request` (name of the service, or too many of them),
-   *   `encrypted-writes-disabled`, `plaintext-writes-disabled`, `content-mode-mismatch`,
-   *   `payload-too-large`, `token-revoked`
+   * @throws AppError `invalid-request` (a name, or too many), `payload-too-large`, `token-revoked`,
+   * and as {@link ContentRulesService.checkKind}
    */
   async put(accountId: string, service: string, content: Content): Promise<void> {
     checkName(service);

@@ -32,9 +32,8 @@ export class EncryptionService {
 
   /**
    * Changes the mode of an account that stores nothing.
-   *
-   * @throws AppError `account-optout-disabled`, `migration-required` while something is stored that
-   *   would be unreadable in the other mode, `invalid-request`, `token-revoked`
+   * @throws AppError `account-optout-disabled`, `invalid-request`, `token-revoked`,
+   * `migration-required` while something is stored
    */
   async change(accountId: string, mode: AccountMode): Promise<EncryptionDto> {
     const now = this.clock.now();
@@ -60,10 +59,9 @@ export class EncryptionService {
 
   /**
    * Moves everything that the account stores to another mode, in one transaction.
-   *
    * @throws AppError `account-optout-disabled`, `encrypted-writes-disabled`,
-   *   `plaintext-writes-disabled`, `content-mode-mismatch`, `migration-required` when something
-   *   stored is not among what was sent, `payload-too-large`, `invalid-request`, `token-revoked`
+   * `plaintext-writes-disabled`, `content-mode-mismatch`, `migration-required` for a stored part
+   * that was not sent, `payload-too-large`, `invalid-request`, `token-revoked`
    */
   async migrate(accountId: string, request: MigrateEncryptionDto): Promise<MigratedDto> {
     const now = this.clock.now();

@@ -13,9 +13,8 @@ interface Load<Value> {
 }
 
 /**
- * Access facts by token, kept for a few seconds, at most `maxEntries` of them. One load per
- * token at a time. An invalidation is final: a load that began before it is neither stored nor
- * returned to a caller that asks after it.
+ * Keeps access facts by token for a few seconds. An invalidation is final: a load that began before
+ * it is neither stored nor returned to a caller that asks after it.
  */
 export class AccessCache<Value> {
   private readonly tokensByAccount = new Map<string, Set<string>>();
@@ -38,7 +37,6 @@ export class AccessCache<Value> {
     });
   }
 
-  /** The cached facts, without waiting; undefined when there are none. */
   peek(token: string): Value | undefined {
     return this.entries.get(token)?.value;
   }
@@ -58,7 +56,6 @@ export class AccessCache<Value> {
     return started.result;
   }
 
-  /** Removes all entries of an account, including running loads. */
   invalidate(accountId: string): void {
     for (const token of this.tokensByAccount.get(accountId) ?? []) {
       this.entries.delete(token);
@@ -71,7 +68,6 @@ export class AccessCache<Value> {
     }
   }
 
-  /** Removes all entries, including running loads. */
   clear(): void {
     this.loads.forEach((load) => (load.isStale = true));
     this.loads.clear();

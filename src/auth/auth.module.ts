@@ -23,8 +23,8 @@ import { SessionsService } from './sessions/sessions.service.js';
 
 /**
  * Owns the authentication of a request: tokens, sessions, the one authentication function for HTTP
- * and handshake, the guards, the limits, the admission table of this server, and the events about accounts that other modules subscribe
- * to. Does not own the ways to log in (login), the rules (policy) nor live connections (updates).
+ * and handshake, guards, limits, the admission table of this server, and the events about accounts.
+ * Does not own the ways to log in (login), the rules (policy) nor live connections (updates).
  * Routes: /v1/auth/logout, /v1/auth/logout-everywhere, /v1/account/sessions and …/:id.
  */
 @Module({

@@ -18,7 +18,6 @@ import { IdentityEvents } from './identity.events.js';
 import { AccessTokenService, type TokenClaims } from './sessions/access-token.service.js';
 import { SessionActivityService } from './sessions/session-activity.service.js';
 
-/** A token that was admitted. */
 export interface Access {
   readonly accountId: string;
   readonly sessionId: string;
@@ -43,9 +42,8 @@ export interface TokenStatus {
 const MAX_CACHED_TOKENS = 50_000;
 
 /**
- * Authenticates both HTTP requests and handshakes. It checks the signature, the disabled state, the
- * session, required providers and eligibility (of at least one identity of a keyless account), in
- * that order.
+ * Authenticates requests and handshakes: the signature, the disabled state, the session, required
+ * providers and eligibility (one identity of a keyless account), in that order.
  */
 @Injectable()
 export class AuthService implements OnModuleInit {
@@ -76,10 +74,9 @@ export class AuthService implements OnModuleInit {
   }
 
   /**
-   * Admits a bearer token. Returns synchronously when the token is cached.
-   *
+   * Returns synchronously when the token is cached.
    * @throws AppError (or rejects with it) `missing-token`, `invalid-token`, `token-expired`,
-   *   `token-revoked`, `account-disabled`, `unavailable`
+   * `token-revoked`, `account-disabled`, `unavailable`
    */
   authenticate(token: string | undefined): Access | Promise<Access> {
     if (token === undefined || token === '') {
@@ -95,11 +92,10 @@ export class AuthService implements OnModuleInit {
   }
 
   /**
-   * Judges a session by the rules of a backend. Returns synchronously when the answer is cached.
-   *
+   * Judges a session by the rules of a backend; synchronously when the answer is cached.
    * @returns an access without `providerRefusal`
-   * @throws AppError (or rejects with it) as {@link authenticate}, `provider-required`, `not-eligible`,
-   *   `keyless-disabled`
+   * @throws AppError (or rejects with it) as {@link authenticate}, `provider-required`,
+   * `not-eligible`, `keyless-disabled`
    */
   authenticateFor(
     resourceServer: ResourceServerRules,
@@ -120,9 +116,7 @@ export class AuthService implements OnModuleInit {
   }
 
   /**
-   * As {@link authenticateFor}, from storage and never the cache.
-   *
-   * @param tx holds the account, so that no end of access is missed
+   * As {@link authenticateFor}, from storage. `tx` holds the account: no end of access is missed.
    */
   async judgeFor(
     resourceServer: ResourceServerRules,
@@ -135,9 +129,7 @@ export class AuthService implements OnModuleInit {
   }
 
   /**
-   * Judges sessions by the rules of backends as {@link judgeFor}, by one statement, and does not count
-   * as their use.
-   *
+   * {@link judgeFor} for many, by one statement, which does not count as their use.
    * @returns an access without `providerRefusal`, or the refusal, in the order of `sessions`
    */
   async judgeAllFor(
@@ -165,9 +157,7 @@ export class AuthService implements OnModuleInit {
   }
 
   /**
-   * Checks previously admitted sessions against storage, never the cache, by one statement, so the
-   * caller must bound their number.
-   *
+   * Checks admitted sessions against storage, by one statement: the caller bounds their number.
    * @returns the results in the order of `accesses`
    * @throws AppError `unavailable`
    */
@@ -185,11 +175,7 @@ export class AuthService implements OnModuleInit {
     });
   }
 
-  /**
-   * Returns the `seq` of the account's newest update.
-   *
-   * @throws AppError `token-revoked` when the account no longer exists, `unavailable`
-   */
+  /** @throws AppError `token-revoked` when the account no longer exists, `unavailable` */
   updateSeqOf(accountId: string): Promise<number> {
     return this.liveAccess.updateSeqOf(accountId);
   }

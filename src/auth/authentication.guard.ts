@@ -6,7 +6,6 @@ import { routeAccessOf, type AuthenticatedRequest } from './route-access.js';
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
-/** Refuses a request without a valid token, unless the route is public. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   constructor(
@@ -25,8 +24,7 @@ export class AuthenticationGuard implements CanActivate {
 
   /**
    * Authenticates a request once: callers with a large body before it is read.
-   *
-   * @throws AppError (or rejects with it) as {@link AuthService.authenticate}, and `rate-limited`
+   * @throws AppError (or rejects with it) as the service, and `rate-limited`
    */
   authenticate(request: AuthenticatedRequest): boolean | Promise<boolean> {
     if (request.access !== undefined) {
@@ -46,10 +44,7 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-/**
- * Returns the credentials of an `Authorization: Bearer …` header (RFC 6750, 2.1); undefined when
- * there are none.
- */
+/** RFC 6750, 2.1. */
 export function bearerTokenFrom(header: string | undefined): string | undefined {
   return header === undefined ? undefined : BEARER.exec(header)?.[1];
 }

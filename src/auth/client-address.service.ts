@@ -4,10 +4,7 @@ import type { ConfigType } from '@nestjs/config';
 import { clientAddress, trustOf, type Trust } from '../common/network/trusted-proxies.js';
 import { httpConfig } from '../config/http.config.js';
 
-/**
- * The address of a request: the peer's, or the one that a trusted proxy reports. HTTP and the
- * handshake use the same rule; a header from any other peer is ignored (ASVS 4.1.3).
- */
+/** A trusted proxy may report the address; any other peer's header is ignored (ASVS 4.1.3). */
 @Injectable()
 export class ClientAddressService {
   /** True if a proxy at this address is trusted. */

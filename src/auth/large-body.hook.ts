@@ -8,8 +8,8 @@ import { httpConfig } from '../config/http.config.js';
 import { AuthenticationGuard } from './authentication.guard.js';
 
 /**
- * Has the guard authenticate the callers of routes that are marked as `LargeBody` before their body is
- * read: Nest runs guards after Fastify has parsed it, and a stranger could make the server parse it.
+ * Authenticates callers of `LargeBody` routes before Fastify parses their body: Nest's guards run
+ * later, and a stranger could make the server parse it.
  */
 @Injectable()
 export class LargeBodyHook {

@@ -10,10 +10,7 @@ import { parseJson } from '../common/parse-json.js';
 import { operatorChannel, REDIS, type RedisService } from '../storage/redis/redis.service.js';
 import { IdentityEvents, type AccessChange } from './identity.events.js';
 
-/**
- * Applies changes that an administrator makes from the command line, received over Redis, and
- * reports lost messages about changes.
- */
+/** Applies changes from the command line, received over Redis, and reports lost messages. */
 @Injectable()
 export class OperatorChangesService implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Operator');
@@ -51,7 +48,6 @@ export class OperatorChangesService implements OnModuleInit, OnApplicationShutdo
   }
 }
 
-/** Returns null for any other message on the channel. */
 function changeIn(text: string): AccessChange | 'due' | 'keys' | null {
   const { accountId, closes, isDue, areKeysRotated } = (parseJson(text) ?? {}) as Record<
     string,

@@ -2,10 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import { routeAccessOf, type AuthenticatedRequest } from './route-access.js';
 
-/**
- * Refuses an account while a required provider is missing or has refused it (specification,
- * Enforcement). It applies to every route that does not opt out.
- */
+/** Applies to every route that does not opt out (specification, Enforcement). */
 @Injectable()
 export class ProviderRequiredGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

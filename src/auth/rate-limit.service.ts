@@ -25,16 +25,12 @@ const MINUTE_MS = 60_000;
 const SCIM_REQUESTS = { max: 20_000, timeWindow: MINUTE_MS };
 const MAX_COUNTED_ADDRESSES = 50_000;
 
-/**
- * Counts the requests of accounts and address groups. The counts live in the store of
- * `@fastify/rate-limit`: memory, or Redis where several replicas share it.
- */
+/** Counts live in the store of `@fastify/rate-limit`: memory, or Redis for several replicas. */
 export class RateLimitService {
   constructor(private readonly checks: ReadonlyMap<Limited, Check>) {}
 
   /**
-   * Counts one action of `key`: an account id, or an address, which counts for its group.
-   *
+   * @param key an account id, or an address, which counts for its group
    * @throws AppError `rate-limited`
    */
   async count(name: Limited, key: string): Promise<void> {
@@ -52,7 +48,6 @@ export class RateLimitService {
 
   /**
    * Counts only refusals of an address, for routes where good callers share it.
-   *
    * @throws AppError `rate-limited` in place of a refusal beyond the limit
    */
   async countRefusals<Result>(address: string, work: () => Promise<Result>): Promise<Result> {

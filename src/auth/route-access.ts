@@ -6,7 +6,6 @@ import type { Access } from './auth.service.js';
 /** The access that a route requires: none, a valid token, or one with its required providers linked. */
 export type RouteAccess = 'public' | 'any-token' | 'eligible';
 
-/** The handler and the controller of a route. */
 export type RouteTargets = ReturnType<ExecutionContext['getHandler' | 'getClass']>[];
 
 const RequiredAccess = Reflector.createDecorator<RouteAccess>();
@@ -19,13 +18,9 @@ export interface AuthenticatedRequest extends FastifyRequest {
 /** Opts a route out of authentication. */
 export const Public = (): MethodDecorator & ClassDecorator => RequiredAccess('public');
 
-/**
- * Opts a route out of the required-provider policy, not out of authentication: a person needs it to
- * resolve `provider-required` (contract, Required providers and offboarding).
- */
+/** Opts out of required providers alone: a person needs the route to resolve their refusal. */
 export const OpenToAnyToken = (): MethodDecorator & ClassDecorator => RequiredAccess('any-token');
 
-/** Returns the access that the handler, or else the controller, declares; by default `eligible`. */
 export function routeAccessOf(reflector: Reflector, route: RouteTargets): RouteAccess {
   return reflector.getAllAndOverride(RequiredAccess, route) ?? 'eligible';
 }

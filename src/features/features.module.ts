@@ -4,9 +4,6 @@ import { AuthModule } from '../auth/auth.module.js';
 import { FeaturesController } from './features.controller.js';
 import { FeaturesService } from './features.service.js';
 
-/**
- * Owns discovery: the part of the policy that clients may know. Decides nothing: the table is
- * policy/admission. Routes: GET /v1/features.
- */
+/** Owns discovery. Decides nothing: the table is policy/admission. Routes: GET /v1/features. */
 @Module({ imports: [AuthModule], controllers: [FeaturesController], providers: [FeaturesService] })
 export class FeaturesModule {}

@@ -11,9 +11,8 @@ import { IdentitySignalsService } from './identity-signals.service.js';
 import { IdentityProofService } from './identity-proof.service.js';
 
 /**
- * Owns the identities of accounts: linking, unlinking, refusing them, and announcing what changed.
- * Does not own how an identity is proven (login), when it is re-checked (offboarding) nor the rules
- * (policy). Routes: none.
+ * Owns the identities of accounts: linking, unlinking, refusing, and announcing what changed. Does
+ * not own their proof (login), re-checks (offboarding) nor rules (policy). Routes: none.
  */
 @Module({
   imports: [AuditModule, AuthModule, IdentitiesStorageModule, ProvidersModule, StorageModule],

@@ -7,7 +7,6 @@ import { authConfig } from '../config/auth.config.js';
 import type { SignalEffect } from '../storage/repositories/directory/identity-signal.repository.js';
 import type { IdentityChange } from '../storage/repositories/identity.repository.js';
 
-/** A session that ended with the answer of its provider. */
 interface EndedSession {
   readonly accountId: string;
   readonly sessionId: string;
@@ -23,9 +22,7 @@ interface SignalAnnouncement {
   readonly closes: 'provider-required' | 'not-eligible' | undefined;
 }
 
-/**
- * Announces stored changes of identities to the account's clients, every replica and the audit log.
- */
+/** Announces stored changes to the account's clients, every replica and the audit log. */
 @Injectable()
 export class IdentityChangesService {
   private readonly logger = new Logger(IdentityChangesService.name);
@@ -37,7 +34,6 @@ export class IdentityChangesService {
   ) {}
 
   /**
-   * @param change its `seq` is null when the account no longer exists
    * @param closes the reason to close live connections if the provider is required; others are only
    * checked. Absent = all stay
    * @returns true if live connections are closed
@@ -92,9 +88,7 @@ export class IdentityChangesService {
     this.audit.log({ kind: 'identity-linked', actor: 'user', accountId, provider });
   }
 
-  /**
-   * @returns the refusal of a login with an identity of another issuer, which is logged and audited
-   */
+  /** @returns the refusal, logged and audited, of a login with an identity of another issuer */
   refuseForeign(provider: string, issuer: string | null): AppError {
     this.logger.warn({ msg: 'login met an identity of another issuer', provider, issuer });
     this.audit.refuse(provider, 'issuer_changed');

@@ -29,8 +29,7 @@ export class IdentityLinksService {
   ) {}
 
   /**
-   * Links a proven identity, or refreshes it. {@link announce} the change after the transaction.
-   *
+   * Links or refreshes a proven identity. {@link announce} the change after the transaction.
    * @returns null when the account's clients see no difference
    */
   async link(
@@ -47,9 +46,7 @@ export class IdentityLinksService {
   }
 
   /**
-   * Links a certificate that the caller has judged, and announces the change.
-   *
-   * @param prove runs in the transaction of the link
+   * Links a certificate that the caller has judged. `prove` runs in the transaction of the link.
    * @throws AppError `not-eligible`, `provider-already-linked`, `unavailable`
    */
   async linkCertificate(

@@ -57,11 +57,7 @@ export class IdentityProofService {
     return authority;
   }
 
-  /**
-   * Builds the stored record of a proof, with the time of the next re-check.
-   *
-   * @param authority null for a certificate, whose issuer names no subjects here
-   */
+  /** @param authority null for a certificate, whose issuer names no subjects here */
   toProvenIdentity(proof: IdentityProof, authority: Authority | null): ProvenIdentity {
     const { checkedAt, certificate = null } = proof;
     const { offboarding } = this.auth;
@@ -79,9 +75,7 @@ export class IdentityProofService {
   }
 
   /**
-   * Stores the refusal of a person for the operator, and of the identity, where it is linked here; the
-   * latter is announced.
-   *
+   * Stores the refusal of a person for the operator, and of a linked identity, announcing it.
    * @param address of the client; null = it is not known
    */
   async refuse(proven: ProvenIdentity, reason: string, address: string | null): Promise<void> {

@@ -33,9 +33,7 @@ export class IdentitySignalsService {
   ) {}
 
   /**
-   * Links the person of the directory that a login matches, and judges the signals about the person.
-   *
-   * @param address of the browser
+   * Links the person of the directory that a login matches, and judges the person's signals.
    * @throws AppError `not-eligible`, which is stored for the operator
    */
   async meet(login: MatchedLogin, address: string): Promise<void> {

@@ -19,10 +19,7 @@ const PROVIDER_OF_PATH = ':provider';
 /** Marks a route that ends a login. Its method is `:provider` where the path names the provider. */
 export const LoginMethod = (loginMethod: string): MethodDecorator => RouteConfig({ loginMethod });
 
-/**
- * This is a hook of the response, because no interceptor runs for what guards, the body parser or
- * the limit of an address refuse.
- */
+/** A hook: no interceptor runs for what guards, the body parser or an address limit refuse. */
 @Injectable()
 export class LoginOutcomesService {
   constructor(

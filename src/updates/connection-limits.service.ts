@@ -35,8 +35,8 @@ interface ConnectionState {
 }
 
 /**
- * Limits of one connection: messages, bytes and unread answers. Checks each packet before Socket.IO does, and
- * at what is not sent once a second: what can be asked for in that time is bounded by the rate.
+ * Limits messages, bytes and unread answers of one connection. Checks each packet before Socket.IO
+ * does, and once a second what is not sent: the rate bounds what it can become.
  */
 @Injectable()
 export class ConnectionLimitsService {
@@ -53,10 +53,7 @@ export class ConnectionLimitsService {
     this.unauthenticated.add(connection);
   }
 
-  /**
-   * Counts a packet, or without one a control frame of the WebSocket (RFC 6455, 5.5). Closes the
-   * connection above the limit, or after a second CONNECT.
-   */
+  /** Counts a packet, or without one a control frame (RFC 6455, 5.5). Closes above the limit. */
   take(connection: Socket, packet?: IncomingPacket): void {
     if (connection.readyState !== 'open') {
       return;

@@ -38,10 +38,7 @@ export class ConnectionPolicyService {
     }
   }
 
-  /**
-   * Browsers send the page's origin with a WebSocket, and no other check stops a foreign page (ASVS
-   * 4.4.2).
-   */
+  /** Nothing else stops a foreign page: browsers send its origin with a WebSocket (ASVS 4.4.2). */
   private requireOrigin({ headers: { origin } }: IncomingMessage): void {
     const { corsOrigins } = this.http;
     if (origin !== undefined && !corsOrigins.includes('*') && !corsOrigins.includes(origin)) {

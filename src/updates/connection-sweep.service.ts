@@ -14,9 +14,8 @@ const TICK_MS = 1000;
 const BATCH = 500;
 
 /**
- * Checks live connections against the database, each within the lifetime of the access cache:
- * revoked access ends connections as fast as requests, even if the message about it is lost between
- * replicas. A lost update is detected in the same way.
+ * Checks live connections against the database within the lifetime of the access cache: revoked
+ * access ends them as fast as requests, even if a message between replicas is lost.
  */
 @Injectable()
 export class ConnectionSweepService implements OnModuleInit {

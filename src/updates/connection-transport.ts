@@ -1,10 +1,7 @@
 import type { Socket as Connection } from 'engine.io';
 import type { Server, Socket } from 'socket.io';
 
-/**
- * WebSocket close code for a restart of the service, after which clients reconnect (IANA registry
- * of RFC 6455, 7.4.1).
- */
+/** Clients reconnect after this WebSocket close code (IANA registry of RFC 6455, 7.4.1). */
 const SERVICE_RESTART = 1012;
 /** Time for a client to receive the last bytes and to answer the close, in ms. */
 export const CLOSING_MS = 2000;
@@ -45,8 +42,8 @@ export function unsentBytes(connection: Connection): number {
 }
 
 /**
- * Ends a connection once everything queued is sent, with the close code for a restart:
- * client libraries reconnect by themselves then, and do not after an ordinary disconnect.
+ * Ends a connection once everything queued is sent. Client libraries reconnect by themselves after
+ * this close code, and not after an ordinary disconnect.
  */
 export function closeForRestart(socket: Pick<Socket, 'conn' | 'disconnect'>): void {
   const { conn } = socket;

@@ -7,9 +7,7 @@ import type { Timer } from '../common/runtime/timers.js';
 import { updatesConfig } from '../config/updates.config.js';
 import { RetrySpread } from './retry-spread.js';
 
-/**
- * Handshakes per turn of the event loop: about 3 ms, which is the additional delay of a request.
- */
+/** Per turn of the event loop: about 3 ms, which is the additional delay of a request. */
 const PER_TURN = 16;
 /** Concurrent requests to storage, whose answers arrive together. */
 const MAX_ASKING = 32;
@@ -29,10 +27,9 @@ interface WaitingStep extends Step {
 }
 
 /**
- * Admits a few handshakes at a time, so that thousands of simultaneous ones leave capacity for
- * requests. Both steps of a handshake wait here: the HTTP request, and the CONNECT packet, which
- * has priority because its connection is open already. The number of waiting steps is limited;
- * while storage is unavailable, it is zero.
+ * Admits a few handshakes at a time, so that thousands leave capacity for requests. The HTTP
+ * request and the CONNECT packet both wait here; the latter, whose connection is open, comes first.
+ * The number of waiting steps is limited; while storage is unavailable, it is zero.
  */
 @Injectable()
 export class HandshakeQueueService implements OnApplicationShutdown {
@@ -56,8 +53,7 @@ export class HandshakeQueueService implements OnApplicationShutdown {
   }
 
   /**
-   * Waits for the turn of an HTTP request. Returns synchronously if it may start at once.
-   *
+   * Waits for the turn of an HTTP request; returns synchronously if it may start at once.
    * @throws AppError (or rejects with it) `unavailable`
    */
   turn(): undefined | Promise<void> {
@@ -69,11 +65,9 @@ export class HandshakeQueueService implements OnApplicationShutdown {
   }
 
   /**
-   * Waits for the turn of a CONNECT packet, then calls `ask`. Returns synchronously if both can
-   * start at once.
-   *
+   * Waits for the turn of a CONNECT packet, then calls `ask`; synchronously if both can start.
    * @throws AppError (or rejects with it) `unavailable`, also when storage does not answer in time;
-   *   or the error of `ask`
+   * or the error of `ask`
    */
   ask<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     if (this.isTurnOf(this.connects)) {
@@ -120,10 +114,7 @@ export class HandshakeQueueService implements OnApplicationShutdown {
     return this.upgrades.size + this.connects.size;
   }
 
-  /**
-   * Returns true if a step may start at once. @throws AppError `unavailable` when it may not even
-   * wait
-   */
+  /** True if a step may start at once. @throws AppError `unavailable` when it may not even wait */
   private isTurnOf(queue: Set<WaitingStep>): boolean {
     if (!this.hasSpace()) {
       throw this.refusal();

@@ -44,9 +44,7 @@ export class HandshakeService {
   }
 
   /**
-   * Authenticates again once the connection is registered: a revocation between the two steps would
-   * have missed it.
-   *
+   * Authenticates again after the registration, which a revocation before it would have missed.
    * @throws AppError as {@link authenticate}
    */
   async confirm(socket: UpdatesSocket): Promise<void> {
@@ -86,10 +84,7 @@ function requireScope(auth: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/**
- * Removes the token from the handshake. The cluster adapter sends whole handshakes to other replicas
- * that ask for sockets, and so to every writer to Redis.
- */
+/** The cluster adapter sends whole handshakes to replicas, and so to every writer to Redis. */
 function takeToken(socket: UpdatesSocket): string | undefined {
   const token = tokenOf(socket);
   const { auth, headers } = socket.handshake;

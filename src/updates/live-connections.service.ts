@@ -79,7 +79,6 @@ export class LiveConnectionsService implements OnModuleInit {
 
   /**
    * Sends `hello` to a client that has joined, so that no update is lost between the two.
-   *
    * @throws AppError `token-revoked` when the account is deleted, `unavailable`
    */
   async welcome(socket: UpdatesSocket): Promise<void> {
@@ -88,9 +87,7 @@ export class LiveConnectionsService implements OnModuleInit {
   }
 
   /**
-   * Sends `hello` again for updates that were stored before the previous check and have not been
-   * sent.
-   *
+   * Sends `hello` again for updates that were stored before the previous check but not sent.
    * @param storedSeq the account's newest update now
    */
   catchUp(socket: UpdatesSocket, storedSeq: number): void {
@@ -117,11 +114,7 @@ export class LiveConnectionsService implements OnModuleInit {
     }
   }
 
-  /**
-   * Sends a change to the account's clients on every replica.
-   *
-   * @param seq taken in the transaction of the change
-   */
+  /** @param seq taken in the transaction of the change */
   publish(accountId: string, seq: number, body: UpdateBody): void {
     const { clock, random } = this.runtime;
     const update = { id: random.uuid(), seq, createdAt: clock.now(), body };
@@ -151,8 +144,7 @@ export class LiveConnectionsService implements OnModuleInit {
   }
 
   /**
-   * Ends every connection at shutdown, in waves, so that clients do not reconnect simultaneously.
-   *
+   * Ends every connection in waves, so that clients do not reconnect simultaneously.
    * @param spreadMs maximum duration
    */
   async drain(spreadMs: number): Promise<void> {

@@ -4,17 +4,14 @@ const RETURNING_PER_SECOND = 500;
 const LONGEST_SECONDS = 15;
 
 /**
- * Spreads the reconnects of clients that are refused together. The delay grows with the number of
- * expected clients, and is drawn at random from the later half of the range: they arrive evenly, at
- * about the rate at which they can be served.
+ * Spreads the reconnects of refused clients. The delay grows with their number, and is drawn from
+ * the later half of the range: they arrive at about the rate at which they can be served.
  */
 export class RetrySpread {
   private expected = 0;
   private countedAtMs = 0;
 
   /**
-   * Counts one more refused client.
-   *
    * @param nowMs of a monotonic clock
    * @param random from 0 to 1
    * @returns whole seconds, at least 1

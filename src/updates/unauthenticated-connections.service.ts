@@ -7,9 +7,8 @@ import { updatesConfig } from '../config/updates.config.js';
 import { terminate } from './connection-transport.js';
 
 /**
- * Unauthenticated connections, with their own limits for the process and for each address. The
- * newest is always accepted and the oldest is closed for it: a client with a token is
- * unauthenticated only briefly, whereas an attacker's connections stay.
+ * Limited for the process and for each address. The oldest is closed for a new one: a client with a
+ * token is unauthenticated only briefly, whereas an attacker's connections stay.
  */
 @Injectable()
 export class UnauthenticatedConnectionsService {

@@ -51,10 +51,7 @@ export class UpdatesAdapter extends IoAdapter {
     return server.bind(engine);
   }
 
-  /**
-   * The gateway handles `ping` itself: without handlers, Nest would still subscribe to every
-   * connection.
-   */
+  /** The gateway handles `ping` itself: Nest would subscribe to every connection even so. */
   override bindMessageHandlers(): void {}
 
   /** Does not close the HTTP server, so that running requests are still answered. */

@@ -40,9 +40,8 @@ const PROBLEMS: Readonly<Record<number, Problem>> = {
 const OTHER_PROBLEM: Problem = ['transport', 'Does not fit the request.'];
 
 /**
- * Engine.IO with admission at the HTTP request, and refusals in the contract's format. Its own
- * hooks are not sufficient: `allowRequest` accepts only a text, and Engine.IO still answers by
- * itself after `connection_error`.
+ * Engine.IO with admission at the HTTP request, and refusals in the contract's format. Of its own
+ * hooks, `allowRequest` accepts only a text, and others answer by themselves.
  */
 export class UpdatesEngine extends Server {
   private readonly logger = new Logger('Updates');

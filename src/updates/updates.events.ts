@@ -3,7 +3,6 @@ import type { AccessChange } from '../auth/identity.events.js';
 import type { Access } from '../auth/auth.service.js';
 import type { AppError, ErrorBody } from '../common/errors.js';
 
-/** The content of an update for the clients of an account. */
 export interface UpdateBody {
   readonly t:
     | 'account-settings-changed'
@@ -21,10 +20,7 @@ export interface Update {
   readonly body: UpdateBody;
 }
 
-/**
- * The `seq` of the account's newest update: the first message on a connection, sent again when an
- * update was lost between replicas.
- */
+/** The first message on a connection, sent again when an update was lost between replicas. */
 export interface Hello {
   readonly accountId: string;
   /** `seq` of the newest update: a client with an older one has missed some. */

@@ -18,10 +18,7 @@ import { connectError, type UpdatesServer, type UpdatesSocket } from './updates.
 
 const HANDSHAKE = { name: 'handshake /v1/updates', kind: 'server', attributes: {} } as const;
 
-/**
- * The live connections of accounts. A connection requires the same authentication and eligibility
- * as a request, and ends with them.
- */
+/** A connection needs the authentication and eligibility of a request, and ends with them. */
 @WebSocketGateway()
 export class UpdatesGateway
   implements OnGatewayInit<UpdatesServer>, OnGatewayConnection, OnGatewayDisconnect

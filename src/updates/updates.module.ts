@@ -22,9 +22,8 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
   new ConfigurableModuleBuilder<UpdatesOptions>().build();
 
 /**
- * Owns the handshake at /v1/updates, the limits of connections, and the checks that end them. Does
- * not own sending (LiveConnectionsModule), authentication (auth) nor the changes: features publish
- * them.
+ * Owns the handshake at /v1/updates, and the limits and checks that end connections. Does not own
+ * sending (LiveConnectionsModule), authentication (auth) nor the changes.
  */
 @Module({
   imports: [AuthModule, LiveConnectionsModule, MetricsModule],

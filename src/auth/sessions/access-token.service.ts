@@ -16,10 +16,7 @@ export interface TokenClaims {
 }
 
 const ALGORITHM = 'HS256';
-/**
- * Prevents any other JWT (an ID token, a logout token) from being accepted as a bearer token (RFC
- * 8725, 3.11).
- */
+/** No other JWT (an ID token, a logout token) is accepted as a bearer token (RFC 8725, 3.11). */
 const TYPE = 'at+jwt';
 const ISSUER = 'gatehouse';
 const MAX_LENGTH = 1024;
@@ -58,9 +55,8 @@ export class AccessTokenService implements OnModuleInit {
   }
 
   /**
-   * Issues the token of a session (JWS compact serialization, RFC 7515, 7.1), whose id is its
-   * `jti`. Signed synchronously, because passing it to another thread costs more than the
-   * signature.
+   * Issues the token of a session, whose id is its `jti` (JWS compact, RFC 7515, 7.1). Signed
+   * synchronously: passing it to another thread costs more than the signature.
    */
   issue(
     accountId: string,

@@ -14,10 +14,7 @@ import { authConfig } from '../../config/auth.config.js';
 import { isFreshLogin } from '../../policy/admission/access.js';
 import type { AuthenticatedRequest } from '../route-access.js';
 
-/**
- * Requires a recent login for actions that end or take over an account, because the token may be
- * stolen (contract, Sessions).
- */
+/** Protects the end and take-over of an account from a stolen token (contract, Sessions). */
 @Injectable()
 export class FreshLoginGuard implements CanActivate {
   constructor(

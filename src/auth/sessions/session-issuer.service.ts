@@ -62,11 +62,7 @@ export class SessionIssuerService {
     @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
   ) {}
 
-  /**
-   * Prepares a session for the login's own statement to store.
-   *
-   * @param method `key_challenge`, `mtls`, `device` or a provider's id
-   */
+  /** @param method `key_challenge`, `mtls`, `device` or a provider's id */
   prepare(
     method: string,
     { client, address }: LoginOrigin,
@@ -98,10 +94,7 @@ export class SessionIssuerService {
     };
   }
 
-  /**
-   * A session that another one vouches for: what it rests on is inherited, and it ends no later, so
-   * that whatever ends the login at the beginning of the chain ends this one too.
-   */
+  /** Another session vouches for this one, which inherits what that rests on and its end. */
   prepareVouched(method: string, origin: LoginOrigin, voucher: VouchingSession): NewSession {
     const { expiresAt, ...inherited } = voucher;
     const session = this.prepare(method, origin);
@@ -110,20 +103,14 @@ export class SessionIssuerService {
   }
 
   /**
-   * Stores the session of a login to a known account.
-   *
-   * @param tx the transaction that decides the login, if any; call {@link answer} after it
+   * Stores the session of a login to a known account. Call {@link answer} after `tx`.
    * @throws AppError `token-revoked` when the account is deleted
    */
   begin(accountId: string, session: NewSession, tx?: Transaction): Promise<LoggedInAccount> {
     return this.sessions.logInTo(accountId, session, tx);
   }
 
-  /**
-   * Answers a login whose session is stored.
-   *
-   * @throws AppError `account-disabled`
-   */
+  /** @throws AppError `account-disabled` */
   async answer(account: LoggedInAccount, session: NewSession, created: boolean): Promise<Login> {
     if (account.isDisabled) {
       throw new AppError('account-disabled');
@@ -148,9 +135,8 @@ export class SessionIssuerService {
   }
 
   /**
-   * Runs after every login that may exceed the limit, so that the last of many sees all sessions.
-   * The login is stored by now: a failure here must not lose its token, and the next login tries
-   * again.
+   * Runs after every login that may exceed the limit, so that the last of many sees all. A failure
+   * must not lose the token of a stored login; the next one tries again.
    */
   private async endSurplus(accountId: string): Promise<void> {
     const ended = await this.sessions.endSurplus(accountId).catch((error: unknown) => {

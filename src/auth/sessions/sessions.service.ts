@@ -30,7 +30,6 @@ export class SessionsService {
     }));
   }
 
-  /** Ends one session of the account, if it exists. */
   async end(accountId: string, sessionId: string): Promise<void> {
     if (!isUuid(sessionId)) {
       return;
@@ -44,11 +43,7 @@ export class SessionsService {
     events.forEach((event) => this.audit.log(event));
   }
 
-  /**
-   * Names a session for its owner to recognise.
-   *
-   * @throws AppError `not-found`
-   */
+  /** @throws AppError `not-found` */
   async rename(accountId: string, sessionId: string, name: string): Promise<void> {
     const now = new Date(this.clock.now());
     if (!(await this.sessions.rename(accountId, sessionId, name, now))) {

@@ -46,11 +46,7 @@ export class CertificateCodeService {
     return this.flows.read<Contents>(kind, code, this.now());
   }
 
-  /**
-   * Takes the contents of a code, once.
-   *
-   * @param tx the transaction that uses them: if it fails, the code is kept
-   */
+  /** @param tx the transaction that uses the contents: if it fails, the code is kept */
   take<Contents>(kind: Kind, code: string, tx: Transaction): Promise<Contents | null> {
     return this.flows.take<Contents>(kind, code, this.now(), tx);
   }

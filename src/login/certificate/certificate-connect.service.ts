@@ -37,10 +37,7 @@ export class CertificateConnectService {
     private readonly admission: AdmissionService,
   ) {}
 
-  /**
-   * @returns the address to open in the browser; relative to that of the request unless the
-   * operator configured it
-   */
+  /** @returns the address to open; relative to that of the request unless configured */
   async start(accountId: string, returnTo: unknown, proofHash: unknown): Promise<string> {
     await this.requireOffered(accountId);
     const { href } = this.returns.addressOf(returnTo);
@@ -49,10 +46,7 @@ export class CertificateConnectService {
     return this.returns.completion('/v1/connect/certificate', { state });
   }
 
-  /**
-   * Adds a code or an `error` to the return address. Only the account that started can use the
-   * code.
-   */
+  /** Adds a code or an `error` to the return address. Only the starting account can use it. */
   async complete(request: IncomingMessage, state: unknown): Promise<string> {
     // The start has checked that it is offered to this kind of account.
     this.admission.require(CERTIFICATES, 'connect', 'keyed');

@@ -28,7 +28,7 @@ type ClaimedName = Pick<ForwardedHeader, 'name' | 'canonical'>;
 
 /**
  * Removes every header about a client certificate before a handler reads it. Those of a trusted
- * proxy are kept for the login; others are dropped and counted in the audit log.
+ * proxy are kept for the login; others are counted in the audit log.
  */
 @Injectable()
 export class CertificateHeadersService implements OnModuleInit {

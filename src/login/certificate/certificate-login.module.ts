@@ -22,13 +22,9 @@ import { TlsListenerService } from './tls-listener.service.js';
  * Owns certificate login: reading certificates from the socket of a second port or from the headers
  * of a trusted proxy, the login of the user they identify, and connecting one to an account. Does
  * not own the rules about that identity (policy/certificate), authorities and revocation
- * (providers) nor accounts (keyless).
- *
- * Headers are removed from every request, are used only when the connection itself comes from a
- * trusted proxy, and never in mode direct, where the identity is the socket's.
- *
- * Routes: /v1/auth/mtls, …/start, …/complete and …/claim; /v1/connect/certificate, …/start and
- * …/complete.
+ * (providers) nor accounts (keyless). Headers are removed from every request, and used only from a
+ * trusted proxy, never in mode direct. Routes: /v1/auth/mtls, …/start, …/complete and …/claim;
+ * /v1/connect/certificate, …/start and …/complete.
  */
 @Module({
   imports: [

@@ -107,9 +107,7 @@ export class CertificateLoginService {
     return { ...known, login, certificate: record, eligibility, limits };
   }
 
-  /**
-   * The refusal for the return address; null = admitted. @throws AppError `not-found` (disabled)
-   */
+  /** @returns null = admitted @throws AppError `not-found` (disabled) */
   private refusal(): AppError | null {
     const decision = judgeAdmission(this.admission.table, CERTIFICATES, 'login', 'keyless');
     const refusal = decision.isAllowed ? null : new AppError(decision.code);

@@ -17,10 +17,8 @@ export class CertificateReturnService {
 
   /**
    * The address that requests the browser's certificate.
-   *
    * @param route of the flow, for example `/v1/auth/mtls`
-   * @returns absolute if the operator configured the address; else relative to that of the request, so
-   *   that the path prefix of a proxy is kept
+   * @returns relative to that of the request unless configured, which keeps a proxy's path prefix
    */
   completion(route: string, parameters: Record<string, string>): string {
     const { publicUrl } = this.mtls;
@@ -28,11 +26,7 @@ export class CertificateReturnService {
     return `${base}complete?${new URLSearchParams(parameters).toString()}`;
   }
 
-  /**
-   * The address of a client to which the browser may return.
-   *
-   * @throws AppError `invalid-return-to`
-   */
+  /** @throws AppError `invalid-return-to` */
   addressOf(returnTo: unknown): URL {
     const { returnToAllowPrefixes } = this.mtls;
     const url =
@@ -43,11 +37,7 @@ export class CertificateReturnService {
     return url;
   }
 
-  /**
-   * The return address with the refusal of this person as its `error`, which is audited.
-   *
-   * @throws what is no refusal of this person
-   */
+  /** The return address with a refusal as its `error`, which is audited. @throws any other error */
   refused(url: URL, error: unknown): string {
     if (!(error instanceof AppError) || ![401, 403, 409].includes(ERRORS[error.code].status)) {
       throw error;
@@ -70,9 +60,8 @@ export function toProofHash(value: unknown): string | null {
 }
 
 /**
- * A proof for a code that needs none is refused as well: the `proofHash` was lost on the way, so the
- * code is of another login than the one this client began.
- *
+ * A proof for a code that needs none is refused too: the code is of another login, as its
+ * `proofHash` was lost on the way.
  * @throws AppError `invalid-proof`
  */
 export function checkProof(proofHash: string | null, proof: string | null): void {

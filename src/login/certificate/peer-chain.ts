@@ -27,8 +27,8 @@ const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const VALID = { notBefore: new Date('2000-01-01'), notAfter: new Date('2049-01-01') };
 
 /**
- * Node 24.21 and 26.8 to 26.9 drop the certificates that a client sends with its own
- * (nodejs/node#65579), and every client under an intermediate authority would be refused.
+ * Node 24.21 and 26.8 to 26.9 drop the certificates sent along (nodejs/node#65579): clients under
+ * an intermediate authority would be refused.
  */
 export async function requireUsableChains(trust: TrustStore | null): Promise<void> {
   // Node ends a path at a self-issued certificate alone: `allowPartialTrustChain` has no effect on a server.
@@ -59,10 +59,7 @@ function mayHaveIntermediates(trust: TrustStore | null): boolean {
   return authorities.some((one) => one?.isAuthority === true && one.pathLength !== 0);
 }
 
-/**
- * Tries a handshake in memory, which takes milliseconds. A table of versions would not know builds
- * of distributions.
- */
+/** Tries a handshake in memory. A table of versions would not know builds of distributions. */
 async function givesPeerChains(): Promise<boolean> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keys = { privateKey, publicKey };

@@ -32,10 +32,7 @@ import { requireUsableChains } from './peer-chain.js';
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-/**
- * Sessions are not resumed: a resumed one has the client's certificate without those above it, and
- * the chain is validated again at every login (RFC 8446, 2.2).
- */
+/** No session is resumed: it would lack the certificates above the client's (RFC 8446, 2.2). */
 @Injectable()
 export class TlsListenerService
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown

@@ -12,9 +12,8 @@ import { LoginChallengeService } from './login-challenge.service.js';
 
 /**
  * Owns sign-up and login with a device key: challenges, the proof that a caller holds the key, and
- * invitations as they are used. Does not own how invitations are made (admin).
- * Does not own whether a new key may sign up (policy) nor sessions (auth).
- * Routes: POST /v1/auth, POST /v1/auth/challenge.
+ * the use of invitations. Does not own how those are made (admin), whether a new key may sign up
+ * (policy) nor sessions (auth). Routes: POST /v1/auth, POST /v1/auth/challenge.
  */
 @Module({
   imports: [

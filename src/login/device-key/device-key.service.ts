@@ -30,9 +30,8 @@ export class DeviceKeyService {
 
   /**
    * Logs in, creating the account at the first login of its key.
-   *
-   * @throws AppError `signup-disabled`, `not-found` where `create` is false, `account-disabled`, and
-   *   what {@link verify} and {@link KeyedSignupService.signUp} throw
+   * @throws AppError `account-disabled`, and as {@link verify} and {@link
+   * KeyedSignupService.signUp}
    */
   async logIn(body: DeviceKeyLoginDto, origin: LoginOrigin): Promise<Login> {
     const publicKey = await this.verify(body);
@@ -58,10 +57,8 @@ export class DeviceKeyService {
 
   /**
    * Stores the session of a proven key, creating its account where it has none. Of two concurrent
-   * first logins of one key both succeed, with one account.
-   *
-   * @param signUp creates the account of a new key, or throws where it may not have one
-   * @param tx of the caller's transaction, if any
+   * first logins both succeed, with one account.
+   * @param signUp creates the account, or throws where the key may not have one
    */
   async begin(
     publicKey: Buffer,

@@ -27,11 +27,10 @@ export class KeyedSignupService {
   ) {}
 
   /**
-   * Makes the account of a new key with its first session, where the policy or an invitation permits it.
-   *
-   * @returns its id; null when another login of the same key was first
+   * Makes the account of a new key with its first session, where policy or invitation permit it.
+   * @returns null when another login of the same key was first
    * @throws AppError `not-found` where `create` is false, `signup-disabled`, `invitation-invalid`,
-   *   `rate-limited`
+   * `rate-limited`
    */
   async signUp(
     { create = true, invitation }: DeviceKeyLoginDto,
@@ -49,22 +48,14 @@ export class KeyedSignupService {
     return this.create(publicKey, session);
   }
 
-  /**
-   * Makes the account of a key with its first session.
-   *
-   * @param tx of the caller's transaction, if any
-   * @returns its id; null when another login of the same key was first
-   */
+  /** @returns the account's id; null when another login of the same key was first */
   create(publicKey: Buffer, session: NewSession, tx?: Transaction): Promise<string | null> {
     const mode = newKeyedAccountMode(this.encryption);
     return this.accounts.createKeyed(publicKey, mode, session, tx);
   }
 
   /**
-   * Makes the account of a key with its first session, by a use of the invitation.
-   *
-   * @param text the code as it was typed
-   * @returns its id; null when another login of the same key was first, and the use is left
+   * @returns null when another login of the same key was first, and the use is left
    * @throws AppError `invitation-invalid`, `rate-limited`
    */
   private async useInvitation(

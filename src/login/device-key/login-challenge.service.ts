@@ -19,9 +19,7 @@ export class LoginChallengeService {
     @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
   ) {}
 
-  /**
-   * The origins are the configured ones: one of the request would be that of a relaying attacker.
-   */
+  /** Lists the configured origins: that of the request would be a relaying attacker's. */
   async issue(): Promise<{ challenge: string; expiresAt: number }> {
     const { clock, random } = this.runtime;
     const expiresAt = clock.now() + LIFETIME_MS;

@@ -27,9 +27,7 @@ export interface ResolvedIdentity {
   readonly ended: readonly string[];
 }
 
-/**
- * A concurrent first login can succeed once, and its account be deleted before the next attempt.
- */
+/** A concurrent first login can succeed once, and its account be deleted before the next try. */
 const ATTEMPTS = 3;
 /** Finds the account of an identity without device keys, and creates it at the first login. */
 @Injectable()
@@ -45,8 +43,6 @@ export class KeylessAccountService {
 
   /**
    * Applies policy and rules; the refusal of a known identity is stored.
-   *
-   * @param address of the client; null = it is not known
    * @throws AppError `keyless-disabled`, `e2ee-required`, `not-eligible`, `unavailable`
    */
   async check(identity: KeylessIdentity, address: string | null): Promise<void> {
@@ -59,11 +55,9 @@ export class KeylessAccountService {
   }
 
   /**
-   * Finds or creates the account of an identity, in the transaction of the caller. {@link announce}
-   * the changes after it.
-   *
+   * Finds or creates the account, in the caller's transaction. {@link announce} changes after it.
    * @throws AppError `keyless-disabled`, `e2ee-required`, `signup-provider-disabled`,
-   *   `not-eligible`, `restore-required`, `account-disabled`, `unavailable`
+   * `not-eligible`, `restore-required`, `account-disabled`, `unavailable`
    */
   async resolve(tx: Transaction, identity: KeylessIdentity): Promise<ResolvedIdentity> {
     const { provider } = identity;

@@ -7,8 +7,8 @@ import { KeylessAccountService } from './keyless-account.service.js';
 import { KeylessLoginService } from './keyless-login.service.js';
 
 /**
- * Owns the login to accounts without device keys. Does not own how an identity is proven: providers
- * and certificates do, and import this. Routes: none.
+ * Owns login without device keys. Does not own the proof of an identity: providers and
+ * certificates, which import this. Routes: none.
  */
 @Module({
   imports: [AuthModule, IdentitiesModule, IdentitiesStorageModule, StorageModule],

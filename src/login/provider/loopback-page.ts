@@ -44,9 +44,8 @@ export const LOOPBACK_PAGE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Asks before the redirect to a program on the computer. A link can begin a login in the browser of
- * another user: without the question, any program that listens there would receive the result
- * (RFC 8252, 8.6).
+ * Asks before the redirect to a program on the computer: a link can begin a login in another user's
+ * browser, and any program that listens there would receive it (RFC 8252, 8.6).
  */
 export function loopbackPage(question: LoopbackQuestion): string {
   const { provider, port, code, pending, location } = question;

@@ -79,10 +79,7 @@ export class PendingLoginsService {
     return pending;
   }
 
-  /**
-   * Takes the pending login in the transaction of `work`: of concurrent calls one succeeds, and a
-   * refusal does not use it up.
-   */
+  /** Takes the login in the transaction of `work`: one of concurrent calls, and no refused one. */
   use<Result>(
     provider: string,
     pending: string,
@@ -117,8 +114,7 @@ export class PendingLoginsService {
 }
 
 /**
- * An attacker that intercepts the return address has the pending, and neither the proof nor the
- * key.
+ * An attacker that intercepts the return address has the pending, but neither proof nor key.
  * @param publicKey null when the proof alone has to suffice
  */
 export function checkFlowOwner(

@@ -27,10 +27,7 @@ interface CallbackAnswer {
   readonly error: string | null;
 }
 
-/**
- * The answer is always a redirect to the client: the caller is a browser with a user, not a
- * program.
- */
+/** Always answers with a redirect: the caller is a browser with a user, not a program. */
 @Injectable()
 export class ProviderCallbackService {
   private readonly logger = new Logger(ProviderCallbackService.name);

@@ -32,9 +32,7 @@ export class ProviderExchangeService {
 
   /**
    * @param search the query of the redirect as it arrived
-   * @param address of the browser
-   * @throws ProviderError
-   * @throws AppError `not-eligible`
+   * @throws ProviderError; AppError `not-eligible`
    */
   async prove(
     provider: IdentityProvider,
@@ -50,7 +48,6 @@ export class ProviderExchangeService {
     return { proven, known };
   }
 
-  /** Exchanges the code for a profile, and applies the operator's rules. */
   private async exchange(
     provider: IdentityProvider,
     flow: FlowContents,

@@ -17,10 +17,9 @@ export class ProviderKeylessService {
 
   /**
    * Logs in to the account of the identity, creating it where allowed. The login may have begun in
-   * either mode: a new user chooses after the callback (specification, OAuth provisioning choice).
-   *
+   * either mode: a new user chooses after the callback.
    * @throws AppError `invalid-pending`, `invalid-proof`, `keyless-disabled`, `e2ee-required` and
-   *   what {@link KeylessLoginService.startSession} throws
+   * what {@link KeylessLoginService.startSession} throws
    */
   async finish(
     provider: string,

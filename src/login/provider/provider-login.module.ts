@@ -22,16 +22,13 @@ import { ProviderStartService } from './provider-start.service.js';
 
 /**
  * Owns logins and links through identity providers: the start, the callback, and what a client
- * finishes with it. Does not own protocols (providers) nor rules (policy).
- *
- * `state` is tied to no cookie, as the browser need not be the client's (RFC 9700, 4.7.1). Instead,
- * finishing a `pending` takes the proof or the device key that the login began with, or the token of
- * the account that began to connect; a loopback port is confirmed on a page (loopback-page.ts). PKCE
- * and `nonce` bind the code to this server's request, each state to one provider (4.4), and the
- * return address is the operator's alone (4.11).
- *
- * Routes: /v1/auth/external/:provider/params, …/finalize, …/finalize-keyless and …/pending/:pending,
- * /v1/oauth/:provider/callback and …/cancel, /v1/connect/external/:provider, …/params and …/finalize.
+ * finishes with it. Does not own protocols (providers) nor rules (policy). `state` is tied to no
+ * cookie, as the browser need not be the client's (RFC 9700, 4.7.1): finishing a `pending` takes
+ * the proof, device key or token that began the flow, and a loopback port is confirmed on a page.
+ * PKCE and `nonce` bind the code to this server's request, each state to one provider (4.4); the
+ * return address is the operator's alone (4.11). Routes: /v1/auth/external/:provider/params,
+ * …/finalize, …/finalize-keyless and …/pending/:pending, /v1/oauth/:provider/callback and …/cancel,
+ * /v1/connect/external/:provider, …/params and …/finalize.
  */
 @Module({
   imports: [

@@ -85,10 +85,7 @@ export class ProviderStartService {
   }
 }
 
-/**
- * Checks that a login may start, and continue at its callback. A keyed one may end at an account to
- * which the identity is linked, whatever the sign-up policy says.
- */
+/** A keyed login may end at an account that has the identity, whatever the sign-up policy says. */
 export function requireProviderLogin(
   admission: AdmissionService,
   provider: string,

@@ -12,10 +12,7 @@ export interface ReturnQuery {
   readonly provisioningModes?: string;
 }
 
-/**
- * The address of a program on the browser's own computer (RFC 8252, 7.3). The caller chose the port,
- * so the user confirms it first.
- */
+/** A program's address on the browser's computer (RFC 8252, 7.3); users confirm its port. */
 export function loopbackAddress(port: number, provider: string): string {
   return `http://127.0.0.1:${port}/oauth/${provider}`;
 }
