@@ -22,10 +22,7 @@ import { AdminProvidersService } from './providers/admin-providers.service.js';
 import { AdminResourceServersController } from './resource-servers/admin-resource-servers.controller.js';
 import { AdminResourceServersService } from './resource-servers/admin-resource-servers.service.js';
 
-/**
- * Services of the administration API's controllers. They belong to the application of the server;
- * none has a lifecycle hook, which the second application would run again.
- */
+/** They belong to the application of the server. None has a lifecycle hook: it would run twice. */
 export const ADMIN_SERVICES = [
   AdminAccountsService,
   AdminActsService,
@@ -41,21 +38,19 @@ export const ADMIN_SERVICES = [
   AdminSessionsService,
 ];
 
-/** The application of the server, which resolves the services. */
 export interface Services {
   get<Service>(type: Type<Service>, options: { readonly strict: false }): Service;
 }
 
 /**
- * The transport of the administration API: an application of its own, so that no route, guard or hook
- * of one port exists on the other.
- * Routes: /admin/v1/me, /admin/v1/login and …/callback, /admin/v1/logout, /admin/v1/accounts and below,
- * /admin/v1/audit, /admin/v1/overview, /admin/v1/providers, /admin/v1/policy and …/plan,
- * /admin/v1/invitations and …/:id, /admin/v1/logins, /admin/v1/resource-servers.
+ * The administration API is an application of its own: no route, guard or hook of one port exists
+ * on the other. Routes: /admin/v1/me, /admin/v1/login and …/callback, /admin/v1/logout,
+ * /admin/v1/accounts and below, /admin/v1/audit, /admin/v1/overview, /admin/v1/providers,
+ * /admin/v1/policy and …/plan, /admin/v1/invitations and …/:id, /admin/v1/logins,
+ * /admin/v1/resource-servers.
  */
 @Module({})
 export class AdminApiModule {
-  /** @param server resolves the services */
   static forRoot(server: Services): DynamicModule {
     const services = ADMIN_SERVICES.map((service): FactoryProvider => ({
       provide: service,

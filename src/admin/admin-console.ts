@@ -13,9 +13,7 @@ import { adminConsoleHeaders } from '../common/http/security-headers.js';
 
 const PATH = '/admin';
 
-/**
- * The output of `vite build`; the relative path is the same from dist and from the linked programs.
- */
+/** The output of `vite build`; relative to dist as to the linked programs. */
 const BUILT = join(import.meta.dirname, '../web/admin');
 const BASE = '<base href="/admin/" />';
 const LOGIN = '<meta name="gatehouse-admin-login" content="" />';

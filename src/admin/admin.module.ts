@@ -14,9 +14,9 @@ import { ADMIN_SERVICES } from './admin-api.module.js';
 import { AdminListenerService } from './admin-listener.service.js';
 
 /**
- * Owns the administration of accounts over HTTP: its port, who may use it, what they see and do. Does
- * not own the statements (storage), the decisions (policy), nor the end of sessions (auth).
- * Routes: none on the server's own port; AdminApiModule lists those of ADMIN_PORT.
+ * Owns the administration of accounts over HTTP: its port, who may use it, and what they do. Does
+ * not own the statements (storage), the decisions (policy), nor the end of sessions (auth). Routes:
+ * those of AdminApiModule, on ADMIN_PORT.
  */
 @Module({
   imports: [

@@ -9,10 +9,7 @@ export function writeCursor(position: object | null): string | null {
   return position && Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
-/**
- * @param schema of the position passed to {@link writeCursor}
- * @throws AppError `invalid-request` for a text that this server did not create
- */
+/** @throws AppError `invalid-request` for a text that this server did not create */
 export function readCursor<Position>(
   cursor: string | undefined,
   schema: v.GenericSchema<unknown, Position>,

@@ -6,7 +6,7 @@ import { RefusedPeopleService } from './refused-people.service.js';
 
 /**
  * Owns the audit log, the refused people and the retention of rows. Does not own the rows of
- * changes: a repository stores them in the transaction of the change.
+ * changes, which repositories store. Routes: none.
  */
 @Module({
   imports: [AuditStorageModule],

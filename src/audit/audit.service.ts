@@ -10,10 +10,9 @@ const FLUSH_EVERY_MS = 60_000;
 const MAX_ADDRESSES = 20;
 
 /**
- * Audit events as JSON log lines and as rows. A change of an account stores its row in its own
- * transaction and only {@link log}s the line. Refused logins and calls need no account: they are
- * counted, with one row a minute per method, reason and address, so that strangers cannot fill the
- * table.
+ * Audit events as JSON lines and as rows. A change stores its row in its transaction and only
+ * {@link log}s the line. Refused logins and calls are counted, with one row a minute per method,
+ * reason and address, so that strangers cannot fill the table.
  */
 @Injectable()
 export class AuditService implements BeforeApplicationShutdown {
@@ -31,27 +30,19 @@ export class AuditService implements BeforeApplicationShutdown {
     this.logger.log({ msg: 'audit', ...event });
   }
 
-  /**
-   * Stores an event that changes nothing else.
-   *
-   * @throws AppError `unavailable`
-   */
+  /** @throws AppError `unavailable` */
   async record(event: AuditEvent): Promise<void> {
     await this.events.add([event], new Date(this.clock.now()));
     this.log(event);
   }
 
-  /**
-   * @param provider a configured provider's id, `key_challenge` or `mtls`
-   * @param reason a code of ours; never text from the caller
-   */
+  /** @param reason a code of ours; never text from the caller */
   refuse(provider: string, reason: string): void {
     this.count({ kind: 'login-refused', actor: 'user', accountId: null, provider, reason });
   }
 
   /**
-   * @param address as limits count it; beyond {@link MAX_ADDRESSES} a minute they are counted
-   * together
+   * @param address as limits count it; beyond {@link MAX_ADDRESSES} a minute they count together
    * @param caller whose credentials were accepted; null = none
    */
   refuseCall(reason: string, address: string, caller: OperatorName | null): void {

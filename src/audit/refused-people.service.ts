@@ -31,9 +31,8 @@ interface Refusals {
 }
 
 /**
- * Lets an operator answer why a person cannot log in. The first refusal of a person is stored at
- * once, those of the hour after it as one row. The log has no personal data: only rows are deleted
- * in time.
+ * Lets an operator answer why a person cannot log in. The first refusal is stored at once, those of
+ * the hour after it as one row. The log has no personal data: only rows are deleted.
  */
 @Injectable()
 export class RefusedPeopleService implements BeforeApplicationShutdown {

@@ -6,10 +6,7 @@ export class BatchDeletion implements BeforeApplicationShutdown {
   private running: Promise<void> | null = null;
   private isStopping = false;
 
-  /**
-   * @param deleteBatch returns true while there may be more rows
-   * @param logger logs failures, except of an unavailable database, which the next run retries
-   */
+  /** @param deleteBatch returns true while there may be more rows */
   constructor(
     private readonly deleteBatch: () => Promise<boolean>,
     private readonly logger: Logger,

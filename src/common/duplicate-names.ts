@@ -1,10 +1,7 @@
 /** A string, or a character that opens, closes or separates. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],]/gs;
 
-/**
- * Returns true if the header or the claims of a token have a name twice. Parsers differ in which of
- * two values they take, so such a token is refused (RFC 7519, 4).
- */
+/** Parsers differ in which of two values they take: such a token is refused (RFC 7519, 4). */
 export function hasDuplicateNames(token: string): boolean {
   return token
     .split('.', 2)

@@ -1,7 +1,4 @@
-/**
- * Returns undefined for an invalid text. The parser's error quotes the text, which may contain
- * secrets.
- */
+/** Returns undefined for an invalid text: the parser's error quotes it, and secrets in it. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -12,10 +9,7 @@ export function parseJson(text: string): unknown {
 
 export const MAX_JSON_DEPTH = 64;
 
-/**
- * Judges without parsing: arrays in arrays cost a hundred times as much time as other text of the
- * size. Brackets in strings do not count.
- */
+/** Judges without parsing: nested arrays cost a hundred times as much time as other text. */
 export function isNestedTooDeep(json: string): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {

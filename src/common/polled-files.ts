@@ -1,18 +1,12 @@
 import { LogOnce } from './log-once.js';
 
-/**
- * Polls files, because files of a Kubernetes volume are links that are replaced. An unusable change
- * (half written, invalid, missing) is logged once, and the last valid contents stay in use.
- */
+/** Polls, as Kubernetes replaces links. An unusable change is logged once and has no effect. */
 export class PolledFiles<Contents, Loaded> {
   private text: string | null = null;
   private isBroken = false;
   private readonly unused: LogOnce;
 
-  /**
-   * @param read its result is compared as JSON
-   * @param logUnused receives the reason for an unusable change
-   */
+  /** @param read its result is compared as JSON */
   constructor(
     private readonly read: () => Promise<Contents>,
     private readonly parse: (contents: Contents) => Loaded | Promise<Loaded>,
@@ -25,10 +19,7 @@ export class PolledFiles<Contents, Loaded> {
     return this.isBroken;
   }
 
-  /**
-   * @returns null when the contents are unchanged
-   * @throws the errors of `read` and `parse`
-   */
+  /** @returns null when the contents are unchanged @throws the errors of `read` and `parse` */
   async load(): Promise<Loaded | null> {
     const contents = await this.read();
     const text = JSON.stringify(contents);

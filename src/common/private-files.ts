@@ -36,15 +36,13 @@ export function userDirectory(
   return join(isAbsolute(configured) ? configured : join(home, otherwise), 'gatehouse');
 }
 
-/** Creates a directory for its owner only, or restricts an existing one. */
 export async function makePrivateDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
   await chmod(path, OWNER_ONLY_DIRECTORY);
 }
 
 /**
- * Replaces a file atomically, so that neither a reader nor a crash leaves a partial file.
- *
+ * Replaces a file atomically: neither a reader nor a crash meets a part of it.
  * @param isDurable true if the text must survive a power failure
  */
 export async function writePrivateFile(

@@ -32,10 +32,7 @@ export const Answers = (type: Type): MethodDecorator =>
 
 const REFUSALS = 'gatehouse:refusals';
 
-/**
- * Declares the refusals by this route alone. The document adds those of its access, rate limit and
- * body (api-document.ts).
- */
+/** Declares the refusals by this route alone; api-document.ts adds those of its access and body. */
 export function Refuses(...codes: readonly ErrorCode[]): MethodDecorator {
   return (_target, _key, descriptor: PropertyDescriptor) => {
     const handler = descriptor.value as object;

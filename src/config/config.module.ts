@@ -8,9 +8,8 @@ export function readEnvironment(): Record<string, string | undefined> {
 }
 
 /**
- * Owns the namespaces of `*.config.ts`, each loaded with its slice of the resolved settings. Nest's
- * ConfigModule makes them available everywhere.
- * Does not own reading or checking variables (resolve-settings does, before Nest starts).
+ * Owns the namespaces of `*.config.ts`, available everywhere. Does not own reading or checking
+ * variables (resolve-settings does, before Nest starts). Routes: none.
  */
 @Module({})
 export class AppConfigModule {
@@ -30,8 +29,8 @@ export class AppConfigModule {
 }
 
 /**
- * Owns the allow rules that change while the server runs. Does not own the settings that wait for a
- * restart: those are namespaces of the configuration. Routes: none.
+ * Owns the allow rules that change while the server runs. Other settings wait for a restart.
+ * Routes: none.
  */
 @Module({ providers: [OperatorRulesService], exports: [OperatorRulesService] })
 export class OperatorRulesModule {}

@@ -28,10 +28,7 @@ export interface RuledSettings {
   readonly mtls: MtlsSettings;
 }
 
-/**
- * The current allow rules of the providers file and of the certificate rules file. Changes of other
- * settings, such as addresses of providers, wait for a restart.
- */
+/** The current allow rules of the providers file and of the certificate rules file. */
 @Injectable()
 export class OperatorRulesService implements OnModuleInit {
   private readonly logger = new Logger(OperatorRulesService.name);
@@ -125,10 +122,7 @@ function withRules({ providers, mtls }: RuledSettings, files: RuleFiles): RuledS
   };
 }
 
-/**
- * Returns null for an unreadable file, which its reader reports.
- * @throws Error for a pipe, whose reader would block
- */
+/** null = unreadable, which its reader reports. @throws Error for a pipe, which would block */
 async function contentsOf(path: string): Promise<string | null> {
   const stats = await stat(path).catch(() => null);
   if (stats !== null && !stats.isFile()) {

@@ -27,10 +27,7 @@ export function presetNames(): string[] {
     .sort();
 }
 
-/**
- * Returns the texts of the variables: explicit, else of a secret's file, else of the preset. An
- * empty value counts as not set.
- */
+/** Explicit, else of a secret's file, else of the preset. An empty value counts as not set. */
 export function gatherTexts(
   environment: EnvironmentText,
   report: ConfigurationReport,
@@ -212,7 +209,7 @@ export function unknownName(name: string): string {
 
 /**
  * A misspelt variable would leave its policy at the default, so it is a problem; any other unknown
- * name is a warning. `GITHUB_*` is shared with build machines, so only a near miss counts there.
+ * name is a warning. `GITHUB_*` is shared with build machines: only a near miss counts.
  */
 export function checkUnknownNames(names: readonly string[], report: ConfigurationReport): void {
   for (const name of names) {

@@ -19,10 +19,7 @@ export interface ResolvedConfiguration {
   readonly findings: readonly LockoutFinding[];
 }
 
-/**
- * Reads the files that variables name, and uses no network.
- * @throws ConfigurationError with all problems
- */
+/** Reads the files that variables name. @throws ConfigurationError with all problems */
 export function resolveSettings(environment: EnvironmentText): ResolvedConfiguration {
   const report = new ConfigurationReport();
   const texts = gatherTexts(environment, report);

@@ -18,10 +18,7 @@ const FIRST_REQUEST_MS = 2000;
 /** Live connections may take this share of the grace period; requests get the rest. */
 const LARGEST_SHARE = 0.6;
 
-/**
- * Drains the process before anything else stops: Nest awaits `onModuleDestroy` ahead of the other
- * hooks.
- */
+/** Drains before anything else stops: Nest awaits `onModuleDestroy` ahead of the other hooks. */
 @Injectable()
 export class DrainService implements OnModuleInit, OnModuleDestroy {
   private isDraining = false;
@@ -37,10 +34,7 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
     @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
   ) {}
 
-  /**
-   * While draining each answer ends its connection: closing an idle one could meet a request on its
-   * way.
-   */
+  /** Each answer ends its connection: closing an idle one could meet a request on its way. */
   onModuleInit(): void {
     const { underWay } = this;
     const forget = function (this: ServerResponse): void {
@@ -57,10 +51,7 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  /**
-   * Refuses new live connections and closes the open ones in waves while requests are served. Then
-   * takes no new connections, and waits for the open requests.
-   */
+  /** Closes live connections in waves while requests are served, then takes no new ones. */
   async onModuleDestroy(): Promise<void> {
     if (!this.server.listening) {
       return;
@@ -98,8 +89,7 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Accepts the connections in the queue, one in each turn of the event loop. To close the server
-   * would reset them, and a balancer does not send a POST that may have arrived to another server.
+   * Accepts the queue, one in each turn: a close would reset it, and a balancer repeats no POST.
    */
   private async acceptQueued(): Promise<void> {
     let accepted = 0;

@@ -12,8 +12,8 @@ import { MetricsPageService } from './metrics-page.service.js';
 import { ProcessMetricsService } from './process-metrics.service.js';
 
 /**
- * Owns probes, the metrics page and the drain of a process that stops. Readiness looks at each
- * dependency, liveness at none. Routes: GET /livez, GET /readyz, GET /metrics.
+ * Owns probes, the metrics page and the drain. Liveness looks at no dependency. Routes: GET /livez,
+ * GET /readyz, GET /metrics.
  */
 @Module({
   imports: [AuthModule, LiveConnectionsModule, MetricsModule, StorageModule],

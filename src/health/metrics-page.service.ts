@@ -25,10 +25,7 @@ import { ProcessMetricsService } from './process-metrics.service.js';
 
 const PATH = '/metrics';
 
-/**
- * Serves the metrics on their own port, or on the main port to callers with the token, or not at
- * all.
- */
+/** Serves metrics on their own port, or on the main port to callers with the token. */
 @Injectable()
 export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsPageService.name);

@@ -1,9 +1,6 @@
 import { Module } from '@nestjs/common';
 import { MetricsService } from './metrics.service.js';
 
-/**
- * Owns the instruments. Does not own the events: every module counts its own. The page is served by
- * health.
- */
+/** Owns the instruments. Every module counts its own events; health serves the page. */
 @Module({ providers: [MetricsService], exports: [MetricsService] })
 export class MetricsModule {}

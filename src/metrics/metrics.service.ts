@@ -15,10 +15,7 @@ type Labelled<Label extends string> = readonly {
   readonly value: number;
 }[];
 
-/**
- * Label values come from our own tables, never from a request, so that no caller can make the page
- * grow.
- */
+/** Label values come from our own tables, so that no caller can make the page grow. */
 @Injectable()
 export class MetricsService {
   readonly registry = new Registry();
@@ -142,10 +139,7 @@ export class MetricsService {
     });
   }
 
-  /**
-   * Adds a gauge that asks for its value, and is NaN without an answer. It asks after the other gauges
-   * were read: the one of the pool would count the question.
-   */
+  /** Adds a gauge read after the others: the one of the pool would count this question. */
   ask(name: string, help: string, read: () => Promise<number | null>): void {
     new Gauge({
       name,

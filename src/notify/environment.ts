@@ -1,8 +1,7 @@
 import { buildPreviews, type BuildPreviews } from '../client/notifications/notification-display.js';
 
 /**
- * The build of a release replaces the first variable by a constant, so that no environment turns it
- * into a development build. A bundler may replace the second one.
+ * A release's build makes the first a constant: no environment turns it into a development build.
  */
 export function requestPreviewsOfBuild(): BuildPreviews {
   return buildPreviews({

@@ -3,7 +3,6 @@ import type { ExpoSender } from './push/expo.sender.js';
 import type { WebPushSender } from './push/web-push.sender.js';
 import type { WebhookSender } from './webhook/webhook.sender.js';
 
-/** The senders of one command; each is loaded for its first delivery. */
 export class LazySenders {
   private expoSender: Promise<ExpoSender> | null = null;
   /** The key is `denyPrivate`: guarded senders share no connections with others. */

@@ -32,10 +32,7 @@ const FIRST_SERVER_ERROR = 500;
 /** Sends the remaining spans and stops. */
 type StopTracing = () => Promise<void>;
 
-/**
- * Sends traces to the receiver of the standard `OTEL_*` variables, which the SDK reads. A server
- * without traces never loads this file.
- */
+/** The SDK reads the `OTEL_*` variables. A server without traces never loads this file. */
 export function startTracing(): StopTracing {
   const version = readFullVersion();
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());

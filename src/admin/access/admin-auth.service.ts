@@ -28,8 +28,8 @@ export class AdminAuthService {
   }
 
   /**
-   * The key of a limit of its own for a request whose credentials are good, as far as that is known
-   * without storage; null = any client can send such a request, and its address counts.
+   * The key of a limit of its own for a request whose credentials are good, as far as is known
+   * without storage; null = its address counts.
    */
   limitKeyOf(request: FastifyRequest): string | null {
     const { authorization } = request.headers;

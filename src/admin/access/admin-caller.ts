@@ -8,7 +8,6 @@ export const ADMIN_ROLES = ['read', 'operate'] as const;
 
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
-/** An administrator whose credentials were accepted. */
 export interface AdminCaller {
   /** Name in the audit log. */
   readonly name: OperatorName;
@@ -22,7 +21,6 @@ export interface AdminOrigin extends AdminCaller {
   readonly address: string;
 }
 
-/** A request that passed the guard. */
 export interface AdminRequest extends FastifyRequest {
   admin?: AdminOrigin;
 }

@@ -25,10 +25,7 @@ interface LoginContents {
   readonly nonce: string;
   readonly codeVerifier: string;
   readonly redirectUri: string;
-  /**
-   * SHA-256 of the secret in the cookie of the browser that started the login: no other browser may
-   * finish it.
-   */
+  /** SHA-256 of a secret in the cookie of the starting browser, which alone may finish. */
   readonly browserHash: string;
 }
 
@@ -73,8 +70,7 @@ export class AdminLoginService {
   }
 
   /**
-   * Starts the session of an administrator after the provider has confirmed the login.
-   *
+   * Starts the session after the provider has confirmed the login.
    * @throws AppError `not-found`, `invalid-pending`, `not-eligible`, `unavailable`
    */
   async finish(request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -11,7 +11,6 @@ import type { AdminCaller } from './admin-caller.js';
 
 const MAX_REMEMBERED = 1000;
 
-/** The provider that confirmed a login, and the client's address. */
 interface SessionOrigin {
   readonly provider: string;
   readonly address: string;
@@ -20,9 +19,7 @@ interface SessionOrigin {
 /** Logins with a browser. The cookie is the only copy of the secret; storage has its hash. */
 @Injectable()
 export class AdminSessionsService {
-  /**
-   * Name with the prefix that browsers accept only from this host over TLS (RFC 6265bis, 4.1.3.2).
-   */
+  /** Browsers accept its prefix only from this host over TLS (RFC 6265bis, 4.1.3.2). */
   private readonly cookie: string;
   /** Hashes of secrets that were accepted here; whether a session still exists, storage says. */
   private readonly accepted = new LRUCache<string, true>({ max: MAX_REMEMBERED });

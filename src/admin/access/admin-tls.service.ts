@@ -17,10 +17,7 @@ export class AdminTlsService {
     @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
   ) {}
 
-  /**
-   * @returns null for plain HTTP
-   * @throws ConfigurationError when a file cannot be read or is invalid
-   */
+  /** @returns null for plain HTTP @throws ConfigurationError for an unreadable or invalid file */
   async options(): Promise<ServerOptions | null> {
     const context = await loadTlsContext(adminTlsFiles(this.config.tls));
     return (

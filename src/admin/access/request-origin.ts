@@ -5,10 +5,8 @@ import { AppError } from '../../common/errors.js';
 export const ADMIN_REQUEST_HEADER = 'x-gatehouse-admin';
 
 /**
- * Refuses requests that a page on another origin caused, even with valid credentials (a cookie, a
- * certificate).
- *
- * @param publicUrl the address of the port in browsers; null = that of the request
+ * Refuses requests that a page on another origin caused, even with valid credentials.
+ * @param publicUrl of the port in browsers; null = that of the request
  * @param isAmbient true if the browser adds the credentials by itself
  * @throws AppError `origin-not-allowed`
  */

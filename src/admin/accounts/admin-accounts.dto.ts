@@ -65,7 +65,6 @@ export class AccountQueryDto {
   cursor?: string;
 }
 
-/** The reason for an administrator's action. */
 export class ReasonDto {
   @ApiProperty({ minLength: 1, maxLength: 200, description: 'Kept in the audit trail.' })
   // The decorator nearest to the field is checked first.

@@ -51,10 +51,7 @@ export class AdminAuditService {
     return { events: await this.named(events), cursor: writeCursor(next) };
   }
 
-  /**
-   * Streams the events as lines of JSON. A page is read when the previous one was sent, so that
-   * memory holds at most two, regardless of their number and of the client's speed.
-   */
+  /** Streams lines of JSON. A page is read when the previous one was sent: memory holds two. */
   export({ cursor, limit = DEFAULT_EXPORT, order, ...filter }: AuditQueryDto): Readable {
     const after = readCursor(cursor, POSITION);
     const until = Math.min(filter.until ?? Infinity, this.clock.now() + 1);

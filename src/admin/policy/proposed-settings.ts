@@ -28,9 +28,8 @@ const PLACEHOLDER = 'not used by a plan';
 const TOKEN_PLACEHOLDER = 'a-token-that-no-plan-ever-uses-for-anything';
 
 /**
- * Returns the settings of this server with some variables changed. A caller may not name files, not
- * even in an entry of a provider, because errors would reveal their existence and contents.
- *
+ * Returns the settings with some variables changed. They may name no files, not even in an entry of
+ * a provider: errors would reveal that those exist, and what they contain.
  * @throws AppError `invalid-request` with each problem by its variable
  */
 export function proposedSettings(changes: Readonly<Record<string, unknown>>): Settings {
@@ -65,8 +64,7 @@ export function proposedSettings(changes: Readonly<Record<string, unknown>>): Se
 }
 
 /**
- * Replaces the file of certificate rules by variables. Both are required: the file contains both,
- * and an omitted one would allow any certificate.
+ * The file has both variables, so both are required: an omitted one would allow any certificate.
  */
 function replaceCertificateRules(
   names: readonly string[],

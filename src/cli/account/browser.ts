@@ -12,10 +12,9 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
 };
 
 /**
- * Only https passes, and http on a loopback host: the system's opener starts programs for
- * `vscode:`, reads files for `file:` and takes `--version` as an option.
- *
- * @throws CliError `unsafe-address` (exit code 1) for any other address
+ * Only https passes, and http on loopback: the system's opener starts programs for `vscode:`, reads
+ * files for `file:` and takes `--version` as an option.
+ * @throws CliError `unsafe-address`
  */
 export function readBrowserAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -58,8 +58,7 @@ export async function requireSession(context: ServerContext): Promise<CurrentSes
 }
 
 /**
- * GATEHOUSE_TOKEN is sent only to the server that it is meant for.
- *
+ * GATEHOUSE_TOKEN is sent only to its own server.
  * @param accountId uses GATEHOUSE_TOKEN only if it is a token of this account
  * @throws CliError with exit code 3 when this user is not logged in there
  */

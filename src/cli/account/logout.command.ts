@@ -3,7 +3,6 @@ import { usageError } from '../cli-error.js';
 import { SERVER } from '../options.js';
 import type { CurrentSession, ServerContext } from './current-session.js';
 
-/** Ends the session on the server and deletes it here. The device key stays. */
 export const logout = command({
   name: 'logout',
   description: 'revoke the session; the device key stays, so that you can log in again',
@@ -33,7 +32,6 @@ export const logout = command({
   },
 });
 
-/** Deletes the account on the server. The device key stays without an account. */
 export const deleteAccount = command({
   name: 'delete-account',
   description: 'delete the account, with everything that the server keeps of it',
@@ -57,7 +55,6 @@ export const deleteAccount = command({
 
 /**
  * With GATEHOUSE_TOKEN, the stored login stays until it has ended as well.
- *
  * @param isWhole true if all sessions of the account have ended
  */
 async function removeLocalData(

@@ -105,9 +105,8 @@ export class ServerStore {
   }
 
   /**
-   * Returns the key for a new account. It is saved before the server receives it, because an
-   * account without its key is lost. The key of an earlier failed sign-up is used again.
-   *
+   * Saves the key of a new account before the server receives it: an account without its key is
+   * lost. A failed sign-up's key is used again.
    * @throws CliError where the key of an account is stored
    */
   async requireNewDeviceKey(server: string): Promise<DeviceKey> {

@@ -21,7 +21,6 @@ export function describeResult({ check, status, message }: CheckResult): string 
   return `${LABELS[status].padEnd(13)}${check.padEnd(16)}${message}`;
 }
 
-/** Sets the name of a check. */
 export function resultsOf(check: string) {
   const result =
     (status: CheckStatus) =>

@@ -31,7 +31,6 @@ const STATEMENT_LIMIT_MS = 10_000;
 /** Opened values of each kind: reading all of a large database takes minutes. */
 const SAMPLE = 100;
 
-/** Checks the database, its schema, the master secret and the clock. */
 export function checkDatabase(settings: Settled): Promise<readonly CheckResult[]> {
   return settings.storage.databaseUrl === null
     ? checkEmbedded(settings)
@@ -199,7 +198,6 @@ const LITTLE_BYTES = 512 * MEBIBYTE;
 /** PostgreSQL writes its log in segments of 16 MiB. */
 const TOO_LITTLE_BYTES = 64 * MEBIBYTE;
 
-/** Checks the free space of the embedded database. */
 export async function checkDisk({ storage }: Settled): Promise<readonly CheckResult[]> {
   const { databaseUrl, dataDir } = storage;
   if (databaseUrl !== null) {

@@ -82,7 +82,6 @@ export async function checkRedis({
   }
 }
 
-/** Checks the ends of certificates, revocation lists and client secrets. */
 export async function checkExpiries(settings: Settings): Promise<readonly CheckResult[]> {
   const timers = new Timers();
   const expiries = await readExpiries(settings, () => timers.nextTurn());

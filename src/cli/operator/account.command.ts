@@ -96,7 +96,6 @@ interface Change {
   readonly description: string;
   readonly act: AdminAct;
   readonly done: string;
-  /** An example of --reason. */
   readonly reason: string;
 }
 

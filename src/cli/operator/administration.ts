@@ -19,7 +19,6 @@ export interface ShownAccount {
   }[];
 }
 
-/** The result of a change, with a sentence that states when it takes effect. */
 export interface ActReport {
   readonly outcome: Exclude<ActOutcome, 'not-found'>;
   readonly actor: string;
@@ -32,7 +31,7 @@ export interface Administration {
   accounts(text: string | null, limit: number): AsyncIterable<ShownAccount>;
 
   /**
-   * @param actor the operator's name; undefined = this system's user, or the name of the token
+   * @param actor undefined = this system's user, or the name of the token
    * @throws CliError `not-found`
    */
   act(act: AdminAct, id: string, actor: string | undefined, reason: string): Promise<ActReport>;
@@ -43,20 +42,14 @@ export interface Administration {
   /** Oldest first. */
   audit(filter: ShownEvents): AsyncIterable<StoredAuditEvent>;
 
-  /** @param environment the variables of the changed policy */
   plan(environment: CliContext['environment']): Promise<PlanCounts>;
 
-  /** @param actor as of {@link act} */
   createInvitation(wanted: WantedInvitation, actor: string | undefined): Promise<MadeInvitation>;
 
   /** Newest first. */
   invitations(): AsyncIterable<ShownInvitation>;
 
-  /**
-   * @param actor as of {@link act}
-   * @returns true if it was not revoked before
-   * @throws CliError `not-found`
-   */
+  /** @returns true if it was not revoked before @throws CliError `not-found` */
   revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean>;
 }
 
@@ -80,7 +73,7 @@ export interface MadeInvitation {
   readonly link: string | null;
 }
 
-/** An invitation in the output of the commands. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface ShownInvitation {
   readonly id: string;
   readonly note: string | null;

@@ -40,7 +40,6 @@ interface CopySettings {
 
 interface Copied {
   readonly tables: readonly CopiedTable[];
-  /** Sealed values that the master secrets open. */
   readonly sealed: number;
 }
 

@@ -50,7 +50,6 @@ export async function withDatabase<Result>(
   );
 }
 
-/** The server's database with its master secret. */
 export interface SealedDatabase extends OperatorDatabase {
   readonly box: SealedBoxService;
   readonly signingKeys: SigningKeyRepository;
@@ -128,11 +127,7 @@ function withCurrentSchema<Result>(
   });
 }
 
-/**
- * Opening a missing embedded database would create it, with a new master secret.
- *
- * @throws CliError `no-database` or `wrong-user` (exit code 78)
- */
+/** Opening a missing database would create it. @throws CliError `no-database` or `wrong-user` */
 export function requireDatabase(
   dataDir: string,
   hint = 'Set DATABASE_URL, or SERVICE_DATA_DIR, as the server has them.',

@@ -20,10 +20,7 @@ interface RotationReport {
   readonly servers: string;
 }
 
-/**
- * @returns null where no key is stored
- * @throws CliError `wrong-secret` (exit code 78) if the master secret does not open the stored keys
- */
+/** @returns null where no key is stored @throws CliError `wrong-secret` if they do not open */
 export async function rotateKeys(
   { signingKeys, settings }: SealedDatabase,
   { isNow, actor, reason }: Rotation,

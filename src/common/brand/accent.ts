@@ -21,9 +21,8 @@ const MIN_CONTRAST = 5.6;
 const STEPS = 40;
 
 /**
- * Returns shades that can be read in a light and in a dark theme: the colour itself where its
- * contrast is enough, else the nearest darker or lighter one.
- *
+ * Returns shades for a light and a dark theme: the colour itself where its contrast is enough, else
+ * the nearest darker or lighter one.
  * @param color `#rrggbb`
  */
 export function accentShades(color: string): AccentShades {

@@ -56,9 +56,8 @@ export function brandStyle({ accent }: Brand): string {
 }
 
 /**
- * On another origin than the server's, a path would resolve to another host.
- *
- * @param publicUrl null = unknown: a logo with a path is then omitted
+ * On another origin, a path would resolve to another host.
+ * @param publicUrl null = unknown: a logo with a path is omitted
  */
 export function brandElsewhere(brand: Brand, publicUrl: string | null): Brand {
   const { logoUrl } = brand;

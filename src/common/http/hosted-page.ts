@@ -31,8 +31,6 @@ export function sendFile(
 /**
  * The names of scripts and styles hold the hash of their content. A server without a page never
  * loads the package.
- *
- * @param root folder of the files
  * @param prefix of their addresses, with a slash at both ends
  */
 export async function servePageAssets(

@@ -44,10 +44,7 @@ export const SCIM_TYPE = 'application/scim+json';
 /** A security event token (RFC 8935, 2). */
 export const SET_TYPE = 'application/secevent+jwt';
 
-/**
- * Refuses HEAD, because link previews and scanners send it to addresses that only the browser
- * itself may use (RFC 9110, 9.2.1).
- */
+/** Refuses HEAD, which link previews send to addresses for the browser alone (RFC 9110, 9.2.1). */
 export const ChangesState = (): MethodDecorator => RouteConfig({ changesState: true });
 
 export const LargeBody = (): MethodDecorator => RouteConfig({ largeBody: true });

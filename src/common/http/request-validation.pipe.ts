@@ -5,10 +5,7 @@ import { AppError, invalidRequest } from '../errors.js';
 
 const OPAQUE = Symbol('opaque JSON');
 
-/**
- * A field with JSON of the caller, kept as it was parsed: elsewhere keys named `constructor` and
- * `__proto__` are dropped, and every value is walked.
- */
+/** JSON of the caller, kept as parsed: elsewhere keys such as `__proto__` are dropped. */
 export const OpaqueJson = (): PropertyDecorator =>
   applyDecorators(
     // Opaque fields of a body are never transformed.
@@ -19,10 +16,7 @@ export const OpaqueJson = (): PropertyDecorator =>
       Reflect.defineMetadata(OPAQUE, true, prototype, field),
   );
 
-/**
- * Nest's ValidationPipe with the contract's error. It reads declared fields only, in nested classes
- * too.
- */
+/** Nest's pipe with the contract's error. It reads declared fields only, in nested classes too. */
 export class RequestValidationPipe extends ValidationPipe {
   constructor() {
     super({

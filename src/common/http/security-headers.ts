@@ -84,11 +84,7 @@ export function serviceWorkerHeaders(): Record<string, string> {
   return headersWith(SERVICE_WORKER);
 }
 
-/**
- * The page has one question and no script.
- *
- * @param styleHash SHA-256 of its only style element, in base64
- */
+/** @param styleHash SHA-256 of its only style element, in base64 */
 export function confirmationPageHeaders(styleHash: string): Record<string, string> {
   return headersWith({ ...NOTHING, formAction: ["'self'"], styleSrc: [`'sha256-${styleHash}'`] });
 }

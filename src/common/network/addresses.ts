@@ -25,10 +25,7 @@ const ROUTED_PRIVATE = ranges('10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.
 /** Groups of an IPv6 address that name the network of one subscriber (RFC 6177). */
 const NETWORK_GROUPS = 4;
 
-/**
- * Returns null for other texts, zones (`fe80::1%eth0`) included. Octets with leading zeros, which
- * some resolvers read as octal, are refused.
- */
+/** null for other texts, with a zone (`fe80::1%eth0`) or leading zeros, which may mean octal. */
 export function parseAddress(text: string): Address | null {
   const last = text.slice(text.lastIndexOf(':') + 1);
   const isDotted = ipaddr.IPv4.isValidFourPartDecimal(last);
@@ -66,10 +63,8 @@ export function networkOf(address: Address): NetworkKind {
 }
 
 /**
- * The key of a limit per address. A subscriber may use any IPv6 address of a /64, so that counts;
- * mapped IPv4 counts as IPv4.
- *
- * @returns `10.0.0.7`, `2001:db8:0:1::/64`; any other text unchanged
+ * The key of a limit per address: a subscriber may use any IPv6 address of a /64.
+ * @returns `10.0.0.7`, also for mapped IPv4, `2001:db8:0:1::/64`; any other text unchanged
  */
 export function addressGroup(text: string): string {
   const address = text.includes(':') ? parseAddress(text.replace(/%.*/, '')) : null;

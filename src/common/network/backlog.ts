@@ -1,5 +1,2 @@
-/**
- * The limit of the system (Linux: 4096). Node's default of 511 fills up at once when thousands of
- * clients reconnect, and the others then wait up to a minute.
- */
+/** The limit of Linux. Node's 511 fill up when thousands reconnect; others wait a minute. */
 export const LISTEN_BACKLOG = 4096;

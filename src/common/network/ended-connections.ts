@@ -5,10 +5,7 @@ import { Server as TlsServer } from 'node:tls';
 /** Time for a client to read the last answer and to close its side too. */
 const CLOSING_MS = 2000;
 
-/**
- * HTTP servers of Node allow half-open connections, and hold their descriptors while a client keeps
- * its own side open.
- */
+/** Node's HTTP servers keep half-open connections while a client keeps its own side open. */
 export function releaseEndedConnections(server: Server): void {
   // The plain connection below TLS ends after the encrypted one.
   const opened = server instanceof TlsServer ? 'secureConnection' : 'connection';
@@ -16,8 +13,8 @@ export function releaseEndedConnections(server: Server): void {
 }
 
 /**
- * Has Node drop what still arrives, for {@link CLOSING_MS} at most: a client that is still sending its body
- * would otherwise meet a reset connection, and not read the answer (RFC 9112, 9.6).
+ * Drops what still arrives, for a while: a client that is sending its body would otherwise meet a
+ * reset connection, and not read the answer (RFC 9112, 9.6).
  */
 export function readOnWhileClosing(socket: Socket): void {
   socket.destroySoon = () => socket.end();

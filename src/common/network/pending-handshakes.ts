@@ -6,11 +6,7 @@ export const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** A handshake takes a few round trips: far more are under way only while clients stay silent. */
 const MAX_PENDING = 1000;
 
-/**
- * Closes the oldest pending connection for a new one: silent connections would otherwise keep
- * clients out until their time-out. Closes a connection whose handshake fails, as there is no answer
- * to send.
- */
+/** Closes the oldest pending connection for a new one: silent ones would keep clients out. */
 export function boundHandshakes(server: Server, maxPending = MAX_PENDING): void {
   const pending = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {

@@ -12,10 +12,7 @@ const runtime = tls as typeof tls & { getCACertificates?: (type: 'default') => s
 let last: { readonly inputs: readonly unknown[]; readonly context: tls.SecureContext } | null =
   null;
 
-/**
- * The context of outgoing TLS connections. The newest is kept: making one takes a tenth of a
- * second.
- */
+/** The newest context is kept: making one takes a tenth of a second. */
 export function trustingContext(caBundle: string, own: OwnCertificate = {}): tls.SecureContext {
   const inputs = [caBundle, own.cert?.toString(), own.key?.toString()];
   if (last === null || !inputs.every((input, index) => input === last?.inputs[index])) {

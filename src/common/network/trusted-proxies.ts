@@ -12,9 +12,8 @@ const WITH_PORT = /^([^:]+):\d{1,5}$/;
 export type Trust = (address: string, hop: number) => boolean;
 
 /**
- * Verdicts are cached: parsing an address takes longer than the rest of the admission of a request.
- *
- * @param proxies addresses and CIDR ranges, validated with the settings
+ * Caches verdicts: parsing an address takes longer than the rest of admission.
+ * @param proxies addresses and CIDR ranges
  */
 export function trustOf(proxies: readonly string[]): Trust {
   const isTrusted = proxyAddress.compile([...proxies]);
@@ -25,10 +24,7 @@ export function trustOf(proxies: readonly string[]): Trust {
   return (address, hop) => verdicts.memo(address, { context: hop });
 }
 
-/**
- * Makes `request.ip` the address that trusted proxies report. Call it before hooks that read the
- * address.
- */
+/** Call it before hooks that read `request.ip`. */
 export function readForwardedAddresses(server: FastifyInstance, isTrusted: Trust): void {
   server.addHook('onRequest', ({ raw }, _reply, done) => {
     keepTrustedAddresses(raw, isTrusted);
@@ -43,9 +39,8 @@ export function clientAddress(request: IncomingMessage, isTrusted: Trust): strin
 }
 
 /**
- * Reduces `X-Forwarded-For` to the addresses that trusted proxies report, without ports: a proxy
- * that writes ports would make each connection of a client another client. It ends before an entry
- * that is no address, so that the address of its reporter counts.
+ * Reduces `X-Forwarded-For` to the addresses that trusted proxies report, without ports: each
+ * connection would be another client. It ends before an entry that is no address.
  */
 function keepTrustedAddresses({ headers, socket }: IncomingMessage, isTrusted: Trust): void {
   const header = headers['x-forwarded-for'];

@@ -4,9 +4,7 @@ import { Random } from './random.js';
 import { Runtime } from './runtime.js';
 import { Timers } from './timers.js';
 
-/**
- * Owns time and chance. It is global because they stand in for globals of the language. No routes.
- */
+/** Owns time and chance. Global: they stand in for globals of the language. Routes: none. */
 @Global()
 @Module({
   providers: [Clock, Timers, Random, Runtime],

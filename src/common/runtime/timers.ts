@@ -5,10 +5,7 @@ export interface Timer {
   cancel(): void;
 }
 
-/**
- * Waiting, injected wherever the server waits. Only `sleep` and turns of the event loop keep the
- * process alive.
- */
+/** Waiting. Only `sleep` and turns of the event loop keep the process alive. */
 export class Timers {
   /** Rejects with an `AbortError` when the signal aborts first. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {

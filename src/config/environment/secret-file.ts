@@ -15,8 +15,8 @@ export function unusedSecretFiles(clock: Clock): number {
 }
 
 /**
- * A secret whose file is read again on use, at most once a second, so that rotation needs no
- * restart. With an unusable file, the last valid secret stays in use.
+ * Read again on use, at most once a second: rotation needs no restart. An unusable file has no
+ * effect.
  */
 export class SecretFile<Value> {
   private polledAt = -Infinity;

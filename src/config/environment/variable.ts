@@ -133,10 +133,7 @@ export interface Checked<Table> {
   readonly caBundle: string | null;
 }
 
-/**
- * Declares a namespace of Nest's configuration, which only `AppConfigModule.forRoot` can load: all
- * variables are checked together, so that one message lists every problem.
- */
+/** Only `AppConfigModule.forRoot` loads it: one message lists the problems of all variables. */
 export function namespaceOf<Input, Slice extends object>(
   name: string,
   build: (input: Input) => Slice,

@@ -7,7 +7,6 @@ const MOST = 2;
 
 /**
  * Reads the bearer tokens of a file, one a line. Two are valid during a rotation.
- *
  * @throws Error that completes "names a file that …" and quotes nothing of the file
  */
 export function readBearerTokens(text: string): readonly string[] {

@@ -45,9 +45,7 @@ export function readEntries<Names extends EntriesNames>(
     : { ...source, entries: entriesOf(source, names.content, report) };
 }
 
-/**
- * Returns null for a value that is no object. An entry with a problem serves further checks only.
- */
+/** Returns null for no object. An entry with a problem serves further checks only. */
 export function readEntry<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

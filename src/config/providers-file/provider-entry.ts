@@ -36,9 +36,7 @@ const DATE = 'must be a date such as 2027-01-31.';
 /** Comparisons ignore case, so values are stored in lower case. Empty = no restriction. */
 const allowRule = (doc: string) => texts(doc, (value) => value.toLowerCase());
 
-/**
- * The reader, the JSON schema and the documentation of the providers file are derived from this.
- */
+/** The reader, the JSON schema and the documentation of the file are derived from this. */
 export const PROVIDER_ENTRY = object({
   id: v.pipe(
     pattern(

@@ -70,7 +70,6 @@ export interface ScimSettings extends DirectoryRules {
   readonly deactivationAlarm: number;
 }
 
-/** A stream of security events (OpenID SSF 1.0) that its transmitter pushes. */
 export interface SharedSignalsSettings {
   /** The issuer of the events, whose `/.well-known/ssf-configuration` names its keys. */
   readonly transmitter: string;

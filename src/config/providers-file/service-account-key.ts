@@ -22,10 +22,7 @@ export interface ServiceAccountKey {
   readonly tokenUri: string;
 }
 
-/**
- * Reads the file that Google's console creates for a service account.
- * @throws Error that completes "names a file that …" and quotes nothing of the file
- */
+/** Google's console creates the file. @throws Error as {@link readBearerTokens} */
 export function readServiceAccountKey(text: string): ServiceAccountKey {
   const parsed = v.safeParse(KEY_FILE, parseJson(text));
   if (!parsed.success) {

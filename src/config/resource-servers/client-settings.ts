@@ -48,11 +48,7 @@ type ClientEntry = ResourceServerEntry['client'];
 type KeysEntry = Pick<NonNullable<ClientEntry['kubernetes']>, 'jwksFile' | 'jwksUri'> &
   Partial<Pick<NonNullable<ClientEntry['kubernetes']>, 'caFile' | 'bearerFile'>>;
 
-/**
- * Reads the files that the entry names, relative to `directory`.
- *
- * @returns null after a problem was reported
- */
+/** Reads the files that the entry names. @returns null after a problem was reported */
 export function readClient(
   client: ClientEntry,
   directory: string,

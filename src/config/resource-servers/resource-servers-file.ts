@@ -14,7 +14,6 @@ const SOURCE = {
   content: 'resource servers',
 } as const;
 
-/** A backend that accepts tokens of this server. */
 export interface ResourceServerSettings extends Omit<ResourceServerEntry, 'client' | 'name'> {
   readonly name: string;
   readonly client: ClientSettings;

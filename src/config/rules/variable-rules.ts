@@ -44,8 +44,7 @@ const ADMIN_CALLERS = [
 ] as const;
 
 /**
- * Values that contradict each other. The server does not start with them, and the chart does not
- * render them: it evaluates these rows (helm/gatehouse/files/rules.json).
+ * Values that contradict each other. The chart evaluates the rows too (gatehouse/files/rules.json).
  */
 export const VARIABLE_RULES: readonly VariableRule[] = [
   ...ports(),

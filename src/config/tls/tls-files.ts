@@ -9,13 +9,11 @@ export const TLS_MIN_VERSION = 'TLSv1.2';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** A PEM file and the variable that names it. */
 interface TlsFile {
   readonly variable: string;
   readonly path: string;
 }
 
-/** Files of a port that serves HTTPS. */
 export interface TlsFileSet {
   readonly cert: TlsFile;
   readonly key: TlsFile;
@@ -26,10 +24,7 @@ export interface TlsFileSet {
 /** PEM texts. */
 type Contents = { readonly [Name in keyof TlsFileSet]: string };
 
-/**
- * @returns null for plain HTTP
- * @throws ConfigurationError when a file cannot be read or is invalid, or key and certificate differ
- */
+/** @returns null for plain HTTP @throws ConfigurationError for an unusable file or pair */
 export async function loadTlsContext(set: TlsFileSet | null): Promise<SecureContextOptions | null> {
   return set && contextOf(set, await readAll(set));
 }

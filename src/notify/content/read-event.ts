@@ -75,9 +75,8 @@ const REQUEST = fields({
 
 /**
  * Reads an event from JSON: `{topic, serverUrl, session: {sessionId, title?}, request?: {requestId,
- * toolName?, details?}, messageText?, id?, createdAt?, metadata?}`. `details` is a tool's input (see
- * `readRequestDetails`).
- *
+ * toolName?, details?}, messageText?, id?, createdAt?, metadata?}`, `details` as in
+ * `readRequestDetails`.
  * @throws InvalidEvent
  */
 export function readEvent(input: unknown, now: number): NotificationEvent {

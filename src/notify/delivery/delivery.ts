@@ -110,7 +110,6 @@ export type Outcome = { readonly target: Target; readonly deliveryId: string | n
   | { readonly state: 'no-target' }
 );
 
-/** Returns the target of a delivery as outcomes contain it. */
 export function targetOf(delivery: Delivery | StoredDelivery): Target {
   return delivery.kind === 'webhook'
     ? { kind: 'webhook', id: delivery.channelId }
@@ -139,10 +138,7 @@ export function outcomeOf(delivery: Delivery, result: AttemptResult, attempts: n
   };
 }
 
-/**
- * Returns the delivery without its event text, with only the data that routes a tap, for a message
- * that the push service refused as too large. Returns null where it is generic already.
- */
+/** Keeps only the data of a tap, for a push refused as too large. null = generic already. */
 export function genericDelivery(delivery: PushDelivery): PushDelivery | null {
   const { generic, ...rest } = delivery;
   if (generic === undefined) {

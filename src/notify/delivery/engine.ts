@@ -308,9 +308,7 @@ export function attemptAlone(
 }
 
 /**
- * Returns the time of the next attempt (Unix milliseconds); null if it was sent, failed for good,
- * used up its attempts or expires earlier.
- *
+ * Returns the time of the next attempt; null if it was sent, failed for good or has none left.
  * @param attempts number of attempts, including that of `result`
  */
 export function nextAttemptAt(

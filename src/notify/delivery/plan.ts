@@ -47,7 +47,6 @@ export interface PlanOptions {
   readonly ttlSeconds?: Partial<Readonly<Record<NotificationTopic, number>>>;
 }
 
-/** Deliveries to send, and the outcomes of targets to which nothing is sent. */
 export interface Plan {
   readonly deliveries: readonly Delivery[];
   readonly outcomes: readonly Outcome[];
@@ -60,10 +59,7 @@ const TTL_SECONDS: Readonly<Record<NotificationTopic, number>> = {
 };
 const MAX_SERVER_URL_CHARACTERS = 512;
 
-/**
- * Plans an event for every token and channel, each in one of the two lists (specification, Events 1
- * to 6).
- */
+/** Each token and channel is in one of the two lists (specification, Events 1 to 6). */
 export function planNotification(
   event: NotificationEvent,
   preferences: Preferences,
@@ -95,7 +91,6 @@ export interface PlannedEvent extends Plan {
   readonly event: NotificationEvent;
 }
 
-/** Plans the events of a spool entry. */
 export function planEvents(
   { events, ...switches }: Pick<EventsEntry, 'events' | keyof SendOptions>,
   { preferences, tokens }: CurrentAccount,
@@ -253,9 +248,7 @@ const unsendable = (target: Target, code: string, detail: string): Outcome => ({
 });
 
 /**
- * Unreadable settings send nothing: the defaults could show text that the account has disabled. One
- * outcome stands for all channels.
- *
+ * Unreadable settings send nothing: the defaults could show what the account has disabled.
  * @param detail for a person; contains no secret
  */
 export function outcomesWithoutSettings(

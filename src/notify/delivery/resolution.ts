@@ -12,11 +12,7 @@ const TTL_SECONDS = 3600;
 /** The lowest priority of ntfy: no sound, no vibration. */
 const NTFY_LEAST_PRIORITY = 1;
 
-/**
- * Returns null for a target that cannot replace messages, such as most webhooks.
- *
- * @param messageIds of chat messages, by the id of their delivery
- */
+/** null = a target that cannot replace messages. @param messageIds by the id of their delivery */
 export function resolutionOf<Sent extends StoredDelivery>(
   delivery: Sent,
   now: number,

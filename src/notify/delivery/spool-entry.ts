@@ -116,12 +116,10 @@ export const PUSH_TARGET = targetKeyOf('push');
 export const RECEIPT_TARGET = targetKeyOf('receipt');
 export const EVENTS_TARGET = targetKeyOf('events');
 
-/** Returns the expiry in Unix milliseconds. */
 export function expiryOf(entry: SpoolEntry): number {
   return entry.kind === 'delivery' ? entry.delivery.expiresAt : entry.expiresAt;
 }
 
-/** Returns the name of the unclaimed file. */
 export function spoolNameOf(entry: SpoolEntry, dueAt: number): SpoolName {
   const target = laneFor(entry);
   return { key: keyOf(entry.id), target, dueAt, expiresAt: expiryOf(entry), claim: null };
@@ -142,10 +140,7 @@ function laneFor(entry: SpoolEntry): string {
   }
 }
 
-/**
- * @throws RangeError for a delivery or a receipt of more than 64 KiB; input limits the size of
- * events
- */
+/** @throws RangeError for an entry of more than 64 KiB; input limits the size of events */
 export function spoolText(entry: SpoolEntry, more: object = {}): string {
   const text = JSON.stringify({ ...entry, ...more });
   if (entry.kind !== 'events' && Buffer.byteLength(text) > LARGEST_ENTRY_BYTES) {

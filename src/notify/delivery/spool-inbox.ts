@@ -36,7 +36,6 @@ export class SpoolInbox {
     return renameIfExists(this.path(fileOf(entry)), this.path(name));
   }
 
-  /** Removes entries that turned out to be in the spool already. */
   async remove(entries: readonly SpoolEntry[]): Promise<void> {
     await Promise.all(entries.map((entry) => rm(this.path(fileOf(entry)), { force: true })));
   }

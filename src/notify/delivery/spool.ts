@@ -85,9 +85,8 @@ export function spoolDirectory(environment: Readonly<Record<string, string | und
 }
 
 /**
- * Stores events until their deliveries replace them, and deliveries until they end: a killed
- * process loses nothing, and every id is attempted at least once
- * (docs/adr/0015-one-spool-of-files.md).
+ * Stores events until deliveries replace them, and deliveries until they end: a killed process
+ * loses nothing, and every id is attempted at least once (ADR 15).
  */
 export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
   readonly history: SpoolHistory;
@@ -127,7 +126,6 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return added;
   }
 
-  /** Removes an entry without a history record. */
   discard({ name }: Claim): Promise<void> {
     return rm(this.path(name), { force: true });
   }
@@ -178,7 +176,6 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
       .sort((one, other) => one.expiresAt - other.expiresAt || one.dueAt - other.dueAt);
   }
 
-  /** The due deliveries by target. */
   async dueByTarget(): Promise<readonly TargetQueue<SpoolName>[]> {
     const targets = new Map<string, SpoolName[]>();
     for (const name of await this.due()) {
