@@ -16,10 +16,7 @@ const STEPS = [
 ];
 const NEED_BUILD = ['test:embedded', 'test:postgres'];
 
-/**
- * So many spec files may fail once: they run again, alone, after all other parts, and the summary names them. None may
- * fail where `GATEHOUSE_TEST_ONCE` is set, as in the workflow.
- */
+/** So many spec files may fail once: they run again, alone, and the summary names them. */
 const MOST_RUN_AGAIN = process.env.GATEHOUSE_TEST_ONCE === undefined ? 2 : 0;
 
 const missing = missingServices();

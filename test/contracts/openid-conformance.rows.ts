@@ -15,9 +15,7 @@ export const withClaims =
 const seconds = (offset: number): number => Math.floor(Date.now() / 1000) + offset;
 
 export interface Row {
-  /**
-   * The name after `oidcc-client-test` in the certification plans. Other rows describe their case.
-   */
+  /** The name after `oidcc-client-test` in the certification plans, else a case. */
   readonly name: string;
   readonly breakage?: Breakage;
   readonly settings?: Partial<OidcProviderSettings>;
@@ -177,10 +175,7 @@ export const LOGIN_ROWS: readonly Row[] = [
   },
 ];
 
-/**
- * These times depend on the moment the token is issued, so these rows cannot be values of the
- * table.
- */
+/** The times depend on the moment the token is issued, so these rows are no values of the table. */
 export const TIME_ROWS: readonly (readonly [string, () => Json])[] = [
   ['expired', () => ({ exp: seconds(-60) })],
   ['iat a week ago', () => ({ iat: seconds(-7 * 86_400) })],

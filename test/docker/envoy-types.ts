@@ -31,8 +31,7 @@ const EXTENSIONS = [
 ];
 
 /**
- * Checks a configuration of Envoy: fields that its API does not have, or has deprecated, wrong types
- * and values, and required fields that are missing.
+ * Finds fields that Envoy's API lacks or deprecates, wrong types and values, and missing fields.
  */
 export class EnvoyTypes {
   private constructor(private readonly root: protobuf.Root) {}

@@ -10,10 +10,7 @@ export interface DiscordEmbed {
 
 const PLACE = /^\/api\/webhooks\/\d+\/[\w-]+(?:\/messages\/(?<message>\d+))?$/;
 
-/**
- * The webhooks of Discord, as its reference describes them: a POST creates a message and returns it
- * only with `wait=true`, a PATCH changes a message.
- */
+/** A POST returns its message only with `wait=true`, and a PATCH changes it, as documented. */
 export class DiscordWebhooks {
   /** The messages as the channel shows them, by id. */
   readonly messages = new Map<string, DiscordEmbed>();

@@ -33,10 +33,7 @@ export interface WorkspaceUser {
   archived?: boolean;
 }
 
-/**
- * The token endpoint of Google for service accounts and the Directory API, on one port. Errors have
- * the statuses, codes and reasons of Google.
- */
+/** Google's token endpoint for service accounts and its Directory API, with its errors. */
 export class FakeGoogleWorkspace {
   readonly users = new Map<string, WorkspaceUser>();
   /** Direct members (ids of users, addresses of groups) by the address of a group. */
@@ -56,10 +53,7 @@ export class FakeGoogleWorkspace {
   isApiEnabled = true;
   isRateLimited = false;
   clockAheadMs = 0;
-  /**
-   * Users of other organizations, or outside the units of the role, which no administrator may
-   * read.
-   */
+  /** Users of other organizations, or outside the role, hidden from every administrator. */
   readonly foreign = new Set<string>();
   private accepted: KeyObject = keys.publicKey;
   private readonly tokens = new Set<string>();

@@ -18,10 +18,7 @@ export class OidcProviderProcess {
     private readonly lines: AsyncIterator<string>,
   ) {}
 
-  /**
-   * @param redirectUri the callback that is registered; where it leads is never asked
-   * @param jwksUri where the client's keys are, which then authenticate it in place of the secret
-   */
+  /** @param jwksUri where the client's keys are, which replace its secret */
   static async start(redirectUri: string, jwksUri?: string): Promise<OidcProviderProcess> {
     const script = join(import.meta.dirname, 'oidc-provider-process.mjs');
     const args = [script, CLIENT.id, CLIENT.secret, redirectUri];

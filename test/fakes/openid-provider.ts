@@ -47,8 +47,7 @@ async function makeKey(alg: string): Promise<Key> {
 let rsaKeys: Promise<readonly Key[]> | null = null;
 
 /**
- * Generates all keys before the first request, because they are slow to generate. No provider
- * publishes the first.
+ * Keys are slow to generate, so all exist before the first request. The first is never published.
  */
 function keysOfAll(): Promise<readonly Key[]> {
   rsaKeys ??= Promise.all(Array.from({ length: 4 }, () => makeKey('RS256')));

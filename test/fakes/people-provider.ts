@@ -31,8 +31,8 @@ interface Grant {
 }
 
 /**
- * An OpenID provider for any number of people at once, without authentication. A refresh token is
- * `<sub>.<n>`: it rotates, and a spent one is refused like a stolen one.
+ * For any number of people, without authentication. A refresh token is `<sub>.<n>`: it rotates, and
+ * a spent one is refused like a stolen one.
  */
 export class PeopleProvider {
   /** Groups of the people who exist here. */
@@ -42,10 +42,7 @@ export class PeopleProvider {
   readonly oids = new Map<string, string>();
   /** While true, every request except discovery is answered with 503. */
   isDown = false;
-  /**
-   * False means that a refresh returns no ID token (OpenID Connect Core, 12.2), and userinfo has no
-   * groups.
-   */
+  /** False: a refresh returns no ID token (Core, 12.2), and userinfo has no groups. */
   givesIdTokens = true;
   delayMs = 0;
   refusesClient = false;
@@ -105,9 +102,8 @@ export class PeopleProvider {
   }
 
   /**
-   * Opens the authorization address as a browser does; the person agrees and is redirected.
-   *
-   * @param sid of the provider's session; absent = its ID tokens name none
+   * Opens the authorization address as a browser of a person who agrees does.
+   * @param sid absent = the ID tokens name no session
    */
   authorize(address: string, sub: string, sid?: string): URL {
     const { searchParams: parameters } = new URL(address);

@@ -1,8 +1,7 @@
 /**
- * The tests of notifications in the browser use the real page, service worker, notifications of
- * Chromium and clicks (through D-Bus, as on a desktop), sender, and decryption (by
- * web-push-testing). Chromium has no push service on a test machine, so the fake one answers
- * `pushManager.subscribe`, and the DevTools protocol passes its decrypted messages to the worker.
+ * The page, the service worker, Chromium's notifications and clicks (through D-Bus), sender and
+ * decryption are real. Chromium has no push service on a test machine: this one answers
+ * `pushManager.subscribe`, and the DevTools protocol passes decrypted messages to the worker.
  */
 export const FAKE_PUSH_MANAGER = `
   const kept = () => JSON.parse(localStorage.getItem('test.subscription') ?? 'null');

@@ -27,10 +27,7 @@ const MAX_BODY_BYTES = 4096;
 const TOPIC = /^[\w-]{1,32}$/;
 const LONGEST_SIGNATURE_SECONDS = 86_400;
 
-/**
- * A push service that speaks RFC 8030 over TLS on a loopback port, and the browsers behind it:
- * web-push-testing checks the signatures of senders and decrypts messages.
- */
+/** Speaks RFC 8030 over TLS on loopback. web-push-testing checks signatures and decrypts. */
 export class FakeWebPushService {
   readonly received: ReceivedPush[] = [];
   /** The reasons of refused messages. */

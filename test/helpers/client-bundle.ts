@@ -13,9 +13,7 @@ export interface Bundle {
 }
 
 /**
- * `@gatehouse/client` as a bundler for browsers makes it. What only Node has is left outside.
- *
- * @param input another module to bundle, from the root of the repository
+ * `@gatehouse/client` as a bundler for browsers makes it, without what only Node has.
  * @param names what an app imports of it; default: everything
  */
 export async function bundleClient(

@@ -113,10 +113,7 @@ export function makeDeviceKey(seed = randomBytes(32)): DeviceKey {
 /** All bytes of a private Ed25519 key in DER before its seed (RFC 8410, 7). */
 const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/**
- * The format of new keys. Node 20 hangs if it collects the garbage of `generateKeyPairSync` during
- * `export({ format: 'jwk' })` of that key.
- */
+/** Node 20 hangs if it collects the garbage of `generateKeyPairSync` during an export as JWK. */
 export const ENCODED: ED25519KeyPairOptions<'der', 'der'> = {
   publicKeyEncoding: { type: 'spki', format: 'der' },
   privateKeyEncoding: { type: 'pkcs8', format: 'der' },
@@ -146,9 +143,7 @@ export async function challengedLogin(
   return loginBody(key, await issueChallenge(target, options));
 }
 
-/**
- * Returns the body of `POST /v1/auth`, by default with bytes of the client, as older clients send.
- */
+/** Uses bytes of the client by default, as older clients do. */
 export function loginBody(key: DeviceKey, challenge: Buffer = randomBytes(32)): LoginBody {
   return {
     publicKey: key.publicKey,
@@ -187,10 +182,7 @@ export function expectErrorShape(answer: Answer): void {
   expect(shapeFaultOf(answer)).toBeNull();
 }
 
-/**
- * The part of {@link expectErrorShape} that the answer breaks, or null. For thousands of answers: an
- * `expect` costs more than a request.
- */
+/** Serves thousands of answers: an `expect` costs more than a request. */
 export function shapeFaultOf({ status, headers, body, text }: Answer): string | null {
   const { statusCode, code, error, message, requestId } = body ?? {};
   const rules: readonly [string, boolean][] = [

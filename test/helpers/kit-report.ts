@@ -54,10 +54,7 @@ export interface KitVectors {
 
 const CHALLENGE = ['gatehouse-login-v1', 'https://gate.example', 'A'.repeat(43), '9999999999999'];
 
-/**
- * Returns the results of the kit for the vectors and other fixed input. It needs only the language,
- * so the same code runs in Node and in an engine without any platform.
- */
+/** Needs only the language, so the same code runs in an engine without any platform. */
 export async function reportKit(vectors: KitVectors): Promise<object> {
   return {
     vectors: await reportVectors(vectors),

@@ -38,10 +38,7 @@ const FAULT_ANSWERS: Partial<Record<Fault, Answer>> = {
   'server-error': { status: 500, json: { message: 'Oops' } },
 };
 
-/**
- * Options of the fake server, which never closes an idle connection: on a slow machine a client
- * could send its next request just then, which ends in ECONNRESET.
- */
+/** A client on a slow machine could send its next request as the server closes a connection. */
 export const KEPT_OPEN = { keepAliveTimeout: 0 };
 
 /** TLS for a fake: its certificate and its name. */

@@ -106,10 +106,7 @@ export class RawWebSocket {
     return !this.socket.destroyed && !this.isClosedInOrder;
   }
 
-  /**
-   * Resolves with the first message with this beginning, and rejects when the connection closes
-   * before.
-   */
+  /** Rejects when the connection closes before a message with this beginning. */
   async message(beginning: string): Promise<string> {
     for (;;) {
       const found = this.texts.find((text) => text.startsWith(beginning));

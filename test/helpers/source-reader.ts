@@ -10,10 +10,7 @@ export interface Import {
   readonly names: readonly string[];
 }
 
-/**
- * Returns every module that TypeScript text imports or re-exports, `import()` and type imports
- * included.
- */
+/** Includes re-exports, `import()` and imports of types. */
 export function importsIn(text: string): Import[] {
   const found: Import[] = [];
   visit(text, (node) => {

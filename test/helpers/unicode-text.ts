@@ -10,10 +10,7 @@ export function unicodeText(constraints: { readonly maxLength?: number } = {}): 
   return fc.string({ ...constraints, unit: character });
 }
 
-/**
- * Returns the code of a character, with which fast-check splits its dangerous strings. It refuses
- * anything else.
- */
+/** fast-check splits its dangerous strings by the code of a character. Refuses anything else. */
 function codeOf(text: unknown): number {
   const [code, ...more] = [...String(text)].map((one) => one.codePointAt(0));
   if (code === undefined || more.length > 0) {

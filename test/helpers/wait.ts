@@ -1,17 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * The limit of a wait, which ends before the timeout of Jest with a message about the missing
- * event.
- */
+/** Ends before the timeout of Jest, with a message about the missing event. */
 export const WAIT_LIMIT_MS = 600_000;
 const STEP_MS = 20;
 
 /**
- * Asks again and again until the answer is neither `undefined` nor `false`.
- *
+ * Asks again until the answer is neither `undefined` nor `false`.
  * @param what said when it does not come within {@link WAIT_LIMIT_MS}
- * @returns the answer
  */
 export async function waitFor<Value>(
   what: string | (() => string),

@@ -13,9 +13,8 @@ type Cleanup = () => Promise<void> | void;
 export const cleanups: Cleanup[] = [];
 
 /**
- * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1). A run with
- * GATEHOUSE_TEST_DATABASE=postgres gets TEST_DATABASE_URL, TEST_DATABASE_TEMPLATE (migrated, to
- * copy) and TEST_REDIS_URL.
+ * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1). PostgreSQL gets TEST_DATABASE_URL,
+ * TEST_DATABASE_TEMPLATE (migrated, to copy) and TEST_REDIS_URL.
  */
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
   if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {

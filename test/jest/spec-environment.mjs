@@ -4,8 +4,8 @@ import { TestEnvironment } from 'jest-environment-node';
 const { AsyncLocalStorage } = asyncHooks;
 
 /**
- * Ends the storages of a spec with the spec. Jest makes one for each and leaves it on, and all that
- * are on act at every promise: with 40 of them an `await` takes ten times as long.
+ * Jest makes an async storage for each spec and leaves it on, and all act at every promise: with 40
+ * an `await` takes ten times as long.
  */
 export default class SpecEnvironment extends TestEnvironment {
   #storages = [];

@@ -5,8 +5,8 @@ const IN_MEMORY = '/dev/shm';
 const NEEDED_BYTES = 4 * 1024 ** 3;
 
 /**
- * Lets the specs create their files in memory: on some disks the creation of a file takes fifty times as long, and a
- * database of PostgreSQL has hundreds. `TMPDIR` selects another directory.
+ * On some disks the creation of a file takes fifty times as long as in memory, and PostgreSQL has
+ * hundreds. `TMPDIR` selects another directory.
  */
 export function useMemoryForFiles() {
   if (process.env.TMPDIR === undefined && isLargeEnough()) {

@@ -131,10 +131,8 @@ function filesIn(folder) {
 }
 
 /**
- * Runs the action while no other process does so for the same folder. The process listens on a Unix
- * socket; the others wait until their connection ends, also after a crash. Simultaneous builds
- * would be correct, but wasteful.
- *
+ * Runs the action while no other process does so for the same folder, by a Unix socket, which also
+ * a crash closes. Simultaneous builds would be correct, but wasteful.
  * @template T
  * @param {string} folder
  * @param {() => Promise<T>} action

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * The commit that is built, in 12 digits. GATEHOUSE_REVISION names it where there is no checkout.
- *
+ * The commit that is built, in 12 digits; GATEHOUSE_REVISION names it without a checkout.
  * @param {string} root
  * @param {string | undefined} given
  */

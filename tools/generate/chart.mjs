@@ -11,9 +11,7 @@ import { providerEntrySchema } from './provider-schema.mjs';
 
 const CHART = new URL('../../helm/gatehouse/', import.meta.url);
 const SCHEMA_SOURCE = new URL('../../helm/values.schema.source.json', import.meta.url);
-/**
- * Standard variables of the OpenTelemetry SDK; a template refuses those that contain credentials.
- */
+/** A template refuses the variables of the OpenTelemetry SDK that contain credentials. */
 const TRACING_VARIABLES = { '^OTEL_[A-Z0-9_]+$': { type: ['string', 'integer', 'boolean'] } };
 const SECRET_SOURCE = { $ref: '#/definitions/secretSource' };
 /** Helm reads digits as a whole number, also in a client id. */

@@ -54,10 +54,7 @@ export function policyTestSchema() {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/**
- * One entry of the providers file with descriptions in plain text; the caller adds the client
- * secret.
- */
+/** Descriptions are plain text; the caller adds the client secret. */
 export function providerEntrySchema() {
   return JSON.parse(JSON.stringify(documentedEntry()).replaceAll('`', ''));
 }

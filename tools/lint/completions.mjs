@@ -1,7 +1,4 @@
-/**
- * Cases that the linter's own rules of these names miss: `no-self-assign`,
- * `no-duplicate-type-constituents`, `no-unsafe-member-access` and `no-unused-vars`.
- */
+/** Cases that the linter's own rules of these names miss. */
 
 /** A member, or a pattern, is not assigned to itself. */
 export const noSelfAssign = {

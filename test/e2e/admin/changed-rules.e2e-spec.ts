@@ -41,10 +41,7 @@ withServices('allow rules that change while the servers run', () => {
       .logs()
       .split('\n')
       .filter((line) => line.includes(msg));
-  /**
-   * Waits until both replicas use the changed rules, because until then one admits what the other
-   * refuses.
-   */
+  /** Waits for both replicas: until then one admits what the other refuses. */
   const publishValid = async (changed: Partial<typeof contents>): Promise<void> => {
     const changes = () => [one, other].map((at) => linesOf(at, 'changed rules are in use').length);
     const before = changes();

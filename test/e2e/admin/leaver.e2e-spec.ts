@@ -6,10 +6,7 @@ import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture
 import { AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 
-/**
- * Before the cache expires, a connection of the other replica ends only by a message between
- * replicas.
- */
+/** The cache lasts so long that only a message ends a connection of the other replica. */
 const ENV = {
   AUTH_ACCESS_CACHE_SECONDS: '60',
   AUTH_REQUIRED_LOGIN_PROVIDERS: '',

@@ -87,10 +87,7 @@ http {
 `;
 }
 
-/**
- * Returns true for a worker that accepts requests. One that only finishes open requests has another
- * title.
- */
+/** A worker that only finishes open requests has another title. */
 function isServing(pid: number): boolean {
   try {
     const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
@@ -164,9 +161,7 @@ function watch({ token, accountId }: Login): Promise<Watcher> {
   });
 }
 
-/**
- * Sends one request on a new connection, as a new client does: nginx closes idle ones on a reload.
- */
+/** Uses a new connection: nginx closes idle ones on a reload. */
 function send(method: string, token: string, body?: object): Promise<number> {
   return new Promise((done, fail) => {
     const sent = request(`${balancer.url}/v1/push-tokens`, {
@@ -193,10 +188,7 @@ async function load(logins: readonly Login[], traffic: Traffic, signal: AbortSig
   }
 }
 
-/**
- * Replaces a replica as an orchestrator does: the balancer skips it once it is not ready, which is
- * before it stops listening.
- */
+/** The balancer skips a replica that is not ready, before that stops listening. */
 async function replace(index: number): Promise<void> {
   const old = servers[index] as Server;
   const ports = servers.map(({ port }) => port);

@@ -9,9 +9,7 @@ import { refusedUpgrade } from '../../helpers/raw-websocket.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 
 const MEGABYTE = 1024 * 1024;
-/**
- * The limit is far above garbage that is not collected yet, and far below the bytes that are sent.
- */
+/** The limit is far above uncollected garbage, and far below the bytes that are sent. */
 const FLAT_BYTES = 120 * MEGABYTE;
 
 const server = await startServer({

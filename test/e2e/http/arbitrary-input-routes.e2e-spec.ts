@@ -130,10 +130,7 @@ it.each(PATHS.map((path) => [path, methodsOf(path)] as const))(
   },
 );
 
-/**
- * Returns the statuses with which a HEAD may be answered: those of the GET (RFC 9110, 9.3.2), or
- * 404 for a path without a GET or with one that changes state.
- */
+/** A HEAD is answered as the GET (RFC 9110, 9.3.2), or 404 where that changes state. */
 async function headStatusesOf(address: string, own: readonly string[]): Promise<number[]> {
   return own.includes('GET') ? [(await call(server, 'GET', address)).status, 404] : [404];
 }

@@ -5,9 +5,7 @@ import type { Operation } from './documented-operations.js';
 export interface Attack {
   /** The name of the attack in the message of a failed test. */
   readonly what: string;
-  /**
-   * Set for attacks that each caller sends, such as bodies, which are read after authentication.
-   */
+  /** Set for attacks that each caller sends: bodies are read after authentication. */
   readonly forEach?: 'caller';
   readonly method: string;
   /** The path and query, which are sent without encoding. */

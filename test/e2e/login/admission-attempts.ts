@@ -68,8 +68,7 @@ async function withInvitation(server: Server, { sql }: Deployment): Promise<Answ
 }
 
 /**
- * Begins in each mode, as a client without discovery would, and finishes in the wanted mode.
- *
+ * Begins in each mode, as a client without discovery would, and finishes in the wanted one.
  * @returns the refusals of beginnings in the wanted mode, and the answers at the end
  */
 export async function throughProvider(

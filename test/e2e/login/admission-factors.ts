@@ -60,9 +60,7 @@ export const OPEN: Row = {
   AUTH_PROVIDERS_CONFIG_JSON: 'open',
 };
 
-/**
- * Returns false for a row with which the server does not start (`src/config/check-settings.ts`).
- */
+/** The server does not start with some rows (`src/config/check-settings.ts`). */
 function canStart(row: Row): boolean {
   const has = (name: string, ...values: string[]): boolean => values.includes(row[name] ?? '');
   const requiresAbsent =

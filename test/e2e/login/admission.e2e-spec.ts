@@ -198,10 +198,7 @@ function storedBy(entry: string): Stored {
   };
 }
 
-/**
- * Returns true if another entry permits the login to begin, which then only its own end refuses.
- * Such a login remains stored, for the end that the policy permits.
- */
+/** True if another entry permits the login to begin, which then only its own end refuses. */
 function mayBegin(entry: string, advertised: readonly string[]): boolean {
   return (
     entry.startsWith('okta') &&

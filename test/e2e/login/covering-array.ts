@@ -6,10 +6,8 @@ export type Row = Readonly<Record<string, string>>;
 const CANDIDATES = 5;
 
 /**
- * Rows in which every combination of the values of any three factors occurs: a fault that takes up to
- * three settings to show is met. Greedy: each row is the one of some random ones that adds most, with each
- * value changed where that adds more. The same factors and seed make the same rows.
- *
+ * Returns rows in which every combination of the values of any three factors occurs. Greedy: each
+ * row is the one of some random ones that adds most. The same seed makes the same rows.
  * @param isPossible whether the values go together; no row has others
  */
 export function coveringArray(

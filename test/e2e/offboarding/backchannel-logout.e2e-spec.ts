@@ -30,10 +30,7 @@ withServices('back-channel logout (needs PostgreSQL and Redis)', () => {
     send(await fixture.provider.logoutToken(sub, changes), provider);
   const checksOf = ({ sub }: Person): number => fixture.provider.checks.get(sub) ?? 0;
 
-  /**
-   * The modules of the relying-party plan of the OpenID conformance suite, with the expected
-   * status.
-   */
+  /** The relying-party plan of the OpenID conformance suite, with the expected status. */
   const modules: [string, number, LogoutTokenChanges][] = [
     ['', 200, {}],
     ['-alg-none', 400, { isUnsigned: true }],

@@ -81,10 +81,7 @@ withServices('signals that providers push (needs PostgreSQL and Redis)', () => {
   });
 
   const metrics = () => call(server, 'GET', '/metrics', { token: METRICS_TOKEN });
-  /**
-   * Polls until the server has stored this number of answers, because the provider counts a check
-   * earlier.
-   */
+  /** Polls for stored answers: the provider counts a check earlier. */
   const untilStored = (count: number): Promise<void> => {
     const line = `gatehouse_eligibility_checks_total{provider="people",outcome="eligible"} ${count}\n`;
     return fixture.until('stored', async () => (await metrics()).text.includes(line));

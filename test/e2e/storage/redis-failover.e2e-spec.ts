@@ -19,9 +19,7 @@ import { TcpProxy } from '../../helpers/tcp-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const PER_MINUTE = 20;
-/**
- * The lifetime of cached authentications, where only messages between replicas end them earlier.
- */
+/** Only messages between replicas end cached authentications earlier. */
 const CACHE_MS = 60_000;
 /** The channel on which the command line notifies servers. */
 const OPERATORS = 'gatehouse:operator:0';
@@ -263,9 +261,7 @@ withServices('while Redis is unavailable (needs Redis)', () => {
     return (await Promise.all(answers)).map(({ status }) => status);
   };
 
-  /**
-   * Returns the number of accepted requests of 30 from a new address. The limit refuses the others.
-   */
+  /** Sends 30 requests from a new address. */
   const passing = async (server: Server): Promise<number> => {
     const statuses = await statusesOf(server, 30, newAddress());
     expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([]);

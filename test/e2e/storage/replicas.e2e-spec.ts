@@ -102,8 +102,8 @@ several(
     };
 
     /**
-     * Waits until open connections have been checked against the database, which happens soon after
-     * they open, then once a minute. The probe passes only by the access cache.
+     * Open connections are checked soon after they open, then once a minute: the probe passes only
+     * by the access cache.
      */
     const judgedOnce = async (): Promise<void> => {
       const { token, accountId } = await logIn(b);

@@ -12,10 +12,7 @@ const PONG = 10;
 /** The flood is five times the burst that one connection may send. */
 const FLOOD = 500;
 const FLOODS = 100;
-/**
- * The writes take far longer than the 4 s after which the server disconnects a client that does not
- * read.
- */
+/** Takes far longer than the 4 s after which the server disconnects a client that reads nothing. */
 const MAX_WRITES = 1000;
 const MEGABYTE = 1024 * 1024;
 

@@ -41,12 +41,7 @@ export async function findAccount(visitor: Visitor, query: string, name: string)
   await seesTitle(visitor, name);
 }
 
-/**
- * Applies an action to the account that is shown.
- *
- * @param open name of the button that opens the question
- * @param submit name of the button in the question
- */
+/** @param open name of the button that opens the question @param submit that of its answer */
 export async function act(
   { page }: Visitor,
   open: string,

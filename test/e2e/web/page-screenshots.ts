@@ -7,8 +7,8 @@ import type { Visitor } from '../../fixtures/programs/browser-fixture.js';
 import { overflow } from './account-page-acts.js';
 
 /**
- * Runs in a page and returns its visual faults: elements outside the window, content that its box
- * clips, and texts or controls that cover one another. In an open dialog, only its content counts.
+ * Returns visual faults: elements outside the window, clipped content, and covered texts or
+ * controls. In an open dialog, only its content counts.
  */
 const FIND_COVERED = `(() => {
   const found = new Set();
@@ -69,28 +69,17 @@ const SIZES = {
   phone: { width: 360, height: 740 },
 } as const;
 
-/**
- * Pages enlarged to 200 %, each in its smallest window: 1280 × 800 and 320 pixels of the same text
- * (WCAG 1.4.4 and 1.4.10).
- */
+/** Pages at 200 %, in the smallest windows: 1280 × 800 and 320 px (WCAG 1.4.4, 1.4.10). */
 const ENLARGED = {
-  /**
-   * The whole page is enlarged: half the window, and two pixels of the screen for each of its own.
-   */
+  /** The whole page is enlarged: half the window, two pixels of the screen for each. */
   zoom: { width: 640, height: 400, deviceScaleFactor: 2, fontSize: 16 },
   /** The text is enlarged, as set in the browser. */
   text: { width: 640, height: 800, deviceScaleFactor: 1, fontSize: 32 },
 } as const;
-/**
- * A script for the page that returns the default size of text, of which the style of the pages uses
- * 15 parts of 16.
- */
+/** The default size of text, of which the pages use 15 parts of 16. */
 const TEXT_SIZE = `Math.round(parseFloat(getComputedStyle(document.head).fontSize) / 0.9375)`;
 
-/**
- * Ends transitions in the page. Colours change with the theme over some frames, which a page
- * without a window does not have.
- */
+/** Colours change over some frames, which a page without a window does not have. */
 const END_TRANSITIONS = `document.getAnimations()
   .filter((one) => one.effect.getComputedTiming().endTime <= 1000)
   .forEach((one) => one.finish())`;

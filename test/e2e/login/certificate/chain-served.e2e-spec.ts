@@ -40,10 +40,7 @@ interface Admission {
   readonly status: number;
 }
 
-/**
- * Expects that no chain is admitted that openssl refuses, and that some are refused that it
- * accepts.
- */
+/** Expects refusals where openssl accepts, and no admission that openssl refuses. */
 function check(accepted: readonly boolean[], answers: readonly Admission[]): void {
   // Status 403 means a valid chain of a certificate without an e-mail address.
   const isAdmitted = ({ status }: Admission): boolean => status === 200 || status === 403;

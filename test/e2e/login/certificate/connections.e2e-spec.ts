@@ -148,11 +148,7 @@ describe('a connection in mode direct', () => {
     refused += 1;
   });
 
-  /**
-   * Revokes a certificate during a handshake.
-   *
-   * @returns the answer to the request after it, or undefined when the server ended the handshake
-   */
+  /** Revokes a certificate during a handshake. @returns undefined when the server ended it */
   async function requestAfterChange(version: string): Promise<string | undefined> {
     const eve = issuing.issue({ names: ['email:eve@corp.example'] });
     issuing.revoke(eve);

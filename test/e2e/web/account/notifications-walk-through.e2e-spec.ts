@@ -21,20 +21,14 @@ import { waitFor } from '../../../helpers/wait.js';
 import { createAccount, open, sees, seesAccount } from '../account-page-acts.js';
 
 const canRun = hasChromium() && hasDbus();
-/**
- * The folder for the pictures of docs/notifications-walk-through.md. They are not written without
- * it.
- */
+/** The folder for the pictures of docs/notifications-walk-through.md, if wanted. */
 const PICTURES = process.env['GATEHOUSE_TEST_PICTURES'];
 
 interface EventLine {
   readonly outcomes: readonly { readonly state: string; readonly reason?: string }[];
 }
 
-/**
- * The server, the command line, Chromium with its notifications and the encryption are real. The
- * push service of the browser is local and decrypts (test/fakes/push-manager.ts).
- */
+/** Only the push service is local, and decrypts (test/fakes/push-manager.ts). */
 (canRun ? describe : describe.skip)('notifications between two browsers and a computer', () => {
   const directory = certificateDirectory();
   const authority = TestAuthority.root(directory.path, 'Root');
@@ -123,9 +117,7 @@ interface EventLine {
     return JSON.parse(stdout.split('\n')[0] ?? '') as EventLine;
   }
 
-  /**
-   * Passes the last message that the push service of the second browser decrypted to that browser.
-   */
+  /** Passes the last message for the second browser to it. */
   async function deliver(): Promise<void> {
     const kept = await second.page.evaluate("localStorage.getItem('test.subscription')");
     const { endpoint } = JSON.parse(String(kept)) as { endpoint: string };
