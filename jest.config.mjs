@@ -2,6 +2,16 @@ import { useMemoryForFiles } from './test/jest/temporary-directory.mjs';
 
 useMemoryForFiles();
 
+/**
+ * Specs with the same outcome on any Node: they read files of the repository, or show pages in a browser. `.ci/run`
+ * leaves them out on its second Node.
+ */
+const SAME_ON_ANY_NODE = [
+  '<rootDir>/test/(architecture|chart|docker|docs)/.*\\.spec\\.ts$',
+  '<rootDir>/test/e2e/web/',
+];
+const isChecked = process.env.GATEHOUSE_TEST_CHECKED === '1';
+
 const project = {
   testEnvironment: '<rootDir>/test/jest/spec-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
@@ -12,6 +22,7 @@ const project = {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   roots: ['<rootDir>/src', '<rootDir>/test'],
+  testPathIgnorePatterns: ['/node_modules/', ...(isChecked ? SAME_ON_ANY_NODE : [])],
 };
 
 const database = process.env.GATEHOUSE_TEST_DATABASE ?? 'embedded';

@@ -6,7 +6,7 @@ import { delimiter, join, relative } from 'node:path';
 
 const POSTGRES = '/usr/lib/postgresql';
 
-// `.ci/run` sets it for the second version of Node: these give the same on any.
+// `.ci/run` sets it for the second version of Node: format, lint and types are the same on any.
 const isChecked = process.env.GATEHOUSE_TEST_CHECKED === '1';
 
 /** The parts of the whole suite in order; those of one list run at once. */
