@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AppError } from '../common/errors.js';
+import { momentOf, type Moment } from '../common/runtime/moment.js';
 import { Runtime } from '../common/runtime/runtime.js';
 import { authConfig } from '../config/auth.config.js';
 import { judgeProviders, judgeSession, type AccessFacts } from '../policy/admission/access.js';
@@ -89,6 +90,13 @@ export class AuthService implements OnModuleInit {
     }
     this.cacheUse.hits += 1;
     return this.requireAccess(known);
+  }
+
+  /** The facts of an authentication that ends now are not older than this: they may be cached. */
+  oldestFacts(): Moment {
+    const { wallMs, monotonicMs } = momentOf(this.runtime.clock);
+    const { accessCacheMs } = this.config;
+    return { wallMs: wallMs - accessCacheMs, monotonicMs: monotonicMs - accessCacheMs };
   }
 
   /**

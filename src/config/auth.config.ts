@@ -1,4 +1,5 @@
 import type { ResourceServerRules } from '../policy/admission/resource-server.js';
+import { revocationBoundMs } from '../policy/admission/revocation.js';
 import {
   capabilitiesOf,
   requiresDirectory,
@@ -118,6 +119,8 @@ export const authConfig = namespaceOf(
     /** 0 = any live session counts as fresh. */
     freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
     accessCacheMs: values.AUTH_ACCESS_CACHE_SECONDS * 1000,
+    /** Live connections receive nothing once their last check is so old. */
+    revocationBoundMs: revocationBoundMs(values.AUTH_ACCESS_CACHE_SECONDS * 1000),
     offboarding: {
       enabled: values.AUTH_OFFBOARDING_ENABLED ?? hasSomethingToRecheck({ values, providers }),
       intervalSeconds: values.AUTH_OFFBOARDING_INTERVAL_SECONDS,

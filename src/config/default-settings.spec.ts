@@ -66,6 +66,7 @@ describe('resolveSettings with nothing set', () => {
           tokenTtlSeconds: 2_592_000,
           freshLoginMs: 900_000,
           accessCacheMs: 5000,
+          revocationBoundMs: 7000,
           offboarding: {
             enabled: false,
             intervalSeconds: 86_400,

@@ -1,6 +1,7 @@
 import type { Clock } from '../common/runtime/clock.js';
 import type { Random } from '../common/runtime/random.js';
 import type { Timers } from '../common/runtime/timers.js';
+import { GUARD_LEASE_SECONDS } from '../policy/admission/revocation.js';
 
 /** Authentication of the backend at Gatehouse, as its entry there configures it. */
 export type GuardClient = { readonly id: string } & (
@@ -69,7 +70,6 @@ export interface GuardSettings {
   readonly log: (entry: GuardLogEntry) => void;
 }
 
-const LEASE_SECONDS = 30;
 /** Two polls that wait for 10 s each, and their requests. */
 const SHORTEST_LEASE_SECONDS = 25;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
@@ -77,7 +77,7 @@ const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /** @throws TypeError for a mistake in the options */
 export function readOptions(options: GuardOptions): GuardSettings {
-  const { issuer, resource, client, leaseSeconds = LEASE_SECONDS, introspection } = options;
+  const { issuer, resource, client, leaseSeconds = GUARD_LEASE_SECONDS, introspection } = options;
   const { tokenAlg = 'ES256', closeOnTokenExpiry = false, log = logToConsole } = options;
   requireAddress('issuer', issuer);
   requireAddress('resource', resource);

@@ -1,5 +1,5 @@
 import type { Clock } from '../common/runtime/clock.js';
-import { millisecondsSince, type Moment } from './moment.js';
+import { millisecondsSince, type Moment } from '../common/runtime/moment.js';
 
 /** The time for which the guard knows every session that has ended. */
 export class Lease {

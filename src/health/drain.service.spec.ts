@@ -49,7 +49,12 @@ async function drain(...steps: (() => void)[]): Promise<void> {
   const service = new DrainService(
     { httpAdapter: { getHttpServer: () => server } } as HttpAdapterHost,
     new HealthService({} as DatabaseService, {} as StorageLifecycleService, new Clock(), null),
-    new LiveConnectionsService({} as AuthService, new Runtime(), new IdentityEvents()),
+    new LiveConnectionsService(
+      {} as AuthService,
+      new Runtime(),
+      new IdentityEvents(),
+      settings.auth,
+    ),
     new SteppingTimers(steps),
     settings.http,
   );

@@ -23,6 +23,8 @@ interface AccessRules {
   /** Provider ids, and `mtls` for a certificate identity. Empty = none. */
   readonly requiredLoginProviders: readonly string[];
   readonly keyChallengeEnabled: boolean;
+  /** Requests use facts about access from memory for so long. */
+  readonly accessCacheMs: number;
   readonly requireServerChallenge: boolean;
   /** Origins that challenges list. Empty = none is known. */
   readonly loginOrigins: readonly string[];

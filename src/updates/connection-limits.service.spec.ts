@@ -30,7 +30,12 @@ beforeEach(async () => {
   const { settings } = resolveSettings({});
   // Storage is queried for the first message of an account only, which is not sent here.
   const runtime = new Runtime();
-  const connections = new LiveConnectionsService({} as AuthService, runtime, new IdentityEvents());
+  const connections = new LiveConnectionsService(
+    {} as AuthService,
+    runtime,
+    new IdentityEvents(),
+    settings.auth,
+  );
   const addresses = new ClientAddressService(settings.http);
   limits = new ConnectionLimitsService(
     connections,

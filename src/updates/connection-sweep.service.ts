@@ -4,12 +4,13 @@ import { Interval } from '@nestjs/schedule';
 import { AuthService, type TokenStatus } from '../auth/auth.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { Clock } from '../common/runtime/clock.js';
+import { millisecondsSince, momentOf, type Moment } from '../common/runtime/moment.js';
 import { AppError, isUnavailable } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
+import { CONNECTION_CHECK_MS } from '../policy/admission/revocation.js';
 import { LiveConnectionsService } from './live-connections.service.js';
 import type { UpdatesSocket } from './updates.events.js';
 
-const TICK_MS = 1000;
 /** Tokens that one statement checks. */
 const BATCH = 500;
 
@@ -33,7 +34,7 @@ export class ConnectionSweepService implements OnModuleInit {
     @Inject(authConfig.KEY) config: ConfigType<typeof authConfig>,
   ) {
     // The age increases by one tick until the next check.
-    this.maxAgeMs = config.accessCacheMs - TICK_MS;
+    this.maxAgeMs = config.accessCacheMs - CONNECTION_CHECK_MS;
   }
 
   onModuleInit(): void {
@@ -51,8 +52,8 @@ export class ConnectionSweepService implements OnModuleInit {
     });
   }
 
-  /** Runs one pass at a time. While storage is unavailable, connections stay. */
-  @Interval(TICK_MS)
+  /** Runs one pass at a time. While storage is unavailable, connections stay and receive nothing. */
+  @Interval(CONNECTION_CHECK_MS)
   async sweep(): Promise<void> {
     this.running ??= this.judgeAll()
       .catch((error: unknown) => {
@@ -78,7 +79,7 @@ export class ConnectionSweepService implements OnModuleInit {
   private async judgeDue(): Promise<void> {
     for (const accountId of this.changed) {
       // They stay due if storage fails.
-      this.connections.of(accountId).forEach(({ data }) => (data.judgedAt = 0));
+      this.connections.of(accountId).forEach(({ data }) => (data.isDue = true));
     }
     this.changed.clear();
     const byToken = this.due();
@@ -88,7 +89,7 @@ export class ConnectionSweepService implements OnModuleInit {
         const sockets = byToken.get(token) ?? [];
         return sockets[0] === undefined ? [] : [{ sockets, access: sockets[0].data.access }];
       });
-      const readAt = this.clock.now();
+      const readAt = momentOf(this.clock);
       const statuses = await this.auth.judgeAgain(batch.map(({ access }) => access));
       for (const [index, status] of statuses.entries()) {
         batch[index]?.sockets.forEach((socket) => this.settle(socket, status, readAt));
@@ -101,8 +102,9 @@ export class ConnectionSweepService implements OnModuleInit {
     const now = this.clock.now();
     const byToken = new Map<string, UpdatesSocket[]>();
     for (const socket of this.connections.all()) {
-      const { access, judgedAt } = socket.data;
-      if (now - judgedAt >= this.maxAgeMs || access.holdsUntil <= now) {
+      const { access, judged, isDue } = socket.data;
+      const isOld = millisecondsSince(judged, this.clock) >= this.maxAgeMs;
+      if (isDue || isOld || access.holdsUntil <= now) {
         const others = byToken.get(access.sessionId);
         if (others === undefined) {
           byToken.set(access.sessionId, [socket]);
@@ -114,7 +116,7 @@ export class ConnectionSweepService implements OnModuleInit {
     return byToken;
   }
 
-  private settle(socket: UpdatesSocket, { verdict, updateSeq }: TokenStatus, readAt: number): void {
+  private settle(socket: UpdatesSocket, { verdict, updateSeq }: TokenStatus, readAt: Moment): void {
     const refusal = verdict instanceof AppError ? verdict : verdict.providerRefusal;
     if (refusal !== null) {
       // The access cache does not contain the change either.
@@ -122,7 +124,8 @@ export class ConnectionSweepService implements OnModuleInit {
       this.connections.close(socket, refusal);
     } else if (!(verdict instanceof AppError)) {
       socket.data.access = verdict;
-      socket.data.judgedAt = readAt;
+      socket.data.judged = readAt;
+      socket.data.isDue = false;
       this.connections.catchUp(socket, updateSeq ?? 0);
     }
   }

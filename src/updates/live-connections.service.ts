@@ -1,10 +1,13 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import type { Socket as Connection } from 'engine.io';
 import { AuthService } from '../auth/auth.service.js';
 import { IdentityEvents, type AccessChange } from '../auth/identity.events.js';
 import { AppError } from '../common/errors.js';
+import { millisecondsSince } from '../common/runtime/moment.js';
 import { Runtime } from '../common/runtime/runtime.js';
+import { authConfig } from '../config/auth.config.js';
 import { CLOSING_MS, closeForRestart } from './connection-transport.js';
 import {
   bodyOnConnection,
@@ -16,6 +19,8 @@ import {
 const EXPIRY_CHECK_MS = 10_000;
 /** Delay for the clients of a server that stops: the waves have spread them already. */
 export const RETRY_AFTER_DRAIN_SECONDS = 1;
+/** Delay for the clients of connections that cannot be checked. */
+const RETRY_UNCHECKED_SECONDS = 5;
 const WAVE_MS = 100;
 /** A drain of few connections takes this long per connection, less than its limit. */
 const MS_PER_CONNECTION = 5;
@@ -27,12 +32,16 @@ const accountRoom = (accountId: string): string => `account:${accountId}`;
 export class LiveConnectionsService implements OnModuleInit {
   private server: UpdatesServer | null = null;
   private draining = false;
+  private readonly beforeSending: OutgoingListener;
 
   constructor(
     private readonly auth: AuthService,
     private readonly runtime: Runtime,
     private readonly events: IdentityEvents,
-  ) {}
+    @Inject(authConfig.KEY) private readonly rules: ConfigType<typeof authConfig>,
+  ) {
+    this.beforeSending = listenerOf((socket, event, seq) => this.noteSent(socket, event, seq));
+  }
 
   onModuleInit(): void {
     this.events.on('push-tokens-changed', (accountId, seq) =>
@@ -73,7 +82,7 @@ export class LiveConnectionsService implements OnModuleInit {
 
   /** Registers the connection for updates, until it ends. */
   join(socket: UpdatesSocket): void {
-    socket.onAnyOutgoing(noteSent);
+    socket.onAnyOutgoing(this.beforeSending);
     void socket.join(accountRoom(socket.data.access.accountId));
   }
 
@@ -133,6 +142,23 @@ export class LiveConnectionsService implements OnModuleInit {
     }
   }
 
+  /**
+   * Closes a connection in place of sending it an update if its last check is too old: its access may
+   * have ended. Socket.IO sends nothing on a connection that is closed here.
+   */
+  private noteSent(socket: UpdatesSocket, event: string, seq: number): void {
+    const { judged } = socket.data;
+    const ageMs = millisecondsSince(judged, this.runtime.clock);
+    if (event === 'update' && ageMs > this.rules.revocationBoundMs) {
+      this.close(
+        socket,
+        new AppError('unavailable', { retryAfterSeconds: RETRY_UNCHECKED_SECONDS }),
+      );
+    } else {
+      socket.data.sentSeq = Math.max(socket.data.sentSeq, seq);
+    }
+  }
+
   @Interval(EXPIRY_CHECK_MS)
   closeExpired(): void {
     const now = this.runtime.clock.now();
@@ -163,11 +189,17 @@ export class LiveConnectionsService implements OnModuleInit {
   }
 }
 
-/** A single function for all connections, which Socket.IO calls with the sending one as `this`. */
-function noteSent(
+type OutgoingListener = (
   this: UpdatesSocket,
-  _event: string,
-  { seq = 0 }: { readonly seq?: number },
-): void {
-  this.data.sentSeq = Math.max(this.data.sentSeq, seq);
+  event: string,
+  body: { readonly seq?: number },
+) => void;
+
+/** Makes one function for all connections, which Socket.IO calls with the sending one as `this`. */
+function listenerOf(
+  note: (socket: UpdatesSocket, event: string, seq: number) => void,
+): OutgoingListener {
+  return function (event, { seq = 0 }) {
+    note(this, event, seq);
+  };
 }

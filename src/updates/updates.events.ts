@@ -2,6 +2,7 @@ import type { Server, Socket } from 'socket.io';
 import type { AccessChange } from '../auth/identity.events.js';
 import type { Access } from '../auth/auth.service.js';
 import type { AppError, ErrorBody } from '../common/errors.js';
+import type { Moment } from '../common/runtime/moment.js';
 
 export interface UpdateBody {
   readonly t:
@@ -52,8 +53,10 @@ export interface ClusterEvents {
 /** Data of a live connection. */
 export interface ConnectionData {
   access: Access;
-  /** Time of the last check of the connection, Unix milliseconds; 0 = never. */
-  judgedAt: number;
+  /** The facts of the last check, or of the handshake, are not older than this. */
+  judged: Moment;
+  /** True if the connection is checked again regardless of the last check. */
+  isDue: boolean;
   /** `seq` of the newest update that was sent here, or contained in a `hello`. */
   sentSeq: number;
   /** `seq` of the account's newest update at the last check. */

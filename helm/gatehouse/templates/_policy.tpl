@@ -48,6 +48,7 @@ Where a provider gives nothing to ask with, a login there counts for that long; 
 {{- else }}
 Eligibility is not checked again after an identity is linked.
 {{- end }}
+Ended access is refused on every replica within {{ include "gatehouse.duration" .revocation }}, whatever fails; with Redis usually at once.
 {{- if eq .storage "required_e2ee" }}
 Only end-to-end encrypted content is stored; the server cannot read it.
 {{- else }}
@@ -103,6 +104,7 @@ Content that is not end-to-end encrypted is stored readable in the database, in 
   "required" (include "gatehouse.items" (dict "root" . "name" "AUTH_REQUIRED_LOGIN_PROVIDERS") | fromYamlArray)
   "offboarding" (include "gatehouse.isOffboarding" .)
   "interval" (include "gatehouse.value" (dict "root" . "name" "AUTH_OFFBOARDING_INTERVAL_SECONDS") | int | max 60 | min 86400)
+  "revocation" (include "gatehouse.value" (dict "root" . "name" "AUTH_ACCESS_CACHE_SECONDS") | int | add 2)
   "strict" (include "gatehouse.flag" (dict "root" . "name" "AUTH_OFFBOARDING_STRICT"))
   "storage" $storage
   "optOut" (include "gatehouse.flag" (dict "root" . "name" (print $encryption "ALLOW_ACCOUNT_OPTOUT")))

@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose';
 import type { GuardRuntime, GuardSettings } from '../guard-options.js';
-import { millisecondsSince, momentOf, type Moment } from '../moment.js';
+import { millisecondsSince, momentOf, type Moment } from '../../common/runtime/moment.js';
 import { ClientCredentials } from './client-credentials.js';
 import {
   IssuerFault,

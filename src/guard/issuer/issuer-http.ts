@@ -3,7 +3,7 @@ import { parseJson } from '../../common/parse-json.js';
 import type { Clock } from '../../common/runtime/clock.js';
 import { MAX_SKEW_SECONDS } from '../access.js';
 import { isSecureAddress, type GuardRuntime, type GuardSettings } from '../guard-options.js';
-import type { Moment } from '../moment.js';
+import type { Moment } from '../../common/runtime/moment.js';
 
 /** Gatehouse does not answer, or answers what the guard cannot use. The message has no body. */
 export class IssuerFault extends Error {

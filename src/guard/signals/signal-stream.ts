@@ -2,7 +2,7 @@ import { LogOnce } from '../../common/log-once.js';
 import type { GuardRuntime, GuardSettings } from '../guard-options.js';
 import { textIn, type IssuerClient } from '../issuer/issuer-client.js';
 import { IssuerFault, requireSameTime, type IssuerAnswer } from '../issuer/issuer-http.js';
-import { momentOf, type Moment } from '../moment.js';
+import { momentOf, type Moment } from '../../common/runtime/moment.js';
 import { KeySet } from '../tokens/key-set.js';
 import { EVENTS_REQUESTED, readSignal, type Signal } from './signal-token.js';
 

@@ -3,7 +3,7 @@ import { accessFrom, type Access } from '../access.js';
 import type { RefusalCode } from '../access-refused.js';
 import type { GuardRuntime, GuardSettings } from '../guard-options.js';
 import type { IssuerClient } from '../issuer/issuer-client.js';
-import { millisecondsSince, momentOf, type Moment } from '../moment.js';
+import { millisecondsSince, momentOf, type Moment } from '../../common/runtime/moment.js';
 
 /** About 1 kB each. */
 const MAX_ANSWERS = 10_000;

@@ -7,7 +7,7 @@ import {
   type JWSHeaderParameters,
 } from 'jose';
 import type { Clock } from '../../common/runtime/clock.js';
-import { millisecondsSince, momentOf, type Moment } from '../moment.js';
+import { millisecondsSince, momentOf, type Moment } from '../../common/runtime/moment.js';
 
 /** Gatehouse lets receivers keep its keys for so long. */
 const MAX_AGE_MS = 300_000;

@@ -13,6 +13,7 @@ import {
   type AdmissionPolicy,
   type AuthMethod,
 } from './admission.js';
+import { revocationBounds, type RevocationBounds } from './revocation.js';
 import { newKeyedAccountMode } from './encryption.js';
 
 type FeaturePolicy = AdmissionPolicy & Pick<OperatorPolicy, 'ui'>;
@@ -102,7 +103,7 @@ export function redirectTarget(
 }
 
 function featureSwitches(
-  policy: Pick<OperatorPolicy, 'encryption' | 'keyless'>,
+  policy: Pick<FeaturePolicy, 'auth' | 'encryption' | 'keyless' | 'resourceServers'>,
   table: readonly AdmissionEntry[],
   isOptOutOffered: boolean,
 ): object {
@@ -125,7 +126,16 @@ function featureSwitches(
     },
     pushTokens: enabled(true),
     updates: enabled(true),
+    revocation: describeRevocation(policy),
   };
+}
+
+function describeRevocation({
+  auth,
+  resourceServers,
+}: Pick<FeaturePolicy, 'auth' | 'resourceServers'>): Partial<RevocationBounds> {
+  const { replicaSeconds, backendSeconds } = revocationBounds(auth.accessCacheMs);
+  return { replicaSeconds, ...(resourceServers.length > 0 && { backendSeconds }) };
 }
 
 /** Fields for older clients. An invitation is no method: a first login by device key sends it. */

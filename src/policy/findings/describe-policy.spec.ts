@@ -8,6 +8,7 @@ describe('describePolicy', () => {
       'An existing account logs in with its device key, signing a challenge of this server.',
       'No identity provider is required to use the server.',
       'Eligibility is not checked again after an identity is linked.',
+      'Ended access is refused on every replica within 7 seconds, whatever fails; with Redis usually at once.',
       'Only end-to-end encrypted content is stored; the server cannot read it.',
     ]);
   });
@@ -34,6 +35,7 @@ describe('describePolicy', () => {
       'Eligibility is checked again every hour.',
       'Where a provider gives nothing to ask with, a login there counts for that long; then the person has to log in there again.',
       'While a provider is down, its identities are refused once their last good check is that old.',
+      'Ended access is refused on every replica within 7 seconds, whatever fails; with Redis usually at once.',
       'Only end-to-end encrypted content is stored; the server cannot read it.',
     ]);
   });
@@ -87,6 +89,7 @@ describe('describePolicy', () => {
       'Eligibility is checked again every 90 seconds.',
       'Where a provider gives nothing to ask with, a login there counts for that long; then the person has to log in there again.',
       'While a provider is down, its last answer counts.',
+      'Ended access is refused on every replica within 7 seconds, whatever fails; with Redis usually at once.',
       'Encrypted content is refused; the server can read everything that is stored.',
       'Content that is not end-to-end encrypted is stored readable in the database, in whole or in part.',
     ]);

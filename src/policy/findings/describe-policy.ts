@@ -7,6 +7,7 @@ import {
   methodsWith,
   type AdmissionEntry,
 } from '../admission/admission.js';
+import { revocationBounds } from '../admission/revocation.js';
 import { state } from '../messages/messages.js';
 import type { Statement } from '../messages/statement.js';
 import type { OperatorPolicy } from '../operator-policy.js';
@@ -18,13 +19,14 @@ export function describePolicy(policy: OperatorPolicy): string[] {
   return policyStatements(policy).map(({ message }) => message);
 }
 
-/** In the order sign-up, login, offboarding, backends, storage. */
+/** In the order sign-up, login, offboarding, revocation, backends, storage. */
 export function policyStatements(policy: OperatorPolicy): Statement[] {
   const table = admissionTable(policy);
   return [
     ...signupSentences(table),
     ...loginSentences(table, policy),
     ...offboardingSentences(policy),
+    ...revocationSentences(policy),
     ...resourceServerSentences(policy),
     ...storageSentences(policy),
   ].filter((sentence) => sentence !== false);
@@ -76,6 +78,14 @@ function offboardingSentences(policy: OperatorPolicy): Sentence[] {
       : state('not-rechecked'),
     offboarding.enabled && state('login-instead'),
     offboarding.enabled && state(offboarding.strict ? 'outage-strict' : 'outage-lenient'),
+  ];
+}
+
+function revocationSentences({ auth, resourceServers }: OperatorPolicy): Sentence[] {
+  const { replicaSeconds, backendSeconds } = revocationBounds(auth.accessCacheMs);
+  return [
+    state('revoked-within', { seconds: replicaSeconds }),
+    resourceServers.length > 0 && state('revoked-at-backends', { seconds: backendSeconds }),
   ];
 }
 

@@ -10,7 +10,7 @@ const SIGNUP_REFUSALS: Readonly<Record<string, string>> = {
   SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'encrypted content is not stored',
 };
 
-/** The policy, in the order sign-up, login, offboarding, backends, storage. */
+/** The policy, in the order sign-up, login, offboarding, revocation, backends, storage. */
 export const POLICY_MESSAGES = {
   'signup-open': () => 'Anyone who can reach this server can create an account.',
   'signup-invited': () => 'A new device key needs an invitation.',
@@ -43,6 +43,11 @@ export const POLICY_MESSAGES = {
   'outage-strict': () =>
     'While a provider is down, its identities are refused once their last good check is that old.',
   'outage-lenient': () => 'While a provider is down, its last answer counts.',
+
+  'revoked-within': ({ seconds }: { readonly seconds: number }) =>
+    `Ended access is refused on every replica within ${duration(seconds)}, whatever fails; with Redis usually at once.`,
+  'revoked-at-backends': ({ seconds }: { readonly seconds: number }) =>
+    `A backend with a guard refuses it within its lease, which is ${duration(seconds)} unless it sets another.`,
 
   'resource-server': ({ name, resource, providers, isKeyed }: Backend, words) =>
     `Sessions can get tokens for ${name} (${resource}).${providers.length === 0 ? '' : ` For that, an account must also be connected to ${allOf(providers, words)} and be eligible there.`}${isKeyed ? ' It refuses accounts without device keys.' : ''}`,

@@ -103,6 +103,7 @@ function documentOf(expected: Expected, hasProvider: boolean): Json {
       },
       pushTokens: { enabled: true },
       updates: { enabled: true },
+      revocation: { replicaSeconds: 7 },
     },
     capabilities: {
       auth: {

@@ -43,6 +43,11 @@ export const messages: Messages = {
     'Während ein Anbieter ausfällt, werden seine Identitäten abgelehnt, sobald ihre letzte Bestätigung so alt ist.',
   'outage-lenient': () => 'Während ein Anbieter ausfällt, gilt seine letzte Antwort.',
 
+  'revoked-within': ({ seconds }) =>
+    `Beendeter Zugang wird spätestens nach ${seconds} Sekunden von jeder Instanz abgelehnt, was auch ausfällt; mit Redis meist sofort.`,
+  'revoked-at-backends': ({ seconds }) =>
+    `Ein Backend mit Guard lehnt ihn innerhalb seiner Frist ab: nach ${seconds} Sekunden, wenn es keine andere setzt.`,
+
   'resource-server': ({ name, resource, providers, isKeyed }, words) =>
     `Sitzungen erhalten Tokens für ${name} (${resource}).${providers.length === 0 ? '' : ` Dafür muss ein Konto außerdem mit ${allOf(providers, words)} verbunden sein und dort bestätigt werden.`}${isKeyed ? ' Konten ohne Geräteschlüssel werden dort abgelehnt.' : ''}`,
 

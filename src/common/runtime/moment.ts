@@ -1,4 +1,4 @@
-import type { Clock } from '../common/runtime/clock.js';
+import type { Clock } from './clock.js';
 
 /** A reading of both clocks. */
 export interface Moment {
