@@ -13,8 +13,8 @@ import { ResourceAccessService } from './resource-access.service.js';
 const PATH = 'v1/oauth/forward-auth/:id';
 /** A subprotocol with a token, for sockets of browsers, which cannot send the header. */
 const SUBPROTOCOL = /^bearer\.(.+)$/;
-/** A segment of one or two dots, also percent-encoded. */
-const DOT_SEGMENT = /(^|[/\\]|%2f|%5c)(\.|%2e){1,2}(?=$|[/\\#]|%2f|%5c)/i;
+/** A segment of one or two dots, also percent-encoded, or with parameters as some servers read them. */
+const DOT_SEGMENT = /(^|[/\\]|%2f|%5c)(\.|%2e){1,2}(?=$|[/\\#;]|%2f|%5c|%3b)/i;
 
 /**
  * Answers a reverse proxy if it may pass on a request: nginx `auth_request`, Traefik `forwardAuth`,
