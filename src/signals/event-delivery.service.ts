@@ -36,9 +36,10 @@ export class EventDeliveryService {
     const limit = Math.min(maxEvents ?? MAX_EVENTS, MAX_EVENTS);
     // An event that a backend cannot use would be delivered for ever otherwise (RFC 8936, 2.2).
     const acknowledged = [...(ack ?? []), ...Object.keys(setErrs ?? {})].filter(isUuid);
+    // A poll of another backend's stream ends here, before it can end a poll that waits.
+    await this.acknowledge(backend, streamId, acknowledged);
     const arrival = this.arrivals.expect(streamId);
     try {
-      await this.acknowledge(backend, streamId, acknowledged);
       const found = await this.read(backend, streamId, limit);
       if (found.moreAvailable || limit === 0 || returnImmediately === true || hasEvents(found)) {
         return found;

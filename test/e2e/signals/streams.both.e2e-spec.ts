@@ -202,6 +202,20 @@ describe('a stream', () => {
     expect(endedIn(await waiting)).toContain(sids[0]);
   });
 
+  it('keeps a poll waiting while another backend asks for the same stream', async () => {
+    const stream = await open();
+    await stream.take();
+    const { session, sids } = await visitor('relay');
+    const waiting = stream.poll();
+    const token = await clientToken(server, setup, 'files');
+    const path = `/v1/ssf/streams/${stream.id}/poll`;
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      expect((await call(server, 'POST', path, { token, body: {} })).status).toBe(404);
+    }
+    await logOut(session);
+    expect(endedIn(await stream.verify(await waiting))).toEqual([sids[0]]);
+  });
+
   it('echoes a requested verification to that stream alone', async () => {
     const [one, two] = [await open(), await open()];
     await Promise.all([one.take(), two.take()]);
