@@ -1,6 +1,7 @@
 """A backend behind the gate: `/` answers who calls, `/events` stays open until the session ends.
 
 Usage: RELAY_SECRET=… python3 backend.py ISSUER RESOURCE CLIENT_ID PORT
+       python3 backend.py ADDRESS_OF_GATEHOUSE_GUARD PORT
 """
 
 import json
@@ -9,7 +10,7 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from gate import Gate, Refused
+from refused import Refused
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -43,10 +44,20 @@ class Handler(BaseHTTPRequestHandler):
         """Logs nothing: the default has the query."""
 
 
+def make_gate(arguments):
+    if len(arguments) == 1:
+        from sidecar import Sidecar
+
+        return Sidecar(*arguments)
+    from gate import Gate
+
+    return Gate(*arguments, os.environ["RELAY_SECRET"])
+
+
 if __name__ == "__main__":
-    issuer, resource, client_id, port = sys.argv[1:]
+    *arguments, port = sys.argv[1:]
     server = ThreadingHTTPServer(("127.0.0.1", int(port)), Handler)
     server.daemon_threads = True
-    server.gate = Gate(issuer, resource, client_id, os.environ["RELAY_SECRET"])
+    server.gate = make_gate(arguments)
     print(f"Listening on http://127.0.0.1:{port}", flush=True)
     server.serve_forever()

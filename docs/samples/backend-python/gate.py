@@ -14,18 +14,12 @@ from urllib.parse import quote, urlencode
 
 import jwt
 
+from refused import Refused
+
 LEASE_SECONDS = 30
 REMEMBERED_SECONDS = 20 * 60  # longer than any token lives
 MAX_SKEW_SECONDS = 60
 SESSION_REVOKED = "https://schemas.openid.net/secevent/caep/event-type/session-revoked"
-
-
-class Refused(Exception):
-    """A request that must not pass. `status` is 401, or 503 while Gatehouse cannot be reached."""
-
-    def __init__(self, status):
-        super().__init__(status)
-        self.status = status
 
 
 class Gate:

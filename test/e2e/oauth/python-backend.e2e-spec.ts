@@ -5,6 +5,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { createHmac, createPublicKey } from 'node:crypto';
 import { UnsecuredJWT, decodeJwt, type JSONWebKeySet } from 'jose';
+import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { backends, backendToken, resourceOf } from '../../fixtures/resource-server-fixture.js';
@@ -29,26 +30,18 @@ function findPython(): string {
 describe('docs/samples/backend-python', () => {
   const setup = backends([{ id: 'relay' }, { id: 'files' }]);
   let server: Server;
+  let issuer: string;
   let backend: ChildProcess;
   let url: string;
 
   beforeAll(async () => {
     const [gate, port] = [await freePort(), await freePort()];
-    const issuer = `http://127.0.0.1:${gate}`;
+    issuer = `http://127.0.0.1:${gate}`;
     server = await startServer({
       env: { ...setup.env, PORT: String(gate), SERVICE_PUBLIC_URL: issuer },
     });
     url = `http://127.0.0.1:${port}`;
-    backend = spawn(
-      findPython(),
-      ['backend.py', issuer, resourceOf('relay'), 'relay', String(port)],
-      {
-        cwd: FOLDER,
-        env: { RELAY_SECRET: setup.secretOf('relay'), PYTHONDONTWRITEBYTECODE: '1' },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    await once(backend.stdout as NodeJS.ReadableStream, 'data');
+    backend = await startBackend(issuer, resourceOf('relay'), 'relay', String(port));
     await waitFor('the backend has its lease', async () => (await ask('x')).status === 401);
   });
   afterAll(async () => {
@@ -57,12 +50,22 @@ describe('docs/samples/backend-python', () => {
     setup.remove();
   });
 
-  const ask = (token: string) => call({ url }, 'GET', '/', { token });
+  async function startBackend(...args: string[]): Promise<ChildProcess> {
+    const started = spawn(findPython(), ['backend.py', ...args], {
+      cwd: FOLDER,
+      env: { RELAY_SECRET: setup.secretOf('relay'), PYTHONDONTWRITEBYTECODE: '1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(started.stdout as NodeJS.ReadableStream, 'data');
+    return started;
+  }
+
+  const ask = (token: string, at = url) => call({ url: at }, 'GET', '/', { token });
 
   /** Opens the response that ends with the session. */
-  async function openEvents(token: string) {
+  async function openEvents(token: string, at = url) {
     const headers = { authorization: `Bearer ${token}` };
-    const [answer] = (await once(get(`${url}/events`, { headers }), 'response')) as [
+    const [answer] = (await once(get(`${at}/events`, { headers }), 'response')) as [
       IncomingMessage,
     ];
     const events = { status: answer.statusCode, text: '', isOver: false };
@@ -140,5 +143,62 @@ describe('docs/samples/backend-python', () => {
     await waitFor('the token is refused', async () => (await ask(token)).status === 401);
     const other = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
     await waitFor('others are admitted', async () => (await ask(other)).status === 200);
+  });
+
+  describe('with gatehouse guard', () => {
+    let user: CliUser;
+    let guard: ChildProcess;
+    let guardPort: string;
+    let sidecarBackend: ChildProcess;
+    let at: string;
+
+    beforeAll(async () => {
+      user = await createCliUser();
+      const ports = [await freePort(), await freePort()].map(String);
+      guardPort = ports[0] ?? '';
+      at = `http://127.0.0.1:${ports[1]}`;
+      guard = startGuard();
+      sidecarBackend = await startBackend(`http://127.0.0.1:${guardPort}`, ports[1] ?? '');
+      await waitFor('the guard has its lease', async () => (await ask('x', at)).status === 401);
+    });
+    afterAll(async () => {
+      sidecarBackend.kill('SIGKILL');
+      guard.kill('SIGKILL');
+      await user.remove();
+    });
+
+    function startGuard(): ChildProcess {
+      const entry = ['--issuer', issuer, '--resource', resourceOf('relay'), '--client-id', 'relay'];
+      const secret = ['--client-secret-file', setup.secretFileOf('relay')];
+      return user.start(['guard', ...entry, ...secret, '--port', guardPort], {}).child;
+    }
+
+    it('admits a token, and refuses it after the session has ended', async () => {
+      const session = await tokenOf(server, makeDeviceKey());
+      const token = await backendToken(server, session, 'relay');
+      const other = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
+      expect(await ask(token, at)).toMatchObject({
+        ...{ status: 200, body: { account: decodeJwt(token).sub } },
+      });
+      const [leaver, colleague] = await Promise.all([openEvents(token, at), openEvents(other, at)]);
+      await call(server, 'POST', '/v1/auth/logout', { token: session });
+      await waitFor('the open response ends', () => leaver.isOver);
+      expect([(await ask(token, at)).status, (await ask(other, at)).status]).toEqual([401, 200]);
+      expect(colleague.isOver).toBe(false);
+      const files = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'files');
+      for (const text of [session, files, new UnsecuredJWT(decodeJwt(other)).encode(), 'x']) {
+        expect([text, (await ask(text, at)).status]).toEqual([text, 401]);
+      }
+    });
+
+    it('ends open responses and refuses all while the guard is away, and recovers', async () => {
+      const token = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
+      const events = await openEvents(token, at);
+      guard.kill('SIGKILL');
+      await waitFor('the open response ends', () => events.isOver);
+      expect((await ask(token, at)).status).toBe(503);
+      guard = startGuard();
+      await waitFor('it is admitted', async () => (await ask(token, at)).status === 200);
+    });
   });
 });
