@@ -10,6 +10,8 @@ import {
 /** Measures the event log and the streams of each backend. */
 @Injectable()
 export class EventMetricsService implements OnModuleInit {
+  private reading: Promise<readonly EventStatistics[]> | null = null;
+
   constructor(
     private readonly statistics: EventStatisticsRepository,
     private readonly metrics: MetricsService,
@@ -33,17 +35,29 @@ export class EventMetricsService implements OnModuleInit {
       'Streams of events about ended sessions, by resource server.',
       ({ streams }) => streams,
     );
+    this.observe(
+      'gatehouse_event_streams_paused',
+      'Streams that were not polled for 30 seconds, by resource server.',
+      ({ pausedStreams }) => pausedStreams,
+    );
   }
 
   private observe(name: string, help: string, value: (one: EventStatistics) => number): void {
     this.metrics.observeEach(name, help, ['resource_server'], async () => {
-      const found = await this.statistics
-        .read(this.servers.map(({ id }) => id))
-        .catch((): EventStatistics[] => []);
+      const found = await this.read();
       return found.map((one) => ({
         labels: { resource_server: one.resourceServer },
         value: value(one),
       }));
     });
+  }
+
+  /** The gauges are collected at once, and share one read. */
+  private read(): Promise<readonly EventStatistics[]> {
+    this.reading ??= this.statistics
+      .read(this.servers.map(({ id }) => id))
+      .catch((): EventStatistics[] => [])
+      .finally(() => (this.reading = null));
+    return this.reading;
   }
 }

@@ -65,6 +65,13 @@ const introspections = (refused: number, ok: number, resourceServer = 'relay') =
   };
 };
 
+const RELAY = 'resource_server="relay"';
+
+const streams = (all: string, paused: string) => ({
+  [`gatehouse_event_streams{${LABELS},${RELAY}}`]: all,
+  [`gatehouse_event_streams_paused{${LABELS},${RELAY}}`]: paused,
+});
+
 const loginTime = (below: string, bound: string) =>
   between('gatehouse_http_request_duration_seconds', `${LOGIN},`, below, bound);
 
@@ -198,6 +205,21 @@ const CASES: readonly Case[] = [
     'the key is three months old',
     labelled('gatehouse_signing_key_timestamp_seconds', 'alg="ES256"', -90 * 86_400),
   ),
+  fired(
+    'GatehouseSignalsBehind',
+    'a stream does not acknowledge',
+    '15m',
+    labelled('gatehouse_security_events_oldest_waiting_seconds', RELAY, 301),
+  ),
+  silent(
+    'GatehouseSignalsBehind',
+    'a stopped instance has not been removed yet',
+    labelled('gatehouse_security_events_oldest_waiting_seconds', RELAY, 299),
+  ),
+  fired('GatehouseSignalsUnread', 'an instance does not poll', '30m', streams('3x600', '1x600')),
+  fired('GatehouseSignalsUnread', 'no instance is left', '60m', streams('3x30 0x600', '0x600')),
+  silent('GatehouseSignalsUnread', 'all instances poll', streams('3x600', '0x600')),
+  silent('GatehouseSignalsUnread', 'the backend never had a stream', streams('0x600', '0x600')),
   ...(['unknown', 'former'] as const).map((secret) =>
     fired(
       'GatehouseSecretWrong',

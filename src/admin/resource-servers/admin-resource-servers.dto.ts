@@ -7,6 +7,21 @@ class RequestCountsDto {
   @ApiProperty() count!: number;
 }
 
+export class EventStreamStateDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ type: String, nullable: true, description: 'Given by the backend.' })
+  description!: string | null;
+
+  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
+  @ApiProperty({ description: 'The last poll, Unix milliseconds.' }) polledAt!: number;
+  @ApiProperty({ description: 'No poll came for 30 seconds.' }) isPaused!: boolean;
+  @ApiProperty({ description: 'Events that it has not acknowledged, counted up to 1000.' })
+  waiting!: number;
+
+  @ApiProperty({ description: 'Age of the oldest of these events; 0 = none waits.' })
+  oldestWaitingSeconds!: number;
+}
+
 class AdminResourceServerDto {
   @ApiProperty() id!: string;
   @ApiProperty() name!: string;
@@ -28,6 +43,12 @@ class AdminResourceServerDto {
     description: 'Requests to this replica since its start, as in the metric.',
   })
   requests!: readonly RequestCountsDto[];
+
+  @ApiProperty({
+    type: [EventStreamStateDto],
+    description: 'Streams of events about ended sessions, the oldest first.',
+  })
+  streams!: readonly EventStreamStateDto[];
 }
 
 class AdminSigningKeyDto {

@@ -2,14 +2,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
 import { MetricsService, RESOURCE_SERVER_REQUESTS } from '../../metrics/metrics.service.js';
+import {
+  EventStatisticsRepository,
+  type EventStreamState,
+} from '../../storage/repositories/oauth/event-statistics.repository.js';
 import { SigningKeyRepository } from '../../storage/repositories/oauth/signing-key.repository.js';
-import type { AdminResourceServersDto } from './admin-resource-servers.dto.js';
+import type { AdminResourceServersDto, EventStreamStateDto } from './admin-resource-servers.dto.js';
 
-/** The backends with their rules and requests, and the keys of their tokens. Shows no secret. */
+/** The backends with their rules, requests and streams, and the keys of their tokens. Shows no secret. */
 @Injectable()
 export class AdminResourceServersService {
   constructor(
     private readonly signingKeys: SigningKeyRepository,
+    private readonly events: EventStatisticsRepository,
     private readonly metrics: MetricsService,
     @Inject(resourceServersConfig.KEY)
     private readonly servers: ConfigType<typeof resourceServersConfig>,
@@ -19,8 +24,9 @@ export class AdminResourceServersService {
     if (this.servers.length === 0) {
       return { resourceServers: [], keys: [] };
     }
-    const [keys, series] = await Promise.all([
+    const [keys, streams, series] = await Promise.all([
       this.signingKeys.schedule(),
+      this.events.streams(this.servers.map(({ id }) => id)),
       this.metrics.seriesOf(RESOURCE_SERVER_REQUESTS),
     ]);
     const resourceServers = this.servers.map(
@@ -32,8 +38,14 @@ export class AdminResourceServersService {
           .map(({ labels: { request = '', outcome = '', reason = '' }, value: count }) => ({
             ...{ request, outcome, reason, count },
           })),
+        streams: streams.filter(({ resourceServer }) => resourceServer === id).map(toDto),
       }),
     );
     return { resourceServers, keys };
   }
+}
+
+function toDto(stream: EventStreamState): EventStreamStateDto {
+  const { id, description, createdAt, polledAt, isPaused, waiting, oldestWaitingSeconds } = stream;
+  return { id, description, createdAt, polledAt, isPaused, waiting, oldestWaitingSeconds };
 }

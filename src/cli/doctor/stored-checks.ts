@@ -1,6 +1,10 @@
 import type { Settings } from '../../config/settings.js';
 import type { SqlRunner } from '../../storage/database.service.js';
 import {
+  readEventStreams,
+  type EventStreamState,
+} from '../../storage/repositories/oauth/event-statistics.repository.js';
+import {
   readReceivedSignals,
   type ProviderSignalKind,
 } from '../../storage/repositories/signals/provider-signal.repository.js';
@@ -35,7 +39,7 @@ interface NewestKey {
 const NEWEST_KEYS = `
   SELECT "alg", max("signs_from") AS "signsFrom" FROM "signing_key" GROUP BY "alg"`;
 
-/** The client secrets of backends were read with the configuration. Checks the age of the keys. */
+/** The client secrets of backends were read with the configuration. Checks the keys and the streams. */
 async function checkBackends(
   sql: SqlRunner,
   { resourceServers }: Checked,
@@ -45,13 +49,40 @@ async function checkBackends(
   }
   const keys = await sql.query<NewestKey>(NEWEST_KEYS);
   const algorithms = [...new Set(resourceServers.map(({ tokenAlg }) => tokenAlg))];
-  const names = resourceServers.map(({ id }) => id).join(', ');
+  const ids = resourceServers.map(({ id }) => id);
+  const streams = await readEventStreams(sql, ids);
   return [
-    backends.ok(`The credentials of ${names} can be read.`),
+    backends.ok(`The credentials of ${ids.join(', ')} can be read.`),
     ...algorithms.map((alg) =>
       judgeKeyAge(alg, keys.find((key) => key.alg === alg)?.signsFrom.getTime(), Date.now()),
     ),
+    ...ids.map((id) =>
+      judgeStreams(
+        id,
+        streams.filter(({ resourceServer }) => resourceServer === id),
+      ),
+    ),
   ];
+}
+
+/** Readers acknowledge an event with their next poll, which follows at once. */
+const BEHIND_SECONDS = 60;
+
+/** A backend without a stream may use introspection or a proxy. */
+export function judgeStreams(id: string, streams: readonly EventStreamState[]): CheckResult {
+  if (streams.length === 0) {
+    return backends.skipped(`${id} has no stream of ended sessions.`);
+  }
+  const paused = streams.filter(({ isPaused }) => isPaused).length;
+  const behind = streams.filter((one) => one.oldestWaitingSeconds > BEHIND_SECONDS);
+  const text = `${id} has ${streams.length} stream(s) of ended sessions`;
+  if (paused > 0) {
+    return backends.warning(`${text}, of which ${paused} were not polled for 30 seconds.`);
+  }
+  const seconds = Math.max(...behind.map((one) => one.oldestWaitingSeconds));
+  return behind.length > 0
+    ? backends.warning(`${text}; an event waits for ${Math.round(seconds)} seconds.`)
+    : backends.ok(`${text}, all polled.`);
 }
 
 /** @param signsFrom of the newest key, Unix milliseconds; undefined = there is no key */

@@ -736,6 +736,21 @@ export interface components {
             reason: string;
             count: number;
         };
+        EventStreamStateDto: {
+            id: string;
+            /** @description Given by the backend. */
+            description: string | null;
+            /** @description Unix milliseconds. */
+            createdAt: number;
+            /** @description The last poll, Unix milliseconds. */
+            polledAt: number;
+            /** @description No poll came for 30 seconds. */
+            isPaused: boolean;
+            /** @description Events that it has not acknowledged, counted up to 1000. */
+            waiting: number;
+            /** @description Age of the oldest of these events; 0 = none waits. */
+            oldestWaitingSeconds: number;
+        };
         AdminResourceServerDto: {
             id: string;
             name: string;
@@ -751,6 +766,8 @@ export interface components {
             tokenAlg: "ES256" | "RS256";
             /** @description Requests to this replica since its start, as in the metric. */
             requests: components["schemas"]["RequestCountsDto"][];
+            /** @description Streams of events about ended sessions, the oldest first. */
+            streams: components["schemas"]["EventStreamStateDto"][];
         };
         AdminSigningKeyDto: {
             kid: string;

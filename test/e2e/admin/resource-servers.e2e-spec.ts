@@ -8,6 +8,7 @@ import {
   postForm,
   type Backends,
 } from '../../fixtures/resource-server-fixture.js';
+import { EventStreamFixture } from '../../fixtures/event-stream-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
 
 describe('the backends in the administration API', () => {
@@ -43,6 +44,7 @@ describe('the backends in the administration API', () => {
         { request: 'exchange', outcome: 'ok', reason: '', count: 1 },
         { request: 'introspection', outcome: 'ok', reason: '', count: 1 },
       ],
+      streams: [],
     });
     expect(files).toMatchObject({ id: 'files', name: 'files', requests: [] });
     // The keys are in the order of their milliseconds, which may be the same.
@@ -56,6 +58,30 @@ describe('the backends in the administration API', () => {
     }
     expect(text).not.toContain(setup.secretOf('relay'));
     expect(text).not.toMatch(/private|secret|"d"/i);
+  });
+
+  it('lists the streams of each with their last poll and what they have not acknowledged', async () => {
+    const behind = await EventStreamFixture.open(server, setup, 'files');
+    await behind.take();
+    const session = await tokenOf(server, makeDeviceKey());
+    await backendToken(server, session, 'files');
+    await call(server, 'POST', '/v1/auth/logout', { token: session });
+    const other = await EventStreamFixture.open(server, setup, 'files');
+    await other.take();
+    const { body } = await reader.get('/resource-servers');
+    const [relay, files] = body['resourceServers'] as Json[];
+    expect(relay?.['streams']).toEqual([]);
+    const streams = files?.['streams'] as Json[];
+    const known = { description: null, isPaused: false, createdAt: expect.any(Number) };
+    expect(streams).toEqual([
+      {
+        ...{ ...known, id: behind.id, waiting: 1, polledAt: expect.any(Number) },
+        oldestWaitingSeconds: expect.any(Number),
+      },
+      { ...known, id: other.id, waiting: 0, polledAt: expect.any(Number), oldestWaitingSeconds: 0 },
+    ]);
+    expect(streams[0]?.['oldestWaitingSeconds']).toBeGreaterThan(0);
+    expect(streams[1]?.['polledAt']).toBeGreaterThanOrEqual(Number(streams[1]?.['createdAt']));
   });
 
   it('names them in the policy, in the explanation of an account and in a plan', async () => {

@@ -143,6 +143,7 @@ describe('gatehouse doctor on PostgreSQL', () => {
     expect(absent.checks['backends']).toEqual([
       'ok: The credentials of relay can be read.',
       expect.stringMatching(/^warning: There is no ES256 key yet/),
+      'skipped: relay has no stream of ended sessions.',
     ]);
     const client = new Client({ connectionString: store.databaseUrl ?? '' });
     await client.connect();
@@ -163,6 +164,34 @@ describe('gatehouse doctor on PostgreSQL', () => {
       expect.stringMatching(/^failed: .* no server made the next one in time\.$/),
     );
     await client.query('DELETE FROM signing_key');
+    await client.end();
+    setup.remove();
+  });
+
+  it('warns of streams that are not polled, and of those that acknowledge nothing', async () => {
+    const setup = backends([{ id: 'relay' }]);
+    const client = new Client({ connectionString: store.databaseUrl ?? '' });
+    await client.connect();
+    await client.query(
+      `INSERT INTO event_stream (id, resource_server, created_at, polled_at, position)
+       VALUES ($1, 'relay', now(), now() + interval '1 hour', 0)`,
+      [ACCOUNT],
+    );
+    const judged = async () => (await diagnose({ ...env, ...setup.env })).checks['backends'];
+    const has = 'relay has 1 stream(s) of ended sessions';
+    expect(await judged()).toContain(`ok: ${has}, all polled.`);
+    await client.query(
+      `INSERT INTO security_event (id, resource_server, at, txn)
+       VALUES ($1, 'relay', now() - interval '10 minutes', 1)`,
+      [ACCOUNT],
+    );
+    expect(await judged()).toContainEqual(
+      expect.stringMatching(/^warning: relay has 1 stream.*; an event waits for 6\d\d seconds\.$/),
+    );
+    await client.query(`UPDATE event_stream SET polled_at = now() - interval '1 minute'`);
+    expect(await judged()).toContain(`warning: ${has}, of which 1 were not polled for 30 seconds.`);
+    await client.query('DELETE FROM event_stream');
+    await client.query('DELETE FROM security_event');
     await client.end();
     setup.remove();
   });

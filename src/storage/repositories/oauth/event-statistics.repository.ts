@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DatabaseService } from '../../database.service.js';
+import { DatabaseService, type SqlRunner } from '../../database.service.js';
 import { IS_WAITING } from './security-event.repository.js';
 
 /** The state of the log of one backend. */
@@ -7,18 +7,55 @@ export interface EventStatistics {
   readonly resourceServer: string;
   readonly events: number;
   readonly streams: number;
+  readonly pausedStreams: number;
   /** 0 = every stream has acknowledged every event. */
   readonly oldestWaitingSeconds: number;
 }
 
+/** The state of one stream. Times are Unix milliseconds. */
+export interface EventStreamState {
+  readonly resourceServer: string;
+  readonly id: string;
+  readonly description: string | null;
+  readonly createdAt: number;
+  readonly polledAt: number;
+  readonly isPaused: boolean;
+  /** Events that it has not acknowledged, counted up to {@link MAX_WAITING}. */
+  readonly waiting: number;
+  /** 0 = none waits. */
+  readonly oldestWaitingSeconds: number;
+}
+
+export const MAX_WAITING = 1000;
+
+/** A poll waits for 10 s at most: the reader of a stream that is not polled for so long is away. */
+const PAUSED_AFTER = `interval '30 seconds'`;
+const IS_PAUSED = `"stream"."polled_at" <= now() - ${PAUSED_AFTER}`;
+
+/** The first event from the position on: the index of the log ends this search at once. */
+const OLDEST_WAITING_SECONDS = `COALESCE(
+  (SELECT GREATEST(extract(epoch FROM now() - "event"."at"), 0)::float8 FROM "security_event" AS "event"
+   WHERE ${IS_WAITING} ORDER BY "event"."xid", "event"."id" LIMIT 1), 0)`;
+
 const READ = `
   SELECT "backend"."id" AS "resourceServer",
     (SELECT count(*)::int FROM "security_event" WHERE "resource_server" = "backend"."id") AS "events",
-    (SELECT count(*)::int FROM "event_stream" WHERE "resource_server" = "backend"."id") AS "streams",
-    COALESCE((SELECT extract(epoch FROM now() - min("event"."at"))::float8
-      FROM "event_stream" AS "stream" JOIN "security_event" AS "event" ON ${IS_WAITING}
-      WHERE "stream"."resource_server" = "backend"."id"), 0) AS "oldestWaitingSeconds"
-  FROM unnest($1::text[]) AS "backend" ("id")`;
+    count("stream"."id")::int AS "streams",
+    (count(*) FILTER (WHERE ${IS_PAUSED}))::int AS "pausedStreams",
+    COALESCE(max(${OLDEST_WAITING_SECONDS}), 0) AS "oldestWaitingSeconds"
+  FROM unnest($1::text[]) WITH ORDINALITY AS "backend" ("id", "place")
+  LEFT JOIN "event_stream" AS "stream" ON "stream"."resource_server" = "backend"."id"
+  GROUP BY "backend"."id", "backend"."place" ORDER BY "backend"."place"`;
+
+const READ_STREAMS = `
+  SELECT "stream"."resource_server" AS "resourceServer", "stream"."id", "stream"."description",
+    "stream"."created_at" AS "createdAt", "stream"."polled_at" AS "polledAt",
+    ${IS_PAUSED} AS "isPaused",
+    (SELECT count(*)::int FROM (SELECT FROM "security_event" AS "event" WHERE ${IS_WAITING}
+      LIMIT ${MAX_WAITING}) AS "waiting") AS "waiting",
+    ${OLDEST_WAITING_SECONDS} AS "oldestWaitingSeconds"
+  FROM "event_stream" AS "stream" WHERE "stream"."resource_server" = ANY($1::text[])
+  ORDER BY "stream"."resource_server", "stream"."created_at", "stream"."id"`;
 
 @Injectable()
 export class EventStatisticsRepository {
@@ -27,4 +64,26 @@ export class EventStatisticsRepository {
   read(resourceServers: readonly string[]): Promise<EventStatistics[]> {
     return this.database.query<EventStatistics>(READ, [resourceServers]);
   }
+
+  streams(resourceServers: readonly string[]): Promise<EventStreamState[]> {
+    return readEventStreams(this.database, resourceServers);
+  }
+}
+
+type StreamRow = Omit<EventStreamState, 'createdAt' | 'polledAt'> & {
+  readonly createdAt: Date;
+  readonly polledAt: Date;
+};
+
+/** Reads every stream of these backends, oldest first. */
+export async function readEventStreams(
+  sql: SqlRunner,
+  resourceServers: readonly string[],
+): Promise<EventStreamState[]> {
+  const rows = await sql.query<StreamRow>(READ_STREAMS, [resourceServers]);
+  return rows.map(({ createdAt, polledAt, ...stream }) => ({
+    ...stream,
+    createdAt: createdAt.getTime(),
+    polledAt: polledAt.getTime(),
+  }));
 }

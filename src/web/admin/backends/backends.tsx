@@ -1,5 +1,5 @@
 import type { AdminResourceServers } from '../../../client/api/admin-client.js';
-import { formatDate } from '../../i18n/format.js';
+import { formatDate, formatRelative } from '../../i18n/format.js';
 import { NoticeLine } from '../../ui/notice.js';
 import { formatCount } from '../format-count.js';
 import { Head } from '../head.js';
@@ -11,7 +11,11 @@ import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
 
 type Backend = AdminResourceServers['resourceServers'][number];
+type Stream = Backend['streams'][number];
 type SigningKey = AdminResourceServers['keys'][number];
+
+/** Limit of the server's count of waiting events. */
+const MAX_WAITING = 1000;
 
 /** The backends that accept tokens of this server. */
 export function Backends() {
@@ -45,7 +49,7 @@ function None() {
 
 function Details({ backend }: { readonly backend: Backend }) {
   const { id, name, resource, requireProviders, allowKeyless, claims } = backend;
-  const { maxTokenSeconds, tokenAlg, requests } = backend;
+  const { maxTokenSeconds, tokenAlg, requests, streams } = backend;
   const { backends } = texts;
   const nameOf = useProviderName();
   return (
@@ -68,6 +72,7 @@ function Details({ backend }: { readonly backend: Backend }) {
         <dd>{backends.lifetime(tokenAlg, maxTokenSeconds)}</dd>
       </dl>
       <Requests requests={requests} />
+      <Streams streams={streams} />
     </section>
   );
 }
@@ -79,7 +84,7 @@ function Requests({ requests }: Pick<Backend, 'requests'>) {
   }
   return (
     <>
-      <h3>{backends.since}</h3>
+      <h3>{backends.sinceStart}</h3>
       <div class="scroll">
         <table>
           <thead>
@@ -106,6 +111,60 @@ function Requests({ requests }: Pick<Backend, 'requests'>) {
         </table>
       </div>
     </>
+  );
+}
+
+/** The streams of ended sessions, one for each instance of the backend that receives them. */
+function Streams({ streams }: Pick<Backend, 'streams'>) {
+  const { backends } = texts;
+  if (streams.length === 0) {
+    return <p class="quiet">{backends.noStreams}</p>;
+  }
+  return (
+    <>
+      <h3>{backends.streams}</h3>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{backends.stream}</th>
+              <th scope="col">{backends.created}</th>
+              <th scope="col">{backends.lastPoll}</th>
+              <th scope="col" class="number">
+                {backends.waiting}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {streams.map((stream) => (
+              <StreamRow key={stream.id} stream={stream} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function StreamRow({ stream }: { readonly stream: Stream }) {
+  const { id, description, createdAt, polledAt, isPaused, waiting, oldestWaitingSeconds } = stream;
+  const { backends } = texts;
+  const polled = formatRelative(polledAt);
+  const count = formatCount(waiting);
+  const counted = waiting < MAX_WAITING ? count : backends.atLeast(count);
+  const oldestAt = Date.now() - oldestWaitingSeconds * 1000;
+  return (
+    <tr>
+      <th scope="row">
+        <span class="code">{id.slice(0, 8)}</span>
+        {description !== null && ` ${description}`}
+      </th>
+      <td>{formatDate(createdAt)}</td>
+      <td>{isPaused ? backends.paused(polled) : polled}</td>
+      <td class="number">
+        {waiting === 0 ? counted : backends.since(counted, formatRelative(oldestAt))}
+      </td>
+    </tr>
   );
 }
 

@@ -17,6 +17,7 @@ import {
 } from '../admin-console-acts.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../../fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../../fixtures/offboarding-fixture.js';
+import { EventStreamFixture } from '../../../fixtures/event-stream-fixture.js';
 import { backends, exchange, type Backends } from '../../../fixtures/resource-server-fixture.js';
 import { PageScreenshots } from '../page-screenshots.js';
 
@@ -149,7 +150,9 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     expect(await visitor.page.getByRole('button', { name: /invitation/i }).count()).toBe(0);
     await screenshots.check(visitor, 'invitations-off');
     await exchange(server, 'no-token', 'relay');
+    const stream = await EventStreamFixture.open(server, relays, 'relay');
     await openSection(visitor, 'Backends');
+    await sees(visitor, stream.id.slice(0, 8));
     await sees(visitor, 'https://files.example.com');
     await sees(visitor, 'Token exchange');
     await screenshots.check(visitor, 'backends');
