@@ -3,6 +3,7 @@ import { markdownTable } from './report.mjs';
 import { group as admin } from './rows/admin.mjs';
 import { group as authenticationSql } from './rows/authentication-sql.mjs';
 import { group as features } from './rows/features.mjs';
+import { group as guard } from './rows/guard.mjs';
 import { group as login } from './rows/login.mjs';
 import { group as notify } from './rows/notify.mjs';
 import { group as notifyCli } from './rows/notify-cli.mjs';
@@ -10,6 +11,7 @@ import { group as mtls } from './rows/mtls.mjs';
 import { group as pushTokens } from './rows/push-tokens.mjs';
 import { group as requiredProvider } from './rows/required-provider.mjs';
 import { group as resourceServers } from './rows/resource-servers.mjs';
+import { group as revocations } from './rows/revocations.mjs';
 import { group as settings } from './rows/settings.mjs';
 import { group as startup } from './rows/startup.mjs';
 import { group as updates } from './rows/updates.mjs';
@@ -25,6 +27,8 @@ const GROUPS = [
   authenticationSql,
   requiredProvider,
   resourceServers,
+  guard,
+  revocations,
   settings,
   notify,
   notifyCli,
@@ -33,7 +37,7 @@ const GROUPS = [
 ];
 
 /** Past this the run is given up as broken. */
-const DEADLINE_MS = 600_000;
+const DEADLINE_MS = 900_000;
 
 const { values: options } = parseArgs({
   options: {
