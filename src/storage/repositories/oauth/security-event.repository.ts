@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../../policy/audit-event.js';
-import { DatabaseService, type SqlRunner } from '../../database.service.js';
+import { DatabaseService } from '../../database.service.js';
 
 /** An event to deliver. */
 export interface SecurityEvent {
@@ -59,17 +59,23 @@ const MOVE = `
     AND "polled_at" > now() - $3 * interval '1 millisecond'
   RETURNING "position"`;
 
-const COUNT = `
-  SELECT count(*)::int AS "count" FROM "event_stream" AS "stream"
-  JOIN "security_event" AS "event" ON ${IS_WAITING}
-  WHERE "stream"."id" = $1 AND "stream"."resource_server" = $2 AND "event"."id" = ANY($3::uuid[])`;
-
+/** One statement, because a backend polls again for each event. */
 const ACKNOWLEDGE = `
-  INSERT INTO "event_acknowledgement" ("stream_id", "event_id", "xid")
-  SELECT $1, "id", "xid" FROM "security_event"
-  WHERE "id" = ANY($2::uuid[]) AND "resource_server" = $3 AND "xid" >= $4::bigint
-    AND ("stream_id" IS NULL OR "stream_id" = $1)
-  ON CONFLICT DO NOTHING`;
+  WITH "counted" AS (
+    SELECT count(*)::int AS "count" FROM "event_stream" AS "stream"
+    JOIN "security_event" AS "event" ON ${IS_WAITING}
+    WHERE "stream"."id" = $1 AND "stream"."resource_server" = $2 AND "event"."id" = ANY($4::uuid[])),
+  "moved" AS (${MOVE}),
+  "added" AS (
+    INSERT INTO "event_acknowledgement" ("stream_id", "event_id", "xid")
+    SELECT $1, "id", "xid" FROM "security_event"
+    WHERE "id" = ANY($4::uuid[]) AND "resource_server" = $2
+      AND "xid" >= (SELECT "position" FROM "moved") AND ("stream_id" IS NULL OR "stream_id" = $1)
+    ON CONFLICT DO NOTHING),
+  "passed" AS (
+    DELETE FROM "event_acknowledgement"
+    WHERE "stream_id" = $1 AND "xid" < (SELECT "position" FROM "moved"))
+  SELECT "count" FROM "counted", "moved"`;
 
 /** The log of each backend, and its delivery to streams. */
 @Injectable()
@@ -80,36 +86,18 @@ export class SecurityEventRepository {
    * Acknowledges events and notes the poll.
    * @returns the number of newly acknowledged events; null when the stream does not exist
    */
-  acknowledge(
+  async acknowledge(
     { id, resourceServer }: { readonly id: string; readonly resourceServer: string },
     acknowledged: readonly string[],
     silentMs: number,
   ): Promise<number | null> {
-    const move = async (runner: SqlRunner): Promise<string | undefined> => {
-      const parameters = [id, resourceServer, silentMs, acknowledged];
-      const [moved] = await runner.query<{ position: string }>(MOVE, parameters);
-      return moved?.position;
-    };
+    const parameters = [id, resourceServer, silentMs, acknowledged];
     if (acknowledged.length === 0) {
-      return move(this.database).then((position) => (position === undefined ? null : 0));
+      const moved = await this.database.query(MOVE, parameters);
+      return moved.length === 0 ? null : 0;
     }
-    return this.database.transaction(async (tx) => {
-      const [counted] = await tx.query<{ count: number }>(COUNT, [
-        id,
-        resourceServer,
-        acknowledged,
-      ]);
-      const position = await move(tx);
-      if (position === undefined) {
-        return null;
-      }
-      await tx.query(ACKNOWLEDGE, [id, acknowledged, resourceServer, position]);
-      await tx.query(
-        `DELETE FROM "event_acknowledgement" WHERE "stream_id" = $1 AND "xid" < $2::bigint`,
-        [id, position],
-      );
-      return counted?.count ?? 0;
-    });
+    const [row] = await this.database.query<{ count: number }>(ACKNOWLEDGE, parameters);
+    return row?.count ?? null;
   }
 
   /** Returns the oldest events that the stream has not acknowledged. @param causes audit kinds */
