@@ -1,10 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { GatehouseClient } from '../../../src/client/api/api-client.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
+import { GuardedRelay } from '../../fixtures/guarded-relay-fixture.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { backends, resourceOf } from '../../fixtures/resource-server-fixture.js';
@@ -12,15 +11,8 @@ import { logIn, type Login } from '../../helpers/client.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 
-const RELAY = fileURLToPath(new URL('../../fixtures/programs/guard-relay.mjs', import.meta.url));
 const PEOPLE = 10;
 const SOCKETS_EACH = 30;
-
-interface Relay {
-  readonly child: ChildProcess;
-  readonly url: string;
-  logs(): string;
-}
 
 interface Open {
   readonly socket: WebSocket;
@@ -43,36 +35,16 @@ let admins: AdminTokensFile;
 let proxy: TcpProxy;
 let server: Server;
 let operator: AdminCalls;
-const relays: Relay[] = [];
+const relays: GuardedRelay[] = [];
 
 /** Gatehouse as the guards reach it: a test can cut the connection. */
 const issuer = (): string => `http://127.0.0.1:${proxy.port}`;
 const clientOf = ({ token }: Login): GatehouseClient =>
   new GatehouseClient({ serverUrl: server.url, token });
 
-async function startRelay(): Promise<Relay> {
-  const client = { id: 'relay', secret: setup.secretOf('relay') };
-  const args = [RELAY, JSON.stringify({ issuer: issuer(), resource, client })];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  }
-  const port = await waitFor(
-    () => `the relay listens: ${output}`,
-    () => /listening on (\d+)/.exec(output)?.[1],
-  );
-  return { child, url: `http://127.0.0.1:${port}`, logs: () => output };
-}
-
-async function open({ url }: Relay, token: string): Promise<WebSocket> {
-  const socket = new WebSocket(url, [`bearer.${token}`, 'relay.v1']);
-  await once(socket, 'open');
-  return socket;
-}
-
-const whoami = (relay: Relay, token: string): Promise<Response> =>
-  fetch(`${relay.url}/whoami`, { headers: { authorization: `Bearer ${token}` } });
+const client = { id: 'relay', secret: setup.secretOf('relay') };
+const startRelay = (): Promise<GuardedRelay> =>
+  GuardedRelay.start({ issuer: issuer(), resource, client });
 
 beforeAll(async () => {
   [admins, proxy] = await Promise.all([AdminTokensFile.create(), TcpProxy.start(1)]);
@@ -85,9 +57,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const { child } of relays) {
-    child.kill('SIGKILL');
-  }
+  relays.forEach((relay) => relay.kill('SIGKILL'));
   await server.stop();
   proxy.close();
   await admins.remove();
@@ -109,7 +79,7 @@ describe('three relays with the guard', () => {
     sockets = await Promise.all(
       Array.from({ length: PEOPLE * SOCKETS_EACH }, async (_one, index) => {
         const [person, relay] = [index % PEOPLE, index % 3];
-        const socket = await open(relays[relay] as Relay, tokens[person] ?? '');
+        const socket = await (relays[relay] as GuardedRelay).open(tokens[person] ?? '');
         socket.on('close', (code, reason) => closed.push([person, code, reason.toString()]));
         return { socket, person, relay };
       }),
@@ -118,10 +88,10 @@ describe('three relays with the guard', () => {
   afterAll(() => sockets.forEach(({ socket }) => socket.terminate()));
 
   it('admits a token of the client kit, and no session token', async () => {
-    const [relay] = relays as [Relay];
-    const answer = await whoami(relay, tokens[0] ?? '');
+    const [relay] = relays as [GuardedRelay];
+    const answer = await relay.whoami(tokens[0] ?? '');
     expect([answer.status, await answer.json()]).toEqual([200, { account: people[0]?.accountId }]);
-    expect((await whoami(relay, people[0]?.token ?? '')).status).toBe(401);
+    expect((await relay.whoami(people[0]?.token ?? '')).status).toBe(401);
   });
 
   it('closes the sockets of a disabled account, and no other', async () => {
@@ -133,15 +103,15 @@ describe('three relays with the guard', () => {
       new Set(['1 4401 session-revoked']),
     );
     for (const relay of relays) {
-      const answer = await whoami(relay, tokens[1] ?? '');
+      const answer = await relay.whoami(tokens[1] ?? '');
       expect([answer.status, await answer.json()]).toMatchObject([401, { code: 'token-revoked' }]);
-      expect((await whoami(relay, tokens[2] ?? '')).status).toBe(200);
+      expect((await relay.whoami(tokens[2] ?? '')).status).toBe(200);
     }
   });
 
   it('closes sockets that were open while the relay was stopped', async () => {
-    const [, stopped] = relays as [Relay, Relay];
-    stopped.child.kill('SIGSTOP');
+    const [, stopped] = relays as [GuardedRelay, GuardedRelay];
+    stopped.kill('SIGSTOP');
     await clientOf(people[2] as Login).logOut();
     const elsewhere = (): boolean =>
       sockets.every(
@@ -149,10 +119,10 @@ describe('three relays with the guard', () => {
       );
     await waitFor('the other relays close theirs', elsewhere);
     expect(openSocketsOf(2)).toBeGreaterThan(0);
-    stopped.child.kill('SIGCONT');
+    stopped.kill('SIGCONT');
     await waitFor('the stopped relay closes them too', () => openSocketsOf(2) === 0);
     await waitFor('the relay admits others', async () => {
-      return (await whoami(stopped, tokens[3] ?? '')).status === 200;
+      return (await stopped.whoami(tokens[3] ?? '')).status === 200;
     });
   });
 
@@ -163,7 +133,7 @@ describe('three relays with the guard', () => {
     await waitFor('each guard notices it', () =>
       relays.every((relay) => relay.logs().includes('signals cannot be received')),
     );
-    expect((await whoami(relays[0] as Relay, tokens[5] ?? '')).status).toBe(200);
+    expect((await (relays[0] as GuardedRelay).whoami(tokens[5] ?? '')).status).toBe(200);
     proxy.leadTo(server.port);
     await waitFor('the sockets close', () => openSocketsOf(4) === 0);
     expect(openSocketsOf(5)).toBeGreaterThan(0);
@@ -174,7 +144,7 @@ describe('three relays with the guard', () => {
     proxy.leadTo(server.port);
     await clientOf(people[6] as Login).logOut();
     await waitFor('the sockets close', () => openSocketsOf(6) === 0);
-    expect((await whoami(relays[0] as Relay, tokens[7] ?? '')).status).toBe(200);
+    expect((await (relays[0] as GuardedRelay).whoami(tokens[7] ?? '')).status).toBe(200);
   });
 });
 
