@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { KEPT_OPEN } from '../helpers/local-server.js';
+import { closeServer, KEPT_OPEN, listen } from '../helpers/local-server.js';
 
 export interface DiscordEmbed {
   readonly title: string;
@@ -24,7 +24,7 @@ export class DiscordWebhooks {
 
   static async start(): Promise<DiscordWebhooks> {
     const discord = new DiscordWebhooks();
-    await new Promise<void>((done) => discord.server.listen(0, '127.0.0.1', done));
+    await listen(discord.server);
     return discord;
   }
 
@@ -34,10 +34,7 @@ export class DiscordWebhooks {
   }
 
   close(): Promise<void> {
-    return new Promise((done) => {
-      this.server.close(() => done());
-      this.server.closeAllConnections();
-    });
+    return closeServer(this.server);
   }
 
   private answer(method: string, url: string, body: string) {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { KEPT_OPEN } from '../helpers/local-server.js';
+import { closeServer, KEPT_OPEN, listen } from '../helpers/local-server.js';
 
 export interface ReceivedMessage {
   readonly to: string;
@@ -60,16 +60,12 @@ export class FakePushService {
 
   static async start(): Promise<FakePushService> {
     const service = new FakePushService();
-    await new Promise<void>((done) => service.server.listen(0, '127.0.0.1', done));
-    service.url = `http://127.0.0.1:${(service.server.address() as AddressInfo).port}`;
+    service.url = `http://127.0.0.1:${await listen(service.server)}`;
     return service;
   }
 
   close(): Promise<void> {
-    return new Promise((done) => {
-      this.server.close(() => done());
-      this.server.closeAllConnections();
-    });
+    return closeServer(this.server);
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -198,11 +194,7 @@ function isBearer(request: IncomingMessage, token: string): boolean {
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) {
-    chunks.push(chunk as Buffer);
-  }
-  const bytes = Buffer.concat(chunks);
+  const bytes = await buffer(request);
   const isZipped = request.headers['content-encoding'] === 'gzip';
   return JSON.parse((isZipped ? gunzipSync(bytes) : bytes).toString());
 }

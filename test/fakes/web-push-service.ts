@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { decodeJwt, type JWTPayload } from 'jose';
 import pushApi from 'web-push-testing/src/PushApiModel.js';
 import { formatWebPushToken } from '../../src/client/notifications/web-push.js';
 import type { IssuedCertificate } from '../fixtures/certificates-fixture.js';
-import { KEPT_OPEN } from '../helpers/local-server.js';
+import { closeServer, KEPT_OPEN, listen } from '../helpers/local-server.js';
 
 /** A message as the push service receives it, which cannot decrypt it. */
 export interface ReceivedPush {
@@ -49,7 +50,7 @@ export class FakeWebPushService {
     certificate: Pick<IssuedCertificate, 'cert' | 'key'>,
   ): Promise<FakeWebPushService> {
     const service = new FakeWebPushService(certificate);
-    await new Promise<void>((done) => service.server.listen(0, '127.0.0.1', done));
+    await listen(service.server);
     service.browsers.notifyUrl = `${service.origin}/push/`;
     return service;
   }
@@ -77,14 +78,11 @@ export class FakeWebPushService {
   }
 
   close(): Promise<void> {
-    return new Promise((done) => {
-      this.server.close(() => done());
-      this.server.closeAllConnections();
-    });
+    return closeServer(this.server);
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await bytesOf(request);
+    const body = await buffer(request);
     const fault = this.faults.shift();
     if (fault !== undefined) {
       response.writeHead(fault.status, fault.headers).end();
@@ -127,12 +125,4 @@ export class FakeWebPushService {
 
 function hashIn(endpoint: string): string {
   return endpoint.slice(endpoint.lastIndexOf('/') + 1);
-}
-
-async function bytesOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) {
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
 }

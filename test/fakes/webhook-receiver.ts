@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { KEPT_OPEN } from '../helpers/local-server.js';
+import { buffer } from 'node:stream/consumers';
+import { closeServer, KEPT_OPEN, listen } from '../helpers/local-server.js';
 
 export interface ReceivedWebhook {
   readonly path: string;
@@ -54,8 +54,7 @@ export class WebhookReceiver {
     tls: { readonly cert: string; readonly key: string } | null = null,
   ): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver(behave, tls);
-    await new Promise<void>((done) => receiver.server.listen(0, '127.0.0.1', done));
-    receiver.port = (receiver.server.address() as AddressInfo).port;
+    receiver.port = await listen(receiver.server);
     return receiver;
   }
 
@@ -68,21 +67,14 @@ export class WebhookReceiver {
   }
 
   close(): Promise<void> {
-    return new Promise((done) => {
-      this.server.close(() => done());
-      this.server.closeAllConnections();
-    });
+    return closeServer(this.server);
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) {
-      chunks.push(chunk as Buffer);
-    }
     const received = {
       path: request.url ?? '',
       headers: request.headers as ReceivedWebhook['headers'],
-      rawBody: Buffer.concat(chunks),
+      rawBody: await buffer(request),
     };
     this.received.push(received);
     const answer = await this.behave(received, this.received.length);

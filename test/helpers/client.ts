@@ -5,8 +5,8 @@ import {
   sign,
   type ED25519KeyPairOptions,
 } from 'node:crypto';
-import { once } from 'node:events';
-import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { answerTo } from './local-server.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -57,15 +57,8 @@ export async function call<Body = Json>(
     path,
     headers: Object.fromEntries(given),
   });
-  sent.end(bytes);
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  const text = await readText(answer);
-  return {
-    status: answer.statusCode ?? 0,
-    headers: answer.headers,
-    body: parse(text) as Body,
-    text,
-  };
+  const { status, answer, text } = await answerTo(sent, bytes);
+  return { status, headers: answer.headers, body: parse(text) as Body, text };
 }
 
 function toBytes(body: unknown): Buffer {
@@ -73,14 +66,6 @@ function toBytes(body: unknown): Buffer {
     return body;
   }
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
-async function readText(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function parse(text: string): unknown {

@@ -1,9 +1,8 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KEPT_OPEN } from './local-server.js';
+import { closeServer, KEPT_OPEN, listen } from './local-server.js';
 import { call, ENCODED, type Answer, type Json } from './client.js';
 import type { Server } from '../fixtures/programs/server-fixture.js';
 
@@ -105,10 +104,7 @@ export async function startAddressProxy({ port }: Server): Promise<Proxied> {
     const headers = { ...incoming.headers, ...from(newAddress()) };
     const { method, url: path } = incoming;
     const forwarded = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
-      const bytes: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => bytes.push(chunk));
-      answer.on('end', () => {
-        const body = Buffer.concat(bytes).toString();
+      void text(answer).then((body) => {
         const given = { ...answer.headers };
         delete given['content-length'];
         outgoing.writeHead(answer.statusCode ?? 502, given);
@@ -120,15 +116,9 @@ export async function startAddressProxy({ port }: Server): Promise<Proxied> {
     forwarded.on('error', () => outgoing.destroy());
     incoming.pipe(forwarded);
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
   return {
-    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(listener)}`,
     swapKey: (publicKey) => (swapped = publicKey),
-    stop: async () => {
-      listener.closeAllConnections();
-      listener.close();
-      await once(listener, 'close');
-    },
+    stop: () => closeServer(listener),
   };
 }

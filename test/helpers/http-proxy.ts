@@ -5,7 +5,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { KEPT_OPEN } from './local-server.js';
+import { closeServer, KEPT_OPEN, listen } from './local-server.js';
 
 export interface ProxyOptions {
   /** Names that only this proxy resolves, and their addresses. */
@@ -42,7 +42,7 @@ export class HttpProxy {
       far.on('error', () => near.destroy());
       near.on('error', () => far.destroy());
     });
-    await new Promise<void>((done) => proxy.server.listen(0, options.address ?? '127.0.0.1', done));
+    await listen(proxy.server, options.address);
     return proxy;
   }
 
@@ -52,10 +52,7 @@ export class HttpProxy {
   }
 
   close(): Promise<void> {
-    return new Promise((done) => {
-      this.server.close(() => done());
-      this.server.closeAllConnections();
-    });
+    return closeServer(this.server);
   }
 
   private addressOf(name: string): string {

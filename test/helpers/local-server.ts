@@ -1,6 +1,14 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import {
+  createServer,
+  type ClientRequest,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface LocalRequest {
   readonly method: string;
@@ -41,6 +49,27 @@ const FAULT_ANSWERS: Partial<Record<Fault, Answer>> = {
 /** A client on a slow machine could send its next request as the server closes a connection. */
 export const KEPT_OPEN = { keepAliveTimeout: 0 };
 
+/** Listens on a free port and returns it. */
+export async function listen(server: Server, address = '127.0.0.1'): Promise<number> {
+  await once(server.listen(0, address), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** Closes a server and its open connections. */
+export function closeServer(server: HttpServer): Promise<void> {
+  return new Promise((done) => {
+    server.close(() => done());
+    server.closeAllConnections();
+  });
+}
+
+/** Ends a request and reads its answer. */
+export async function answerTo(sent: ClientRequest, body?: Buffer | string) {
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, answer, text: await text(answer) };
+}
+
 /** TLS for a fake: its certificate and its name. */
 export interface LocalTls {
   readonly name: string;
@@ -62,28 +91,19 @@ export async function startLocalServer(
     tls === undefined
       ? createServer(KEPT_OPEN, listener)
       : createTlsServer({ ...KEPT_OPEN, cert: tls.cert, key: tls.key }, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: tls === undefined ? `http://127.0.0.1:${port}` : `https://${tls.name}:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeServer(server),
   };
 }
 
 async function receive(incoming: IncomingMessage): Promise<LocalRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) {
-    chunks.push(chunk as Buffer);
-  }
   return {
     method: incoming.method ?? 'GET',
     url: new URL(incoming.url ?? '/', `http://${incoming.headers.host}`),
     headers: incoming.headers as Record<string, string | undefined>,
-    body: Buffer.concat(chunks).toString(),
+    body: await text(incoming),
   };
 }
 

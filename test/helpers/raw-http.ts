@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { connect, type ConnectionOptions } from 'node:tls';
 import type { Json } from './client.js';
 
@@ -27,11 +28,7 @@ export async function sendRaw(
   const lines = [`${method} ${target} HTTP/1.1`, ...headers, 'Connection: close', '', body];
   const socket = connect(tls);
   socket.write(lines.join('\r\n'));
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-  }
-  return parse(Buffer.concat(chunks).toString());
+  return parse(await text(socket));
 }
 
 function parse(answer: string): RawHttpAnswer {

@@ -1,4 +1,5 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { listen } from './local-server.js';
 
 /** A port of 127.0.0.1 that forwards to another one, and can be redirected or cut. */
 export class TcpProxy {
@@ -11,7 +12,7 @@ export class TcpProxy {
 
   static async start(target: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(target);
-    await new Promise<void>((done) => proxy.server.listen(0, '127.0.0.1', done));
+    await listen(proxy.server);
     return proxy;
   }
 

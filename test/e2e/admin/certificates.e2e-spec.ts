@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import { request, type RequestOptions } from 'node:https';
 import { connect as openSocket } from 'node:net';
 import { join } from 'node:path';
+import { answerTo } from '../../helpers/local-server.js';
 import {
   certificateDirectory,
   TestAuthority,
@@ -61,14 +61,8 @@ describe('client certificates of administrators', () => {
     const { hostname, port } = new URL(url);
     const trusted = { ca: authority.cert, agent: false, cert: own.cert, key: own.key };
     const sent = request({ hostname, port, path: `/admin/v1${route}`, ...trusted, ...options });
-    sent.end(body && JSON.stringify(body));
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    const chunks: Buffer[] = [];
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-    }
-    const text = Buffer.concat(chunks).toString();
-    return { status: answer.statusCode ?? 0, body: JSON.parse(text) as Json };
+    const { status, text } = await answerTo(sent, body && JSON.stringify(body));
+    return { status, body: JSON.parse(text) as Json };
   }
 
   it('identifies the caller by the common name, which may act when it is listed', async () => {

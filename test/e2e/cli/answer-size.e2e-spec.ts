@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { closeServer, listen } from '../../helpers/local-server.js';
 
 const MIB = Buffer.alloc(1_048_576, ' ');
 /** The size of the answer: more than a text of V8 can hold. */
@@ -26,11 +26,9 @@ const server = createServer((_request, response) => {
   };
   more();
 });
-await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const url = `http://127.0.0.1:${await listen(server)}`;
 afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((done) => server.close(done));
+  await closeServer(server);
   await user.remove();
 });
 

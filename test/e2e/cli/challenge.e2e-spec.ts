@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { KEPT_OPEN } from '../../helpers/local-server.js';
+import { createServer, type Server as HttpServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { closeServer, KEPT_OPEN, listen } from '../../helpers/local-server.js';
 import { type CliUser, createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { call, type CallOptions } from '../../helpers/client.js';
 import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
@@ -23,24 +22,14 @@ async function relayTo(
   const requests: string[] = [];
   const http = createServer(KEPT_OPEN, (request, response) => {
     requests.push(`${request.method} ${request.url}`);
-    void bodyOf(request).then(async (body) => {
+    void text(request).then(async (body) => {
       const options: CallOptions = body === '' ? {} : { body };
       const { method = '', url = '' } = request;
-      const { status, text } = await call(target, method, url, options);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+      const answer = await call(target, method, url, options);
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
     });
   });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  return { http, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, requests };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  return { http, url: `http://127.0.0.1:${await listen(http)}`, requests };
 }
 
 const logIn = (url: string) => user.run(['login', '--server', url, '--json']);
@@ -58,8 +47,7 @@ describe('gatehouse signup at a server that relays the challenge of another', ()
       expect(relay.requests).toContain('POST /v1/auth/challenge');
       expect(relay.requests).not.toContain('POST /v1/auth');
     } finally {
-      relay.http.close();
-      relay.http.closeAllConnections();
+      await closeServer(relay.http);
     }
   });
 });

@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { readFullVersion } from '../../../src/common/version.js';
 import { writeLoginChallenge } from '../../../src/protocol/login-challenge.js';
-import { KEPT_OPEN } from '../../helpers/local-server.js';
+import { closeServer, KEPT_OPEN, listen } from '../../helpers/local-server.js';
 import {
   CLI,
   type CliResult,
@@ -22,13 +20,10 @@ let answer: RequestListener;
 
 const closed = await startServer({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } });
 const web = createServer(KEPT_OPEN, (request, response) => answer(request, response));
-web.listen(0, '127.0.0.1');
-await once(web, 'listening');
-const webUrl = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+const webUrl = `http://127.0.0.1:${await listen(web)}`;
 
 afterAll(async () => {
-  web.closeAllConnections();
-  web.close();
+  await closeServer(web);
   await closed.stop();
 });
 

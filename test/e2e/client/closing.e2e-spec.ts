@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server as SocketServer } from 'socket.io';
+import { listen as bind } from '../../helpers/local-server.js';
 import { closeAll, listen } from './client-listener.js';
 
 describe('connectUpdates, when a server closes or refuses a connection', () => {
@@ -18,9 +17,7 @@ describe('connectUpdates, when a server closes or refuses a connection', () => {
     handshakes = 0;
     http = createServer();
     sockets = new SocketServer(http, { path: '/base/v1/updates' });
-    http.listen(0, '127.0.0.1');
-    await once(http, 'listening');
-    serverUrl = `http://127.0.0.1:${(http.address() as AddressInfo).port}/base`;
+    serverUrl = `http://127.0.0.1:${await bind(http)}/base`;
   });
 
   afterEach(async () => {
@@ -64,8 +61,7 @@ describe('connectUpdates, when a server closes or refuses a connection', () => {
     const body = JSON.stringify(problem(503, 'unavailable', 7));
     const busy = createServer((_request, answer) => answer.writeHead(503).end(body));
     busy.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 503 Busy\r\n\r\n'));
-    await once(busy.listen(0, '127.0.0.1'), 'listening');
-    const { port } = busy.address() as AddressInfo;
+    const port = await bind(busy);
     const listener = listen({ serverUrl: `http://127.0.0.1:${port}`, token: 't' });
     const [reason, delay] = (await listener.next('waiting')) as [{ code: string }, number];
     busy.close();

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import { createServer as createSocketServer, type AddressInfo } from 'node:net';
+import { createServer as createSocketServer } from 'node:net';
 import { certificateDirectory, selfSigned } from '../../fixtures/certificates-fixture.js';
-import { startLocalServer } from '../../helpers/local-server.js';
+import { listen, startLocalServer } from '../../helpers/local-server.js';
 import { call, type Json } from '../../helpers/client.js';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
@@ -16,16 +15,14 @@ const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
 async function failingProviders() {
   const directory = certificateDirectory();
   const { cert, key } = selfSigned(directory.path, 'localhost', 'IP:127.0.0.1');
-  const secure = createServer({ cert, key }).listen(0, '127.0.0.1');
-  const silent = createSocketServer(() => undefined).listen(0, '127.0.0.1');
-  await Promise.all([secure, silent].map((server) => once(server, 'listening')));
-  const portOf = (server: typeof silent): number => (server.address() as AddressInfo).port;
+  const secure = createServer({ cert, key });
+  const silent = createSocketServer(() => undefined);
   const wrong = await startLocalServer(() => ({ status: 404, json: {} }));
   const issuers = {
     dns_error: 'https://no-such-host.invalid',
-    tls_error: `https://127.0.0.1:${portOf(secure)}`,
+    tls_error: `https://127.0.0.1:${await listen(secure)}`,
     connection_refused: `http://127.0.0.1:${await freePort()}`,
-    timeout: `http://127.0.0.1:${portOf(silent)}`,
+    timeout: `http://127.0.0.1:${await listen(silent)}`,
     bad_discovery: wrong.url,
   };
   return {

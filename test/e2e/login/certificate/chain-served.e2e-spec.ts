@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
+import { answerTo } from '../../../helpers/local-server.js';
 import { CHAINS } from '../../../../src/x509/conformance/chain-rows/all.js';
 import { directory, opensslAccepts, root } from '../../../../src/x509/conformance/chain-fixture.js';
 import { TestAuthority, type IssuedCertificate } from '../../../fixtures/certificates-fixture.js';
@@ -117,10 +116,7 @@ describe('mode direct', () => {
         key: leaf.key,
         ciphers: 'DEFAULT@SECLEVEL=0',
       });
-      sent.end();
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      answer.resume();
-      return answer.statusCode ?? 0;
+      return (await answerTo(sent)).status;
     } catch {
       return 401;
     }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import { connect as connectTcp } from 'node:net';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
+import { answerTo } from '../../../helpers/local-server.js';
 import type { IssuedCertificate } from '../../../fixtures/certificates-fixture.js';
 import {
   alice,
@@ -68,13 +68,7 @@ describe('a connection in mode direct', () => {
           method: 'POST',
           path: '/v1/auth/mtls',
         });
-        sent.end();
-        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-        let text = '';
-        answer.setEncoding('utf8');
-        for await (const chunk of answer as AsyncIterable<string>) {
-          text += chunk;
-        }
+        const { answer, text } = await answerTo(sent);
         const { accountId } = JSON.parse(text) as { accountId: string };
         return { isReused: (answer.socket as TLSSocket).isSessionReused(), accountId };
       };

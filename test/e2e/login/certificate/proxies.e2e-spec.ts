@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
+import { answerTo } from '../../../helpers/local-server.js';
 import {
   certificateDirectory,
   selfSigned,
@@ -256,13 +255,7 @@ async function call(
     headers: { host: `${HOST}:${port}`, ...Object.fromEntries(headers) },
     agent: false,
   });
-  sent.end();
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  let text = '';
-  answer.setEncoding('utf8');
-  for await (const chunk of answer as AsyncIterable<string>) {
-    text += chunk;
-  }
+  const { status, answer, text } = await answerTo(sent);
   const isJson = String(answer.headers['content-type']).includes('json');
-  return { status: answer.statusCode, body: isJson ? (JSON.parse(text) as Json) : {} };
+  return { status, body: isJson ? (JSON.parse(text) as Json) : {} };
 }

@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { listen } from '../../../helpers/local-server.js';
 import { parseCertificate } from '../../../../src/x509/parse-certificate.js';
 import { TestAuthority, type IssuedCertificate } from '../../../fixtures/certificates-fixture.js';
 import { changedList } from '../../../fixtures/revocation-lists-fixture.js';
@@ -40,9 +39,7 @@ const source = createServer((request, response) => {
   response.end(list);
 });
 
-source.listen(0, '127.0.0.1');
-await once(source, 'listening');
-const host = `127.0.0.1:${(source.address() as AddressInfo).port}`;
+const host = `127.0.0.1:${await listen(source)}`;
 afterAll(() => {
   source.close();
   directory.remove();

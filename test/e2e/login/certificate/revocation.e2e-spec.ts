@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect as connectTcp, type AddressInfo } from 'node:net';
+import { connect as connectTcp } from 'node:net';
 import { Pool } from 'pg';
+import { listen } from '../../../helpers/local-server.js';
 import {
   TestAuthority,
   type CertificateRequest,
@@ -151,10 +152,7 @@ describe('a revocation list at an address', () => {
   });
 
   beforeAll(async () => {
-    source.listen(0, '127.0.0.1');
-    await once(source, 'listening');
-    const { port } = source.address() as AddressInfo;
-    host = `127.0.0.1:${port}`;
+    host = `127.0.0.1:${await listen(source)}`;
     const fetched = {
       CRL_PATH: '',
       CRL_URLS: `http://${host}/a,http://${host}/root`,

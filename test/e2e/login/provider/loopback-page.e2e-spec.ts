@@ -1,8 +1,6 @@
 import { createServer, type Server as HttpServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { KEPT_OPEN } from '../../../helpers/local-server.js';
+import { KEPT_OPEN, listen } from '../../../helpers/local-server.js';
 import {
   hasChromium,
   startChromium,
@@ -36,9 +34,8 @@ const PHONE = { width: 320, height: 640 };
           requests.push(url);
         }
         response.end('done');
-      }).listen(0, '127.0.0.1');
-      await once(program, 'listening');
-      port = String((program.address() as AddressInfo).port);
+      });
+      port = String(await listen(program));
     });
     afterAll(async () => {
       await browser.close();

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { get } from 'node:https';
+import { request } from 'node:https';
 import type { Browser } from 'playwright-core';
+import { answerTo } from '../../../helpers/local-server.js';
 import {
   hasChromium,
   startChromium,
@@ -47,14 +46,12 @@ async function holderOf(own: typeof alice, address: string): Promise<void> {
 /** The return address of a sign-in with this certificate, its code still unclaimed. */
 async function addressWithCodeOf(own: typeof alice): Promise<string> {
   const query = new URLSearchParams({ returnTo: `${server.url}/app/` }).toString();
-  const sent = get(`${certificateUrl}/v1/auth/mtls/complete?${query}`, {
+  const sent = request(`${certificateUrl}/v1/auth/mtls/complete?${query}`, {
     ...chained(own),
     ca: root.cert,
     agent: false,
   });
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  answer.resume();
-  const { location = '' } = answer.headers;
+  const { location = '' } = (await answerTo(sent)).answer.headers;
   expect(location).toContain('/app/?code=');
   return location;
 }
