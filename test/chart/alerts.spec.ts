@@ -10,7 +10,6 @@ const run = promisify(execFile);
 const LABELS = 'namespace="default",service="gate-gatehouse-metrics"';
 const LOGIN = 'method="POST",route="/v1/auth"';
 
-/** A rule that the values file adds. */
 const OF_THE_VALUES = 'GatehouseRestarts';
 
 interface Case {

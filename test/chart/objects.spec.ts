@@ -9,8 +9,6 @@ const DATABASE = {
   SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
 };
 
-// The first run downloads Helm.
-
 const helm = await helmBinary(4);
 
 describe('the objects of the chart, depending on the values', () => {

@@ -19,7 +19,6 @@ const FORWARDED = {
 };
 const OKTA = { id: 'okta', type: 'oidc', issuer: 'https://acme.example', clientId: 'gatehouse' };
 
-/** Deployments that would fail, or admit unauthorized clients, after the rollout. */
 export const REFUSALS: readonly Refusal[] = [
   {
     what: 'two replicas without Redis',

@@ -54,12 +54,10 @@ export function runHelm(helm: string, args: readonly string[]): Promise<HelmResu
   });
 }
 
-/** Runs `helm template` with the defaults of the chart and, if given, a values file. */
 export function template(helm: string, valuesFile: string, ...args: string[]): Promise<HelmResult> {
   return runHelm(helm, ['template', 'gate', CHART, '-f', valuesFile, ...args]);
 }
 
-/** Runs `helm template` with the values of a test. */
 export async function templateWith(helm: string, values: JsonObject): Promise<HelmResult> {
   const directory = await mkdtemp(join(tmpdir(), 'gatehouse-chart-'));
   try {
@@ -78,7 +76,6 @@ export async function notes(helm: string, valuesFile: string, ...more: string[])
   return stdout.split('\nNOTES:\n')[1] ?? '';
 }
 
-/** Parses the objects of a text; a repeated key is an error. */
 export function manifestsIn(rendered: string): Manifest[] {
   return parseAllDocuments(rendered)
     .map((document) => {

@@ -12,8 +12,6 @@ const { at, find } = chart;
 const run = promisify(execFile);
 const rendered = new Map<string, string>();
 
-// The first run downloads the program.
-
 beforeAll(async () => {
   const helm = await helmBinary(4);
   for (const [name, path] of chart.VALUES_FILES) {

@@ -13,7 +13,6 @@ const { at, find } = chart;
 const MAJORS: readonly HelmMajor[] = [3, 4];
 const helm = new Map<HelmMajor, string>();
 const ROOT = new URL('../../', import.meta.url);
-// The first run downloads two binaries.
 
 beforeAll(async () => {
   for (const major of MAJORS) {

@@ -17,10 +17,8 @@ export interface ProviderHarness {
   /** The same provider with a short timeout, for an upstream that never answers. */
   readonly hasty: IdentityProvider;
   readonly rules: EligibilityRules;
-  /** Opens the authorization address as a browser does. */
   authorize(url: URL): Promise<URL>;
   setMembership(state: 'member' | 'none' | 'pending'): void;
-  /** Revokes the grant of the person at the provider. */
   revoke(): void;
   /** Sets the answer to every re-check until it is null again. */
   setFault(fault: Fault | null): void;

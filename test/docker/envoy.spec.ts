@@ -12,7 +12,6 @@ const envoy = parse(text) as Json;
 describe('docker/proxies/envoy.yaml', () => {
   let types: EnvoyTypes;
 
-  // The first run downloads the types.
   beforeAll(async () => {
     types = await EnvoyTypes.load();
   });

@@ -6,7 +6,6 @@ import type { Messages } from '../../src/web/i18n/en.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Every page for readers, by its path from the root. */
 const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'helm/gatehouse/README.md'],
   ...[
@@ -45,7 +44,6 @@ function anchorsOf(page: string): Set<string> {
   );
 }
 
-/** Returns the targets of links and images within the repository. */
 function linksOf(page: string): string[] {
   const text = read(page)
     .replaceAll(/^ *```.*?^ *```/gms, '')

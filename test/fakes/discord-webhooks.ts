@@ -12,7 +12,6 @@ const PLACE = /^\/api\/webhooks\/\d+\/[\w-]+(?:\/messages\/(?<message>\d+))?$/;
 
 /** A POST returns its message only with `wait=true`, and a PATCH changes it, as documented. */
 export class DiscordWebhooks {
-  /** The messages as the channel shows them, by id. */
   readonly messages = new Map<string, DiscordEmbed>();
   private readonly server = createServer({ ...KEPT_OPEN }, (request, response) => {
     void text(request).then((body) => {

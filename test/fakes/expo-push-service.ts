@@ -36,7 +36,6 @@ const REQUEST_MESSAGES: Readonly<Record<string, string>> = {
   UNAUTHORIZED: 'Insufficient permissions to send push notifications.',
 };
 
-/** The push service as its documentation describes it, on a loopback port. */
 export class FakePushService {
   readonly accepted: ReceivedMessage[] = [];
   readonly batches: number[] = [];
@@ -46,7 +45,6 @@ export class FakePushService {
   readonly ticketProblems = new Map<string, Problem>();
   /** The error of a receipt, by token; null means not ready. */
   readonly receiptProblems = new Map<string, Problem | null>();
-  /** The project of a token. Default: `@acme/app`. */
   readonly projects = new Map<string, string>();
   accessToken: string | null = null;
   /** The size limit of the services of phones. The ticket of a larger message reports it. */

@@ -37,7 +37,6 @@ export class FakeGitHub {
   /** Faults by path (of the API without its prefix); `*` is every call of the API. */
   readonly faults = new Map<string, Fault>();
   readonly people: FakePerson[] = [];
-  /** The person who agrees at the next authorization. */
   browser: FakePerson | null = null;
   /** Scopes of new tokens; null means a token of a GitHub App, which names none. */
   scopes: string | null = 'read:org';

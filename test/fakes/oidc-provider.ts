@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CLIENT } from './openid-provider.js';
 
-/** The claims of a person at the provider. */
 export interface OidcAccount {
   readonly sub: string;
   readonly [claim: string]: unknown;
@@ -30,7 +29,6 @@ export class OidcProviderProcess {
     return new OidcProviderProcess(String(value), child, lines);
   }
 
-  /** Adds a person, or changes their claims. */
   setAccount(account: OidcAccount): Promise<void> {
     return this.command({ account });
   }
@@ -80,7 +78,6 @@ export class OidcProviderProcess {
 class CookieBrowser {
   private readonly cookies = new Map<string, string>();
 
-  /** Returns the target of the redirect. */
   async open(url: URL, form?: URLSearchParams): Promise<URL> {
     const response = await this.request(url, form);
     const location = response.headers.get('location');

@@ -62,7 +62,6 @@ interface Grant {
 /** A whole OpenID provider for one person at a time, with faults that a test selects. */
 export class FakeOpenIdProvider {
   breakage: Breakage = {};
-  /** Faults by path, which replace any other answer. */
   readonly faults = new Map<string, Fault>();
   readonly requests: string[] = [];
   person: Json = { sub: 'person-1', preferred_username: 'alice', email: 'alice@acme.example' };

@@ -20,7 +20,6 @@ export interface LogoutTokenChanges {
   readonly isForged?: boolean;
   /** Signs with a published key, by an algorithm that the provider does not list. */
   readonly isOfOtherAlgorithm?: boolean;
-  /** Does not sign at all. */
   readonly isUnsigned?: boolean;
 }
 
@@ -35,12 +34,10 @@ interface Grant {
  * a spent one is refused like a stolen one.
  */
 export class PeopleProvider {
-  /** Groups of the people who exist here. */
   readonly groups = new Map<string, readonly string[]>();
   readonly checks = new Map<string, number>();
   /** Object ids of Microsoft Entra ID, by subject. */
   readonly oids = new Map<string, string>();
-  /** While true, every request except discovery is answered with 503. */
   isDown = false;
   /** False: a refresh returns no ID token (Core, 12.2), and userinfo has no groups. */
   givesIdTokens = true;

@@ -10,7 +10,6 @@ export const SSF = 'https://schemas.openid.net/secevent/ssf/event-type/';
 export interface EventChanges {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** Content of the event. */
   readonly event?: Readonly<Record<string, unknown>>;
   readonly isForged?: boolean;
   readonly isUnsigned?: boolean;
@@ -42,7 +41,6 @@ export class SsfTransmitter {
     return this.server.close();
   }
 
-  /** Replaces its key. */
   async rotate(kid: string): Promise<void> {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     this.kid = kid;
@@ -50,7 +48,6 @@ export class SsfTransmitter {
     this.jwks = [{ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' }];
   }
 
-  /** Returns an event about a subject. */
   async event(type: string, subject: unknown, changes: EventChanges = {}): Promise<string> {
     const claims = {
       iss: this.issuer,

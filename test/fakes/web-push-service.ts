@@ -31,7 +31,6 @@ const LONGEST_SIGNATURE_SECONDS = 86_400;
 /** Speaks RFC 8030 over TLS on loopback. web-push-testing checks signatures and decrypts. */
 export class FakeWebPushService {
   readonly received: ReceivedPush[] = [];
-  /** The reasons of refused messages. */
   readonly refusals: string[] = [];
   /** The faults of the next requests, one for each. Later requests succeed. */
   readonly faults: PushFault[] = [];
@@ -91,7 +90,6 @@ export class FakeWebPushService {
     response.writeHead(await this.accept(request, body)).end();
   }
 
-  /** @returns the status */
   private async accept({ url = '', headers }: IncomingMessage, body: Buffer): Promise<number> {
     const hash = hashIn(url);
     if (body.length > MAX_BODY_BYTES) {

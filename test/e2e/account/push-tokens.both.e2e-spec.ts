@@ -279,7 +279,6 @@ describe('push tokens of a session', () => {
   const saveAs = (bearer: string, pushToken: string) =>
     call(server, 'POST', '/v1/push-tokens', { token: bearer, body: { token: pushToken } });
 
-  /** Two sessions of one account. */
   async function pair(): Promise<[lost: string, kept: string]> {
     const key = makeDeviceKey();
     return [(await logIn(server, key)).token, (await logIn(server, key)).token];

@@ -4,7 +4,6 @@ import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 
-/** The address under which browsers reach the port. */
 const PUBLIC_URL = 'http://console.example';
 
 const withServices = IS_POSTGRES ? describe : describe.skip;

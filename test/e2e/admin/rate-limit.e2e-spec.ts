@@ -5,7 +5,6 @@ import { AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { callFrom } from '../../fixtures/certificate-login-fixture.js';
 
 const LIMIT = 20;
-/** Another address of this machine. */
 const ELSEWHERE = '127.0.0.2';
 
 describe('ADMIN_RATE_LIMIT_PER_MINUTE', () => {

@@ -15,7 +15,6 @@ beforeEach(async () => {
 });
 afterEach(() => user.remove());
 
-/** Starts a server that forwards every request to `target` and records it. */
 async function relayTo(
   target: Server,
 ): Promise<{ http: HttpServer; url: string; requests: string[] }> {

@@ -17,7 +17,6 @@ beforeEach(async () => {
 
 afterEach(() => user.remove());
 
-/** Runs a command that succeeds, and returns the JSON objects that it prints. */
 const json = async <Answer>(...args: string[]): Promise<Answer> => {
   const result = await user.run([...args, '--json']);
   expect(result).toMatchObject({ code: 0, stderr: '' });

@@ -56,7 +56,6 @@ const linesOf = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 const lastOf = (text: string) => linesOf(text).at(-1);
 
-/** Expects that the machine has stored neither a key nor a session. */
 async function expectNothingStored(): Promise<void> {
   const at = ['--server', proxied.url];
   expect((await machine.run(['key', 'show', ...at])).code).toBe(3);

@@ -7,7 +7,6 @@ import { createCliUser, type RunningCli } from '../../fixtures/programs/cli-fixt
 /** The command opens addresses only when a person sees the terminal, which is not a pipe. */
 const ON_TERMINAL = '--import=data:text/javascript,process.stderr.isTTY=true';
 
-/** The address of the provider that the server returns. */
 let named: unknown;
 
 const server = await startLocalServer(() => ({ status: 200, json: { url: named } }));

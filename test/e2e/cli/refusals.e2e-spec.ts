@@ -55,7 +55,6 @@ const failure = async (
 
 const logInAt = (url: string) => failure(['login', '--server', url]);
 
-/** Stores a session, as a successful login would. */
 const pretendSession = async (url: string): Promise<string> => {
   answering(200, JSON.stringify({ capabilities: { auth: { methods: [] } } }));
   const methods = [{ method: 'key_challenge', action: 'login', mode: 'keyed' }];

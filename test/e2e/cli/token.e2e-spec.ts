@@ -5,7 +5,6 @@ import { startLocalServer } from '../../helpers/local-server.js';
 import { type CliUser, createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 
-/** A user with a separate login. */
 let user: CliUser;
 /** Another account, whose token the commands of `user` receive. */
 let owner: CliUser;

@@ -52,7 +52,6 @@ export function listen(options: Listening, scope: UpdateScope = {}): Listener {
   return listener;
 }
 
-/** Closes every connection of {@link listen}. */
 export function closeAll(): void {
   open.splice(0).forEach(({ connection }) => connection.close());
 }

@@ -10,7 +10,6 @@ import {
   type LocalServer,
 } from '../../helpers/local-server.js';
 
-/** The body of `POST /v1/auth`. */
 interface Login {
   readonly publicKey: string;
   readonly challenge: string;

@@ -7,7 +7,6 @@ import { OPERATIONS, PATHS, type Operation } from './documented-operations.js';
 import { ALL_METHODS, attacksOn, type Attack } from './hostile-input.js';
 import { callFrom, mtlsEnv, STRANGER } from '../../fixtures/certificate-login-fixture.js';
 
-/** The number of simultaneous requests. */
 const LANES = 16;
 /** Each route gets thousands of requests, possibly on a busy machine. */
 
@@ -55,7 +54,6 @@ async function renewTokens(): Promise<void> {
 /** Answers to an address that names another route, or none, in place of the route that was tried. */
 const ROUTING_CODES = ['invalid-request', 'not-found'];
 
-/** Returns the fault of an answer, or null. */
 function faultOf(
   answer: Answer,
   { what, method }: Attack,

@@ -7,7 +7,6 @@ export interface Operation {
   readonly query: readonly string[];
   /** One body for each form that the schema permits. The list is empty if the route has no body. */
   readonly bodies: readonly unknown[];
-  /** The documented codes of the operation. */
   readonly codes: readonly string[];
 }
 
@@ -56,7 +55,6 @@ export const OPERATIONS: readonly Operation[] = Object.entries(DOCUMENT.paths).f
     })),
 );
 
-/** Returns a body for each form that the schema permits. */
 function samplesOf(schema: Schema, name = ''): readonly unknown[] {
   const { $ref, oneOf, properties, items, type } = schema;
   if ($ref !== undefined) {

@@ -3,7 +3,6 @@ import { connect as openSocket } from 'node:net';
 import { call, expectErrorShape, logIn, refusalOf } from '../../helpers/client.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 
-/** Bytes of a body. */
 const LIMIT = 1_048_576;
 
 const server = await startServer();
@@ -11,7 +10,6 @@ const { token } = await logIn(server);
 
 afterAll(() => server.stop());
 
-/** Sends bytes on a new connection; resolves with the whole response. */
 async function raw(...chunks: readonly (string | Buffer)[]): Promise<string> {
   const socket = openSocket(server.port, '127.0.0.1');
   let answer = '';

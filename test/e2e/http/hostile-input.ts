@@ -1,9 +1,7 @@
 import { METHODS } from 'node:http';
 import type { Operation } from './documented-operations.js';
 
-/** One hostile request, without its address and token. */
 export interface Attack {
-  /** The name of the attack in the message of a failed test. */
   readonly what: string;
   /** Set for attacks that each caller sends: bodies are read after authentication. */
   readonly forEach?: 'caller';
@@ -51,7 +49,6 @@ const HOSTILE_VALUES: Readonly<Record<string, string>> = {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Bodies that no route expects. */
 const STRANGE_BODIES: readonly Pick<Attack, 'what' | 'headers' | 'body'>[] = [
   { what: 'no body' },
   { what: 'no body, but a type', headers: JSON_TYPE },

@@ -35,7 +35,6 @@ export interface Deployment {
   readonly key: DeviceKey;
   readonly keyed: Login;
   readonly keyless: Login;
-  /** The login of the known user. */
   readonly keylessByOAuth: Login;
 }
 
@@ -196,7 +195,6 @@ export const REFUSALS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The variables with rules about certificates. */
 export const RULES = {
   domain: `${MTLS}ALLOWED_EMAIL_DOMAINS`,
   issuer: `${MTLS}ALLOWED_ISSUERS`,

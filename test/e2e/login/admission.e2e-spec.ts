@@ -177,7 +177,6 @@ interface Features {
   };
 }
 
-/** The number of rows that an attempt adds, by table. */
 interface Stored {
   readonly account: number;
   readonly identity: number;
@@ -216,7 +215,6 @@ interface Wanted {
   readonly hasStarted: boolean;
 }
 
-/** Returns the answers and rows of an attempt that are not expected. */
 async function deviations(
   deployment: Deployment,
   { entry, expected, stores, hasStarted }: Wanted,

@@ -39,7 +39,6 @@ const serverGoesAway = (): void => {
 };
 
 const state = (...path: string[]): string => join(fixture.stateHome, 'gatehouse', ...path);
-/** Files of events whose deliveries are not planned yet. */
 const pendingEvents = (): string[] => {
   const directory = state('spool', 'queue');
   const names = existsSync(directory) ? readdirSync(directory) : [];

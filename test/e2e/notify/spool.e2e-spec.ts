@@ -28,7 +28,6 @@ const spooled = ({ stateHome }: Notifying): number => {
   return names.filter((name) => name.endsWith('.json')).length;
 };
 
-/** Lets all waiting deliveries expire. */
 async function endTheirTime({ stateHome }: Notifying): Promise<void> {
   const queue = join(stateHome, 'gatehouse', 'spool', 'queue');
   for (const name of readdirSync(queue)) {

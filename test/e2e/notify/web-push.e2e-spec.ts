@@ -39,7 +39,6 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([fixture.stop(), service.close()]));
 
-/** Returns the outcome for the browser, as the command line prints it. */
 async function send(code: number, ...args: readonly string[]) {
   const settings = join(fixture.user.home, 'settings.json');
   const flags = ['--settings-file', settings, '--no-background', '--json'];

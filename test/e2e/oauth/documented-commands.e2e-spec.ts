@@ -16,7 +16,6 @@ const PAGE = readFileSync(
   'utf8',
 );
 
-/** Returns the first block of a section in this language. */
 function blockOf(heading: string, language: 'sh' | 'json'): string {
   const section = PAGE.split(/^##+ /m).find((one) => one.startsWith(heading)) ?? '';
   const [, block = ''] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(section) ?? [];

@@ -106,7 +106,6 @@ for (const name of ['nginx', 'haproxy', 'caddy'] as const) {
       );
     const bearer = (text = token): string => `Authorization: Bearer ${text}`;
 
-    /** Sends a request that the backend must not receive. */
     async function refused(request: Partial<RawHttpRequest>): Promise<RawHttpAnswer> {
       const count = backend.received.length;
       const answer = await send(request);
@@ -114,7 +113,6 @@ for (const name of ['nginx', 'haproxy', 'caddy'] as const) {
       return answer;
     }
 
-    /** Sends a request that the backend must receive. */
     async function passed(request: Partial<RawHttpRequest>): Promise<Received> {
       const { status, body, text } = await send(request);
       expect([request, status, status === 200 ? '' : text]).toEqual([request, 200, '']);

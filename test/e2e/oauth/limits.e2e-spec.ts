@@ -50,7 +50,6 @@ const repeat = (count: number, act: () => Promise<Answer>): Promise<Answer[]> =>
 const counted = (answers: readonly Answer[], status: number): number =>
   answers.filter((answer) => answer.status === status).length;
 
-/** The value of a series of the counter; 0 when it is not there. */
 async function seriesOf(labels: Readonly<Record<string, string>>): Promise<number> {
   const { text } = await call(server, 'GET', '/metrics', { token: METRICS_TOKEN });
   const wanted = Object.entries({ reason: '', ...labels }).map(

@@ -11,7 +11,6 @@ import { waitFor } from '../../helpers/wait.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SAMPLE = join(ROOT, 'docs/samples/relay');
-/** The packages of the sample, by their folders in the checkout. */
 const PACKAGES = {
   '@gatehouse/guard': 'dist/packages/guard',
   '@gatehouse/client': 'dist/packages/client',
@@ -19,12 +18,10 @@ const PACKAGES = {
   ws: 'node_modules/ws',
 };
 
-/** A program of the sample with what it has printed. */
 interface Program {
   readonly child: ChildProcess;
   output(): string;
   write(line: string): void;
-  /** Resolves when it has printed the text. */
   printed(text: string): Promise<void>;
 }
 

@@ -15,7 +15,6 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Resolutions that find CommonJS only. */
 const NO_ES_MODULES: readonly string[] = ['node10', 'node16-cjs'];
 
-/** The examples of the page. */
 const examples = (): string[] => {
   const page = readFileSync(join(ROOT, 'tools/packages/guard/README.md'), 'utf8');
   return [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code);

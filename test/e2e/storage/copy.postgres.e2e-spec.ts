@@ -66,7 +66,6 @@ const countOf = async (table: string): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-/** Counts the connections of the program to the target. */
 const copiesIn = async (condition: string): Promise<number> => {
   const { rows } = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_stat_activity

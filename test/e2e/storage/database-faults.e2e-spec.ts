@@ -164,7 +164,6 @@ const CLIENTS = 8;
 
 /** Clients that sign up one new key after another, and record the results. */
 class SignUps {
-  /** The ids of acknowledged accounts. */
   readonly acknowledged = new Set<string>();
   /** Answers that are neither a success nor a correct 503. */
   readonly surprises: string[] = [];
@@ -180,7 +179,6 @@ class SignUps {
     await waitFor(() => this.surprises.join('; '), isDone);
   }
 
-  /** Waits until requests succeed again. */
   async recover(): Promise<void> {
     const before = this.acknowledged.size;
     await this.until(() => this.acknowledged.size >= before + 50);

@@ -25,7 +25,6 @@ function mount(directory: string, mebibytes: number, option = ''): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', directory]).status === 0;
 }
 
-/** Writes until nothing is left. */
 function fill(path: string): void {
   const file = openSync(path, 'w');
   for (const size of [MEBIBYTE, 4096, 1]) {

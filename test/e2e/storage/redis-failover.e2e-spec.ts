@@ -21,7 +21,6 @@ import { waitFor } from '../../helpers/wait.js';
 const PER_MINUTE = 20;
 /** Only messages between replicas end cached authentications earlier. */
 const CACHE_MS = 60_000;
-/** The channel on which the command line notifies servers. */
 const OPERATORS = 'gatehouse:operator:0';
 /** Refuses connections, because no service listens there. */
 const CLOSED_PORT = 1;
@@ -276,7 +275,6 @@ withServices('while Redis is unavailable (needs Redis)', () => {
     }
   };
 
-  /** Returns true if both replicas share their counters. */
   const isShared = async (): Promise<boolean> => {
     const from = newAddress();
     await statusesOf(replicas[0], PER_MINUTE, from);

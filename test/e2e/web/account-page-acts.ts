@@ -1,7 +1,6 @@
 import type { Visitor } from '../../fixtures/programs/browser-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 
-/** The parts of the account view, as the navigation names them. */
 export type SectionName = 'Overview' | 'Devices and sessions' | 'Notifications' | 'Security';
 
 export async function sees({ page }: Visitor, words: string | RegExp): Promise<void> {
@@ -21,7 +20,6 @@ export async function seesTabTitle({ page }: Visitor, title: string): Promise<vo
   await waitFor(`the title ${title}`, async () => (await page.title()) === title);
 }
 
-/** Shows a part of the account view. */
 export async function open({ page }: Visitor, section: SectionName): Promise<void> {
   const tabs = page.getByRole('navigation', { name: 'Account' });
   await tabs.getByRole('link', { name: section, exact: true }).click();
@@ -46,13 +44,11 @@ export async function saveNewKey(visitor: Visitor): Promise<string> {
   return key;
 }
 
-/** Types a key and submits it. */
 export async function enterKey(visitor: Visitor, key: string): Promise<void> {
   await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
   await visitor.press('Sign in');
 }
 
-/** The id that the overview shows. */
 export async function accountId(visitor: Visitor): Promise<string> {
   const details = visitor.page.getByRole('region', { name: 'Details' });
   return details.locator('dd .code').first().innerText();
@@ -66,7 +62,6 @@ export async function tokenOf({ page }: Visitor): Promise<string> {
   return (JSON.parse(typeof kept === 'string' ? kept : '{}') as { token: string }).token;
 }
 
-/** Returns the number of pixels by which the page is wider than its window. */
 export async function overflow({ page }: Visitor): Promise<number> {
   const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
   return Math.max(0, Number(excess));

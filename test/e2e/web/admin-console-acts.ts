@@ -1,7 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { visit, type Visitor } from '../../fixtures/programs/browser-fixture.js';
 
-/** The parts of the console, as the navigation names them. */
 export type ConsoleSection =
   'Overview' | 'Accounts' | 'Invitations' | 'Backends' | 'Audit trail' | 'Policy';
 
@@ -15,7 +14,6 @@ export async function openConsole(browser: Browser, url: string, token: string):
   return visitor;
 }
 
-/** Types a token and submits it. */
 export async function signInWith(visitor: Visitor, token: string): Promise<void> {
   await visitor.page.getByLabel('Administrator token').fill(token);
   await visitor.press('Sign in');
@@ -25,7 +23,6 @@ export async function seesTitle({ page }: Visitor, title: string | RegExp): Prom
   await page.getByRole('heading', { name: title, level: 1 }).waitFor();
 }
 
-/** Shows a part of the console. */
 export async function openSection(visitor: Visitor, section: ConsoleSection): Promise<void> {
   const tabs = visitor.page.getByRole('navigation', { name: 'Administration' });
   await tabs.getByRole('link', { name: section, exact: true }).click();

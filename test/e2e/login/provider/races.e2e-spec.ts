@@ -18,7 +18,6 @@ afterAll(() => fixture.stop());
 const times = <Value>(count: number, make: (index: number) => Promise<Value>): Promise<Value[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 
-/** Counts the answers of each kind. */
 function tally(words: readonly unknown[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const word of words.map(String)) {

@@ -30,7 +30,6 @@ import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 let browser: Browser;
 let server: Server;
 let visitor: Visitor;
-/** The computer without a browser. */
 let machine: CliUser;
 
 const suite = hasChromium() ? describe : describe.skip;
@@ -48,7 +47,6 @@ async function begin(url: string, ...flags: string[]): Promise<PrintedCode> {
   return { cli, ...(JSON.parse(cli.stdout().split('\n')[0] ?? '') as Omit<PrintedCode, 'cli'>) };
 }
 
-/** Returns the account that the machine logged in to. */
 async function accountOf({ exited }: RunningCli): Promise<unknown> {
   const { code, stdout, stderr } = await exited;
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });

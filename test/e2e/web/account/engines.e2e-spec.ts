@@ -124,7 +124,6 @@ for (const [name, suite] of ENGINES) {
       await seesSignIn(visitor);
     });
 
-    /** Creates an account and opens its notification settings. */
     async function openNotifications(size = DESKTOP): Promise<void> {
       await visit(size);
       const { page } = visitor;

@@ -34,7 +34,6 @@ import {
     await server.stop();
   });
 
-  /** Signs up, with two sessions, a device and a webhook. */
   async function prepare(): Promise<void> {
     visitor = await visit(browser, `${server.url}/app`);
     const key = await createAccount(visitor);
@@ -54,7 +53,6 @@ import {
 
   const button = (name: string) => visitor.page.getByRole('button', { name, exact: true });
 
-  /** Presses the key Enter on the first button of this name. */
   async function press(name: string): Promise<void> {
     await button(name).first().focus();
     await visitor.page.keyboard.press('Enter');

@@ -55,7 +55,6 @@ import { PageScreenshots } from '../page-screenshots.js';
     return String(answer.body['code']);
   };
 
-  /** Fills in and sends the form of the console. */
   async function create({ page }: Visitor, note: string, uses = '1'): Promise<void> {
     await page.getByRole('button', { name: 'New invitation…' }).click();
     const dialog = page.getByRole('dialog');

@@ -62,7 +62,6 @@ const FORGET = 'Forget the key on this device';
   const opened = () =>
     visitor.page.getByRole('switch', { name: 'Send push notifications' }).waitFor();
 
-  /** Everything that the page has stored in this browser. */
   async function stored(): Promise<string> {
     return visitor.page.evaluate<string>('JSON.stringify([sessionStorage, localStorage])');
   }

@@ -25,7 +25,6 @@ import { OPTIONAL } from '../../../helpers/account-calls.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** An account with another of its clients. */
 interface Owner {
   readonly key: DeviceKey;
   readonly client: GatehouseClient;
@@ -63,7 +62,6 @@ interface Owner {
     return { key, client, content, session: { token, accountId } };
   }
 
-  /** Opens the section in a tab that has a session. */
   async function open({ session }: Owner): Promise<void> {
     visitor = await visit(browser, `${server.url}/livez`);
     await visitor.page.evaluate(

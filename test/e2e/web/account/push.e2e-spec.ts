@@ -177,7 +177,6 @@ const canClick = hasChromium() && hasDbus();
     return (await notify(event, account, senders)).outcomes;
   }
 
-  /** Returns the last message that the push service of the browser decrypted. */
   async function decrypted(): Promise<string> {
     const kept = await visitor.page.evaluate("localStorage.getItem('test.subscription')");
     const { endpoint } = JSON.parse(String(kept)) as { endpoint: string };

@@ -298,7 +298,6 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
     });
     afterAll(() => attacker.close());
 
-    /** Signs in as a member of the group of administrators. */
     async function signIn(): Promise<void> {
       visitor = await visit(browser, consoleUrl);
       const { page } = visitor;
