@@ -35,6 +35,9 @@ export function newAddress(): string {
   return `10.7.${nextAddress >> 8}.${nextAddress & 255}`;
 }
 
+/** An unused address, as a trusted proxy forwards it. */
+export const fromSomewhere = () => ({ 'x-forwarded-for': newAddress() });
+
 /** The device routes of one server. Each call comes from a separate address. */
 export class DeviceCalls {
   constructor(public server: Server) {}

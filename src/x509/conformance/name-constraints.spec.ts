@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SeededRandom } from '../../../test/fixtures/seeded-random.js';
 import { validateChain } from '../certificate-chain.js';
 import { parseCertificate } from '../parse-certificate.js';
 import { certificateDirectory } from '../../../test/fixtures/certificates-fixture.js';
@@ -169,11 +170,12 @@ describe('name constraints, compared with openssl verify', () => {
   });
 
   it('decides as openssl does for mixtures over two authorities', () => {
-    const pick = seeded(20_261_123);
+    const random = new SeededRandom(20_261_123);
     const some = <Item>(items: readonly Item[], most: number): Item[] =>
-      Array.from({ length: pick(most + 1) }, () => items[pick(items.length)]).filter(
-        (item) => item !== undefined,
-      );
+      Array.from(
+        { length: random.below(most + 1) },
+        () => items[random.below(items.length)],
+      ).filter((item) => item !== undefined);
     const names = FORMS.flatMap((form) => form.names).filter(({ label }) => !label.includes('*'));
     const bases = FORMS.flatMap((form) => form.bases);
     const combinations = Array.from({ length: 600 }, (_, index): Combination => {
@@ -309,12 +311,3 @@ describe('name constraints', () => {
     expect(ours([chainOf(chain(100)), chainOf(chain(400))])).toEqual([null, 'name-constraints']);
   });
 });
-
-/** Numbers below a bound, the same ones in every run. */
-function seeded(seed: number): (bound: number) => number {
-  let state = seed;
-  return (bound) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * bound);
-  };
-}

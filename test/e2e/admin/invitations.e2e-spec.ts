@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
+import { fromSomewhere } from '../../helpers/device-calls.js';
 import { drawInvitationCode } from '../../../src/protocol/invitation-code.js';
 import {
   call,
@@ -37,7 +38,6 @@ withServices('sign-up with an invitation, at two replicas (needs PostgreSQL)', (
   let operator: AdminCalls;
   let reader: AdminCalls;
   let sql: Client;
-  let nextAddress = 0;
 
   beforeAll(async () => {
     [store, tokens] = await Promise.all([createStore(), AdminTokensFile.create()]);
@@ -54,12 +54,6 @@ withServices('sign-up with an invitation, at two replicas (needs PostgreSQL)', (
     await Promise.all(replicas.map((server) => server.stop()));
     await Promise.all([store.drop(), tokens.remove()]);
   });
-
-  /** An unused address, as a trusted proxy forwards it. */
-  const fromSomewhere = (): Readonly<Record<string, string>> => {
-    nextAddress += 1;
-    return { 'x-forwarded-for': `10.1.${nextAddress >> 8}.${nextAddress & 255}` };
-  };
 
   const create = (body: Json, calls = operator): Promise<Answer> =>
     call(calls, 'POST', '/admin/v1/invitations', {

@@ -1,3 +1,4 @@
+import { fromSomewhere } from '../../helpers/device-calls.js';
 import {
   call,
   challengedLogin,
@@ -18,17 +19,9 @@ const LIMITS = {
   SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE: '3',
 };
 
-let nextAddress = 0;
-
 const server = await startServer({ env: LIMITS });
 
 afterAll(() => server.stop());
-
-/** An unused address, as a trusted proxy forwards it. */
-function fromSomewhere(): Readonly<Record<string, string>> {
-  nextAddress += 1;
-  return { 'x-forwarded-for': `10.1.${nextAddress >> 8}.${nextAddress & 255}` };
-}
 
 /** Logs in, which counts twice: the challenge counts, too. */
 async function signIn(headers: Readonly<Record<string, string>>): Promise<Answer> {

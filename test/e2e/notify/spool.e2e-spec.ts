@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SeededRandom } from '../../fixtures/seeded-random.js';
 import type { RunningCli } from '../../fixtures/programs/cli-fixture.js';
 import { type Notifying, notifyInEachTest, type EventLine } from '../../fixtures/notify-fixture.js';
 
@@ -42,7 +43,7 @@ async function endTheirTime({ stateHome }: Notifying): Promise<void> {
 describe('the spool', () => {
   it('delivers 1,000 events at least once although its process is killed ten times', async () => {
     const seed = Number(process.env['GATEHOUSE_TEST_SEED'] ?? Date.now() % 1_000_000);
-    const random = randomFrom(seed);
+    const random = new SeededRandom(seed);
     const arrivals: { id: string; eventId: string; sentAt: number }[] = [];
     // Every tenth attempt fails, so that entries wait, return to the queue and are tried by other
     // processes. No entry fails more than twice, because the delay grows with each attempt.
@@ -51,7 +52,7 @@ describe('the spool', () => {
       await sleep(30);
       const id = headers['webhook-id'] ?? '';
       const failed = failures.get(id) ?? 0;
-      if (failed < 2 && random() < 0.1) {
+      if (failed < 2 && random.fraction() < 0.1) {
         failures.set(id, failed + 1);
         return { status: 503 };
       }
@@ -81,7 +82,7 @@ describe('the spool', () => {
     };
     for (let kills = 0; kills < KILLS_BEFORE; kills += 1) {
       const running = fixture.start(...send);
-      await sleep(300 + random() * 700);
+      await sleep(300 + random.fraction() * 700);
       await kill(running);
     }
     const accepting = fixture.start(...send);
@@ -91,7 +92,7 @@ describe('the spool', () => {
     for (let kills = KILLS_BEFORE + 1; kills < KILLS; kills += 1) {
       const running = fixture.start('notify', 'flush', '--wait');
       // The progress decides, so that a fast machine is not ready before.
-      const enough = arrivals.length + Math.floor(random() * 100);
+      const enough = arrivals.length + Math.floor(random.fraction() * 100);
       await running.until(() => arrivals.length >= enough);
       await kill(running);
     }
@@ -208,14 +209,3 @@ describe('the spool', () => {
     expect(receiver.received).toEqual([]);
   });
 });
-
-/** Mulberry32 repeats a test with the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
-import decodeQR from 'qr/decode.js';
+import { readQr } from '../../../fixtures/camera-fixture.js';
 import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';
 import { hasDbus, NotificationDaemon } from '../../../fixtures/programs/desktop-fixture.js';
 import { FAKE_PUSH_MANAGER } from '../../../fakes/push-manager.js';
@@ -148,7 +148,7 @@ interface EventLine {
     const code = second.page.getByRole('img', { name: 'QR code' });
     await code.waitFor();
     await picture(second, 'notifications-code');
-    await approve(await scan(await code.screenshot()), key);
+    await approve(await readQr(laptopBrowser, await code.screenshot()), key);
     await seesAccount(second);
     await openSettings(second, key);
     await second.page.getByLabel('Name of this browser').fill('My phone');
@@ -201,25 +201,4 @@ interface EventLine {
     expect([...first.browserErrors, ...second.browserErrors]).toEqual([]);
     expect(service.refusals).toEqual([]);
   });
-
-  /** Reads a picture of a QR code as a camera does: the browser unpacks it. */
-  async function scan(png: Buffer): Promise<string> {
-    const { page, close } = await visit(laptopBrowser, 'about:blank');
-    const read = await page.evaluate<{ width: number; height: number; data: string }>(
-      `(async () => {
-        const bytes = Uint8Array.from(atob('${png.toString('base64')}'), (one) => one.charCodeAt(0));
-        const image = await createImageBitmap(new Blob([bytes]));
-        const { width, height } = image;
-        const context = new OffscreenCanvas(width, height).getContext('2d');
-        context.drawImage(image, 0, 0);
-        const { data } = context.getImageData(0, 0, width, height);
-        let text = '';
-        for (const byte of data) text += String.fromCharCode(byte);
-        return { width, height, data: btoa(text) };
-      })()`,
-    );
-    await close();
-    const { width, height, data } = read;
-    return decodeQR({ width, height, data: Buffer.from(data, 'base64') }, { timeLimit: 600_000 });
-  }
 });
