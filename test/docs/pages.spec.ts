@@ -23,12 +23,13 @@ const PAGES = [
 
 const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
+/** Returns a page without its code blocks. */
+const proseOf = (page: string): string => read(page).replaceAll(/^ *```.*?^ *```/gms, '');
+
 /** Returns the anchors of the headings of a page, as GitHub creates them. */
 function anchorsOf(page: string): Set<string> {
   const seen = new Map<string, number>();
-  const headings = read(page)
-    .replaceAll(/^ *```.*?^ *```/gms, '')
-    .matchAll(/^#{1,6} (.+)$/gm);
+  const headings = proseOf(page).matchAll(/^#{1,6} (.+)$/gm);
   return new Set(
     [...headings].map(([, heading = '']) => {
       const slug = heading
@@ -45,9 +46,7 @@ function anchorsOf(page: string): Set<string> {
 }
 
 function linksOf(page: string): string[] {
-  const text = read(page)
-    .replaceAll(/^ *```.*?^ *```/gms, '')
-    .replaceAll(/`[^`]*`/g, '');
+  const text = proseOf(page).replaceAll(/`[^`]*`/g, '');
   const found = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)];
   return found
     .map(([, markdown, html]) => markdown ?? html ?? '')
@@ -86,6 +85,11 @@ describe.each(PAGES)('%s', (page) => {
       return isPage && anchor !== undefined && !anchorsOf(file.slice(ROOT.length)).has(anchor);
     });
     expect(broken).toEqual([]);
+  });
+
+  it('has lines of at most 160 characters, except tables, code and pictures', () => {
+    const lines = proseOf(page).split('\n');
+    expect(lines.filter((line) => line.length > 160 && !/^ *(\||!\[|<)/.test(line))).toEqual([]);
   });
 });
 

@@ -109,7 +109,7 @@ async function warnAboutSessions(
   }
 }
 
-/** Without a master secret of its own, the target gets that of the directory. */
+/** Without its own master secret, the target gets that of the directory. */
 function settingsOf({ environment }: Context, dataDir: string): CopySettings {
   const file = masterSecretPath(dataDir);
   const isGiven = ['SERVICE_MASTER_SECRET', 'SERVICE_MASTER_SECRET_FILE'].some(

@@ -7,7 +7,7 @@ import type { Authority } from '../../policy/eligibility/identity-link.js';
 interface UnansweredEligibility {
   readonly status: 'unknown';
   readonly reason: string;
-  /** True if the last answer about this identity counts, when it was a yes. */
+  /** True if the last answer about this identity counts, when it was good. */
   readonly lastAnswerStands: boolean;
 }
 

@@ -164,7 +164,7 @@ describe(judgeEligibility, () => {
     expect(outcome({ orgs: ['constructor'] })).toBe(unknown);
   });
 
-  it('refuses by a definite no of one rule next to an unknown one', () => {
+  it('refuses by a definite refusal of one rule next to an unknown one', () => {
     expect(outcome({ orgs: ['acme'], users: ['bob'] })).toBe('ineligible: user_not_allowed');
     expect(outcome({ orgs: ['acme'], users: ['alice'] })).toBe(unknown);
   });

@@ -1,4 +1,4 @@
-/** The result of the last re-check of an identity. `unknown` is not a no. */
+/** The result of the last re-check of an identity. `unknown` is not a refusal. */
 export type EligibilityStatus = 'unknown' | 'eligible' | 'ineligible';
 
 export interface Eligibility {
@@ -61,7 +61,7 @@ export type EligibilityVerdict =
 
 const ELIGIBLE: EligibilityVerdict = { status: 'eligible' };
 
-/** A definite no of one rule stands, whatever another could not find out. Case does not count. */
+/** A definite refusal of one rule is final if another rule is undecided. Case does not count. */
 export function judgeEligibility(
   rules: EligibilityRules,
   person: EligibilityPerson,

@@ -52,7 +52,7 @@ type LinkDecision =
   /** The same subject of another issuer, which is another person. */
   | { readonly kind: 'foreign'; readonly issuer: string | null };
 
-/** An account has one identity per provider, and an identity one account. A newer no stands. */
+/** An account has one identity per provider, and an identity one account. */
 export function judgeLink(request: LinkRequest, linked: readonly LinkedIdentity[]): LinkDecision {
   const [identity, ...others] = linked;
   if (identity === undefined) {

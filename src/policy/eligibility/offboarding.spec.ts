@@ -112,7 +112,7 @@ describe(applyRecheck, () => {
   const unknown = { kind: 'unknown', reason: 'timeout' } as const;
   const no = { kind: 'ineligible', reason: 'not_a_member' } as const;
 
-  it.each([lenient, strict])('accepts a definite no in both modes: %j', (rules) => {
+  it.each([lenient, strict])('accepts a definite refusal in both modes: %j', (rules) => {
     const after = applyRecheck(good, no, rules, at(NOW), 0);
     expect(after).toMatchObject({ status: 'ineligible', reason: 'not_a_member', checkedAt: NOW });
     expect(changeBetween(good, after)).toBe('lost');
@@ -136,7 +136,7 @@ describe(applyRecheck, () => {
     );
   });
 
-  it('changes a refusal only by a definite yes', () => {
+  it('changes a refusal only by a definite good answer', () => {
     const refused: EligibilityRecord = { ...good, status: 'ineligible', reason: 'not_a_member' };
     for (const rules of [lenient, strict]) {
       const after = applyRecheck(refused, unknown, rules, at(NOW + 9 * INTERVAL), 0);

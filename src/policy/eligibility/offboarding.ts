@@ -4,7 +4,7 @@ export interface OffboardingRules {
   readonly enabled: boolean;
   /** The time between a definite answer about an identity and its next scheduled check. */
   readonly intervalSeconds: number;
-  /** True if a provider that gives no answer for a whole interval counts as a no. */
+  /** True if a provider that gives no answer for a whole interval counts as a refusal. */
   readonly strict: boolean;
   /** Providers whose directory has to show a person as active. Absent or empty = none. */
   readonly directories?: readonly string[];
@@ -64,7 +64,7 @@ const TRIES_PER_INTERVAL = 4;
 const RETRY_SPREAD = 0.5;
 
 /**
- * Unknown is a no only where strict, once the last good answer is older than the interval and the
+ * Unknown refuses only where strict, once the last good answer is older than the interval and the
  * check that follows it must have ended. Where the provider gives nothing to ask with, the last
  * login counts for one interval in both modes (contract, Required providers and offboarding).
  */
@@ -175,7 +175,7 @@ function awaitingLogin(
 }
 
 /**
- * A no of the current rules about the last answer stands without a new answer.
+ * A refusal of the last answer by the current rules remains without a new answer.
  * @param verdict null = there was no answer
  */
 export function underCurrentRules(

@@ -1,6 +1,6 @@
 /**
  * The effect of an event on its identity. `sign-out`: its sessions end until the next login at the
- * provider. `refuse`, `admit`: a no or a yes of the source. `recheck`: due at once; `forget-email`
+ * provider. `refuse`, `admit`: the source's decision. `recheck`: due at once; `forget-email`
  * also forgets its address. `risk`: the operator decides. `none`: about the stream.
  */
 export type EventEffect =

@@ -12,10 +12,10 @@ const SIGN_OUT = fact('sign-out', false);
 describe(judgeSignals.name, () => {
   it.each<[string, readonly SignalFact[], readonly string[], boolean, string | null]>([
     ['no signal', [], [], true, null],
-    ['a yes of the directory', [YES], [], true, null],
-    ['a no of the directory', [NO], [], true, 'directory_inactive'],
+    ['approval by the directory', [YES], [], true, null],
+    ['refusal by the directory', [NO], [], true, 'directory_inactive'],
     [
-      'a no of the stream beside a yes',
+      'refusal by the stream next to an approval',
       [YES, fact('shared-signals', false)],
       [],
       true,
@@ -23,7 +23,7 @@ describe(judgeSignals.name, () => {
     ],
     ['a required directory without the person', [], ['people'], true, 'directory_missing'],
     [
-      'a yes of another source',
+      'approval by another source',
       [fact('shared-signals', true)],
       ['people'],
       true,
@@ -31,11 +31,17 @@ describe(judgeSignals.name, () => {
     ],
     ['a required directory with the person', [YES], ['people'], true, null],
     ['a required directory that has never shown an active person', [], ['people'], false, null],
-    ['a no of a required directory that is empty', [NO], ['people'], false, 'directory_inactive'],
+    [
+      'refusal by a required directory that is empty',
+      [NO],
+      ['people'],
+      false,
+      'directory_inactive',
+    ],
     ['a required directory of another provider', [], ['guild'], true, null],
     ['a sign-out', [YES, SIGN_OUT], [], true, 'signed_out'],
     [
-      'a no of the directory about a person who is signed out',
+      'refusal by the directory of a person who is signed out',
       [SIGN_OUT, NO],
       [],
       true,

@@ -53,8 +53,8 @@ export function judgeAccess(
 }
 
 /**
- * Predicts from the last answers and certificates, without authorities and revocations. A no that
- * the present rules do not explain came from the provider, and remains one.
+ * Predicts from the last answers and certificates, without authorities and revocations. A refusal
+ * that the present rules do not explain came from the provider, and remains.
  */
 export function predictAccess(
   present: OffboardingPolicy,

@@ -32,7 +32,7 @@ interface JudgeOptions {
   readonly isFresh: boolean;
 }
 
-/** One no is a no; without a no, each source has to answer. */
+/** One refusal is decisive; without one, each source has to answer. */
 @Injectable()
 export class RevocationService {
   constructor(

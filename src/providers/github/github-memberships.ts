@@ -28,7 +28,7 @@ export function readOrgEntry(entry: string): {
   return { org, team };
 }
 
-/** A 404 is a no only if the token may see members; every other refusal counts as unknown. */
+/** A 404 refuses only if the token may see members; every other error counts as unknown. */
 export class GitHubMemberships {
   constructor(
     private readonly rules: Pick<GitHubProviderSettings, 'allowedOrgs' | 'orgMatch'>,

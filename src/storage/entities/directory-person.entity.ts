@@ -33,6 +33,6 @@ export class DirectoryPersonEntity {
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'changed_at' }) changedAt!: Date;
 
-  /** Set for a deleted person who was never linked: a first login finds the no by it. */
+  /** Set for a deleted person who was never linked: a first login finds the refusal by it. */
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
 }

@@ -159,9 +159,9 @@ describe('rate limits', () => {
     expect((await attempt('2001:db8:0:2::1')).status).toBe(400);
     const address = fromSomewhere()['x-forwarded-for'];
     for (let count = 0; count < 5; count += 1) {
-      await attempt(count % 2 === 0 ? `${address}` : `::ffff:${address}`);
+      await attempt(count % 2 === 0 ? address : `::ffff:${address}`);
     }
-    expectLimited(await attempt(`${address}`));
+    expectLimited(await attempt(address));
     expectLimited(await attempt(`::ffff:${address}`));
   });
 

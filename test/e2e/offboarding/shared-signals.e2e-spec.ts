@@ -13,7 +13,7 @@ const REVOKED = `${CAEP}session-revoked`;
 
 const secondsAgo = (seconds: number): number => Math.floor(Date.now() / 1000) - seconds;
 
-/** The no counts if two events happened in the same second. */
+/** The refusal counts if two events happened in the same second. */
 const EARLIER = { claims: { iat: secondsAgo(5) } };
 
 const withServices = IS_POSTGRES ? describe : describe.skip;
@@ -128,7 +128,7 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
     await fixture.keylessLogin(one, sub);
   });
 
-  it('orders events by their time: the newest wins, on a tie the no', async () => {
+  it('orders events by their time: the newest wins, on a tie the refusal', async () => {
     // Without an identity, so that no re-check uses up a refresh token meanwhile.
     const person = { sub: randomUUID() };
     const at = (seconds: number): EventChanges => ({

@@ -49,7 +49,7 @@ export interface SignalEffect {
   readonly events: readonly AuditEvent[];
 }
 
-/** The newest event wins; of two with the same time, the no. */
+/** The newest event wins; of two with the same time, the refusal. */
 const STORE = `
   WITH "former" AS MATERIALIZED (
     SELECT "is_allowed" FROM "identity_signal"

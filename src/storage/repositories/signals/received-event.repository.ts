@@ -106,7 +106,7 @@ export class ReceivedEventRepository {
     return { outcome: effects.length > 0 ? 'applied' : 'unmatched', effects };
   }
 
-  /** A no is stored for a subject without an identity too. One that is not unique decides nothing. */
+  /** A refusal is stored for a subject without an identity too, unless it is ambiguous. */
   private async judge(
     tx: Transaction,
     provider: string,

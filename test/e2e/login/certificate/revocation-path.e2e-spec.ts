@@ -244,7 +244,7 @@ describe('lists in a file', () => {
     const forward = (presented: IssuedCertificate) =>
       callFrom(PROXY, server, FORWARDED['traefik']?.(presented, issuing) ?? []);
     try {
-      // Neither a yes for the one nor a no for the other.
+      // Neither one is accepted nor the other refused.
       expect([(await forward(own)).status, (await forward(other)).status]).toEqual([503, 503]);
       const lists = issuing.revocationList();
       publish({ ...begin, 'crl.pem': lists + forged(serialOf(own)) }, 'both');
