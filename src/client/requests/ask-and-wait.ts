@@ -1,0 +1,242 @@
+import { GatehouseProblem, ServerUnreachable } from '../api/problem.js';
+import type { AccountRequests, SealedRequest } from './account-requests.js';
+import {
+  judgeAnswers,
+  type Decision,
+  type ListedAnswer,
+  type RefusedAnswer,
+} from './judge-answers.js';
+
+/** The state of a request on its server. */
+export interface RequestState {
+  readonly state: 'open' | 'answered' | 'withdrawn' | 'expired';
+  readonly answers: readonly ListedAnswer[];
+}
+
+/** The calls of the asking program; {@link RequestRoutes} sends them. */
+export interface AskingServer {
+  create(asked: SealedRequest): Promise<void>;
+  /** Resolves with the answers, or after `waitSeconds`. */
+  wait(id: string, waitSeconds: number): Promise<RequestState>;
+  /** Makes room for another answer. */
+  reject(id: string, session: string): Promise<void>;
+  /** @param takenFrom the session whose answer counts; null withdraws the request */
+  close(id: string, takenFrom: string | null): Promise<RequestState>;
+}
+
+/** The record of the asking program, which survives its end. */
+export interface AskStore {
+  /** Stores the request before it is sent. */
+  save(asked: SealedRequest): Promise<void>;
+  /**
+   * Records the end of a request, durably. Resolves to false where another process recorded one
+   * before: then the answer does not count.
+   */
+  end(requestId: string, how: 'used' | 'withdrawn' | 'expired'): Promise<boolean>;
+}
+
+export interface AskOptions {
+  readonly store: AskStore;
+  /** Ends the wait and withdraws the request. */
+  readonly signal?: AbortSignal | undefined;
+  /** Reports an answer that does not count; the wait goes on. */
+  readonly onRefused?: (refused: RefusedAnswer) => void;
+  /** Called once the server has the request. */
+  readonly onAsked?: () => void;
+  /** Called once for each outage. */
+  readonly onUnreachable?: (error: Error) => void;
+  /** Unix milliseconds. Default: `Date.now`. */
+  readonly now?: () => number;
+  /** Milliseconds of a clock that cannot be set. Default: `performance.now`. */
+  readonly monotonic?: () => number;
+  /** Resolves after a pause, or at once when `signal` aborts. */
+  readonly pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export type AskOutcome =
+  | { readonly kind: 'answered'; readonly decision: Decision }
+  /** No answer in time. */
+  | { readonly kind: 'expired' }
+  /** The request was answered at the computer, or its account changed. */
+  | { readonly kind: 'withdrawn' };
+
+/** Limit of `GET /v1/requests/:id`. */
+const MAX_WAIT_SECONDS = 50;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Sends a request, and waits until an answer counts or the request ends. The server is not believed:
+ * only an answer that opens, verifies and is in time counts, once.
+ *
+ * Rejects with GatehouseProblem where the server refuses the request.
+ *
+ * @param requests null on an account without a key: then only a denial counts
+ */
+export function askAndWait(
+  server: AskingServer,
+  requests: AccountRequests | null,
+  asked: SealedRequest,
+  options: AskOptions,
+): Promise<AskOutcome> {
+  return new Asking(server, requests, asked, options).run();
+}
+
+class Asking {
+  private readonly now: () => number;
+  private readonly monotonic: () => number;
+  private readonly startedAt: number;
+  private readonly refused = new Set<string>();
+  private pauseMs = FIRST_PAUSE_MS;
+  private isOut = false;
+
+  constructor(
+    private readonly server: AskingServer,
+    private readonly requests: AccountRequests | null,
+    private readonly asked: SealedRequest,
+    private readonly options: AskOptions,
+  ) {
+    this.now = options.now ?? (() => Date.now());
+    this.monotonic = options.monotonic ?? (() => performance.now());
+    this.startedAt = this.monotonic();
+  }
+
+  async run(): Promise<AskOutcome> {
+    await this.options.store.save(this.asked);
+    const created = await this.trying(() => this.server.create(this.asked));
+    if (created !== null) {
+      this.options.onAsked?.();
+    }
+    while (this.leftMs > 0 && !this.isAborted) {
+      const found = await this.trying(() => this.server.wait(this.id, this.waitSeconds));
+      const outcome = found === null ? null : await this.judge(found);
+      if (outcome !== null) {
+        return outcome;
+      }
+    }
+    return this.isAborted ? this.withdraw() : this.expire();
+  }
+
+  private get id(): string {
+    return this.asked.request.requestId;
+  }
+
+  private get isAborted(): boolean {
+    return this.options.signal?.aborted === true;
+  }
+
+  /** Time until the earlier of the two clocks reaches the expiry. */
+  private get leftMs(): number {
+    const { askedAt, expiresAt } = this.asked.request;
+    return Math.min(expiresAt - this.now(), expiresAt - askedAt - this.elapsedMs);
+  }
+
+  private get elapsedMs(): number {
+    return this.monotonic() - this.startedAt;
+  }
+
+  private get waitSeconds(): number {
+    return Math.max(1, Math.min(MAX_WAIT_SECONDS, Math.ceil(this.leftMs / 1000)));
+  }
+
+  /** Judges a withdrawal and the answers of one reading together. */
+  private async judge({ state, answers }: RequestState): Promise<AskOutcome | null> {
+    if (state !== 'open') {
+      await this.options.store.end(this.id, state === 'expired' ? 'expired' : 'withdrawn');
+      return { kind: state === 'expired' ? 'expired' : 'withdrawn' };
+    }
+    const time = { now: this.now(), elapsedMs: this.elapsedMs };
+    const { decision, refused } = await judgeAnswers(this.requests, this.asked, answers, time);
+    await this.reject(refused);
+    if (decision === null) {
+      // A server that answers at once, with nothing that counts, is asked at a slower rate.
+      await (answers.length > 0 && this.pause());
+      return null;
+    }
+    return this.isAborted ? null : this.take(decision);
+  }
+
+  /** Records on the disk that the request is used, before anything acts on the answer. */
+  private async take(decision: Decision): Promise<AskOutcome> {
+    if (!(await this.options.store.end(this.id, 'used'))) {
+      return { kind: 'withdrawn' };
+    }
+    await this.server.close(this.id, decision.session).catch(() => undefined);
+    return { kind: 'answered', decision };
+  }
+
+  private async reject(refused: readonly RefusedAnswer[]): Promise<void> {
+    for (const one of refused) {
+      const key = `${one.session} ${one.reason}`;
+      if (!this.refused.has(key)) {
+        this.refused.add(key);
+        this.options.onRefused?.(one);
+      }
+      if (one.session !== null) {
+        await this.server.reject(this.id, one.session).catch(() => undefined);
+      }
+    }
+  }
+
+  private async withdraw(): Promise<AskOutcome> {
+    await this.options.store.end(this.id, 'withdrawn');
+    await this.server.close(this.id, null).catch(() => undefined);
+    return { kind: 'withdrawn' };
+  }
+
+  private async expire(): Promise<AskOutcome> {
+    await this.options.store.end(this.id, 'expired');
+    await this.server.close(this.id, null).catch(() => undefined);
+    return { kind: 'expired' };
+  }
+
+  /** Repeats a call while the server is unreachable; null at the end of the time, or after an abort. */
+  private async trying<Result>(call: () => Promise<Result>): Promise<Result | null> {
+    while (this.leftMs > 0 && !this.isAborted) {
+      try {
+        const result = await call();
+        this.pauseMs = FIRST_PAUSE_MS;
+        this.isOut = false;
+        return result;
+      } catch (error) {
+        if (!isTemporary(error)) {
+          throw error;
+        }
+        if (!this.isOut && !this.isAborted) {
+          this.isOut = true;
+          this.options.onUnreachable?.(error);
+        }
+        await this.pause(error instanceof GatehouseProblem ? error.retryAfterSeconds : undefined);
+      }
+    }
+    return null;
+  }
+
+  private async pause(seconds?: number): Promise<void> {
+    const ms = Math.max(this.pauseMs * (1 + Math.random()), (seconds ?? 0) * 1000);
+    this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
+    const { pause = pauseFor, signal } = this.options;
+    await pause(Math.max(0, Math.min(ms, this.leftMs)), signal);
+  }
+}
+
+function isTemporary(error: unknown): error is Error {
+  return (
+    error instanceof ServerUnreachable || (error instanceof GatehouseProblem && error.isTemporary)
+  );
+}
+
+function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      done();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted === true) {
+      end();
+    }
+  });
+}
