@@ -26,6 +26,9 @@ import { migrate } from './operator/migrate.command.js';
 import { policy } from './operator/policy.command.js';
 import { reseal } from './operator/reseal.command.js';
 import { Output, type Streams } from './output.js';
+import { ask } from './requests/ask.command.js';
+import { hook } from './requests/hook.command.js';
+import { requests } from './requests/requests.command.js';
 import { config } from './server/config.command.js';
 import { guard } from './server/guard.command.js';
 import { serve } from './server/serve.command.js';
@@ -36,6 +39,7 @@ type Spec = CommandSpec | CommandGroup;
 const COMMANDS: Readonly<Record<string, readonly Spec[]>> = {
   'Yourself:': [signup, login, logout, whoami, key, encryption, devices, deleteAccount],
   'Notifications:': [notify, deliveries, channels, tokens, preferences],
+  'Requests:': [ask, requests, hook],
   'Clients:': [watch, webhook],
   'Operators:': [
     serve,

@@ -88,8 +88,14 @@ export {
   type StoredRequestKeys,
 } from './crypto/browser-request-keys.js';
 export { requestKeys, type RequestKeys } from './crypto/request-keys.js';
+export type { ListedRequest, RequestRoutes, StoredRequest } from './requests/request-routes.js';
 export * from './requests/account-requests.js';
+export * from './requests/answer-from-notification.js';
+export * from './requests/answer-request.js';
+export * from './requests/ask-and-wait.js';
 export * from './requests/judge-answers.js';
+export * from './requests/marked-text.js';
+export * from './requests/show-request.js';
 export {
   connectUpdates,
   UpdateConnection,

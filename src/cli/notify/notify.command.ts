@@ -104,26 +104,6 @@ export const notify: CommandGroup = {
       run: async (context) => (await loadEvents()).sendEvents(context, null),
     }),
     command({
-      name: 'hook',
-      description: "what a hook of an agent reports: reads the hook's JSON",
-      args: [
-        ['<agent>', 'claude-code or codex'],
-        ['[event]', 'the JSON (default: standard input)'],
-      ],
-      options: [
-        ['--no-mask', 'show passwords, tokens and keys in previews as they are'],
-        DENY_PRIVATE,
-        SETTINGS_FILE,
-        SERVER,
-      ],
-      help: `
-To set it up, see docs/agent-hooks.md. It returns once the event is in the spool, and prints
-nothing to standard output. Its exit code is never 2, which would stop the agent.
-`,
-      examples: ['gatehouse notify hook claude-code < hook.json'],
-      run: async (context) => (await import('./hook.js')).hook(context),
-    }),
-    command({
       name: 'resolve',
       description: 'a request was answered: drop what waits of it, and replace what is shown',
       options: [

@@ -33,6 +33,8 @@ export interface TransportOptions {
   readonly allowClientChallenge?: boolean | undefined;
   /** For one whole exchange. */
   readonly timeoutMs?: number | undefined;
+  /** Ends running exchanges when it aborts, as if the server were unreachable. */
+  readonly signal?: AbortSignal | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
@@ -77,10 +79,9 @@ export class Transport {
     path: string,
     { body, form, headers }: Omit<Exchange<unknown>, 'isAnswer'>,
   ): Promise<{ response: FetchAnswer; text: string }> {
-    const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: send = fetch } = this.options;
-    // Not AbortSignal.timeout: React Native has none.
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), timeoutMs);
+    const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = this.options;
+    const { fetch: send = fetch } = this.options;
+    const limit = limitOf(timeoutMs, signal);
     try {
       const response = await send(`${serverUrl}${path}`, {
         method,
@@ -102,12 +103,9 @@ export class Transport {
       if (error instanceof GatehouseProblem) {
         throw error;
       }
-      const reason = limit.signal.aborted
-        ? `no answer within ${timeoutMs / 1000} seconds`
-        : reasonOf(error);
-      throw new ServerUnreachable(serverUrl, reason, { cause: error });
+      throw new ServerUnreachable(serverUrl, limit.reason() ?? reasonOf(error), { cause: error });
     } finally {
-      clearTimeout(timer);
+      limit.clear();
     }
   }
 
@@ -122,6 +120,28 @@ export class Transport {
     const retryAfterSeconds = retryAfterOf(response);
     return new GatehouseProblem({ status, code: 'unexpected-answer', message, retryAfterSeconds });
   }
+}
+
+/** Aborts after `timeoutMs`, or with `outer`. Not AbortSignal.timeout: React Native has none. */
+function limitOf(timeoutMs: number, outer: AbortSignal | undefined) {
+  const limit = new AbortController();
+  const abort = (): void => limit.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  outer?.addEventListener('abort', abort);
+  if (outer?.aborted === true) {
+    abort();
+  }
+  return {
+    signal: limit.signal,
+    reason: (): string | null => {
+      const late = limit.signal.aborted ? `no answer within ${timeoutMs / 1000} seconds` : null;
+      return outer?.aborted === true ? 'the call was ended' : late;
+    },
+    clear: (): void => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', abort);
+    },
+  };
 }
 
 function retryAfterOf(response: FetchAnswer): number | undefined {

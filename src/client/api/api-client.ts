@@ -16,6 +16,7 @@ import type { DeviceKey } from '../crypto/device-key.js';
 import { ResourceTokens } from '../resource-tokens.js';
 import { GatehouseProblem } from './problem.js';
 import { DeviceRoutes } from './device-routes.js';
+import { RequestRoutes } from '../requests/request-routes.js';
 import {
   CertificateRoutes,
   ConnectRoutes,
@@ -36,6 +37,7 @@ export class GatehouseClient {
   readonly settings: SettingsRoutes;
   readonly encryption: EncryptionRoutes;
   readonly credentials: CredentialRoutes;
+  readonly requests: RequestRoutes;
   private readonly routes: Routes;
   private readonly resourceTokens: ResourceTokens;
 
@@ -48,6 +50,7 @@ export class GatehouseClient {
     this.settings = new SettingsRoutes(this.routes);
     this.encryption = new EncryptionRoutes(this.routes);
     this.credentials = new CredentialRoutes(this.routes);
+    this.requests = new RequestRoutes(options);
     this.resourceTokens = new ResourceTokens(new Transport(options), options.token);
   }
 

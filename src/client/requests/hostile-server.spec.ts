@@ -183,7 +183,7 @@ describe('a thief with a session token', () => {
     const asked = await ask();
     const denial: ListedAnswer = { deny: true, session: 'thief' };
     expect((await judge(asked, [denial])).decision).toEqual({
-      ...{ choice: 'deny', isSigned: false, session: 'thief', decidedAt: null },
+      ...{ choice: 'deny', isSigned: false, session: 'thief', sessionName: null, decidedAt: null },
     });
     const allowed = listed(await answer(asked, 'allow'));
     expect((await judge(asked, [denial, allowed])).decision).toMatchObject({ choice: 'allow' });

@@ -7,16 +7,19 @@ import {
 import type { AccountRequests, OpenedRequest, SealRefusal } from './account-requests.js';
 
 /** An answer as the server lists it: sealed, or a session's denial without the key. */
-export type ListedAnswer =
-  | { readonly sealed: string; readonly session: string | null }
-  | { readonly deny: true; readonly session: string | null };
+export type ListedAnswer = AnswerSource & ({ readonly sealed: string } | { readonly deny: true });
 
-export interface Decision {
+/** The session that answered, as the server says. */
+export interface AnswerSource {
+  readonly session: string | null;
+  /** The name that its owner gave the session. */
+  readonly sessionName?: string | null;
+}
+
+export interface Decision extends AnswerSource {
   readonly choice: AnswerChoice;
   /** False for a denial without the key: a server or a stolen token can make one. */
   readonly isSigned: boolean;
-  /** The session that answered, as the server names it. */
-  readonly session: string | null;
   readonly decidedAt: number | null;
 }
 
@@ -51,19 +54,19 @@ export async function judgeAnswers(
   const refused: RefusedAnswer[] = [];
   let denial: Decision | null = null;
   for (const one of listed.slice(0, MAX_JUDGED)) {
-    const { session } = one;
+    const { session, sessionName = null } = one;
     if (!isInTime(asked.request, time)) {
       refused.push({ session, reason: 'late' });
       continue;
     }
     if ('deny' in one) {
-      denial ??= { choice: 'deny', isSigned: false, session, decidedAt: null };
+      denial ??= { choice: 'deny', isSigned: false, session, sessionName, decidedAt: null };
       continue;
     }
     const answer = await verified(requests, asked, one.sealed);
     if (typeof answer !== 'string') {
       const { choice, decidedAt } = answer;
-      return { decision: { choice, isSigned: true, session, decidedAt }, refused };
+      return { decision: { choice, isSigned: true, session, sessionName, decidedAt }, refused };
     }
     refused.push({ session, reason: answer });
   }

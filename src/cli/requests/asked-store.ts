@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import {
+  createPrivateFile,
+  makePrivateDirectory,
+  namesIn,
+  readIfExists,
+  readJsonIfExists,
+  removeOldFiles,
+  syncDirectory,
+  userDirectory,
+  writePrivateFile,
+} from '../../common/private-files.js';
+import { isRecord } from '../../client/is-record.js';
+import type { SealedRequest } from '../../client/requests/account-requests.js';
+import type { AskStore } from '../../client/requests/ask-and-wait.js';
+import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
+import { isRequestId } from '../../protocol/agent-request.js';
+
+/** A request that a process of this user asked. */
+export interface AskedRecord {
+  readonly requestId: string;
+  readonly server: string;
+  readonly accountId: string;
+  /** Session and tool input of the agent: what happens to the tool later refers to it. */
+  readonly subject: string;
+  readonly sealed: string;
+  readonly digest: string;
+  readonly expiresAt: number;
+  readonly owner: string;
+}
+
+/** The digest of a request that was notified of, and that is answered at the computer. */
+export const NOT_ASKED = '';
+
+export type AskedEnd = Parameters<AskStore['end']>[1];
+
+/** Longer than any request lives. */
+const KEPT_MS = 25 * 60 * 60_000;
+const RECORD = '.json';
+const END = '.end';
+
+/**
+ * The requests of this user's programs, in private files. An end is a file of its own that only one
+ * process can create: an answer counts once, also where the asking process was killed.
+ */
+export class AskedStore {
+  private readonly directory: string;
+
+  constructor(environment: Readonly<Record<string, string | undefined>>) {
+    this.directory = join(userDirectory('state', environment), 'asked');
+  }
+
+  /** Returns the store of one request. */
+  for(facts: Pick<AskedRecord, 'server' | 'accountId' | 'subject'>): AskStore {
+    return {
+      save: (asked) => this.save(asked, facts),
+      end: (requestId, how) => this.end(requestId, how),
+    };
+  }
+
+  /** Resolves to false where the request has ended before. */
+  async end(requestId: string, how: AskedEnd): Promise<boolean> {
+    const isFirst = await createPrivateFile(this.path(requestId, END), `${how}\n`);
+    await syncDirectory(this.directory);
+    return isFirst;
+  }
+
+  /** Requests that have not ended, also those of killed processes. */
+  async open(): Promise<readonly AskedRecord[]> {
+    await removeOldFiles(this.directory, Date.now() - KEPT_MS);
+    const names = await namesIn(this.directory);
+    const open: AskedRecord[] = [];
+    for (const name of names.filter((one) => one.endsWith(RECORD))) {
+      const record = readRecord(await readJsonIfExists(join(this.directory, name)));
+      if (record !== null && (await readIfExists(this.path(record.requestId, END))) === null) {
+        open.push(record);
+      }
+    }
+    return open;
+  }
+
+  /** Requests whose process was killed: no program waits for their answers. */
+  async abandoned(): Promise<readonly AskedRecord[]> {
+    const open = await this.open();
+    return open.filter(
+      ({ owner, expiresAt, digest }) =>
+        expiresAt <= Date.now() || (digest !== NOT_ASKED && hasEnded(owner)),
+    );
+  }
+
+  private async save(
+    { request: { requestId, expiresAt }, sealed, digest }: SealedRequest,
+    facts: Pick<AskedRecord, 'server' | 'accountId' | 'subject'>,
+  ): Promise<void> {
+    await makePrivateDirectory(this.directory);
+    const owner = ownerOfThisProcess();
+    const record: AskedRecord = { requestId, ...facts, sealed, digest, expiresAt, owner };
+    await writePrivateFile(this.path(requestId, RECORD), `${JSON.stringify(record)}\n`);
+    await syncDirectory(this.directory);
+  }
+
+  private path(requestId: string, ending: string): string {
+    // File systems without upper case would confuse two ids, so the name has a second form of it.
+    const name = Buffer.from(requestId, 'base64url').toString('hex');
+    return join(this.directory, `${name}${ending}`);
+  }
+}
+
+function readRecord(value: unknown): AskedRecord | null {
+  const fields = isRecord(value) ? value : {};
+  const { requestId, server, accountId, subject, owner, expiresAt } = fields;
+  const texts = [server, accountId, subject, owner];
+  return isRequestId(requestId) &&
+    texts.every((one) => typeof one === 'string') &&
+    typeof expiresAt === 'number'
+    ? (fields as unknown as AskedRecord)
+    : null;
+}

@@ -1,0 +1,206 @@
+import { hostname } from 'node:os';
+import { makeRequestId, type SealedRequest } from '../../client/requests/account-requests.js';
+import { askAndWait, type AskOutcome, type AskStore } from '../../client/requests/ask-and-wait.js';
+import type { RefusedAnswer } from '../../client/requests/judge-answers.js';
+import { GatehouseProblem } from '../../client/api/problem.js';
+import {
+  isAllowedRemotely,
+  writeAgentRequest,
+  type AgentRequest,
+} from '../../protocol/agent-request.js';
+import { digestOf } from '../../protocol/request-answer.js';
+import { requireSession, type CurrentSession } from '../account/current-session.js';
+import type { CliContext } from '../command.js';
+import { Output } from '../output.js';
+import type { SenderOptions } from '../notify/sender-session.js';
+import { requestAccess, type RequestAccess } from './account-keys.js';
+import { AskedStore, NOT_ASKED } from './asked-store.js';
+import { hasTarget, notifyOf, takeBack } from './notice.js';
+
+/** The part of a request that its program names; {@link ask} adds the rest. */
+export type Question = Pick<AgentRequest, 'kind' | 'session' | 'cwd' | 'tool' | 'questions'>;
+
+/** The reason why a request cannot be answered from elsewhere. */
+export type Unanswerable =
+  'no-key' | 'plain' | 'too-large' | 'no-target' | 'not-supported' | 'clock';
+
+export type AskResult = (
+  AskOutcome | { readonly kind: 'unanswerable'; readonly why: Unanswerable }
+) & {
+  readonly request: AgentRequest;
+};
+
+export interface AskSettings {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** {@link AskedRecord.subject}. */
+  readonly subject: string;
+  /** True if a request that can only be denied is asked as well: the caller's own prompt is open. */
+  readonly asksForDenial: boolean;
+}
+
+type Context = CliContext<SenderOptions & { readonly server?: string; readonly mask?: boolean }>;
+
+/** Asks the person on their other devices. `context.output` gets notes only. */
+export async function ask(
+  context: Context,
+  question: Question,
+  settings: AskSettings,
+): Promise<AskResult> {
+  const current = await requireSession(context);
+  const withdrawn = withdrawAbandoned(context, current);
+  try {
+    const access = await requestAccess(current);
+    const request = requestOf(question, current, settings.timeoutMs);
+    const asked = await sealed(access, request);
+    const work = { context, current, access, request, settings };
+    const why = whyUnanswerable(access, request, asked);
+    if (asked === null || (why !== null && !(settings.asksForDenial && why !== 'no-key'))) {
+      return await notifyOnly(work, why ?? 'too-large');
+    }
+    if (!(await hasTarget(context, current, request))) {
+      return { kind: 'unanswerable', why: 'no-target', request };
+    }
+    return await waiting(work, asked);
+  } finally {
+    await withdrawn;
+  }
+}
+
+interface Work {
+  readonly context: Context;
+  readonly current: CurrentSession;
+  readonly access: RequestAccess;
+  readonly request: AgentRequest;
+  readonly settings: AskSettings;
+}
+
+/** Notifies of a request that is answered at the computer, and keeps it until its tool ran. */
+async function notifyOnly(work: Work, why: Unanswerable): Promise<AskResult> {
+  const { context, request } = work;
+  await storeOf(work).save({ request, digest: NOT_ASKED, sealed: '' });
+  await notifyOf(context, request);
+  return { kind: 'unanswerable', why, request };
+}
+
+/** Refusals of a server without requests, or without them for this account. */
+const NOT_SUPPORTED: readonly string[] = [
+  'not-found',
+  'content-mode-mismatch',
+  'encrypted-writes-disabled',
+  'plaintext-writes-disabled',
+];
+
+async function waiting(work: Work, asked: SealedRequest): Promise<AskResult> {
+  const { context, current, access, request, settings } = work;
+  const { signal } = settings;
+  const { output } = context;
+  const { client } = current;
+  const routes = client.requests.withSignal(signal);
+  const notified: Promise<void>[] = [];
+  const server = {
+    create: (one: SealedRequest) =>
+      access.kind === 'keyed' ? routes.create(one) : routes.createPlain(one),
+    wait: (id: string, seconds: number) => routes.wait(id, seconds),
+    reject: (id: string, from: string) => routes.reject(id, from),
+    // Without the signal: a withdrawal is sent after it.
+    close: (id: string, from: string | null) => client.requests.close(id, from),
+  };
+  try {
+    const keys = access.kind === 'keyed' ? access.requests : null;
+    const outcome = await askAndWait(server, keys, asked, {
+      store: storeOf(work),
+      signal,
+      onAsked: () => notified.push(notifyOf(context, request)),
+      onRefused: (refused) => output.note(describeRefused(refused)),
+      onUnreachable: ({ message }) => output.note(`${message} Waiting goes on.`),
+    });
+    return { ...outcome, request };
+  } catch (error) {
+    if (error instanceof GatehouseProblem && NOT_SUPPORTED.includes(error.code)) {
+      return await notifyOnly(work, 'not-supported');
+    }
+    if (error instanceof GatehouseProblem && error.code === 'request-expired') {
+      return await notifyOnly(work, 'clock');
+    }
+    throw error;
+  } finally {
+    await Promise.all(notified);
+  }
+}
+
+function storeOf({ context, current, settings }: Work): AskStore {
+  const { server, accountId } = current.session;
+  const { subject } = settings;
+  return new AskedStore(context.environment).for({ server, accountId, subject });
+}
+
+function requestOf(
+  { kind, session, cwd, tool, questions }: Question,
+  current: CurrentSession,
+  timeoutMs: number,
+): AgentRequest {
+  const askedAt = Date.now();
+  return {
+    ...{ v: 1, requestId: makeRequestId(), kind },
+    server: current.session.server,
+    account: current.session.accountId,
+    session,
+    ...(tool !== undefined && { tool }),
+    ...{ cwd, host: hostname() },
+    ...(questions !== undefined && { questions }),
+    ...{ askedAt, expiresAt: askedAt + timeoutMs },
+  };
+}
+
+async function sealed(access: RequestAccess, request: AgentRequest): Promise<SealedRequest | null> {
+  if (access.kind === 'keyed') {
+    return access.requests.seal(request);
+  }
+  const bytes = access.kind === 'plain' ? writeAgentRequest(request) : null;
+  return bytes === null ? null : { request, digest: digestOf(bytes), sealed: '' };
+}
+
+function whyUnanswerable(
+  { kind }: RequestAccess,
+  request: AgentRequest,
+  asked: SealedRequest | null,
+): Unanswerable | null {
+  if (kind !== 'keyed') {
+    return kind;
+  }
+  const isTooLong = request.kind === 'permission' && !isAllowedRemotely(request);
+  return asked === null || isTooLong ? 'too-large' : null;
+}
+
+/** No program waits any more for what killed processes asked. */
+async function withdrawAbandoned(context: Context, { session, client }: CurrentSession) {
+  const store = new AskedStore(context.environment);
+  for (const { requestId, server, accountId } of await store.abandoned()) {
+    if (server === session.server && accountId === session.accountId) {
+      await store.end(requestId, 'withdrawn');
+      await client.requests.close(requestId, null).catch(() => undefined);
+      await takeBack(context, requestId);
+    }
+  }
+}
+
+const REASONS: Readonly<Record<RefusedAnswer['reason'], string>> = {
+  'not-authentic': 'it is not signed with the key of this account',
+  'other-account': 'it is of another account',
+  'other-form': 'its form is unknown',
+  'other-request': 'it is of another request',
+  'other-digest': 'it is of a request with another content',
+  choice: 'the request does not offer this answer',
+  'too-large': 'the request is too long to be allowed from elsewhere',
+  late: 'it came too late',
+};
+
+function describeRefused({ session, reason }: RefusedAnswer): string {
+  return `An answer of session ${session ?? 'unknown'} does not count: ${REASONS[reason]}. Waiting goes on.`;
+}
+
+/** Writes notes, and results as well, to standard error. */
+export function notesOnly(): Output {
+  return new Output({ out: { write: () => undefined }, error: process.stderr }, false);
+}

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Notifying, startPlainServer } from '../../fixtures/notify-fixture.js';
+
+const server = await startPlainServer();
+const fixture = await Notifying.start(server);
+
+afterAll(async () => {
+  await fixture.stop();
+  await server.stop();
+});
+
+describe('the input of notify', () => {
+  it('accepts an array, a byte order mark, and the field names of either side', async () => {
+    const receiver = await fixture.webhook(
+      'array',
+      undefined,
+      '--topics',
+      'ready,permission_request',
+    );
+    const file = join(fixture.user.home, 'events.json');
+    const events = ['e1', 'e2'].map((id) => ({ id, topic: 'ready', session: { sessionId: 's' } }));
+    await writeFile(file, `\ufeff${JSON.stringify(events)}`);
+    const lines = await fixture.ok<{ event: string }>('notify', 'send', '--event-file', file);
+    expect(lines.map(({ event }) => event)).toEqual(['e1', 'e2']);
+    expect(receiver.received).toHaveLength(2);
+    const settings = join(fixture.user.home, 'settings.json');
+    await writeFile(settings, '\ufeff{}');
+    await fixture.ok('channels', 'list', '--settings-file', settings);
+  });
+
+  it('requires the topic of ntfy in its url', async () => {
+    const { code, stderr } = await fixture.run(
+      ...['channels', 'add', 'https://ntfy.sh/', '--preset', 'ntfy'],
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain('https://ntfy.sh/my-topic');
+  });
+
+  it('adds eight channels to one file simultaneously', async () => {
+    const file = join(fixture.user.home, 'shared.json');
+    const names = Array.from({ length: 8 }, (_, index) => `ch-${index}`);
+    const added = await Promise.all(
+      names.map((id) =>
+        fixture.run(
+          'channels',
+          'add',
+          `http://127.0.0.1/${id}`,
+          '--id',
+          id,
+          '--settings-file',
+          file,
+        ),
+      ),
+    );
+    expect(added.map(({ code }) => code)).toEqual(names.map(() => 0));
+    const { notificationChannelsV1 } = JSON.parse(readFileSync(file, 'utf8')) as {
+      notificationChannelsV1: { id: string }[];
+    };
+    expect(notificationChannelsV1.map(({ id }) => id).sort()).toEqual(names);
+  });
+});
