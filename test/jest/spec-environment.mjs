@@ -1,7 +1,9 @@
 import asyncHooks from 'node:async_hooks';
+import { createRequire } from 'node:module';
 import { TestEnvironment } from 'jest-environment-node';
 
 const { AsyncLocalStorage } = asyncHooks;
+const require = createRequire(import.meta.url);
 
 /**
  * Jest makes an async storage for each spec and leaves it on, and all act at every promise: with 40
@@ -13,6 +15,7 @@ export default class SpecEnvironment extends TestEnvironment {
   async setup() {
     await super.setup();
     const storages = this.#storages;
+    Object.defineProperty(this.global, 'playwright', { get: () => require('playwright-core') });
     provide(
       class extends AsyncLocalStorage {
         constructor(...options) {
