@@ -66,7 +66,11 @@ const launchers = {
     }
   },
   /** A command that was linked once, by npx say, is still one after the next build. */
-  writeBundle: ({ dir }) => chmod(join(dir, `${COMMAND}.js`), 0o755),
+  writeBundle: async ({ dir }, bundle) => {
+    if (`${COMMAND}.js` in bundle) {
+      await chmod(join(dir, `${COMMAND}.js`), 0o755);
+    }
+  },
 };
 
 /**

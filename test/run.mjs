@@ -11,7 +11,7 @@ const isChecked = process.env.GATEHOUSE_TEST_CHECKED === '1';
 
 /** The parts of the whole suite in order; those of one list run at once. */
 const STEPS = [
-  [...(isChecked ? [] : ['check:format', 'check:lint', 'check:types']), 'test:unit', 'build'],
+  [...(isChecked ? [] : ['check:format', 'check:lint', 'check:types']), 'test:unit', 'build:tests'],
   ['test:embedded', 'test:postgres'],
 ];
 const NEED_BUILD = ['test:embedded', 'test:postgres'];
@@ -68,7 +68,7 @@ function reasonNotToRun(part) {
   if (part === 'test:postgres' && skipsPostgres) {
     return { outcome: `NOT RUN: ${missing.join(' and ')} cannot be found` };
   }
-  const isBuilt = outcomes.get('build')?.outcome === PASSED;
+  const isBuilt = outcomes.get('build:tests')?.outcome === PASSED;
   return NEED_BUILD.includes(part) && !isBuilt ? { outcome: 'NOT RUN: the build failed' } : null;
 }
 

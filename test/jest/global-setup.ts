@@ -18,7 +18,7 @@ export const cleanups: Cleanup[] = [];
  */
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
   if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {
-    execFileSync('npm', ['run', '--silent', 'build'], {
+    execFileSync('npm', ['run', '--silent', 'build:tests'], {
       cwd: rootDir,
       env: { ...process.env, NODE_OPTIONS: '' },
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -8,7 +8,7 @@ const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 const RUN = join(import.meta.dirname, '../run.mjs');
 const ALL = [
   ...['check:format', 'check:lint', 'check:types', 'test:unit'],
-  ...['build', 'test:embedded', 'test:postgres'],
+  ...['build:tests', 'test:embedded', 'test:postgres'],
 ];
 const CHECKED = { GATEHOUSE_TEST_CHECKED: '1' };
 
@@ -146,12 +146,12 @@ describe('npm test', () => {
   });
 
   it('runs nothing on a build that failed, and says so', () => {
-    const { status, ran, outcomes } = runWith(['build']);
+    const { status, ran, outcomes } = runWith(['build:tests']);
     expect(status).toBe(1);
     expect(ran).toEqual(ALL.slice(0, 5).sort());
     const notRun = 'NOT RUN: the build failed';
     expect(outcomes).toMatchObject({
-      ...{ build: 'FAILED', 'test:embedded': notRun, 'test:postgres': notRun },
+      ...{ 'build:tests': 'FAILED', 'test:embedded': notRun, 'test:postgres': notRun },
     });
   });
 });

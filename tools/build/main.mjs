@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bringUpToDate } from './bring-up-to-date.mjs';
 
-// node tools/build/main.mjs programs [database] [packages] [--force]
+// node tools/build/main.mjs programs [database] [packages] [server-pool] [--force]
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', '.swcrc'];
 const TOOLS = ['rolldown.config.mjs', 'nest-cli.json', 'tools/build'];
@@ -11,6 +11,9 @@ const DATABASE = [
   ...['src/storage/migrations', 'src/storage/data-source.ts', 'tools/build/database.mjs'],
   'node_modules/@electric-sql/pglite/package.json',
 ];
+
+/** The servers of specs that try many configurations. */
+const SERVER_POOL = 'test/fixtures/programs/server-pool-program.mjs';
 
 // The compilers are loaded only for a build.
 const TARGETS = {
@@ -27,6 +30,11 @@ const TARGETS = {
     // The packages contain all files of the folder.
     keptMs: 0,
     build: async (folders) => (await import('../packages/packages.mjs')).buildPackages(folders),
+  },
+  'server-pool': {
+    inputs: [...SOURCES, ...TOOLS, SERVER_POOL],
+    build: async (folders) =>
+      (await import('./programs.mjs')).buildServerPool(SERVER_POOL, folders),
   },
 };
 

@@ -17,7 +17,7 @@ const NEST = 'node_modules/@nestjs/cli/bin/nest.js';
  */
 export async function buildPrograms({ root, work }) {
   await compile(root, work);
-  await link(work);
+  await link(linking, work, work);
   await copyDocumentationPage(root, join(work, 'bin/swagger-ui'));
   await writeFile(join(work, 'bin/revision.txt'), `${revisionOf(root)}\n`);
   // Node never removes the compiled code of old chunks.
@@ -54,8 +54,29 @@ async function compile(root, work) {
   await rm(project);
 }
 
-async function link(work) {
-  const bundle = await rolldown({ ...linking, cwd: work });
-  await bundle.write({ ...linking.output, dir: join(work, linking.output.dir) });
+/**
+ * Links a program of the specs with the compiled modules, like those of production, into a folder next to theirs.
+ *
+ * @param {string} program
+ * @param {{ root: string, work: string }} folders
+ */
+export async function buildServerPool(program, { root, work }) {
+  const input = {
+    'server-pool': join(root, program),
+    'embedded-worker': linking.input['embedded-worker'],
+  };
+  const output = { ...linking.output, dir: 'server-pool' };
+  await link({ ...linking, input, output }, join(root, 'dist'), work);
+  await rm(join(root, 'dist/server-pool/compile-cache'), { recursive: true, force: true });
+}
+
+/**
+ * @param {import('rolldown').RolldownOptions} options
+ * @param {string} compiled the folder of the compiled modules
+ * @param {string} target the folder of the programs' folder
+ */
+async function link(options, compiled, target) {
+  const bundle = await rolldown({ ...options, cwd: compiled });
+  await bundle.write({ ...options.output, dir: join(target, options.output.dir) });
   await bundle.close();
 }
