@@ -68,6 +68,12 @@ export class TokenForm extends ClientAuthenticationForm {
   @Equals(undefined, { message: 'Delegation is not supported.' })
   actor_token?: unknown;
 
+  /** Without a refusal the token would not be for the backend that the client named. */
+  @ApiProperty({ type: String, required: false, description: 'Not supported: refused.' })
+  @IsOptional()
+  @Equals(undefined, { message: 'Name the backend by resource.' })
+  audience?: unknown;
+
   @ApiProperty({
     required: false,
     description: 'For a client: `ssf.manage`, `ssf.read`, `introspect`. Default: all of them.',

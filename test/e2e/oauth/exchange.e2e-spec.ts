@@ -135,6 +135,7 @@ describe('the exchange', () => {
       'invalid-target',
     ],
     ['a token of another kind', { subject_token: 'a.b.c' }, 'invalid_request', 'invalid-token'],
+    ['an audience', { audience: 'files' }, 'invalid_request', 'invalid-request'],
     ['an actor', { actor_token: 'x' }, 'invalid_request', 'invalid-request'],
     [
       'another requested type',
@@ -255,6 +256,7 @@ describe('a token of a backend', () => {
     ];
     for (const text of forged) {
       expect((await introspect(text)).body).toEqual({ active: false });
+      expect([text, (await forward(text)).status]).toEqual([text, 401]);
     }
     expect((await introspect(token)).body).toMatchObject({ active: true });
   });
@@ -338,6 +340,11 @@ it('keeps its keys over a restart, and shares them among replicas', async () => 
   expect((await introspect(token)).body).toMatchObject({ active: true });
 });
 
+const TABLES = [
+  ...['signing_key', 'resource_session', 'security_event', 'event_stream'],
+  ...['event_acknowledgement', 'client_assertion'],
+];
+
 it('has none of these routes without a backend, and stores nothing', async () => {
   const plain = await startServer();
   try {
@@ -357,14 +364,19 @@ it('has none of these routes without a backend, and stores nothing', async () =>
     for (const [method, path] of calls) {
       expect([path, (await call(plain, method, path)).status]).toEqual([path, 404]);
     }
+    // A login, a logout and an ended account leave no row of a backend.
+    const session = await tokenOf(plain, makeDeviceKey());
+    await call(plain, 'POST', '/v1/auth/logout', { token: session });
+    const other = await tokenOf(plain, makeDeviceKey());
+    await call(plain, 'POST', '/v1/auth/logout-everywhere', { token: other });
     if (plain.databaseUrl !== null) {
       const database = new Client(plain.databaseUrl);
       await database.connect();
-      const { rows } = await database.query(
-        'SELECT FROM signing_key UNION ALL SELECT FROM security_event',
-      );
+      for (const table of TABLES) {
+        const { rows } = await database.query(`SELECT FROM ${table}`);
+        expect([table, rows]).toEqual([table, []]);
+      }
       await database.end();
-      expect(rows).toEqual([]);
     }
   } finally {
     await plain.stop();

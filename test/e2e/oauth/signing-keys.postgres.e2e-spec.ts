@@ -202,9 +202,18 @@ describe('a token that the genuine key signed', () => {
     expect(await isAccepted((servers as [Server])[0], text)).toEqual([false, false]);
   });
 
-  /** Signs headers too that SignJWT refuses to write. */
-  async function signAny(claims: JWTPayload, header: object): Promise<string> {
-    const bytes = new TextEncoder().encode(JSON.stringify(claims));
+  it.each(['sub', 'sid', 'aud', 'exp'])('is refused where it repeats %s', async (name) => {
+    const text = JSON.stringify(decodeJwt(genuine));
+    const token = await signText(text.replace('{', `{"${name}":"x",`));
+    expect(await isAccepted((servers as [Server])[0], token)).toEqual([false, false]);
+  });
+
+  const signAny = (claims: JWTPayload, header: object): Promise<string> =>
+    signText(JSON.stringify(claims), header);
+
+  /** Signs headers and claims too that SignJWT refuses to write. */
+  async function signText(claims: string, header: object = {}): Promise<string> {
+    const bytes = new TextEncoder().encode(claims);
     const all = { ...(decodeProtectedHeader(genuine) as { alg: string }), ...header };
     return new CompactSign(bytes).setProtectedHeader(all).sign(key, { crit: { exp: true } });
   }
