@@ -25,6 +25,8 @@ interface Ending {
   readonly reason: string;
 }
 
+/** Races of five people each. */
+const RACE_ROUNDS = process.env['GATEHOUSE_TEST_LONG'] === '1' ? 200 : 10;
 const withServices = IS_POSTGRES ? describe : describe.skip;
 const OPEN = {
   ...KEYLESS,
@@ -226,7 +228,7 @@ withServices('each end of a session (two replicas; needs PostgreSQL and Redis)',
   ];
   it.each(RACES)('issues no token without a later event when %s', async (_what, code, end) => {
     const [relay] = streams;
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < RACE_ROUNDS; round += 1) {
       const people = await Promise.all(Array.from({ length: 5 }, () => fixture.person(one)));
       // Both replicas have warm caches.
       await Promise.all(people.flatMap(({ token }) => [sidsOf(token, one), sidsOf(token, two)]));
