@@ -1,5 +1,5 @@
 import type { AdminResourceServers } from '../../../client/api/admin-client.js';
-import { formatDate, formatRelative } from '../../i18n/format.js';
+import { formatDate, formatRelative, formatWait } from '../../i18n/format.js';
 import { NoticeLine } from '../../ui/notice.js';
 import { formatCount } from '../format-count.js';
 import { Head } from '../head.js';
@@ -149,18 +149,20 @@ function Streams({ streams }: Pick<Backend, 'streams'>) {
 function StreamRow({ stream }: { readonly stream: Stream }) {
   const { id, description, createdAt, polledAt, isPaused, waiting, oldestWaitingSeconds } = stream;
   const { backends } = texts;
-  const polled = formatRelative(polledAt);
+  const polled = isPaused
+    ? backends.paused(formatWait((polledAt - Date.now()) / 1000))
+    : formatRelative(polledAt);
   const count = formatCount(waiting);
   const counted = waiting < MAX_WAITING ? count : backends.atLeast(count);
   const oldestAt = Date.now() - oldestWaitingSeconds * 1000;
   return (
     <tr>
       <th scope="row">
-        <span class="code">{id.slice(0, 8)}</span>
+        <span class="code whole-word">{id.slice(0, 8)}</span>
         {description !== null && ` ${description}`}
       </th>
-      <td>{formatDate(createdAt)}</td>
-      <td>{isPaused ? backends.paused(polled) : polled}</td>
+      <td class="whole-words">{formatDate(createdAt)}</td>
+      <td class="whole-words">{polled}</td>
       <td class="number">
         {waiting === 0 ? counted : backends.since(counted, formatRelative(oldestAt))}
       </td>
