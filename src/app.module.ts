@@ -14,7 +14,9 @@ import { LoginModule } from './login/login.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OAuthModule } from './oauth/oauth.module.js';
 import { OffboardingModule } from './offboarding/offboarding.module.js';
+import { offersAnswers } from './policy/admission/answers.js';
 import { PushTokensModule } from './push-tokens/push-tokens.module.js';
+import { RequestsModule } from './requests/requests.module.js';
 import { ScimModule } from './scim/scim.module.js';
 import { SignalsModule } from './signals/signals.module.js';
 import { REDIS, type RedisService } from './storage/redis/redis.service.js';
@@ -48,6 +50,7 @@ export class AppModule {
           inject: [REDIS],
           useFactory: (redis: RedisService | null) => ({ redis: redis?.broadcasts ?? null }),
         }),
+        ...(offersAnswers(settings) ? [RequestsModule] : []),
         ...(settings.resourceServers.length === 0 ? [] : [OAuthModule, SignalsModule]),
         ...(settings.providers.some(hasDirectory) ? [ScimModule] : []),
         HealthModule,

@@ -8,10 +8,20 @@ import {
   type AccountSettings,
   type ContentOwner,
 } from '../storage/repositories/account-settings.repository.js';
+import {
+  withdrawOpenRequests,
+  type ClosedRequest,
+} from '../storage/repositories/requests/request-answer.repository.js';
 import { DatabaseService, type Transaction } from '../storage/database.service.js';
 import { LiveConnectionsService } from '../updates/live-connections.service.js';
 import type { EncryptionDto, MigratedDto, MigrateEncryptionDto } from './account.dto.js';
 import { ContentRulesService } from './content-rules.service.js';
+
+interface ModeChange {
+  readonly seq: number;
+  /** The requests that were withdrawn. */
+  readonly requests: readonly ClosedRequest[];
+}
 
 /** Reads and changes the encryption mode of an account. */
 @Injectable()
@@ -37,22 +47,22 @@ export class EncryptionService {
    */
   async change(accountId: string, mode: AccountMode): Promise<EncryptionDto> {
     const now = this.clock.now();
-    const { answer, seq } = await this.database.transaction(async (tx) => {
+    const { answer, changed } = await this.database.transaction(async (tx) => {
       const owner = await this.owners.lockOwner(tx, accountId);
       this.rules.checkSwitch(owner.keyMode, mode);
       if (owner.mode === mode) {
-        return { answer: toAnswer(owner), seq: null };
+        return { answer: toAnswer(owner), changed: null };
       }
       const stored = await this.owners.find(accountId, tx);
       const services = await this.credentials.services(tx, accountId);
       if (stored.content !== null || services.length > 0) {
         throw new AppError('migration-required');
       }
-      const taken = await this.owners.changeMode(tx, accountId, mode, new Date(now));
-      return { answer: { mode, updatedAt: now }, seq: taken };
+      const changed = await this.changeMode(tx, accountId, mode, now);
+      return { answer: { mode, updatedAt: now }, changed };
     });
-    if (seq !== null) {
-      this.updates.publish(accountId, seq, { t: 'encryption-mode-changed' });
+    if (changed !== null) {
+      this.announceMode(accountId, changed);
     }
     return answer;
   }
@@ -74,14 +84,14 @@ export class EncryptionService {
         return { current: stored };
       }
       await this.checkComplete(tx, accountId, stored, request);
-      return this.replaceAll(tx, accountId, request, new Date(now));
+      return this.replaceAll(tx, accountId, request, now);
     });
     if ('current' in outcome) {
       const { content: currentContent, version: currentVersion } = outcome.current;
       return { success: false, error: 'version-mismatch', currentVersion, currentContent };
     }
-    const { modeSeq, settingsSeq, settingsVersion } = outcome;
-    this.updates.publish(accountId, modeSeq, { t: 'encryption-mode-changed' });
+    const { changed, settingsSeq, settingsVersion } = outcome;
+    this.announceMode(accountId, changed);
     this.updates.publish(accountId, settingsSeq, { t: 'account-settings-changed' });
     return { success: true, mode: request.toMode, settingsVersion, updatedAt: now };
   }
@@ -116,14 +126,32 @@ export class EncryptionService {
     tx: Transaction,
     accountId: string,
     { toMode, settings, credentials }: MigrateEncryptionDto,
-    now: Date,
+    now: number,
   ) {
-    const modeSeq = await this.owners.changeMode(tx, accountId, toMode, now);
+    const changed = await this.changeMode(tx, accountId, toMode, now);
     for (const { service, content } of credentials) {
-      await this.credentials.put(tx, accountId, service, content, now);
+      await this.credentials.put(tx, accountId, service, content, new Date(now));
     }
     const { version, seq } = await this.owners.replace(tx, accountId, settings);
-    return { modeSeq, settingsSeq: seq, settingsVersion: version };
+    return { changed, settingsSeq: seq, settingsVersion: version };
+  }
+
+  /** No client opens a request of the other mode. */
+  private async changeMode(
+    tx: Transaction,
+    accountId: string,
+    mode: AccountMode,
+    now: number,
+  ): Promise<ModeChange> {
+    const requests = await withdrawOpenRequests(tx, accountId, new Date(now));
+    return { requests, seq: await this.owners.changeMode(tx, accountId, mode, new Date(now)) };
+  }
+
+  private announceMode(accountId: string, { seq, requests }: ModeChange): void {
+    for (const { id: requestId, seq: requestSeq } of requests) {
+      this.updates.publish(accountId, requestSeq, { t: 'request-closed', requestId });
+    }
+    this.updates.publish(accountId, seq, { t: 'encryption-mode-changed' });
   }
 }
 

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
-import { encryptionConfig } from '../config/encryption.config.js';
+import { answersConfig, encryptionConfig } from '../config/encryption.config.js';
 import { keylessConfig } from '../config/keyless.config.js';
 import { OperatorRulesService, type RuledSettings } from '../config/operator-rules.service.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
@@ -21,6 +21,7 @@ export class AdmissionService implements OnModuleInit {
   private made: { readonly policy: AdmissionPolicy; readonly table: readonly AdmissionEntry[] };
 
   constructor(
+    @Inject(answersConfig.KEY) private readonly answers: ConfigType<typeof answersConfig>,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
     @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
     @Inject(keylessConfig.KEY) private readonly keyless: ConfigType<typeof keylessConfig>,
@@ -57,8 +58,8 @@ export class AdmissionService implements OnModuleInit {
   }
 
   private make(now: RuledSettings): AdmissionService['made'] {
-    const { auth, encryption, keyless, resourceServers } = this;
-    const policy = { auth, encryption, keyless, resourceServers, ...now };
+    const { answers, auth, encryption, keyless, resourceServers } = this;
+    const policy = { answers, auth, encryption, keyless, resourceServers, ...now };
     return { policy, table: admissionTable(policy) };
   }
 }

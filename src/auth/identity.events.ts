@@ -14,6 +14,12 @@ export interface AccessChange {
   readonly judgesConnections?: boolean;
 }
 
+/** A request of a program that was answered or closed. */
+export interface RequestChange {
+  readonly accountId: string;
+  readonly requestId: string;
+}
+
 interface IdentityEventMap {
   /** Emitted on every replica: listeners drop stale data. */
   'access-changed': [change: AccessChange];
@@ -27,6 +33,10 @@ interface IdentityEventMap {
   'identities-changed': [accountId: string, seq: number];
   /** A session ended with the push tokens that it had saved; as above. */
   'push-tokens-changed': [accountId: string, seq: number];
+  /** Emitted on every replica: clients that wait for the request read it again. */
+  'request-changed': [change: RequestChange];
+  /** Emitted on the replica of the change, which forwards it to the others. */
+  'request-change-announced': [change: RequestChange];
   /** Some identities are due for a re-check before their time. */
   'identities-due': [];
   /** The signing keys were rotated: those that this replica has may be revoked. */
@@ -40,5 +50,11 @@ export class IdentityEvents extends EventEmitter<IdentityEventMap> {
   announceAccessChange(change: AccessChange): void {
     this.emit('access-changed', change);
     this.emit('access-change-announced', change);
+  }
+
+  /** As {@link announceAccessChange}, for clients that wait for a request. */
+  announceRequestChange(change: RequestChange): void {
+    this.emit('request-changed', change);
+    this.emit('request-change-announced', change);
   }
 }

@@ -23,21 +23,26 @@ export class LargeBodyHook {
     this.limitBytes = http.bodyLimitBytes;
     httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
       if (route.config?.largeBody === true) {
-        route.bodyLimit = this.limitBytes;
+        const limitBytes = route.config.bodyLimitBytes ?? this.limitBytes;
+        route.bodyLimit = limitBytes;
         route.preParsing = async (request, reply, payload) => {
-          await this.authenticate(request, reply);
+          await this.authenticate(request, reply, limitBytes);
           return payload;
         };
       }
     });
   }
 
-  private async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async authenticate(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    limitBytes: number,
+  ): Promise<void> {
     try {
       await this.guard.authenticate(request);
     } catch (error) {
       // Node reads and drops the rest of a refused request, which has to be bounded.
-      if (!(Number(request.headers['content-length']) <= this.limitBytes)) {
+      if (!(Number(request.headers['content-length']) <= limitBytes)) {
         void reply.header('connection', 'close');
         readOnWhileClosing(request.raw.socket);
       }

@@ -88,6 +88,7 @@ describe('resolveSettings with nothing set', () => {
           maxUnauthenticatedPerIp: 100,
           maxWaitingHandshakes: 500,
         },
+        answers: { enabled: null },
         encryption: {
           storagePolicy: 'required_e2ee',
           defaultAccountMode: 'e2ee',

@@ -1,6 +1,7 @@
 import { namespaceOf, variablesOf, type Checked } from './environment/variable.js';
 
 const encryption = variablesOf('Encryption');
+const answers = variablesOf('Requests and answers');
 
 export const ENCRYPTION_VARIABLES = {
   SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: encryption(
@@ -29,6 +30,17 @@ export const ENCRYPTION_VARIABLES = {
   ),
 };
 
+export const ANSWERS_VARIABLES = {
+  SERVICE_FEATURE_ANSWERS__ENABLED: answers(
+    {
+      type: 'boolean',
+      default: null,
+      defaultDoc: 'on where accounts can have keys',
+    },
+    'Lets people answer requests of their programs, such as coding agents, from another device. Off = /v1/requests does not exist.',
+  ),
+};
+
 export const encryptionConfig = namespaceOf(
   'encryption',
   ({ values }: Checked<typeof ENCRYPTION_VARIABLES>) => ({
@@ -38,5 +50,13 @@ export const encryptionConfig = namespaceOf(
     plainAccountSettingsAtRest: values.SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_SETTINGS_AT_REST,
     plainAccountCredentialsAtRest:
       values.SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_CREDENTIALS_AT_REST,
+  }),
+);
+
+export const answersConfig = namespaceOf(
+  'answers',
+  ({ values }: Checked<typeof ANSWERS_VARIABLES>) => ({
+    /** null = on where accounts can have keys. */
+    enabled: values.SERVICE_FEATURE_ANSWERS__ENABLED,
   }),
 );

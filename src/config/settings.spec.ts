@@ -2,7 +2,7 @@ import { ADMIN_VARIABLES } from './admin.config.js';
 import { AUTH_VARIABLES } from './auth.config.js';
 import { BRAND_VARIABLES } from './brand.config.js';
 import { BROWSER_VARIABLES } from './browser.config.js';
-import { ENCRYPTION_VARIABLES } from './encryption.config.js';
+import { ANSWERS_VARIABLES, ENCRYPTION_VARIABLES } from './encryption.config.js';
 import { HTTP_VARIABLES, RATE_LIMIT_VARIABLES } from './http.config.js';
 import { KEYLESS_VARIABLES } from './keyless.config.js';
 import { METRICS_VARIABLES } from './metrics.config.js';
@@ -24,6 +24,7 @@ describe('the table of variables', () => {
       RATE_LIMIT_VARIABLES,
       UPDATES_VARIABLES,
       AUTH_VARIABLES,
+      ANSWERS_VARIABLES,
       ENCRYPTION_VARIABLES,
       KEYLESS_VARIABLES,
       BROWSER_VARIABLES,

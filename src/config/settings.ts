@@ -2,7 +2,12 @@ import { ADMIN_VARIABLES, adminConfig } from './admin.config.js';
 import { AUTH_VARIABLES, authConfig } from './auth.config.js';
 import { BRAND_VARIABLES, brandConfig } from './brand.config.js';
 import { BROWSER_VARIABLES, oauthReturnConfig, uiConfig } from './browser.config.js';
-import { ENCRYPTION_VARIABLES, encryptionConfig } from './encryption.config.js';
+import {
+  ANSWERS_VARIABLES,
+  answersConfig,
+  ENCRYPTION_VARIABLES,
+  encryptionConfig,
+} from './encryption.config.js';
 import type { Checked, ValuesOf, Variable } from './environment/variable.js';
 import {
   HTTP_VARIABLES,
@@ -36,6 +41,7 @@ const ENV = {
   ...UPDATES_VARIABLES,
   ...AUTH_VARIABLES,
   ...ENCRYPTION_VARIABLES,
+  ...ANSWERS_VARIABLES,
   ...KEYLESS_VARIABLES,
   ...BROWSER_VARIABLES,
   ...PROVIDER_VARIABLES,
@@ -77,6 +83,7 @@ export function buildSettings(checked: CheckedEnvironment) {
     rateLimits: rateLimitsConfig(checked),
     updates: updatesConfig(checked),
     encryption: encryptionConfig(checked),
+    answers: answersConfig(checked),
     keyless: keylessConfig(checked),
     mtls: mtlsConfig(checked),
     oauthReturn: oauthReturnConfig(checked),

@@ -7,6 +7,9 @@ const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** Seconds: from a push signal to a backlog of hours. */
 const REVOCATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 1800, 7200, 86_400];
 
+/** Seconds: from a tap on the phone to a request of a day. */
+const ANSWER_BUCKETS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 7200, 86_400];
+
 /** The counter of requests about tokens of backends, which administrators see too. */
 export const RESOURCE_SERVER_REQUESTS = 'gatehouse_resource_server_requests_total';
 
@@ -75,6 +78,20 @@ export class MetricsService {
     name: 'gatehouse_security_events_total',
     help: 'Events about ended sessions, by resource server and step: delivered (each time), acknowledged.',
     labelNames: ['resource_server', 'step'] as const,
+    registers: [this.registry],
+  });
+
+  readonly agentRequests = new Counter({
+    name: 'gatehouse_agent_requests_total',
+    help: 'Requests of programs to people, by step: asked, answered (once each), taken (closed with an answer), withdrawn, expired.',
+    labelNames: ['step'] as const,
+    registers: [this.registry],
+  });
+
+  readonly agentRequestAnswer = new Histogram({
+    name: 'gatehouse_agent_request_answer_seconds',
+    help: 'From a request of a program to its first answer.',
+    buckets: ANSWER_BUCKETS,
     registers: [this.registry],
   });
 

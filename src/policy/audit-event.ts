@@ -35,6 +35,7 @@ export const AUDIT_KINDS = [
   'device-refused',
   'push-token-added',
   'push-token-removed',
+  'request-answered',
   'invitation-created',
   'invitation-used',
   'invitation-revoked',
@@ -61,7 +62,7 @@ export interface AuditEvent {
   readonly reason?: string;
   /** The created, revoked or used invitation; for a used one, the actor is its inviter. */
   readonly invitationId?: string;
-  /** The session that was created, ended, or used to answer a device. */
+  /** The session that was created, ended, or used to answer a device or a request. */
   readonly sessionId?: string;
   /** The address of a login, of an answer for a device or of an administrator. */
   readonly address?: string;

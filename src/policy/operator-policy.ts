@@ -71,6 +71,8 @@ export interface OperatorPolicy {
   };
   readonly auth: AccessRules;
   readonly encryption: EncryptionRules;
+  /** `enabled` null = on where accounts can have keys. */
+  readonly answers: { readonly enabled: boolean | null };
   readonly keyless: KeylessRules;
   readonly mtls: MtlsRules;
   readonly providers: readonly ProviderRules[];

@@ -21,6 +21,7 @@ export const CAUSE_REASONS = {
   'device-refused': null,
   'push-token-added': null,
   'push-token-removed': null,
+  'request-answered': null,
   'invitation-created': null,
   'invitation-used': null,
   'invitation-revoked': null,

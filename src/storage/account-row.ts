@@ -25,6 +25,27 @@ export async function holdAccounts(tx: Transaction, accountIds: readonly string[
   );
 }
 
+const IS_LIVE = `
+  SELECT FROM "session" JOIN "account" ON "account"."id" = "session"."account_id"
+    AND "account"."token_epoch" = "session"."token_epoch"
+  WHERE "session"."id" = $2 AND "account_id" = $1`;
+
+/**
+ * Call it with the account locked: a transaction that ends the session waits for that lock, and then
+ * also removes what the session has stored.
+ *
+ * @throws AppError `token-revoked` when the session has ended
+ */
+export async function requireLiveSession(
+  tx: Transaction,
+  accountId: string,
+  sessionId: string,
+): Promise<void> {
+  if ((await tx.query(IS_LIVE, [accountId, sessionId])).length === 0) {
+    throw new AppError('token-revoked');
+  }
+}
+
 /**
  * Returns the next `seq`, within the transaction of its change: a rollback leaves no gap.
  * @throws AppError `token-revoked` when the account is deleted

@@ -9,6 +9,7 @@ import type { StorageSettings } from '../config/storage.config.js';
 import type { SqlRunner } from './database.service.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';
+import { AgentRequestEntity, RequestAnswerEntity } from './entities/agent-request.entity.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 import { DeviceAuthorizationEntity } from './entities/device-authorization.entity.js';
 import { DeviceLookupMissEntity } from './entities/device-lookup-miss.entity.js';
@@ -32,6 +33,7 @@ import { SecurityEventEntity } from './entities/security-event.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
 import { SigningKeyEntity } from './entities/signing-key.entity.js';
 import { Initial1764600000000 } from './migrations/1764600000000-initial.js';
+import { Requests1764700000000 } from './migrations/1764700000000-requests.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -60,6 +62,7 @@ const CLIENT_MARGIN_MS = 500;
 export const ENTITIES = [
   AccountCredentialEntity,
   AccountEntity,
+  AgentRequestEntity,
   AuditEventEntity,
   ClientAssertionEntity,
   DeviceAuthorizationEntity,
@@ -77,6 +80,7 @@ export const ENTITIES = [
   LogoutTokenEntity,
   ProviderSignalEntity,
   PushTokenEntity,
+  RequestAnswerEntity,
   ResourceSessionEntity,
   SecurityEventEntity,
   SessionEntity,
@@ -89,7 +93,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
     // Passed explicitly so that the bundler links it: TypeORM would look for it in node_modules.
     driver: pg,
     entities: ENTITIES,
-    migrations: [Initial1764600000000],
+    migrations: [Initial1764600000000, Requests1764700000000],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',
     installExtensions: false,

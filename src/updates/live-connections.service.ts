@@ -123,11 +123,18 @@ export class LiveConnectionsService implements OnModuleInit {
     }
   }
 
-  /** @param seq taken in the transaction of the change */
+  /**
+   * Sends a change to the account's clients on every replica, also to those that wait for a request.
+   *
+   * @param seq taken in the transaction of the change
+   */
   publish(accountId: string, seq: number, body: UpdateBody): void {
     const { clock, random } = this.runtime;
     const update = { id: random.uuid(), seq, createdAt: clock.now(), body };
     this.server?.to(accountRoom(accountId)).emit('update', update);
+    if ('requestId' in body) {
+      this.events.announceRequestChange({ accountId, requestId: body.requestId });
+    }
   }
 
   /** Closes the connections that an access change affects. */

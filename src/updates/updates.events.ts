@@ -1,16 +1,24 @@
 import type { Server, Socket } from 'socket.io';
-import type { AccessChange } from '../auth/identity.events.js';
+import type { AccessChange, RequestChange } from '../auth/identity.events.js';
 import type { Access } from '../auth/auth.service.js';
 import type { AppError, ErrorBody } from '../common/errors.js';
 import type { Moment } from '../common/runtime/moment.js';
 
-export interface UpdateBody {
+interface AccountUpdate {
   readonly t:
     | 'account-settings-changed'
     | 'push-tokens-changed'
     | 'identities-changed'
     | 'encryption-mode-changed';
 }
+
+interface RequestUpdate {
+  readonly t: 'request-created' | 'request-answered' | 'request-closed';
+  readonly requestId: string;
+}
+
+/** The content of an update for the clients of an account. */
+export type UpdateBody = AccountUpdate | RequestUpdate;
 
 export interface Update {
   readonly id: string;
@@ -48,6 +56,7 @@ export interface ClientEvents {
 export interface ClusterEvents {
   'access-changed': (change: AccessChange) => void;
   'access-changes-missed': () => void;
+  'request-changed': (change: RequestChange) => void;
 }
 
 /** Data of a live connection. */

@@ -10,7 +10,7 @@ import { requestIdFrom, toAppError } from '../common/http/error.filter.js';
 import { tracing } from '../common/trace.js';
 import { storageConfig } from '../config/storage.config.js';
 import { MetricsService } from '../metrics/metrics.service.js';
-import { IdentityEvents, type AccessChange } from '../auth/identity.events.js';
+import { IdentityEvents, type AccessChange, type RequestChange } from '../auth/identity.events.js';
 import { HandshakeService } from './handshake.service.js';
 import { HandshakeQueueService } from './handshake-queue.service.js';
 import { LiveConnectionsService } from './live-connections.service.js';
@@ -53,6 +53,12 @@ export class UpdatesGateway
       );
       server.on('access-changed', (change: AccessChange) =>
         this.events.emit('access-changed', change),
+      );
+      this.events.on('request-change-announced', (change) =>
+        server.serverSideEmit('request-changed', change),
+      );
+      server.on('request-changed', (change: RequestChange) =>
+        this.events.emit('request-changed', change),
       );
       this.events.on('access-changes-dropped', () =>
         server.serverSideEmit('access-changes-missed'),

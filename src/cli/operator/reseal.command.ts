@@ -7,6 +7,7 @@ const NAMES = {
   'account-settings': 'account settings',
   'account-credentials': 'credentials of connected services',
   'identity-credentials': 'credentials of identities',
+  'agent-request': 'requests of programs',
   'signing-key': 'signing keys',
 } as const satisfies Record<ResealProgress['purpose'], string>;
 

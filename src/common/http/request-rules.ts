@@ -23,7 +23,10 @@ declare module 'fastify' {
     readonly ignoresBody?: true;
     /** Largest body in bytes, where it is not {@link BODY_LIMIT_BYTES}. */
     readonly bodyLimitBytes?: number;
-    /** Takes a body of SERVICE_BODY_LIMIT_BYTES, which is read once the caller is authenticated. */
+    /**
+     * Takes a body of `bodyLimitBytes`, or else of SERVICE_BODY_LIMIT_BYTES, which is read once the
+     * caller is authenticated.
+     */
     readonly largeBody?: true;
     /** Accepts SCIM bodies too (RFC 7644, 8.2), parsed as JSON. */
     readonly scimBody?: true;
@@ -47,7 +50,9 @@ export const SET_TYPE = 'application/secevent+jwt';
 /** Refuses HEAD, which link previews send to addresses for the browser alone (RFC 9110, 9.2.1). */
 export const ChangesState = (): MethodDecorator => RouteConfig({ changesState: true });
 
-export const LargeBody = (): MethodDecorator => RouteConfig({ largeBody: true });
+/** @param bodyLimitBytes the limit; default: SERVICE_BODY_LIMIT_BYTES */
+export const LargeBody = (bodyLimitBytes?: number): MethodDecorator =>
+  RouteConfig({ largeBody: true, ...(bodyLimitBytes !== undefined && { bodyLimitBytes }) });
 
 /** Call it before the routes are added. */
 export function applyRequestRules(server: FastifyInstance): void {

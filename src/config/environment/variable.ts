@@ -12,6 +12,7 @@ export type VariableGroup =
   | 'Sign-up and login'
   | 'Offboarding'
   | 'Encryption'
+  | 'Requests and answers'
   | 'Keyless accounts'
   | 'OAuth return address'
   | 'Client hints'

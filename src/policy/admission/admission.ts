@@ -36,7 +36,7 @@ export interface AdmissionEntry extends AuthMethod {
 
 export type AdmissionPolicy = Pick<
   OperatorPolicy,
-  'auth' | 'encryption' | 'keyless' | 'mtls' | 'providers' | 'resourceServers'
+  'answers' | 'auth' | 'encryption' | 'keyless' | 'mtls' | 'providers' | 'resourceServers'
 >;
 
 export const CERTIFICATES = 'mtls';

@@ -13,6 +13,7 @@ import {
   type AdmissionPolicy,
   type AuthMethod,
 } from './admission.js';
+import { offersAnswers } from './answers.js';
 import { revocationBounds, type RevocationBounds } from './revocation.js';
 import { newKeyedAccountMode } from './encryption.js';
 
@@ -103,7 +104,7 @@ export function redirectTarget(
 }
 
 function featureSwitches(
-  policy: Pick<FeaturePolicy, 'auth' | 'encryption' | 'keyless' | 'resourceServers'>,
+  policy: Pick<FeaturePolicy, 'answers' | 'auth' | 'encryption' | 'keyless' | 'resourceServers'>,
   table: readonly AdmissionEntry[],
   isOptOutOffered: boolean,
 ): object {
@@ -127,6 +128,7 @@ function featureSwitches(
     pushTokens: enabled(true),
     updates: enabled(true),
     revocation: describeRevocation(policy),
+    answers: enabled(offersAnswers(policy)),
   };
 }
 

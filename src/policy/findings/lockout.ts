@@ -8,6 +8,7 @@ import {
   type AdmissionEntry,
   type AuthAction,
 } from '../admission/admission.js';
+import { hasKeysForAnswers } from '../admission/answers.js';
 import { redirectTarget } from '../admission/feature-document.js';
 import type { FINDING_MESSAGES } from '../messages/finding-messages.js';
 import { state, type MessageArguments } from '../messages/messages.js';
@@ -119,6 +120,7 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     !allows(table, 'provision') && { variable: refuserOf(table) },
   'keyless-oauth-without-providers': (policy) =>
     policy.keyless.oauth.enabled && policy.keyless.oauth.providers.length === 0,
+  'answers-without-keys': (policy) => policy.answers.enabled === true && !hasKeysForAnswers(policy),
   'signup-provider-on-plaintext-only': (policy) =>
     policy.auth.signupProviders.length > 0 && policy.encryption.storagePolicy === 'plaintext_only',
   'client-challenges-accepted': (policy) =>

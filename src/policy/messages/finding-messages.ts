@@ -46,6 +46,8 @@ export const FINDING_MESSAGES = {
     `No account can be created: ${variable} refuses new device keys, and no provider or certificate may create an account.`,
   'keyless-oauth-without-providers': () =>
     'Keyless OAuth login is on, but SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS is empty: an empty list allows no provider.',
+  'answers-without-keys': () =>
+    'SERVICE_FEATURE_ANSWERS__ENABLED is on, but no account can have a key: people can deny requests of their programs, and never allow one. Leave it empty, or offer device keys and encrypted content.',
   'signup-provider-on-plaintext-only': () =>
     'AUTH_SIGNUP_PROVIDERS creates keyed accounts, which a plaintext_only server does not offer: use keyless auto-provisioning.',
   'client-challenges-accepted': () =>

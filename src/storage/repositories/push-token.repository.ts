@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import type { AuditEvent } from '../../policy/audit-event.js';
 import { batched } from '../batched.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
 import { PushTokenEntity } from '../entities/push-token.entity.js';
 import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
-import { lockAccount, nextUpdateSeq } from '../account-row.js';
+import { lockAccount, nextUpdateSeq, requireLiveSession } from '../account-row.js';
 import { insertAuditEvents } from './audit.repository.js';
 
 export type PushTokenFacts = Pick<PushTokenEntity, 'clientServerUrl' | 'name' | 'platform'>;
@@ -33,12 +32,6 @@ const REMOVE_SURPLUS = `
     SELECT "id" FROM "push_token" WHERE "account_id" = $1
     ORDER BY "updated_at" DESC, "id" OFFSET $2)
   RETURNING "token"`;
-
-/** Its row is deleted in a transaction that locks the account first. */
-const IS_LIVE = `
-  SELECT FROM "session" JOIN "account" ON "account"."id" = "session"."account_id"
-    AND "account"."token_epoch" = "session"."token_epoch"
-  WHERE "session"."id" = $2 AND "account_id" = $1`;
 
 type Saver = Required<Pick<AuditEvent, 'sessionId'>> & { readonly accountId: string };
 
@@ -75,10 +68,7 @@ export class PushTokenRepository {
     const { accountId, sessionId } = saver;
     return this.database.transaction(async (tx) => {
       const seq = await nextUpdateSeq(tx, accountId);
-      // A transaction that ends the session waits for this lock, and then removes the token too.
-      if ((await tx.query(IS_LIVE, [accountId, sessionId])).length === 0) {
-        throw new AppError('token-revoked');
-      }
+      await requireLiveSession(tx, accountId, sessionId);
       const key = { accountId, tokenHash: hashOf(token) };
       const isKnown = await tx.manager.existsBy(PushTokenEntity, key);
       await upsert(tx, this.runtime.random.uuid(), saver, token, facts, now);

@@ -9,7 +9,7 @@ import { SealedBoxService } from './sealed-box.service.js';
 /** `encrypted` by the client, `sealed` by this server, or `plain`; whatever the setting is now. */
 export type ContentForm = 'encrypted' | 'sealed' | 'plain';
 
-export type ContentPurpose = 'account-settings' | 'account-credentials';
+export type ContentPurpose = 'account-settings' | 'account-credentials' | 'agent-request';
 
 export interface StoredContent {
   readonly form: ContentForm;
@@ -39,14 +39,14 @@ export class ContentAtRestService {
     @Inject(encryptionConfig.KEY) private readonly config: ConfigType<typeof encryptionConfig>,
   ) {}
 
-  /** @param service the connected service of credentials; none for settings */
-  store(purpose: ContentPurpose, content: Content, accountId: string, service = ''): StoredContent {
+  /** @param part the connected service of credentials, or the id of a request; none for settings */
+  store(purpose: ContentPurpose, content: Content, accountId: string, part = ''): StoredContent {
     if (content.t === 'encrypted') {
       return { form: 'encrypted', bytes: Buffer.from(content.c) };
     }
     const text = JSON.stringify(content.v);
     return this.isSealing(purpose)
-      ? { form: 'sealed', bytes: this.box.seal(purpose, ownerOf(accountId, service), text) }
+      ? { form: 'sealed', bytes: this.box.seal(purpose, ownerOf(accountId, part), text) }
       : { form: 'plain', bytes: Buffer.from(text) };
   }
 
@@ -56,13 +56,13 @@ export class ContentAtRestService {
    * @throws AppError `migration-required` for plain content that is to be sealed.
    * @throws BrokenSealError when the master secret it was sealed with is gone
    */
-  read(purpose: ContentPurpose, stored: StoredContent, accountId: string, service = ''): Content {
+  read(purpose: ContentPurpose, stored: StoredContent, accountId: string, part = ''): Content {
     const { form, bytes } = stored;
     switch (form) {
       case 'encrypted':
         return { t: 'encrypted', c: bytes.toString('utf8') };
       case 'sealed': {
-        const text = this.open(purpose, ownerOf(accountId, service), bytes);
+        const text = this.open(purpose, ownerOf(accountId, part), bytes);
         return { t: 'plain', v: JSON.parse(text) as unknown };
       }
       case 'plain':
@@ -95,12 +95,14 @@ export class ContentAtRestService {
   isSealing(purpose: ContentPurpose): boolean {
     const { plainAccountSettingsAtRest, plainAccountCredentialsAtRest } = this.config;
     const atRest =
-      purpose === 'account-settings' ? plainAccountSettingsAtRest : plainAccountCredentialsAtRest;
+      purpose === 'account-credentials'
+        ? plainAccountCredentialsAtRest
+        : plainAccountSettingsAtRest;
     return atRest === 'server_sealed';
   }
 }
 
-/** Returns the owner of a seal: an account, or one service of an account. */
-function ownerOf(accountId: string, service: string): string {
-  return service === '' ? accountId : `${accountId}/${service}`;
+/** Returns the owner of a seal: an account, or one service or request of an account. */
+function ownerOf(accountId: string, part: string): string {
+  return part === '' ? accountId : `${accountId}/${part}`;
 }

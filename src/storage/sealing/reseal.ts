@@ -47,6 +47,14 @@ export const TARGETS = {
     owner: `"account_id" || '/' || "provider"`,
     form: null,
   },
+  'agent-request': {
+    table: 'agent_request',
+    id: '"id"',
+    service: `''::text`,
+    value: '"content"',
+    owner: `"account_id" || '/' || "request_id"`,
+    form: '"form"',
+  },
   'signing-key': {
     table: 'signing_key',
     id: '"id"',
@@ -189,8 +197,14 @@ export class Reseal {
   }
 }
 
+const CONTENTS: readonly ContentPurpose[] = [
+  'account-settings',
+  'account-credentials',
+  'agent-request',
+];
+
 function isContent(purpose: ResealPurpose): purpose is ResealPurpose & ContentPurpose {
-  return purpose === 'account-settings' || purpose === 'account-credentials';
+  return CONTENTS.some((one) => one === purpose);
 }
 
 /** SQL for values of another key than `$1` (bytes 2 to 5), and plain ones if `$2` is true. */

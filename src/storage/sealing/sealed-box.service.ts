@@ -9,6 +9,7 @@ export type SealPurpose =
   | 'admin-login'
   | 'admin-session'
   | 'account-settings'
+  | 'agent-request'
   | 'external-flow'
   | 'external-pending'
   | 'identity-credentials'

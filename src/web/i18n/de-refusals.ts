@@ -51,7 +51,11 @@ export const deRefusals: Messages['refusals'] = {
     'Nichts anderes meldet Sie bei diesem Konto an. Verbinden Sie zuerst einen weiteren Anbieter, oder löschen Sie das Konto.',
   'restore-required':
     'Diese Identität gehört zu einem Konto mit Geräteschlüssel. Melden Sie sich damit an.',
-  'already-answered': 'Dieses Gerät wurde schon bestätigt oder abgelehnt.',
+  'already-answered': 'Das wurde schon beantwortet.',
+  'request-expired': 'Die Zeit für diese Anfrage ist abgelaufen.',
+  'request-id-used': 'Eine andere Anfrage hat diese Kennung.',
+  'too-many-open-requests':
+    'Zu viele Anfragen warten auf eine Antwort. Beantworten Sie einige, oder ziehen Sie sie zurück.',
   'migration-required': 'Die gespeicherten Daten müssen zuerst umgestellt werden.',
   'payload-too-large': 'Das ist größer, als der Server annimmt.',
   'unsupported-media-type': 'Der Server hat die Anfrage nicht verstanden. Laden Sie neu.',

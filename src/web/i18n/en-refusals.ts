@@ -47,7 +47,10 @@ export const enRefusals = {
     'Nothing else signs in to this account. Connect another provider first, or delete the account.',
   'restore-required':
     'This identity belongs to an account with a device key. Sign in with that key.',
-  'already-answered': 'This device was approved or refused already.',
+  'already-answered': 'This was answered already.',
+  'request-expired': 'The time of this request is over.',
+  'request-id-used': 'Another request has this id.',
+  'too-many-open-requests': 'Too many requests wait for an answer. Answer or withdraw some.',
   'migration-required': 'What is stored has to be migrated to the other mode first.',
   'payload-too-large': 'This is larger than the server accepts.',
   'unsupported-media-type': 'The server did not understand the request. Reload the page.',

@@ -103,6 +103,7 @@ function documentOf(expected: Expected, hasProvider: boolean): Json {
       },
       pushTokens: { enabled: true },
       updates: { enabled: true },
+      answers: { enabled: storagePolicy !== 'plaintext_only' && expected.keyed.length > 0 },
       revocation: { replicaSeconds: 7 },
     },
     capabilities: {
@@ -163,6 +164,11 @@ describe('GET /v1/features', () => {
       });
       const after = await call(server, 'GET', '/v1/features');
       expect(after.text).toBe(before.text);
+      expect(before.body).toMatchObject({ features: { answers: { enabled: false } } });
+      expect(refusalOf(await call(server, 'GET', '/v1/requests'))).toEqual({
+        status: 404,
+        code: 'not-found',
+      });
       expect(after.body).toMatchObject({
         features: { auth: { login: { keyChallenge: { enabled: true } } } },
         capabilities: { auth: { ui: { autoRedirect: { enabled: false, providerId: null } } } },

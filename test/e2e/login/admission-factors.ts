@@ -96,6 +96,7 @@ export const GROUPS: Readonly<Record<VariableGroup, string>> = {
   Server: 'how the server listens',
   Network: 'how it reaches others',
   Storage: 'where data is kept',
+  'Requests and answers': 'what accounts may ask of their people: requests',
   Limits: 'how often callers may ask',
   'Live updates': 'how many connections there may be',
   'Metrics and audit': 'what operators read',

@@ -68,11 +68,12 @@ describe('gatehouse reseal', () => {
       { purpose: 'account-settings', renewed: 1, unreadable: 0, total: 1 },
       { purpose: 'account-credentials', renewed: 1, unreadable: 0, total: 1 },
       { purpose: 'identity-credentials', renewed: 0, unreadable: 0, total: 0 },
+      { purpose: 'agent-request', renewed: 0, unreadable: 0, total: 0 },
       { purpose: 'signing-key', renewed: 0, unreadable: 0, total: 0 },
     ]);
     await expectMarked(new AccountCalls(during, account.token));
     const idle = await reseal(ROTATED);
-    expect(resultsOf(idle)).toMatchObject(Array(4).fill({ total: 0 }));
+    expect(resultsOf(idle)).toMatchObject(Array(5).fill({ total: 0 }));
     await during.stop();
     const alone = await start({ SERVICE_MASTER_SECRET: NEW });
     const { token } = await logIn(alone, key);
@@ -125,7 +126,7 @@ describe('gatehouse reseal', () => {
       await expectMarked(account);
     }
     expect(resultsOf(await reseal({ SERVICE_MASTER_SECRET: NEW }))).toMatchObject(
-      Array(4).fill({ total: 0 }),
+      Array(5).fill({ total: 0 }),
     );
     await server.stop();
   });

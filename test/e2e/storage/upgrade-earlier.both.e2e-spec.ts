@@ -27,7 +27,7 @@ import { keylessLogin, OPTIONAL } from '../../helpers/keyless-calls.js';
 // test/fixtures/database/README.md describes the rows.
 const FORMER_ISSUER = 'http://127.0.0.1:21114';
 const INVITATION = 'PDNR-032X-0NH1-S43E-4N56';
-const MIGRATION = 'Initial1764600000000';
+const MIGRATIONS = ['Initial1764600000000', 'Requests1764700000000'];
 const NEW_SECRET = 'the-next-master-secret-0123456789-0123456789';
 
 const keyOf = (name: string): DeviceKey =>
@@ -46,10 +46,10 @@ describe.each(EARLIER_COMMITS)('the database of %s', (commit) => {
     if (store.databaseUrl !== null) {
       expect(await gatehouse(['migrate', '--check'])).toMatchObject({
         code: 3,
-        result: { pending: [MIGRATION] },
+        result: { pending: MIGRATIONS },
       });
       const migrated = await gatehouse(['migrate']);
-      expect(migrated).toMatchObject({ code: 0, result: { ran: [MIGRATION] } });
+      expect(migrated).toMatchObject({ code: 0, result: { ran: MIGRATIONS } });
     }
     fixture = await startLoginFixture({
       store,
@@ -194,6 +194,7 @@ describe.each(EARLIER_COMMITS)('the database of %s', (commit) => {
         ['account-settings', 2, 0],
         ['account-credentials', 1, 0],
         ['identity-credentials', 2, 0],
+        ['agent-request', 0, 0],
         ['signing-key', 0, 0],
       ],
     });

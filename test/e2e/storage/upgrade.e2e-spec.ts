@@ -112,7 +112,7 @@ onPostgres('gatehouse migrate', () => {
   it('runs every migration once when three processes run it', async () => {
     const database = await createDatabase(process.env['TEST_DATABASE_URL'] ?? '');
     const { pending = [] } = await migrate(database.url, '--plan');
-    expect(pending).toHaveLength(1);
+    expect(pending).not.toHaveLength(0);
     const outcomes = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
     expect(outcomes.flatMap(({ ran = [] }) => ran).sort()).toEqual([...pending].sort());
     const rows = await sql(database.url, 'SELECT name FROM schema_migration');

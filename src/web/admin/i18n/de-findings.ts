@@ -33,6 +33,8 @@ export const findings: typeof FINDING_MESSAGES = {
     `Es kann kein Konto angelegt werden: ${variable} lehnt neue Geräteschlüssel ab, und kein Anbieter und kein Zertifikat darf ein Konto anlegen.`,
   'keyless-oauth-without-providers': () =>
     'Die Anmeldung ohne Geräteschlüssel über OAuth ist eingeschaltet, aber SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS ist leer: Eine leere Liste erlaubt keinen Anbieter.',
+  'answers-without-keys': () =>
+    'SERVICE_FEATURE_ANSWERS__ENABLED ist an, aber kein Konto kann einen Schlüssel haben: Personen können Anfragen ihrer Programme ablehnen, aber keine erlauben. Lassen Sie die Variable leer, oder bieten Sie Geräteschlüssel und verschlüsselte Inhalte an.',
   'signup-provider-on-plaintext-only': () =>
     'AUTH_SIGNUP_PROVIDERS legt Konten mit Geräteschlüssel an, die ein Server mit plaintext_only nicht anbietet: Lassen Sie Konten ohne Geräteschlüssel bei der ersten Anmeldung anlegen.',
   'client-challenges-accepted': () =>

@@ -336,6 +336,7 @@ export const de: Texts = {
     'device-refused': 'Gerät abgelehnt',
     'push-token-added': 'Push-Token hinzugefügt',
     'push-token-removed': 'Push-Token entfernt',
+    'request-answered': 'Anfrage beantwortet',
     'invitation-created': 'Einladung erstellt',
     'invitation-used': 'Einladung verwendet',
     'invitation-revoked': 'Einladung widerrufen',

@@ -335,6 +335,7 @@ export const en = {
     'device-refused': 'Device refused',
     'push-token-added': 'Push token added',
     'push-token-removed': 'Push token removed',
+    'request-answered': 'Request answered',
     'invitation-created': 'Invitation created',
     'invitation-used': 'Invitation used',
     'invitation-revoked': 'Invitation revoked',

@@ -1,0 +1,27 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { BatchDeletion } from '../common/batch-deletion.js';
+import { Clock } from '../common/runtime/clock.js';
+import { RequestRetentionRepository } from '../storage/repositories/requests/request-retention.repository.js';
+import { RequestNewsService } from './request-news.service.js';
+
+const EVERY_MS = 60_000;
+
+/** Drops the content of expired requests, and deletes requests an hour after their end. */
+@Injectable()
+export class RequestRetentionJob extends BatchDeletion {
+  constructor(requests: RequestRetentionRepository, news: RequestNewsService, clock: Clock) {
+    const deleteBatch = async (): Promise<boolean> => {
+      const now = new Date(clock.now());
+      const { expired, isMore } = await requests.expireBatch(now);
+      news.expired(expired);
+      return (await requests.deleteBatch(now)) || isMore;
+    };
+    super(deleteBatch, new Logger(RequestRetentionJob.name));
+  }
+
+  @Interval(EVERY_MS)
+  tick(): Promise<void> {
+    return this.run();
+  }
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { DatabaseService } from '../../database.service.js';
+import { deleteBatch } from '../expired-rows.repository.js';
+
+const BATCH = 500;
+const KEPT = { table: 'agent_request', key: 'id', column: 'kept_until' };
+
+const EXPIRE = `
+  UPDATE "agent_request" SET "state" = 'expired', "form" = NULL, "content" = NULL,
+    "closed_at" = "expires_at"
+  WHERE "id" IN (
+    SELECT "id" FROM "agent_request" WHERE "state" = 'open' AND "expires_at" <= $1
+    ORDER BY "expires_at" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+  RETURNING 1`;
+
+export interface ExpiredBatch {
+  readonly expired: number;
+  /** True if there may be more. */
+  readonly isMore: boolean;
+}
+
+/** Ends requests whose time is over, and deletes those that are no longer kept. */
+@Injectable()
+export class RequestRetentionRepository {
+  constructor(private readonly database: DatabaseService) {}
+
+  /** Marks at most one batch of requests as expired, and drops their content. */
+  async expireBatch(now: Date): Promise<ExpiredBatch> {
+    const { length: expired } = await this.database.query(EXPIRE, [now]);
+    return { expired, isMore: expired === BATCH };
+  }
+
+  /** Deletes at most one batch, with the answers. @returns true if there may be more */
+  deleteBatch(now: Date): Promise<boolean> {
+    return deleteBatch(this.database, KEPT, now);
+  }
+}
