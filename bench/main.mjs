@@ -9,6 +9,7 @@ import { group as notify } from './rows/notify.mjs';
 import { group as notifyCli } from './rows/notify-cli.mjs';
 import { group as mtls } from './rows/mtls.mjs';
 import { group as pushTokens } from './rows/push-tokens.mjs';
+import { group as requests } from './rows/requests.mjs';
 import { group as requiredProvider } from './rows/required-provider.mjs';
 import { group as resourceServers } from './rows/resource-servers.mjs';
 import { group as revocations } from './rows/revocations.mjs';
@@ -29,6 +30,7 @@ const GROUPS = [
   resourceServers,
   guard,
   revocations,
+  requests,
   settings,
   notify,
   notifyCli,
