@@ -89,23 +89,42 @@ export function opensslAccepts(
   { leaf, others }: BuiltChain,
   anchors: readonly IssuedCertificate[],
 ): boolean {
+  return verify([leaf], others, anchors).includes(leaf);
+}
+
+/** As {@link opensslAccepts} without other certificates, for many leaves by one process. */
+export function opensslAcceptsLeaves(
+  leaves: readonly IssuedCertificate[],
+  anchors: readonly IssuedCertificate[],
+): boolean[] {
+  const accepted = new Set(verify(leaves, [], anchors));
+  return leaves.map((leaf) => accepted.has(leaf));
+}
+
+/** Returns the leaves that `openssl verify` accepts. */
+function verify(
+  leaves: readonly IssuedCertificate[],
+  others: readonly IssuedCertificate[],
+  anchors: readonly IssuedCertificate[],
+): IssuedCertificate[] {
   const home = mkdtempSync(join(directory.path, 'verify-'));
   const file = (name: string, certificates: readonly IssuedCertificate[]): string => {
     writeFileSync(join(home, name), certificates.map(({ cert }) => cert).join(''));
     return join(home, name);
   };
-  const { status, stderr, error } = spawnSync(
+  const { status, stdout, stderr, error } = spawnSync(
     'openssl',
     [
       ...['verify', '-purpose', 'sslclient', '-partial_chain'],
       ...['-no-CApath', '-no-CAstore', '-CAfile', file('anchors.pem', anchors)],
       ...(others.length === 0 ? [] : ['-untrusted', file('others.pem', others)]),
-      leaf.certPath,
+      ...leaves.map(({ certPath }) => certPath),
     ],
     { encoding: 'utf8' },
   );
   if (error !== undefined || (status !== 0 && !/^error |Unable to load/m.test(stderr))) {
     throw new Error(`openssl verify did not run: ${stderr}`, { cause: error });
   }
-  return status === 0;
+  const lines = new Set(stdout.split('\n'));
+  return leaves.filter(({ certPath }) => lines.has(`${certPath}: OK`));
 }
