@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { markdownTable } from './report.mjs';
 import { group as admin } from './rows/admin.mjs';
+import { group as ask } from './rows/ask.mjs';
 import { group as authenticationSql } from './rows/authentication-sql.mjs';
 import { group as features } from './rows/features.mjs';
 import { group as guard } from './rows/guard.mjs';
@@ -34,6 +35,7 @@ const GROUPS = [
   settings,
   notify,
   notifyCli,
+  ask,
   startup,
   admin,
 ];
