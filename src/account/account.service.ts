@@ -7,7 +7,6 @@ import {
   type AccountProfile,
 } from '../storage/repositories/account.repository.js';
 
-/** The account of a caller: its profile and its deletion. */
 @Injectable()
 export class AccountService {
   constructor(

@@ -12,7 +12,6 @@ import { nextUpdateSeq } from '../storage/account-row.js';
 import { LiveConnectionsService } from '../updates/live-connections.service.js';
 import { ContentRulesService } from './content-rules.service.js';
 
-/** Credentials of an account for connected services. */
 @Injectable()
 export class CredentialsService {
   constructor(

@@ -23,7 +23,6 @@ interface ModeChange {
   readonly requests: readonly ClosedRequest[];
 }
 
-/** Reads and changes the encryption mode of an account. */
 @Injectable()
 export class EncryptionService {
   constructor(

@@ -6,7 +6,6 @@ import { ExpiredRowsRepository } from '../storage/repositories/expired-rows.repo
 
 const EVERY_MS = 60_000;
 
-/** Deletes expired challenges, device requests, invitations and revocations. */
 @Injectable()
 export class ExpiredRowsJob extends BatchDeletion {
   constructor(rows: ExpiredRowsRepository, clock: Clock) {

@@ -15,7 +15,6 @@ export interface AuthenticatedRequest extends FastifyRequest {
   access?: Access;
 }
 
-/** Opts a route out of authentication. */
 export const Public = (): MethodDecorator & ClassDecorator => RequiredAccess('public');
 
 /** Opts out of required providers alone: a person needs the route to resolve their refusal. */

@@ -40,12 +40,10 @@ export class CliError extends Error {
   }
 }
 
-/** An invalid command, option or argument (exit code 2). */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError(message, { exitCode: EXIT.usage, code: 'usage', hint });
 }
 
-/** A request that cannot be carried out (exit code 1). */
 export function refusedError(message: string, code: string, hint?: string): CliError {
   return new CliError(message, { exitCode: EXIT.refused, code, hint });
 }

@@ -16,7 +16,6 @@ export interface Failure extends CliErrorFacts, Omit<ProblemFacts, 'status'> {
 interface FailedCall {
   /** True if the command used GATEHOUSE_TOKEN. */
   readonly isTokenGiven: boolean;
-  /** The value of --server. */
   readonly server: string | undefined;
 }
 

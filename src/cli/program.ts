@@ -73,7 +73,6 @@ export interface Shell {
   readonly environment: CliContext['environment'];
   readonly streams: Streams;
   exitCode: number;
-  /** The value of --server. */
   server?: string | undefined;
 }
 

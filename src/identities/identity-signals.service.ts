@@ -20,7 +20,6 @@ import {
   type SignalSubject,
 } from '../storage/repositories/directory/identity-signal.repository.js';
 
-/** Applies the signals about a person to logins. */
 @Injectable()
 export class IdentitySignalsService {
   constructor(

@@ -88,7 +88,6 @@ export class ProviderRegistry {
     return this.entries.get(id)?.settings.redirectUrl ?? null;
   }
 
-  /** Rules may change while the server runs. */
   rules(id: string): EligibilityRules | undefined {
     const settings = this.operator.current().providers.find((one) => one.id === id);
     return settings && capabilitiesOf(settings).rules;

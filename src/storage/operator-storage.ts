@@ -11,7 +11,6 @@ import { SigningKeyRepository } from './repositories/oauth/signing-key.repositor
 import type { SealedBoxService } from './sealing/sealed-box.service.js';
 import type { ServerDataSource } from './server-data-source.js';
 
-/** Storage for commands that run without Nest, while servers run. */
 export interface OperatorStorage {
   readonly database: DatabaseService;
   readonly accounts: AccountAdminRepository;

@@ -29,7 +29,6 @@ const PROBES = ['/livez', '/readyz', '/metrics'];
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 const FIRST_SERVER_ERROR = 500;
 
-/** Sends the remaining spans and stops. */
 type StopTracing = () => Promise<void>;
 
 /** The SDK reads the `OTEL_*` variables. A server without traces never loads this file. */

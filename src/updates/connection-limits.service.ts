@@ -48,7 +48,6 @@ export class ConnectionLimitsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Registers an unauthenticated connection. */
   opened(connection: Socket): void {
     this.unauthenticated.add(connection);
   }

@@ -21,7 +21,6 @@ interface Internals {
 
 const internalsOf = (connection: unknown): Internals => connection as Internals;
 
-/** Destroys a connection at once. */
 export function terminate(connection: Connection): void {
   const { socket } = internalsOf(connection).transport;
   if (socket === undefined) {

@@ -27,7 +27,6 @@ const MS_PER_CONNECTION = 5;
 
 const accountRoom = (accountId: string): string => `account:${accountId}`;
 
-/** Registry of this process's connections. */
 @Injectable()
 export class LiveConnectionsService implements OnModuleInit {
   private server: UpdatesServer | null = null;
@@ -56,7 +55,6 @@ export class LiveConnectionsService implements OnModuleInit {
     this.server = server;
   }
 
-  /** Number of authenticated connections. */
   get total(): number {
     return this.server?.of('/').adapter.sids.size ?? 0;
   }

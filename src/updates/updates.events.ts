@@ -52,14 +52,12 @@ export interface ClientEvents {
   ping: (...args: unknown[]) => void;
 }
 
-/** Events between replicas. */
 export interface ClusterEvents {
   'access-changed': (change: AccessChange) => void;
   'access-changes-missed': () => void;
   'request-changed': (change: RequestChange) => void;
 }
 
-/** Data of a live connection. */
 export interface ConnectionData {
   access: Access;
   /** The facts of the last check, or of the handshake, are not older than this. */

@@ -39,7 +39,6 @@ import { readNames, type CertificateNames } from './certificate-names.js';
 import { readNameConstraints, type NameConstraints } from './name-constraints.js';
 import { decodePem } from './pem.js';
 
-/** A certificate that both OpenSSL and the ASN.1 grammar could read. */
 export interface ParsedCertificate {
   readonly x509: X509Certificate;
   readonly facts: CertificateFacts;

@@ -10,7 +10,6 @@ import { AdminTlsService } from './admin-tls.service.js';
 import { AdminTokensService } from './admin-tokens.service.js';
 import { requireOwnOrigin } from './request-origin.js';
 
-/** Authenticates administrators by a token, the session of a browser, or a certificate. */
 @Injectable()
 export class AdminAuthService {
   constructor(

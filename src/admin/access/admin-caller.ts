@@ -36,7 +36,6 @@ export const Operates = (): MethodDecorator => RequiredRole('operate');
 /** Opts the two steps of a login out of authentication. */
 export const OpenToAll = (): MethodDecorator => RequiredRole('public');
 
-/** The role that the handler of a route requires. */
 export function adminAccessOf(
   reflector: Reflector,
   handler: ReturnType<ExecutionContext['getHandler']>,
@@ -44,7 +43,6 @@ export function adminAccessOf(
   return reflector.getAllAndOverride(RequiredRole, [handler]) ?? 'read';
 }
 
-/** The {@link AdminOrigin} of a request. */
 export const Admin = createParamDecorator((_data: unknown, context: ExecutionContext) => {
   const { admin } = context.switchToHttp().getRequest<AdminRequest>();
   if (admin === undefined) {

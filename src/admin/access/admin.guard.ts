@@ -4,7 +4,6 @@ import { AppError } from '../../common/errors.js';
 import { AdminAuthService } from './admin-auth.service.js';
 import { adminAccessOf, type AdminRequest } from './admin-caller.js';
 
-/** Refuses a request without an administrator's credentials, or with an insufficient role. */
 @Injectable()
 export class AdminGuard implements CanActivate {
   constructor(

@@ -28,7 +28,6 @@ const POSITION = v.object({
   id: UUID,
 });
 
-/** Accounts as administrators see them. */
 @Injectable()
 export class AdminAccountsService {
   constructor(

@@ -19,7 +19,6 @@ import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.
 const LAST_TIME = Date.UTC(9999, 0) - 1;
 const toNumber = Transform(({ value }) => Number(value));
 
-/** Filters of the audit search. */
 export class AuditQueryDto {
   @ApiProperty({ required: false, enum: AUDIT_KINDS })
   @IsOptional()

@@ -25,7 +25,6 @@ const POSITION = v.object({
   id: v.pipe(v.string(), v.regex(/^\d{1,18}$/)),
 });
 
-/** Reads the audit log for administrators. */
 @Injectable()
 export class AdminAuditService {
   constructor(

@@ -28,7 +28,6 @@ const POSITION = v.object({
   id: UUID,
 });
 
-/** Creates, lists and revokes invitations for administrators. */
 @Injectable()
 export class AdminInvitationsService {
   constructor(

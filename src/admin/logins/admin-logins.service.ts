@@ -19,7 +19,6 @@ interface Kept {
   readonly counts: Promise<LoginCountsDto>;
 }
 
-/** Counts logins and refusals from the audit trail. */
 @Injectable()
 export class AdminLoginsService {
   private readonly kept = new Map<LoginPeriod, Kept>();

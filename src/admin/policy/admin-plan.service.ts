@@ -14,7 +14,6 @@ const BATCH = 500;
 /** Limit of accounts of a plan; beyond it, a random sample is judged. */
 const SAMPLE = 10_000;
 
-/** Counts the effects of another policy. */
 @Injectable()
 export class AdminPlanService {
   constructor(

@@ -17,7 +17,6 @@ type Described = Pick<
   'id' | 'displayName' | 'type' | 'isRequired'
 >;
 
-/** State of the providers and of their re-checks, for administrators. */
 @Injectable()
 export class AdminProvidersService {
   constructor(

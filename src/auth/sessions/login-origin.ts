@@ -78,7 +78,6 @@ function isLine(value: unknown, maxLength: number): boolean {
   );
 }
 
-/** The body of a login without other fields. */
 export class LoginClientDto {
   @ApiProperty({ required: false, type: ClientDto })
   @IsClient()

@@ -48,7 +48,6 @@ interface LoginBasis {
 /** Sessions that may begin concurrently before a surplus is removed. */
 const MARGIN = MAX_SESSIONS / 2;
 
-/** Issues the session and the token of every login method. */
 @Injectable()
 export class SessionIssuerService {
   private readonly logger = new Logger(SessionIssuerService.name);

@@ -20,7 +20,6 @@ export interface CheckedConfiguration {
   readonly settings: Settings | null;
 }
 
-/** Reports all problems of the variables and the files that they name. */
 export function checkConfiguration(environment: EnvironmentText): CheckedConfiguration {
   try {
     const { settings, warnings, findings } = resolveSettings(environment);

@@ -16,7 +16,6 @@ export class Random {
     return randomBytes(count);
   }
 
-  /** A version 4 UUID (RFC 9562). */
   uuid(): string {
     return randomUUID();
   }

@@ -4,7 +4,6 @@ export interface ConfigurationProblem {
   readonly message: string;
 }
 
-/** All problems of the configuration; the process exits with 78. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 

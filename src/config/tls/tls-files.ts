@@ -21,7 +21,6 @@ export interface TlsFileSet {
   readonly ca?: TlsFile;
 }
 
-/** PEM texts. */
 type Contents = { readonly [Name in keyof TlsFileSet]: string };
 
 /** @returns null for plain HTTP @throws ConfigurationError for an unusable file or pair */

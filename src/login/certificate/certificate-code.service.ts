@@ -41,7 +41,6 @@ export class CertificateCodeService {
     return code;
   }
 
-  /** Reads the contents of a code without using it up. */
   read<Contents>(kind: Kind, code: string): Promise<Contents | null> {
     return this.flows.read<Contents>(kind, code, this.now());
   }

@@ -54,7 +54,6 @@ export class CertificateIdentitiesService {
     return this.verify(named, this.addresses.of(request));
   }
 
-  /** Judges a certificate that was presented in an earlier request. */
   async verify(named: NamedCertificate, address: string): Promise<ProvenCertificate> {
     const verdict = await this.status.judge(named.record, named.subject, false);
     switch (verdict.kind) {

@@ -6,7 +6,6 @@ import { KeylessLoginService } from '../keyless/keyless-login.service.js';
 import { checkFlowOwner, PendingLoginsService } from './pending-logins.service.js';
 import type { FinalizeKeylessDto } from './provider-login.dto.js';
 
-/** Finishes a login through a provider without a device key. */
 @Injectable()
 export class ProviderKeylessService {
   constructor(

@@ -161,7 +161,6 @@ function maskedValue<Value>(name: string, value: Value, mask: (text: string) => 
   return isNamed && value !== '' ? MASK : mask(value);
 }
 
-/** The mask for texts without secrets. */
 export const unmasked = (text: string): string => text;
 
 interface Preview {

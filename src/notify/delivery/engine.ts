@@ -27,7 +27,6 @@ export interface RetrySchedule {
   readonly random: () => number;
 }
 
-/** A stored delivery with the number of its attempts. */
 export interface QueuedDelivery {
   readonly attempts: number;
   readonly delivery: StoredDelivery;

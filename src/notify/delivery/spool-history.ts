@@ -29,7 +29,6 @@ interface HistoryName {
   readonly at: number;
 }
 
-/** The ended entries of a spool, for the operator. */
 export class SpoolHistory {
   private readonly slots = new Slots(FILES_AT_ONCE);
 
@@ -45,7 +44,6 @@ export class SpoolHistory {
     await writePrivateFile(join(this.directory, name), JSON.stringify({ entry, ending }), false);
   }
 
-  /** Removes entries above the limit, and those older than a week. */
   async tidy(now: number): Promise<void> {
     const names = await this.names();
     const surplus = names.length - this.limit;

@@ -153,7 +153,6 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     await this.write(receipt, ticket.sentAt + RECEIPT_AFTER_MS, false).catch(unlessUnusable);
   }
 
-  /** Creates missing directories and removes outdated files. */
   async tidy(): Promise<void> {
     const now = this.options.now();
     await this.prepare();
@@ -312,7 +311,6 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return entries.filter(({ id }) => !taken.has(keyOf(id)));
   }
 
-  /** Removes the entries that expire first. */
   private async makeRoom(added: readonly SpoolEntry[]): Promise<readonly string[]> {
     const waiting = (await this.waiting())
       .filter(({ target }) => target !== EVENTS_TARGET)

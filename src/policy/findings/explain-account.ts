@@ -149,7 +149,6 @@ function refusalOf(
     : state('identity-not-linked', { provider });
 }
 
-/** The methods that open the account. */
 function loginsOf(
   policy: AdmissionPolicy,
   { keyMode, identities }: ExplainedAccount,

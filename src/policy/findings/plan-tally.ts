@@ -59,7 +59,6 @@ export class PlanTally {
   private readonly gaining: string[] = [];
   private readonly backends: ReadonlyMap<string, Tally>;
 
-  /** @param now Unix milliseconds */
   constructor(
     private readonly before: PlannedPolicy,
     private readonly after: PlannedPolicy,

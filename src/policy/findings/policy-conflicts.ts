@@ -12,7 +12,6 @@ const MODE = 'SERVICE_FEATURE_AUTH_MTLS__MODE';
 const TRUSTS = 'SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS';
 const PROXIES = 'SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES';
 
-/** The settings that conflicts are about, by their variables. */
 const SETTINGS = {
   [KEYED]: ({ auth }: OperatorPolicy) => auth.keyChallengeEnabled,
   [REQUIRED]: ({ auth }: OperatorPolicy) => auth.requiredLoginProviders,

@@ -19,7 +19,6 @@ type OcspResult =
   | OcspAnswer
   | { readonly status: 'unknown'; readonly reason: string; readonly retryAfterMs?: number };
 
-/** Sends one request for a certificate at a time. */
 @Injectable()
 export class OcspService {
   private readonly upstreams = new Map<string, UpstreamHttp>();

@@ -42,7 +42,6 @@ export class BackendQueue {
     this.serve();
   }
 
-  /** Rolls back the work of `session`, then serves the others. */
   leave(session: Session): void {
     this.line.delete(session);
     if (this.owner === session) {

@@ -17,7 +17,6 @@ const MAX_REASON_LENGTH = 500;
 
 /** Times are Unix milliseconds. */
 export interface AuditFilter {
-  /** Inclusive. */
   readonly since?: number | undefined;
   /** Exclusive. */
   readonly until?: number | undefined;

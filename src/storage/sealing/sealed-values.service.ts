@@ -30,7 +30,6 @@ export class SealedValuesService implements OnModuleInit {
     this.masterKeys.onChange(() => this.log(this.report()));
   }
 
-  /** Reads the keys of stored values again. */
   async check(sql: SqlRunner): Promise<StoredKeysReport> {
     this.stored = await readStoredKeys(sql);
     const report = this.report();

@@ -201,7 +201,6 @@ export class IdentitySignalRepository {
 export interface SignalChange {
   readonly isAllowed: boolean;
   readonly isRequired: boolean;
-  /** The event about the identity. */
   readonly event: Pick<AuditEvent, 'kind' | 'reason'>;
   /** The reason of the events about what ends with it. */
   readonly reason: string;

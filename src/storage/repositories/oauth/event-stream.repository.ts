@@ -5,7 +5,6 @@ import { Random } from '../../../common/runtime/random.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { EventStreamEntity } from '../../entities/event-stream.entity.js';
 
-/** A stream of the events of one backend. */
 export interface EventStream {
   readonly id: string;
   readonly description: string | null;
@@ -100,7 +99,6 @@ export class EventStreamRepository {
     return found ?? null;
   }
 
-  /** @returns false without such a stream */
   async remove({ id, resourceServer }: StreamKey): Promise<boolean> {
     const { affected } = await this.streams.delete({ id, resourceServer });
     return affected === 1;

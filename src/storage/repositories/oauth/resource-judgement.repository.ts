@@ -4,7 +4,6 @@ import { judgeAt, type Judgement, type ResourceSessionKey } from './resource-ses
 
 /** A session at a backend that has to be judged again. */
 export interface DueResourceSession extends ResourceSessionKey {
-  /** Its `sid`. */
   readonly id: string;
   /** Expiry of the session, Unix milliseconds. */
   readonly expiresAt: number;

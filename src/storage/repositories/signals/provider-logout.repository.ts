@@ -21,7 +21,6 @@ export interface LogoutRequest {
 export const LOGOUT_REASON = 'backchannel-logout';
 export const SIGN_OUT_REASON = 'universal-logout';
 
-/** A verified request of universal logout. */
 export interface SignOutRequest {
   readonly tokenId: string;
   /** null = no identity of the provider. */
