@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { AgentRequest } from '../../protocol/agent-request.js';
 import { writeLoginChallenge } from '../../protocol/login-challenge.js';
 import { GatehouseClient } from './api-client.js';
 import { authChoices } from './auth-choices.js';
@@ -23,6 +24,8 @@ const NOT_FOR_CLIENTS = {
   'POST /v1/auth/providers/github/webhook': 'GitHub',
 };
 
+const REQUEST = 'A'.repeat(22);
+const ASKED = { requestId: REQUEST, expiresAt: 1 } as AgentRequest;
 const plain = { t: 'plain', v: 1 } as const;
 const migration = {
   toMode: 'plain' as const,
@@ -77,6 +80,14 @@ const CALLS: Record<string, (client: GatehouseClient, key: DeviceKey) => Promise
   'GET /v1/push-tokens': (client) => client.pushTokens(),
   'POST /v1/push-tokens': (client) => client.savePushToken('t'),
   'DELETE /v1/push-tokens/{token}': (client) => client.removePushToken('a b'),
+  'GET /v1/requests': (client) => client.requests.list(),
+  'POST /v1/requests': (client) =>
+    client.requests.create({ request: ASKED, digest: 'd', sealed: 's' }),
+  'GET /v1/requests/{id}': (client) => client.requests.read(REQUEST),
+  'DELETE /v1/requests/{id}': (client) => client.requests.close(REQUEST, null),
+  'POST /v1/requests/{id}/answer': (client) => client.requests.deny(REQUEST),
+  'DELETE /v1/requests/{id}/answers/{sessionId}': (client) =>
+    client.requests.reject(REQUEST, 'a b'),
 };
 
 const CHALLENGE = Buffer.from(
@@ -106,11 +117,17 @@ function recorder(): { readonly sent: Request[]; readonly fetch: typeof fetch } 
     ...{ mode: 'e2ee', service: 's', content: plain, credentials: [] },
     capabilities: { auth: { methods: [] } },
   };
+  const listed = {
+    ...{ createdAt: 1, expiresAt: 2, sessionId: 's' },
+    ...{ state: 'open', answers: [], requests: [] },
+  };
   return {
     sent,
     fetch: (...args) => {
-      sent.push(new Request(...args));
-      return Promise.resolve(Response.json(answer));
+      const request = new Request(...args);
+      sent.push(request);
+      const isRequest = request.url.includes('/v1/requests');
+      return Promise.resolve(Response.json(isRequest ? { ...answer, ...listed } : answer));
     },
   };
 }
@@ -135,7 +152,10 @@ describe(GatehouseClient.name, () => {
     await run(client, await DeviceKey.generate());
     const last = sent.at(-1)!;
     const path = new URL(last.url).pathname;
-    const expected = route.replace(/^\w+ /, '/base').replace(/\{\w+\}/g, 'a%20b');
+    const expected = route
+      .replace(/^\w+ /, '/base')
+      .replace('/v1/requests/{id}', `/v1/requests/${REQUEST}`)
+      .replace(/\{\w+\}/g, 'a%20b');
     expect(`${last.method} ${path}`).toBe(`${route.split(' ')[0]} ${expected}`);
     expect(last.headers.get('authorization')).toBe('Bearer secret');
     const body = await last.text();
