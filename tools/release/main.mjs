@@ -1,19 +1,17 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { packageChart } from './chart.mjs';
-import { readLog, releaseNotes } from './notes.mjs';
+import { releaseNotes } from './notes.mjs';
 import { moveVersion } from './version.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const USAGE = `node tools/release/main.mjs version 0.2.0                        move every version
 node tools/release/main.mjs check v0.2.0                         is that the version of this checkout?
-node tools/release/main.mjs notes v0.2.0                         release notes, from the tag before
+node tools/release/main.mjs notes v0.2.0 example/gatehouse       release notes, from the changelog
 node tools/release/main.mjs chart example/gatehouse FOLDER       package the chart for that repository
 `;
 
-const git = (...args) =>
-  execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+const read = (file) => readFileSync(`${ROOT}/${file}`, 'utf8');
 
 const COMMANDS = {
   async version(next) {
@@ -24,21 +22,15 @@ const COMMANDS = {
     ].join('\n');
   },
   check(tag) {
-    const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
+    const { version } = JSON.parse(read('package.json'));
     if (tag !== `v${version}`) {
       throw new Error(`The tag is ${tag}, and the version ${version}.`);
     }
-    return `${tag} is the version of this checkout.`;
+    releaseNotes(read('CHANGELOG.md'), { tag, repository: '' });
+    return `${tag} is the version of this checkout, and the changelog has its section.`;
   },
-  notes(tag) {
-    let since;
-    try {
-      since = git('describe', '--tags', '--abbrev=0', '--match', 'v*', `${tag}^`).trim();
-    } catch {
-      // The first release has no tag before it.
-    }
-    const range = since === undefined ? tag : `${since}..${tag}`;
-    return releaseNotes(readLog(git('log', '--no-merges', '--format=%s%x1f%b%x1e', range)));
+  notes(tag, repository) {
+    return releaseNotes(read('CHANGELOG.md'), { tag, repository });
   },
   chart(repository, destination) {
     return packageChart({ root: ROOT, repository, destination });

@@ -1,10 +1,9 @@
-export interface Commit {
-  readonly subject: string;
-  readonly body: string;
+export interface Release {
+  /** Such as `v0.1.0`. */
+  readonly tag: string;
+  /** Such as `example/gatehouse`. */
+  readonly repository: string;
 }
 
-/** The notes of a release as Markdown, from its commits, newest first. */
-export function releaseNotes(commits: readonly Commit[]): string;
-
-/** @param log output of `git log --format=%s%x1f%b%x1e` */
-export function readLog(log: string): Commit[];
+/** The notes of a release as Markdown, from its section of the changelog. */
+export function releaseNotes(changelog: string, release: Release): string;
