@@ -8,6 +8,7 @@ import { lazyPart } from '../ui/lazy-part.js';
 import { Loading } from '../ui/notice.js';
 import { failureMessage } from '../i18n/failure.js';
 import { t } from '../i18n/messages.js';
+import type { GatehouseProblem } from '../../client/api/problem.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
 import type { AddDeviceProps } from './add-device.js';
 import { useOwnToken } from './notifications/push-subscription.js';
@@ -15,11 +16,12 @@ import { DevicesSection } from './devices/devices-section.js';
 import { sessionWithKey } from './key-memory.js';
 import { Overview } from './overview.js';
 import { useReplacedSession } from './replaced-session.js';
+import { useForgottenKey } from './security/forgotten-key.js';
 import { SECTIONS, useSection, type Section } from './sections.js';
 import { SecuritySection } from './security/security-section.js';
 import { SignOut, useEndings } from './security/sign-out.js';
 import { UNKNOWN_DEVICE } from './tab-state.js';
-import { useAccount, type Endings, type SectionProps } from './use-account.js';
+import { useAccount, type Account, type Endings, type SectionProps } from './use-account.js';
 
 const AddDevice = lazyPart<AddDeviceProps>(async () => {
   return (await import('./add-device.js')).AddDevice;
@@ -37,14 +39,14 @@ export interface AccountViewProps extends Omit<AddDeviceProps, 'device'> {
 export function AccountView({ device, setDevice, startSession, above, ...tab }: AccountViewProps) {
   const { session, endSession, notify } = tab;
   useReplacedSession(session);
-  const { account, reload, isEnding } = useAccount(session, endSession, notify);
+  const { account, reload, refresh, isEnding } = useAccount(session, endSession, notify);
   const own = useOwnToken(account);
   const section = useSection();
+  const forgotten = useForgottenKey(session.accountId);
   const noteKey = (key: DeviceKey, isEntered = true) =>
     startSession(sessionWithKey(session, key, isEntered || session.isKeyEntered));
   const actions = { session, endSession, notify, reload, noteKey };
   const endings = useEndings({ ...actions, isEnding });
-  const Content = CONTENT[section];
   const leave = () => {
     notify(null);
     setDevice(null);
@@ -57,12 +59,15 @@ export function AccountView({ device, setDevice, startSession, above, ...tab }: 
         <main>
           <Title section={section} />
           {above}
-          {account?.refusal && <p class="problem">{failureMessage(account.refusal)}</p>}
-          {device !== null && <AddDevice {...{ device, setDevice, startSession, ...actions }} />}
+          {account?.refusal && <Refusal account={account} refusal={account.refusal} />}
+          {device !== null && (
+            <AddDevice key={forgotten} {...{ device, setDevice, startSession, ...actions }} />
+          )}
           {device === null && account === null && <Loading retry={reload} notify={notify} />}
           {device === null && account !== null && (
-            <Content
-              {...{ account, own, endings, ...actions }}
+            <SectionContent
+              key={`${section} ${forgotten}`}
+              {...{ section, account, own, endings, refresh, ...actions }}
               addDevice={() => setDevice(UNKNOWN_DEVICE)}
             />
           )}
@@ -70,6 +75,22 @@ export function AccountView({ device, setDevice, startSession, above, ...tab }: 
       </div>
     </>
   );
+}
+
+interface RefusalProps {
+  readonly account: Account;
+  readonly refusal: GatehouseProblem;
+}
+
+function Refusal({ account, refusal }: RefusalProps) {
+  const { providers = {} } = account.features.capabilities.auth;
+  return <p class="problem">{failureMessage(refusal, (id) => providers[id]?.displayName ?? id)}</p>;
+}
+
+/** Replaced when another tab forgets the key, because some sections hold it. */
+function SectionContent({ section, ...props }: SectionProps & { readonly section: Section }) {
+  const Content = CONTENT[section];
+  return <Content {...props} />;
 }
 
 function TopBar({ endings }: { readonly endings: Endings }) {

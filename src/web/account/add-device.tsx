@@ -56,7 +56,7 @@ function CodeForm({ setDevice, notify }: AddDeviceProps) {
   const scan = (text: string) => {
     const link = readDeviceLink(text);
     if (link === null || link.serverUrl !== serverUrl()) {
-      return problem(t.add.notOurs);
+      return problem(() => t.add.notOurs);
     }
     found({ userCode: link.userCode, publicKey: link.publicKey });
     return null;
@@ -66,7 +66,7 @@ function CodeForm({ setDevice, notify }: AddDeviceProps) {
     const typed = new FormData(event.currentTarget).get('code');
     const code = readUserCode(typeof typed === 'string' ? typed.trim() : '');
     if (code === null) {
-      show(problem(t.add.form));
+      show(problem(() => t.add.form));
     } else {
       found({ userCode: showUserCode(code), publicKey: null });
     }
@@ -74,7 +74,7 @@ function CodeForm({ setDevice, notify }: AddDeviceProps) {
   return (
     <>
       <p>{t.add.lead}</p>
-      <Scanner hint={t.add.scanning} instead={t.add.typeCode} read={scan} />
+      <Scanner hint={t.add.scanning} instead={() => t.add.typeCode} read={scan} />
       <p class="divider">{t.signIn.or}</p>
       <form onSubmit={submit}>
         <CodeInput notice={notice} />
@@ -127,7 +127,7 @@ function FindDevice({ userCode, ...props }: AddDeviceProps & { readonly userCode
       setFound({ waiting, keyMode });
     } else {
       setDevice(null);
-      notify(problem(t.add.otherKey));
+      notify(problem(() => t.add.otherKey));
     }
   };
   const load = () => run(() => find().catch((error: unknown) => requestAnotherCode(error, props)));
@@ -146,7 +146,7 @@ function requestAnotherCode(error: unknown, { setDevice, notify }: AddDeviceProp
     throw error;
   }
   setDevice(UNKNOWN_DEVICE);
-  notify(problem(t.add.noneWaits));
+  notify(problem(() => t.add.noneWaits));
 }
 
 interface ApprovalProps extends AddDeviceProps {
@@ -162,7 +162,7 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
   const refuse = async () => {
     await client.devices.refuse(waiting.id);
     setDevice(null);
-    notify(done(t.add.refused));
+    notify(done(() => t.add.refused));
   };
   const known = rememberedKey(session.accountId);
   const approve = async (entered: EnteredKey | null) => {
@@ -171,7 +171,7 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
       const sealed =
         known === null ? undefined : await sealForDevice(waiting.publicKey, known.bytes);
       await client.devices.approve(waiting.id, sealed);
-      notify(done(t.add.added));
+      notify(done(() => t.add.added));
     } else {
       await approveAndRenew(waiting, entered, props);
     }
@@ -211,7 +211,10 @@ async function approveAndRenew(
   const login = await approveWithKey(clientFor(token), waiting, { accountId, key });
   noteReplaced(session);
   const isKeyEntered = isTyped || session.isKeyEntered;
-  startSession(sessionWithKey(login, key, isKeyEntered), done(t.add.added));
+  startSession(
+    sessionWithKey(login, key, isKeyEntered),
+    done(() => t.add.added),
+  );
 }
 
 interface DeviceFactsProps {

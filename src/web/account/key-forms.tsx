@@ -31,12 +31,14 @@ interface ExistingKeyFormProps extends KeyFormProps {
   /** The label where a passkey opens the key. Default: that of the form. */
   readonly keptLabel?: string;
   readonly isSecondary?: boolean;
+  /** Closes the dialog of the form. */
+  readonly cancel?: (() => void) | undefined;
   readonly children?: ComponentChildren;
 }
 
 /** Refuses a key without an account: only {@link NewKeyForm} creates one. */
 export function KeyForm(props: ExistingKeyFormProps) {
-  const { use, endSession, keptFor, children, isSecondary = false } = props;
+  const { use, endSession, keptFor, children, cancel, isSecondary = false } = props;
   const { label = t.signIn.keySubmit, keptLabel = label } = props;
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, endSession);
@@ -59,16 +61,37 @@ export function KeyForm(props: ExistingKeyFormProps) {
       {!isTyping && <p class="hint">{t.keep.opens}</p>}
       {children}
       {!isTyping && <NoticeLine notice={notice} />}
-      <button type="submit" class={isSecondary ? '' : 'primary'} disabled={isBusy}>
-        {!isTyping && <Icon name="lock" />}
-        {isTyping ? label : keptLabel}
-      </button>
+      <Buttons cancel={cancel}>
+        <button type="submit" class={isSecondary ? '' : 'primary'} disabled={isBusy}>
+          {!isTyping && <Icon name="lock" />}
+          {isTyping ? label : keptLabel}
+        </button>
+      </Buttons>
       {!isTyping && (
         <button type="button" class="link" onClick={typeInstead}>
           {t.keep.type}
         </button>
       )}
     </form>
+  );
+}
+
+interface ButtonsProps extends Pick<ExistingKeyFormProps, 'cancel'> {
+  /** The button that submits the form. */
+  readonly children: ComponentChildren;
+}
+
+/** In a dialog, the buttons stand at its end. */
+function Buttons({ cancel, children }: ButtonsProps) {
+  return cancel === undefined ? (
+    <>{children}</>
+  ) : (
+    <div class="row end">
+      <button type="button" onClick={cancel}>
+        {t.cancel}
+      </button>
+      {children}
+    </div>
   );
 }
 
@@ -80,7 +103,7 @@ async function reportingUnknown(work: () => Promise<void>, show: Notify): Promis
     if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
       throw error;
     }
-    show(problem(t.signIn.noAccount));
+    show(problem(() => t.signIn.noAccount));
   }
 }
 
@@ -194,7 +217,7 @@ function KeyInput({ id, own, notice }: KeyInputProps) {
 function KeyScanner({ field }: { readonly field: RefObject<HTMLInputElement | null> }) {
   const read = (text: string) => {
     if (!/^gatekey1/i.test(text)) {
-      return problem(t.signIn.keyNotScanned);
+      return problem(() => t.signIn.keyNotScanned);
     }
     if (field.current !== null) {
       field.current.value = text.toLowerCase();
@@ -202,7 +225,7 @@ function KeyScanner({ field }: { readonly field: RefObject<HTMLInputElement | nu
     }
     return null;
   };
-  return <Scanner hint={t.signIn.keyScan} instead={t.signIn.keyType} read={read} />;
+  return <Scanner hint={t.signIn.keyScan} instead={() => t.signIn.keyType} read={read} />;
 }
 
 interface InvitationInputProps {

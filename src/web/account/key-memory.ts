@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { LoginAnswer } from '../../client/api/api-client-answers.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
 
@@ -31,6 +32,21 @@ export function rememberedKey(accountId: string): DeviceKey | null {
 export function recentKey(accountId: string): DeviceKey | null {
   const isRecent = known !== null && Date.now() - known.since < RECENT_MS;
   return isRecent ? rememberedKey(accountId) : null;
+}
+
+/** {@link recentKey} for rendering: the caller is rendered again when the key is no longer recent. */
+export function useRecentKey(accountId: string): DeviceKey | null {
+  const key = recentKey(accountId);
+  const since = key === null ? null : (known?.since ?? null);
+  const [, expire] = useState(0);
+  useEffect(() => {
+    if (since === null) {
+      return undefined;
+    }
+    const timer = setTimeout(() => expire(since), since + RECENT_MS - Date.now());
+    return () => clearTimeout(timer);
+  }, [since]);
+  return key;
 }
 
 export function forgetKey(): void {

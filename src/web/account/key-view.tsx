@@ -23,7 +23,7 @@ export function KeyView({ id, secret, accountId }: KeyViewProps) {
   const copy = async () => {
     const isDone = await copyText(secret);
     setCopied(isDone);
-    show(isDone ? null : problem(t.copyRefused));
+    show(isDone ? null : problem(() => t.copyRefused));
     setShown(isShown || !isDone);
   };
   return (

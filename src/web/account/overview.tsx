@@ -117,10 +117,12 @@ function Counts({ account: { sessions, devices } }: { readonly account: Account 
       <a class="card count" href="#devices">
         <strong>{overview.sessions(sessions.length)}</strong>
         <span class="hint">{overview.sessionsHint}</span>
+        <Icon name="forward" />
       </a>
       <a class="card count" href="#devices">
         <strong>{overview.devices(devices.length)}</strong>
         <span class="hint">{overview.devicesHint}</span>
+        <Icon name="forward" />
       </a>
     </div>
   );

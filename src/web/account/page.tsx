@@ -143,7 +143,7 @@ function useTab(arrival: Arrival) {
   const receive = useCallback(
     (code: string) => {
       setInvitation(session === null ? code : null);
-      notify(session === null ? null : problem(t.signIn.invitedAlready));
+      notify(session === null ? null : problem(() => t.signIn.invitedAlready));
     },
     [session],
   );
@@ -173,9 +173,9 @@ function useSessionEnd(
 /** The notice for an address that is damaged or expired. */
 function firstNotice(arrival: Arrival, session: Session | null): Notice | null {
   if (arrival.kind === 'invited' && session !== null) {
-    return problem(t.signIn.invitedAlready);
+    return problem(() => t.signIn.invitedAlready);
   }
-  return arrival.kind === 'device' && arrival.isDamaged ? problem(t.add.damaged) : null;
+  return arrival.kind === 'device' && arrival.isDamaged ? problem(() => t.add.damaged) : null;
 }
 
 interface WaitingRequestProps {

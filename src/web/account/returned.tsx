@@ -27,10 +27,11 @@ export function CertificateReturned({ arrival, session, ...props }: CertificateR
   useEffect(() => {
     const proof = flow.proof ?? '';
     if (code === null) {
-      close(problem(returnErrorMessage(error)));
+      close(problem(() => returnErrorMessage(error)));
     } else if (flow.purpose === 'connect') {
       const claim = async (token: string) => clientFor(token).certificate.connect({ code, proof });
-      void link(t.security.certificate, session, claim).then(close);
+      const name = () => Promise.resolve(t.security.certificate);
+      void link(name, session, claim).then(close);
     } else {
       clientFor()
         .certificate.claim(code, proof)
@@ -51,14 +52,14 @@ export function ProviderReturned({ arrival, session, ...props }: ProviderReturne
   const isSignIn = answer.kind === 'known' || answer.kind === 'new';
   useEffect(() => {
     if (answer.kind === 'failed') {
-      props.close(problem(returnErrorMessage(answer.error)));
+      props.close(problem(() => returnErrorMessage(answer.error)));
     } else if (flow === null || (isSignIn && proof === null)) {
       // An attacker may have started the flow, so that this person finishes it (RFC 6749, 10.12).
-      props.close(problem(t.signIn.otherTab));
+      props.close(problem(() => t.signIn.otherTab));
     } else if (answer.kind === 'connect') {
       const { pending } = answer;
       const finish = (token: string) => clientFor(token).connect.finish(provider, pending);
-      void link(provider, session, finish).then(props.close);
+      void link(() => providerName(provider), session, finish).then(props.close);
     }
   }, []);
   return isSignIn && proof !== null ? (
@@ -68,18 +69,24 @@ export function ProviderReturned({ arrival, session, ...props }: ProviderReturne
   );
 }
 
+async function providerName(id: string): Promise<string> {
+  const { capabilities } = await clientFor().features();
+  return capabilities.auth.providers?.[id]?.displayName ?? id;
+}
+
 /** @param finish receives the token of this tab */
 async function link(
-  name: string,
+  nameOf: () => Promise<string>,
   session: Session | null,
   finish: (token: string) => Promise<void>,
 ): Promise<Notice> {
-  if (session === null) {
-    return problem(t.security.connectSignIn(name));
-  }
   try {
+    const name = await nameOf();
+    if (session === null) {
+      return problem(() => t.security.connectSignIn(name));
+    }
     await finish(session.token);
-    return done(t.security.connected(name));
+    return done(() => t.security.connected(name));
   } catch (error) {
     return failure(error);
   }
@@ -101,7 +108,7 @@ function FinishSignIn(props: FinishProps) {
   const [step, setStep] = useState<Step>(() => firstStep(props.answer));
   useEffect(() => {
     if (step === 'closed') {
-      props.close(problem(t.signIn.closed));
+      props.close(problem(() => t.signIn.closed));
     } else if (step === 'without-key') {
       void finishWithoutKey(props, () => setStep('own-key'));
     }
@@ -152,7 +159,7 @@ function finished(
   session: Session,
   startSession: ReturnedProps['startSession'],
 ): void {
-  startSession(session, login.created ? done(t.newKey.ready) : null);
+  startSession(session, login.created ? done(() => t.newKey.ready) : null);
 }
 
 interface KeyStepProps extends FinishProps {

@@ -8,7 +8,7 @@ export interface ScannerProps {
   /** The code to point the camera at. */
   readonly hint: string;
   /** The advice where the camera cannot be used. */
-  readonly instead: string;
+  readonly instead: () => string;
   /** @returns the reason why the text is refused; null ends the scan */
   readonly read: (text: string) => Notice | null;
 }
@@ -22,7 +22,7 @@ export function Scanner(props: ScannerProps) {
   };
   // Undefined outside secure contexts.
   if ((navigator.mediaDevices as MediaDevices | undefined) === undefined) {
-    return null;
+    return <p class="hint">{`${t.add.cameraUnsupported} ${props.instead()}`}</p>;
   }
   return (
     <>
@@ -55,7 +55,7 @@ function Camera({ hint, instead, read, stop }: CameraProps) {
     if (video.current !== null) {
       startReader(video.current, found, end.signal).catch((error: unknown) => {
         if (!end.signal.aborted) {
-          stop(problem(`${reasonOf(error)} ${instead}`));
+          stop(problem(() => `${reasonOf(error)} ${instead()}`));
         }
       });
     }

@@ -97,7 +97,7 @@ function Steps({ choices, invitation, startSession, notify }: StepsProps) {
   const action = useAction(show);
   const keyForm = <KeySignIn startSession={startSession} />;
   const isRefused = invitation !== null && !isInvitable;
-  useEffect(() => void (isRefused && notify(problem(t.signIn.noInvitations))), []);
+  useEffect(() => void (isRefused && notify(problem(() => t.signIn.noInvitations))), []);
   const go = (next: Step) => {
     notify(null);
     show(null);
@@ -151,7 +151,10 @@ function NewAccount({ choices, invitation: given, startSession, back }: NewAccou
         givenInvitation={given ?? ''}
         use={async (key, invitation) => {
           const session = await clientFor().signUp(key, invitation === null ? {} : { invitation });
-          startSession(sessionWithKey(session, key, false), done(t.newKey.ready));
+          startSession(
+            sessionWithKey(session, key, false),
+            done(() => t.newKey.ready),
+          );
         }}
       >
         <StayChoice />
@@ -261,12 +264,12 @@ function StayChoice() {
 
 function SignUp({ go }: Pick<MethodListProps, 'go'>) {
   return (
-    <p class="foot">
-      {t.signIn.noAccountYet}{' '}
-      <button type="button" class="link" onClick={() => go('new-key')}>
+    <div class="stack foot">
+      <p>{t.signIn.noAccountYet}</p>
+      <button type="button" onClick={() => go('new-key')}>
         {t.signIn.create}
       </button>
-    </p>
+    </div>
   );
 }
 

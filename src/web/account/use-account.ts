@@ -51,12 +51,15 @@ export interface SectionProps extends AccountActions {
   /** The push token of this browser; null where it is not subscribed. */
   readonly own: string | null;
   readonly endings: Endings;
+  readonly refresh: LiveAccount['refresh'];
   readonly addDevice: () => void;
 }
 
 interface LiveAccount {
   readonly account: Account | null;
   readonly reload: () => void;
+  /** Reads what no update reports, and keeps the last answer where it cannot. */
+  readonly refresh: () => Promise<void>;
   /** True while this page ends the session, so that the end is not reported as a failure. */
   readonly isEnding: RefObject<boolean>;
 }
@@ -74,14 +77,20 @@ export function useAccount(
       (requiresSignIn(error) ? endSession : notify)(failure(error));
     }
   }, []);
-  const reload = useCallback(() => {
-    const turn = (latest.current += 1);
-    const ifLatest = (act: () => void) => turn === latest.current && act();
-    read(token).then(
-      (next) => ifLatest(() => setAccount(next)),
-      (error: unknown) => ifLatest(() => fail(error)),
-    );
-  }, [token]);
+  const load = useCallback(
+    async (onFailure: (error: unknown) => void) => {
+      const turn = (latest.current += 1);
+      const ifLatest = (act: () => void) => turn === latest.current && act();
+      await read(token).then(
+        (next) => ifLatest(() => setAccount(next)),
+        (error: unknown) => ifLatest(() => onFailure(error)),
+      );
+    },
+    [token],
+  );
+  const reload = useCallback(() => void load(fail), [load]);
+  // The updates connection reports an end of the session.
+  const refresh = useCallback(() => load(() => undefined), [load]);
   // A layout effect also runs in a background page, before the previous session may end.
   useLayoutEffect(reload, [token]);
   useLayoutEffect(() => {
@@ -92,7 +101,7 @@ export function useAccount(
     const connection = connectUpdates({ serverUrl: serverUrl(), token, lastSeq: 0 }, handlers);
     return () => connection.close();
   }, [token]);
-  return { account, reload, isEnding };
+  return { account, reload, refresh, isEnding };
 }
 
 async function read(token: string): Promise<Account> {

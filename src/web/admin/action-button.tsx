@@ -23,7 +23,8 @@ export interface ActionResult {
 }
 
 interface ActButtonProps extends ActionResult {
-  readonly texts: ActTexts;
+  /** Called again after a change of language. */
+  readonly textsOf: () => ActTexts;
   /** For screen readers, where several buttons have the same text. */
   readonly label?: string;
   readonly isDanger?: boolean;
@@ -35,13 +36,14 @@ interface ActButtonProps extends ActionResult {
 
 /** An action that first asks for a reason, which the audit log keeps. */
 export function ActionButton({
-  texts: own,
+  textsOf,
   label,
   isDanger = false,
   isSmall = false,
   ...form
 }: ActButtonProps) {
   const dialog = useDialog();
+  const own = textsOf();
   // The key of the form: a new number clears its fields.
   const [turn, setTurn] = useState(0);
   const open = () => {
@@ -64,7 +66,7 @@ export function ActionButton({
           <ReasonForm
             key={turn}
             {...form}
-            texts={own}
+            textsOf={textsOf}
             isDanger={isDanger}
             close={() => dialog.current?.close()}
           />
@@ -76,13 +78,14 @@ export function ActionButton({
 
 interface ReasonFormProps extends Pick<
   ActButtonProps,
-  'texts' | 'isDanger' | 'consent' | 'run' | 'reload' | 'notify'
+  'textsOf' | 'isDanger' | 'consent' | 'run' | 'reload' | 'notify'
 > {
   readonly close: () => void;
 }
 
 function ReasonForm(props: ReasonFormProps) {
-  const { texts: own, isDanger, consent, run: act, reload, notify, close } = props;
+  const { textsOf, isDanger, consent, run: act, reload, notify, close } = props;
+  const own = textsOf();
   const { end } = useSession();
   const [reason, setReason] = useState('');
   const [isSure, setSure] = useState(consent === undefined);
@@ -93,7 +96,7 @@ function ReasonForm(props: ReasonFormProps) {
     run(async () => {
       const { changed } = await act(reason.trim());
       close();
-      notify(done(changed ? own.done : texts.acts.unchanged));
+      notify(done(() => (changed ? textsOf().done : texts.acts.unchanged)));
       reload();
     });
   };

@@ -118,13 +118,13 @@ function TokenField({ token, setToken, isInvalid }: TokenFieldProps) {
 async function refusalOf(token: string): Promise<Notice | null> {
   // A header cannot contain other characters.
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    return problem(texts.signIn.unknown);
+    return problem(() => texts.signIn.unknown);
   }
   try {
     await clientWith(token).me();
     return null;
   } catch (error) {
     const isUnknown = error instanceof GatehouseProblem && error.code === 'invalid-token';
-    return isUnknown ? problem(texts.signIn.unknown) : failure(error);
+    return isUnknown ? problem(() => texts.signIn.unknown) : failure(error);
   }
 }

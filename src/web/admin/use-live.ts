@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { failure, type Notice } from '../ui/notice.js';
+import { repeatWhileVisible } from '../ui/repeat-while-visible.js';
 import { requiresSignIn } from '../i18n/failure.js';
 import { useSession } from './session.js';
 
-const PERIOD_MS = 5000;
 /** Age at which a value counts as old, because the server hangs or the page was hidden. */
 const OLD_MS = 15_000;
 
@@ -73,26 +73,4 @@ function useAge(): { readonly isOld: boolean; readonly reset: () => void } {
   }, []);
   useEffect(() => () => clearTimeout(timer.current), []);
   return { isOld, reset };
-}
-
-/** @returns a function that stops it */
-function repeatWhileVisible(work: () => Promise<void>): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isOver = false;
-  const tick = () => {
-    clearTimeout(timer);
-    if (document.visibilityState === 'visible') {
-      void work().finally(() => {
-        clearTimeout(timer);
-        timer = isOver ? undefined : setTimeout(tick, PERIOD_MS);
-      });
-    }
-  };
-  tick();
-  document.addEventListener('visibilitychange', tick);
-  return () => {
-    isOver = true;
-    clearTimeout(timer);
-    document.removeEventListener('visibilitychange', tick);
-  };
 }

@@ -193,6 +193,7 @@ export const de: Messages = {
     noCamera: 'Die Kamera lässt sich nicht verwenden.',
     cameraDenied: 'Die Kamera ist für diese Seite nicht erlaubt.',
     cameraMissing: 'Dieses Gerät hat keine Kamera.',
+    cameraUnsupported: 'Dieser Browser gibt Seiten keinen Zugriff auf eine Kamera.',
     typeCode: 'Geben Sie den Code ein.',
     notOurs: 'Dieser QR-Code gehört nicht zu einem Gerät, das hier wartet.',
     label: 'Code, den das neue Gerät zeigt',

@@ -187,6 +187,7 @@ export const en = {
     noCamera: 'The camera cannot be used.',
     cameraDenied: 'The camera is not allowed for this page.',
     cameraMissing: 'This device has no camera.',
+    cameraUnsupported: 'This browser gives pages no access to a camera.',
     typeCode: 'Type the code instead.',
     notOurs: 'This QR code is not of a device that waits here.',
     label: 'Code that the new device shows',

@@ -10,9 +10,10 @@ export function returnErrorMessage(error: string): string {
     : errors.refused(error);
 }
 
-export function failureMessage(error: unknown): string {
+/** @param nameOf returns the name of a provider. Default: its id */
+export function failureMessage(error: unknown, nameOf = (id: string) => id): string {
   if (error instanceof GatehouseProblem) {
-    return refusalMessage(error);
+    return refusalMessage(error, nameOf);
   }
   if (error instanceof ServerUnreachable) {
     return t.errors.unreachable;
@@ -20,13 +21,10 @@ export function failureMessage(error: unknown): string {
   return kitMessage(error) ?? t.errors.unexpected;
 }
 
-function refusalMessage({
-  code,
-  message,
-  provider,
-  details = [],
-  retryAfterSeconds,
-}: GatehouseProblem): string {
+function refusalMessage(
+  { code, message, provider, details = [], retryAfterSeconds }: GatehouseProblem,
+  nameOf: (id: string) => string,
+): string {
   const { refusals, errors } = t;
   const known: Readonly<Record<string, string>> = {
     ...refusals,
@@ -35,7 +33,7 @@ function refusalMessage({
   // A newer server may send an unknown code, with its own message.
   const sentence = Object.hasOwn(known, code) ? `${known[code]}` : message;
   return [
-    sentence.replace('{provider}', provider ?? errors.provider),
+    sentence.replace('{provider}', provider === undefined ? errors.provider : nameOf(provider)),
     ...details.map((one) => `${one.path} ${one.message}.`),
     ...(retryAfterSeconds === undefined ? [] : [errors.retry(formatWait(retryAfterSeconds))]),
   ].join(' ');

@@ -16,6 +16,7 @@ const PATHS = {
   camera: 'M3 8h4l2-3h6l2 3h4v11H3zM15.5 13a3.5 3.5 0 1 1-7 0 3.5 3.5 0 0 1 7 0z',
   exit: 'M14 4h5v16h-5M10 8l-4 4 4 4M6 12h10',
   back: 'M19 12H5M11 6l-6 6 6 6',
+  forward: 'M5 12h14M13 6l6 6-6 6',
   lock: 'M5 11h14v9H5zM8 11V8a4 4 0 0 1 8 0v3',
   certificate: 'M5 4h14v11H5zM8 8h8M8 11h5M14 15v6l2-1.5 2 1.5v-6',
   branch:

@@ -6,15 +6,16 @@ import { Icon } from './icon.js';
 /** The result of an action, above the page or next to its control. */
 export interface Notice {
   readonly kind: 'done' | 'problem';
-  readonly text: string;
+  /** Called at each rendering, so that the notice follows a change of language. */
+  readonly text: () => string;
 }
 
 /** Shows a notice instead of the last one; null clears it. */
 export type Notify = (notice: Notice | null) => void;
 
-export const done = (text: string): Notice => ({ kind: 'done', text });
-export const problem = (text: string): Notice => ({ kind: 'problem', text });
-export const failure = (error: unknown): Notice => problem(failureMessage(error));
+export const done = (text: Notice['text']): Notice => ({ kind: 'done', text });
+export const problem = (text: Notice['text']): Notice => ({ kind: 'problem', text });
+export const failure = (error: unknown): Notice => problem(() => failureMessage(error));
 
 interface NoticeLineProps {
   readonly notice: Notice | null;
@@ -28,7 +29,7 @@ export function NoticeLine({ notice, id }: NoticeLineProps) {
       {notice !== null && (
         <p class={notice.kind}>
           <Icon name={notice.kind === 'done' ? 'check' : 'alert'} />
-          <span>{notice.text}</span>
+          <span>{notice.text()}</span>
         </p>
       )}
     </div>

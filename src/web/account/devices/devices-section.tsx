@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { t } from '../../i18n/messages.js';
 import type { SectionProps } from '../use-account.js';
@@ -7,12 +7,16 @@ import { Rename } from './rename.js';
 import type { AccountSession } from '../../../client/api/api-client-answers.js';
 import { clientFor } from '../../server.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { repeatWhileVisible } from '../../ui/repeat-while-visible.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { SignOutEverywhere } from '../security/sign-out.js';
 import { CERTIFICATE } from '../tab-state.js';
 import { SectionHead } from '../../ui/section-head.js';
 
 export function DevicesSection(props: SectionProps) {
+  const { refresh } = props;
+  // No update reports a session that begins, such as that of a device which was just added.
+  useEffect(() => repeatWhileVisible(refresh), [refresh]);
   if (props.account.refusal !== null) {
     return null;
   }
@@ -46,10 +50,10 @@ function Sessions({ account, endings, session, endSession, notify, reload }: Sec
   const nameOf = (provider: string) =>
     features.capabilities.auth.providers?.[provider]?.displayName ?? provider;
   const ordered = sessions.toSorted((one, other) => Number(other.current) - Number(one.current));
-  const act = (work: () => Promise<void>, text: string) =>
+  const act = (work: () => Promise<void>, outcome: 'renamed' | 'ended') =>
     run(async () => {
       await work();
-      notify(done(text));
+      notify(done(() => t.devices[outcome]));
       reload();
     });
   const client = clientFor(session.token);
@@ -65,8 +69,8 @@ function Sessions({ account, endings, session, endSession, notify, reload }: Sec
             one={one}
             how={methodName(one, nameOf)}
             isBusy={isBusy}
-            rename={(name) => act(() => client.renameSession(one.id, name), devices.renamed)}
-            end={() => act(() => client.endSession(one.id), devices.ended)}
+            rename={(name) => act(() => client.renameSession(one.id, name), 'renamed')}
+            end={() => act(() => client.endSession(one.id), 'ended')}
           />
         ))}
       </ul>

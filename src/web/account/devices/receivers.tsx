@@ -17,10 +17,10 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
   const { isBusy, run } = useAction(show, endSession);
   const { devices } = t;
   const client = clientFor(session.token);
-  const act = (work: () => Promise<void>, text: string) =>
+  const act = (work: () => Promise<void>, outcome: 'renamed' | 'removed') =>
     run(async () => {
       await work();
-      notify(done(text));
+      notify(done(() => t.devices[outcome]));
       reload();
     });
   const remove = async ({ token }: SavedPushToken) => {
@@ -40,8 +40,8 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
             device={device}
             isOwn={device.token === own}
             isBusy={isBusy}
-            rename={(name) => act(() => rename(device, name), devices.renamed)}
-            remove={() => act(() => remove(device), devices.removed)}
+            rename={(name) => act(() => rename(device, name), 'renamed')}
+            remove={() => act(() => remove(device), 'removed')}
           />
         ))}
       </ul>

@@ -46,7 +46,7 @@ export function ShowTest() {
   const { tests } = t;
   const test = async () => {
     const isShown = await showTest(tests.sampleTitle, tests.sampleBody);
-    show(isShown ? done(tests.shown) : problem(tests.notShown));
+    show(isShown ? done(() => t.tests.shown) : problem(() => t.tests.notShown));
   };
   return (
     <>

@@ -57,7 +57,7 @@ function RegistrationForm({ settings, session, notify, endSession, reload }: Par
     const name = new FormData(event.currentTarget).get('name');
     run(async () => {
       await register(session, typeof name === 'string' ? name.trim() : '', settings.content);
-      notify(done(browser.on));
+      notify(done(() => notificationMessages.browser.on));
       reload();
     });
   };

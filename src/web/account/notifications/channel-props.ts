@@ -5,7 +5,8 @@ import type { AccountActions } from '../use-account.js';
 
 export type Save = (
   change: (fields: SettingsFields) => SettingsFields,
-  message: string,
+  /** The message of the notice. */
+  outcome: 'added' | 'changed' | 'removed' | 'unsigned',
 ) => Promise<void>;
 
 export interface ChannelRowProps extends Pick<AccountActions, 'endSession'> {

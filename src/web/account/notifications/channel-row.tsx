@@ -23,7 +23,7 @@ export function ChannelRow(props: ChannelRowProps) {
   const { webhooks } = notificationMessages;
   const { id, preset, enabled, secrets } = channel;
   const set = (isOn: boolean) =>
-    run(() => save((fields) => changeChannel(fields, id, { enabled: isOn }), webhooks.changed));
+    run(() => save((fields) => changeChannel(fields, id, { enabled: isOn }), 'changed'));
   return (
     <li>
       <span class={enabled ? 'tile accent' : 'tile'}>
@@ -54,7 +54,7 @@ function Actions({ channel, save, show, endSession }: ChannelRowProps) {
     { label: t.remove, dialog: remove, kind: 'danger' },
   ];
   const use = (choices: ChannelChoices) =>
-    save((fields) => changeChannel(fields, channel.id, { ...choices }), webhooks.changed);
+    save((fields) => changeChannel(fields, channel.id, { ...choices }), 'changed');
   return (
     <>
       <div class="acts">
@@ -89,7 +89,7 @@ function RemoveDialog({
   const { webhooks } = notificationMessages;
   const remove = () => {
     own.current?.close();
-    run(() => save((fields) => removeChannel(fields, channel.id), webhooks.removed));
+    run(() => save((fields) => removeChannel(fields, channel.id), 'removed'));
   };
   return (
     <Dialog own={own} title={webhooks.removeTitle}>

@@ -19,8 +19,8 @@ export function SigningDialog({ own, channel, save, endSession }: SigningDialogP
   const isSigned = channel.secrets.length > 0;
   const act = (signingSecret: string | null) =>
     run(async () => {
-      const message = signingSecret === null ? webhooks.unsigned : webhooks.changed;
-      await save((fields) => changeChannel(fields, channel.id, { signingSecret }), message);
+      const outcome = signingSecret === null ? 'unsigned' : 'changed';
+      await save((fields) => changeChannel(fields, channel.id, { signingSecret }), outcome);
       showSecret(signingSecret);
     });
   return (

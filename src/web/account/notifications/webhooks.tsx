@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import {
   addChannel,
@@ -24,26 +25,25 @@ export function Webhooks({ preferences, settings, endSession }: PartProps) {
   const dialog = useDialog();
   const { channels, brokenChannels } = preferences;
   const { webhooks } = notificationMessages;
-  const save: Save = async (change, message) => {
+  const save: Save = async (change, outcome) => {
     await settings.change(change);
-    show(done(message));
+    show(done(() => notificationMessages.webhooks[outcome]));
   };
   const add = async (choices: ChannelChoices, isSigned: boolean) => {
     const signingSecret = isSigned ? makeSigningSecret() : null;
     const channel = newChannel({ ...choices, signingSecret });
-    await save((fields) => addChannel(fields, channel), webhooks.added);
+    await save((fields) => addChannel(fields, channel), 'added');
     showSecret(signingSecret);
   };
+  const isEmpty = channels.length + brokenChannels.length === 0;
+  const addButton = <AddButton add={() => dialog.current?.showModal()} />;
   const row = { save, show, endSession };
   return (
     <section aria-labelledby="webhooks">
-      <Head add={() => dialog.current?.showModal()} />
-      {channels.length + brokenChannels.length === 0 && (
-        <div class="empty">
-          <strong>{webhooks.none}</strong>
-          <p>{webhooks.noneHint}</p>
-        </div>
-      )}
+      <SectionHead id="webhooks" title={webhooks.title} lead={webhooks.lead}>
+        {isEmpty ? undefined : addButton}
+      </SectionHead>
+      {isEmpty && <NoWebhooks>{addButton}</NoWebhooks>}
       <NoticeLine notice={notice} />
       {secret !== null && <ShownSecret secret={secret} close={() => showSecret(null)} />}
       <ul>
@@ -59,15 +59,23 @@ export function Webhooks({ preferences, settings, endSession }: PartProps) {
   );
 }
 
-function Head({ add }: { readonly add: () => void }) {
+function NoWebhooks({ children }: { readonly children: ComponentChildren }) {
   const { webhooks } = notificationMessages;
   return (
-    <SectionHead id="webhooks" title={webhooks.title} lead={webhooks.lead}>
-      <button type="button" onClick={add}>
-        <Icon name="plus" />
-        {webhooks.add}
-      </button>
-    </SectionHead>
+    <div class="empty">
+      <strong>{webhooks.none}</strong>
+      <p>{webhooks.noneHint}</p>
+      {children}
+    </div>
+  );
+}
+
+function AddButton({ add }: { readonly add: () => void }) {
+  return (
+    <button type="button" onClick={add}>
+      <Icon name="plus" />
+      {notificationMessages.webhooks.add}
+    </button>
   );
 }
 
@@ -94,7 +102,7 @@ function BrokenRow({ channel, save, show, endSession }: BrokenRowProps) {
           class="danger"
           aria-label={`${t.remove}: ${id}`}
           disabled={isBusy}
-          onClick={() => run(() => save((fields) => removeChannel(fields, id), webhooks.removed))}
+          onClick={() => run(() => save((fields) => removeChannel(fields, id), 'removed'))}
         >
           {t.remove}
         </button>

@@ -6,7 +6,6 @@ import { encryptionMessages } from '../../i18n/encryption-messages.js';
 import { clientFor } from '../../server.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { done } from '../../ui/notice.js';
-import { t } from '../../i18n/messages.js';
 import { KeyForm } from '../key-forms.js';
 import type { SectionProps } from '../use-account.js';
 
@@ -27,7 +26,7 @@ export function ChangeEncryption(props: ChangeEncryptionProps) {
     await changeWith(key, session, toMode);
     dialog.current?.close();
     noteKey(key);
-    notify(done(messages.done));
+    notify(done(() => encryptionMessages[toMode].done));
     reload();
   };
   const open = () => {
@@ -49,21 +48,11 @@ export function ChangeEncryption(props: ChangeEncryptionProps) {
             use={change}
             endSession={endSession}
             label={messages.submit}
+            cancel={() => dialog.current?.close()}
           />
         )}
-        <Cancel close={() => dialog.current?.close()} />
       </Dialog>
     </>
-  );
-}
-
-function Cancel({ close }: { readonly close: () => void }) {
-  return (
-    <div class="row end">
-      <button type="button" onClick={close}>
-        {t.cancel}
-      </button>
-    </div>
   );
 }
 

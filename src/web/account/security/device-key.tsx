@@ -6,7 +6,7 @@ import { clientFor } from '../../server.js';
 import { done, NoticeLine } from '../../ui/notice.js';
 import { SectionHead } from '../../ui/section-head.js';
 import { KeyForm } from '../key-forms.js';
-import { recentKey } from '../key-memory.js';
+import { useRecentKey } from '../key-memory.js';
 import { KeyView } from '../key-view.js';
 import type { SectionProps } from '../use-account.js';
 
@@ -15,14 +15,14 @@ type DeviceKeyProps = Pick<SectionProps, 'session' | 'noteKey'>;
 /** Checks that the owner has the key, and shows it for another print. */
 export function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
   const { accountId, isKeyEntered = false } = session;
-  const [checked, setChecked] = useState<DeviceKey | null>(null);
+  const [isChecked, setChecked] = useState(false);
   const [isShown, show] = useState(false);
   const { security } = t;
-  const key = checked ?? recentKey(accountId);
+  const key = useRecentKey(accountId);
   const check = async (entered: DeviceKey, isTyped: boolean) => {
     await requireOwnKey(clientFor(), entered, accountId);
     noteKey(entered, isTyped);
-    setChecked(entered);
+    setChecked(true);
     show(true);
   };
   const keyLead = key === null ? security.keyLead : security.keyKept;
@@ -30,8 +30,8 @@ export function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
   return (
     <section aria-labelledby="check-key">
       <SectionHead id="check-key" title={security.key} lead={lead} />
-      {checked !== null && <NoticeLine notice={done(security.keyRight)} />}
-      {checked === null && (!isKeyEntered || key === null) && (
+      {isChecked && key !== null && <NoticeLine notice={done(() => security.keyRight)} />}
+      {(key === null || (!isKeyEntered && !isChecked)) && (
         <KeyForm
           use={check}
           label={security.keyCheck}

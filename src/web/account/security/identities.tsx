@@ -55,7 +55,7 @@ async function disconnect(props: SectionProps, id: string): Promise<void> {
   const { account, session, notify, reload } = props;
   const { connect, certificate } = clientFor(session.token);
   await (id === CERTIFICATE ? certificate.disconnect() : connect.disconnect(id));
-  notify(done(t.security.disconnected(factsOf(account, id).name)));
+  notify(done(() => t.security.disconnected(factsOf(account, id).name)));
   reload();
 }
 

@@ -3,13 +3,14 @@ import { keepMessages } from '../../i18n/keep-messages.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { SectionHead } from '../../ui/section-head.js';
-import { forgetKey, recentKey } from '../key-memory.js';
+import { recentKey, useRecentKey } from '../key-memory.js';
 import { passkeySupport, sealWithPasskey, type PasskeySupport } from '../passkey.js';
-import { discardKeptKey, keptKeyOf, saveKeptKey } from '../tab-state.js';
+import { keptKeyOf, saveKeptKey } from '../tab-state.js';
 import type { SectionProps } from '../use-account.js';
+import { forgetKeyInAllTabs } from './forgotten-key.js';
 
 export interface KeepKeyProps extends Pick<SectionProps, 'session' | 'endSession'> {
-  /** The tab has forgotten the key, too. */
+  /** All tabs have forgotten the key. */
   readonly onForgotten: () => void;
 }
 
@@ -18,6 +19,7 @@ export function KeepKey({ session: { accountId }, endSession, onForgotten }: Kee
   const [isKept, setKept] = useState(() => keptKeyOf(accountId) !== null);
   const [notice, show] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(show, endSession);
+  const recent = useRecentKey(accountId);
   const keep = keepMessages;
   const start = () =>
     run(async () => {
@@ -25,15 +27,14 @@ export function KeepKey({ session: { accountId }, endSession, onForgotten }: Kee
       if (key !== null) {
         saveKeptKey(await sealWithPasskey(key, accountId, keep.passkey(accountId.slice(0, 8))));
         setKept(keptKeyOf(accountId) !== null);
-        show(done(keep.done));
+        show(done(() => keepMessages.done));
       }
     });
   const forget = () => {
-    discardKeptKey(accountId);
-    forgetKey();
+    forgetKeyInAllTabs(accountId);
     onForgotten();
     setKept(false);
-    show(done(keep.forgotten));
+    show(done(() => keepMessages.forgotten));
   };
   return (
     <section aria-labelledby="keep-key">
@@ -48,7 +49,7 @@ export function KeepKey({ session: { accountId }, endSession, onForgotten }: Kee
       {isKept ? (
         <Forget forget={forget} />
       ) : (
-        <Offer hasKey={recentKey(accountId) !== null} isBusy={isBusy} start={start} />
+        <Offer hasKey={recent !== null} isBusy={isBusy} start={start} />
       )}
       <NoticeLine notice={notice} />
     </section>

@@ -20,21 +20,20 @@ export function useEndings({ session, endSession, isEnding }: EndingsOptions): E
   const client = clientFor(session.token);
   const end = (work: () => Promise<void>, message: () => string) => () =>
     run(async () => endSession(await ended(work, message, isEnding)));
-  const { security } = t;
   return {
     isBusy,
     notice,
     signOut: end(
       () => client.logOut(),
-      () => security.signedOut,
+      () => t.security.signedOut,
     ),
     signOutEverywhere: end(
       () => client.logOutEverywhere(),
-      () => security.signedOutEverywhere,
+      () => t.security.signedOutEverywhere,
     ),
     deleteAccount: end(
       () => client.removeAccount(),
-      () => security.deleted,
+      () => t.security.deleted,
     ),
   };
 }
@@ -48,7 +47,7 @@ async function ended(
   isEnding.current = true;
   try {
     await work();
-    return done(message());
+    return done(message);
   } catch (error) {
     if (requiresSignIn(error)) {
       return failure(error);

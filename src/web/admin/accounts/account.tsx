@@ -157,14 +157,14 @@ function Actions({ account: { id, state, identities }, ...result }: ActionsProps
       {offered.map((act) => (
         <ActionButton
           key={act}
-          texts={acts[act]}
+          textsOf={() => texts.acts[act]}
           isDanger={act === 'disable'}
           run={(reason) => client.act(id, act, reason)}
           {...result}
         />
       ))}
       <ActionButton
-        texts={acts.remove}
+        textsOf={() => texts.acts.remove}
         isDanger
         consent={acts.removeConsent}
         run={(reason) => client.act(id, 'delete', reason)}
@@ -280,7 +280,7 @@ function Sessions({ account: { id, sessions }, ...result }: SessionsProps) {
             </div>
             {caller.role === 'operate' && (
               <ActionButton
-                texts={acts.endSession}
+                textsOf={() => texts.acts.endSession}
                 label={acts.endNamed(session.client.name ?? detail.unnamedClient)}
                 isSmall
                 run={(reason) => client.endSession(id, session.id, reason)}

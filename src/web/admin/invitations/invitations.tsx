@@ -125,7 +125,7 @@ function Revoke({ id, name, ...result }: RevokeProps) {
   const { invitations } = texts;
   return (
     <ActionButton
-      texts={invitations.revoke}
+      textsOf={() => texts.invitations.revoke}
       label={invitations.revokeNamed(name)}
       isDanger
       isSmall

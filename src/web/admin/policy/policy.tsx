@@ -73,7 +73,7 @@ function Plan({ present }: PlanProps) {
     const environment = readEnvironment(text);
     setPlan(null);
     if (environment === null) {
-      show(problem(policy.form));
+      show(problem(() => texts.policy.form));
       return;
     }
     run(async () => setPlan(await client.plan(environment)));

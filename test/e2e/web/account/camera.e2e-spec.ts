@@ -100,13 +100,14 @@ const SCAN = 'Scan the QR code';
     await visitor.page.getByRole('button', { name: SCAN }).waitFor();
   });
 
-  it('offers no camera where the browser has no access to one', async () => {
+  it('says so where the browser has no access to a camera', async () => {
     visitor = await visit(browser, 'about:blank', {});
     await visitor.page.addInitScript(
       "Object.defineProperty(navigator, 'mediaDevices', { value: undefined })",
     );
     await visitor.page.goto(`${server.url}/app`);
     await seesSignIn(visitor);
+    await sees(visitor, 'This browser gives pages no access to a camera. Type the key instead.');
     expect(await visitor.page.getByRole('button', { name: SCAN }).count()).toBe(0);
     await createAccount(visitor);
   });

@@ -139,7 +139,9 @@ suite('/app/device', () => {
     await visitor.page.getByLabel('The new device shows the same words').check();
     await visitor.press('Add the device');
     await sees('The device is added.');
+    await openSection(visitor, 'Devices and sessions');
     expect(await accountOf(cli)).toBe(id);
+    await visitor.page.locator('li', { hasText: hostname() }).waitFor();
   });
 
   it('refuses the key of another account, and then the device', async () => {

@@ -79,6 +79,19 @@ const FORGET = 'Forget the key on this device';
     return key;
   }
 
+  /** Keeps the key of a new account, with a session of all tabs. @returns the key */
+  async function keepKeyForAllTabs(): Promise<string> {
+    const key = await createAccount(visitor);
+    await visitor.press('Sign out');
+    await visitor.page.getByLabel('Stay signed in on this device').check();
+    await enterKey(visitor, key);
+    await seesAccount(visitor);
+    await open(visitor, 'Security');
+    await visitor.press(KEEP);
+    await sees('This browser keeps the key until this session ends.');
+    return key;
+  }
+
   it('opens the settings with a passkey after a reload, and stores the key encrypted', async () => {
     const key = await keepKey();
     const texts = await stored();
@@ -171,15 +184,45 @@ const FORGET = 'Forget the key on this device';
     await visitor.page.getByLabel('Device key', { exact: true }).waitFor();
   });
 
-  it('is forgotten at sign-out, in every tab', async () => {
-    const key = await createAccount(visitor);
-    await visitor.press('Sign out');
-    await visitor.page.getByLabel('Stay signed in on this device').check();
-    await enterKey(visitor, key);
-    await seesAccount(visitor);
+  it('is forgotten on request in every tab, where it is open too', async () => {
+    const key = await keepKeyForAllTabs();
+    const other = { ...visitor, page: await visitor.page.context().newPage() };
+    await other.page.goto(`${address}#notifications`);
+    await other.page.getByRole('button', { name: 'Type the key instead' }).click();
+    await other.page.getByLabel('Device key', { exact: true }).fill(key);
+    await other.page.getByRole('button', { name: 'Open the settings' }).click();
+    await other.page.getByRole('switch', { name: 'Send push notifications' }).waitFor();
+    await visitor.press(FORGET);
+    await other.page.getByLabel('Device key', { exact: true }).waitFor();
+    await open(other, 'Security');
+    await seesIn(other, 'Enter your key above first.');
+    expect(await isKept()).toBe(false);
+    await other.page.close();
+  });
+
+  it('hides a shown key after 15 minutes', async () => {
+    await visitor.page.addInitScript(`(() => {
+      const { setTimeout: start } = window;
+      window.expirations = [];
+      window.setTimeout = (run, ms, ...more) =>
+        ms > 600_000 ? window.expirations.push(run) : start(run, ms, ...more);
+    })()`);
+    await visitor.page.reload();
+    await createAccount(visitor);
     await open(visitor, 'Security');
-    await visitor.press(KEEP);
-    await sees('This browser keeps the key until this session ends.');
+    await visitor.press('Show or print the key');
+    await visitor.page.getByLabel('Your device key').waitFor();
+    await visitor.page.evaluate(`(() => {
+      const later = Date.now() + 901_000;
+      Date.now = () => later;
+      window.expirations.forEach((run) => run());
+    })()`);
+    await visitor.page.getByLabel('Your device key').waitFor({ state: 'detached' });
+    await sees('Enter your key above first.');
+  });
+
+  it('is forgotten at sign-out, in every tab', async () => {
+    await keepKeyForAllTabs();
     const other = { ...visitor, page: await visitor.page.context().newPage() };
     await other.page.goto(`${address}#notifications`);
     await seesIn(other, 'Your passkey opens it.');

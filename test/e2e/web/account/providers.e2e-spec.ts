@@ -187,11 +187,12 @@ suite('the account page, where a provider is required', () => {
     await visitor.press('Disconnect The okta provider');
     await visitor.press('Disconnect');
     await sees('Required by this server');
+    await sees('Connect The okta provider to continue.');
     const mine = { token: await token() };
     expect((await call(fixture.server, 'GET', '/v1/push-tokens', mine)).status).toBe(403);
     await visitor.press('Connect The okta provider');
     await visitor.page.waitForURL(`${fixture.server.url}/app/`);
-    await sees('okta is connected.');
+    await sees('The okta provider is connected.');
     await open(visitor, 'Devices and sessions');
     await sees('Devices that get notifications');
     expect((await call(fixture.server, 'GET', '/v1/push-tokens', mine)).status).toBe(200);

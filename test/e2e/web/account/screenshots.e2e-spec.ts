@@ -163,8 +163,13 @@ const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
     await check('webhook-signing');
   });
 
-  it('shows every text in German where that is chosen, the opened settings included', async () => {
+  it('shows every text in German where that is chosen, notices and opened settings included', async () => {
     await createAccount(visitor);
+    await visitor.page.getByLabel('Language').selectOption('Deutsch');
+    await sees(visitor, 'Ihr Konto ist bereit.');
+    await check('overview-german');
+    await visitor.page.getByLabel('Sprache').selectOption('English');
+    await sees(visitor, 'Your account is ready.');
     await open(visitor, 'Notifications');
     await sees(visitor, 'Send push notifications');
     await visitor.page.getByLabel('Language').selectOption('Deutsch');
