@@ -36,7 +36,7 @@ export async function loadDatabaseTemplate(target: string): Promise<void> {
 const NO_SPACE = 51;
 
 /** The file system of the embedded database throws its number, and no Error. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (error instanceof Error) {
     return error.message;
   }

@@ -128,6 +128,14 @@ describe('The first start with the embedded database', () => {
     await onDatabase(dataDir, () => Promise.resolve());
   });
 
+  it('reports the free space of its disk where it does not start again', async () => {
+    await onDatabase(dataDir, () => Promise.resolve());
+    await writeFile(join(dataDir, 'db/global/pg_control'), '');
+    await expect(startEmbeddedDatabase({ dataDir })).rejects.toThrow(
+      /db does not start, with \d+ MiB free on its disk: ./,
+    );
+  });
+
   it('does not change existing files', async () => {
     await mkdir(join(dataDir, 'db'));
     await writeFile(join(dataDir, 'db/precious'), 'kept');

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
-import { loadDatabaseTemplate } from '../database-template.js';
+import { loadDatabaseTemplate, reasonOf } from '../database-template.js';
 import { BackendQueue, listenForSessions } from './embedded-sessions.js';
 
 export interface EmbeddedWorkerData {
@@ -25,10 +26,7 @@ async function serve(): Promise<void> {
   if (!existsSync(join(databaseDir, 'PG_VERSION'))) {
     await loadDatabaseTemplate(databaseDir);
   }
-  const database = await PGlite.create({
-    dataDir: databaseDir,
-    startParams: [...PGlite.defaultStartParams, ...SETTINGS],
-  });
+  const database = await openDatabase(databaseDir);
   const queue = new BackendQueue((messages) => run(database, messages), idleInTransactionMs);
   const server = await listenForSessions(socketPath, queue);
   parentPort?.once('message', () => {
@@ -38,6 +36,21 @@ async function serve(): Promise<void> {
     });
   });
   parentPort?.postMessage('ready');
+}
+
+async function openDatabase(dataDir: string): Promise<PGlite> {
+  try {
+    return await PGlite.create({
+      dataDir,
+      startParams: [...PGlite.defaultStartParams, ...SETTINGS],
+    });
+  } catch (error) {
+    // PostgreSQL in WebAssembly ends without a reason, on a full disk too.
+    const { bavail, bsize } = await statfs(dataDir);
+    const free = Math.floor((bavail * bsize) / 2 ** 20);
+    const message = `The embedded database ${dataDir} does not start, with ${free} MiB free on its disk`;
+    throw new Error(`${message}: ${reasonOf(error)}`, { cause: error });
+  }
 }
 
 /**
