@@ -199,6 +199,18 @@ for (const [name, suite] of ENGINES) {
       await title.waitFor({ state: 'hidden' });
     });
 
+    // Firefox does not let a test choose the theme.
+    inWebKit('follows the dark theme of the system', async () => {
+      await visit();
+      const { page } = visitor;
+      const background = () =>
+        page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+      await page.emulateMedia({ colorScheme: 'light' });
+      expect(await background()).toBe('rgb(244, 245, 242)');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await background()).toBe('rgb(15, 19, 18)');
+    });
+
     it('fits a phone of 320 pixels in German', async () => {
       await visit(PHONE);
       const { page } = visitor;
