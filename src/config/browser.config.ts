@@ -14,7 +14,7 @@ import {
   type ValuesOf,
 } from './environment/variable.js';
 import { hostsAccountPage, withoutTrailingSlash, type AccountPageValues } from './http.config.js';
-import type { LoginAddresses } from './providers-file/providers-file.js';
+import type { LoginAddresses } from './providers-file/entries-file.js';
 
 const oauthReturn = variablesOf('OAuth return address');
 const clientHint = variablesOf('Client hints');

@@ -8,7 +8,8 @@ import type {
   GitHubProviderSettings,
   ProviderSettings,
 } from './providers-file/provider-settings.js';
-import { callbackUrl, type LoginAddresses } from './providers-file/providers-file.js';
+import type { LoginAddresses } from './providers-file/entries-file.js';
+import { callbackUrl } from './providers-file/providers-file.js';
 
 const PUBLIC_GITHUB = 'https://github.com';
 const PUBLIC_API = 'https://api.github.com';

@@ -21,15 +21,22 @@ import { ProviderSignalsController } from './signals/provider-signals.controller
 import { BackchannelLogoutService } from './signals/backchannel-logout.service.js';
 import { GitHubWebhookService } from './signals/github-webhook.service.js';
 import { RecheckSignalsService } from './signals/recheck-signals.service.js';
+import { EventIntakeService } from './signals/event-intake.service.js';
 import { SecurityEventsController } from './signals/security-events.controller.js';
 import { SecurityEventsService } from './signals/security-events.service.js';
 import { UniversalLogoutController } from './signals/universal-logout.controller.js';
 import { UniversalLogoutService } from './signals/universal-logout.service.js';
+import { EventPollingJob } from './streams/event-polling.job.js';
+import { StreamCheckJob } from './streams/stream-check.job.js';
+import { StreamEventsService } from './streams/stream-events.service.js';
+import { StreamLossService } from './streams/stream-loss.service.js';
+import { StreamMetricsService } from './streams/stream-metrics.service.js';
+import { StreamPollerService } from './streams/stream-poller.service.js';
 
 /**
  * Owns the re-checks of linked identities: the queue of each provider, its workers and pauses, the
  * check of one identity, and the signals (of providers, revocation lists and changed rules) that make
- * one due at once. Does not own the rules (policy) nor what a change of eligibility does to sessions (identities,
+ * one due at once, with the streams that deliver security events. Does not own the rules (policy) nor what a change of eligibility does to sessions (identities,
  * auth).
  * Routes: POST /v1/auth/backchannel-logout/:provider, POST /v1/auth/providers/github/webhook,
  * POST /v1/signals/:provider, POST /v1/signals/:provider/global-token-revocation.
@@ -49,6 +56,8 @@ import { UniversalLogoutService } from './signals/universal-logout.service.js';
     AccountRecheckService,
     BackchannelLogoutService,
     CertificateSessionsService,
+    EventIntakeService,
+    EventPollingJob,
     GitHubWebhookService,
     OffboardingJob,
     OffboardingMetricsService,
@@ -59,6 +68,11 @@ import { UniversalLogoutService } from './signals/universal-logout.service.js';
     RevocationSignalsService,
     RuleSignalsService,
     SecurityEventsService,
+    StreamCheckJob,
+    StreamEventsService,
+    StreamLossService,
+    StreamMetricsService,
+    StreamPollerService,
     UniversalLogoutService,
     UnusedFilesService,
   ],

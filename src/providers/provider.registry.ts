@@ -16,7 +16,7 @@ import {
   type LogoutNotifier,
 } from './identity-provider.js';
 import { OidcProvider } from './oidc/oidc.provider.js';
-import type { SignalTokens } from './oidc/signal-tokens.js';
+import type { SignalTokens } from './signals/signal-tokens.js';
 import { UpstreamConnectionsService } from './http/upstream-connections.service.js';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from './http/upstream-http.js';
 import { ObservedProvider, ProviderHealthService } from './provider-health.service.js';
@@ -33,7 +33,7 @@ const GITHUB_LIMITS: UpstreamLimits = {
   budget: { perSecond: 15, burst: 30, longestWaitMs: 5_000 },
 };
 
-const NO_SIGNALS: SignalTokens = { revocations: null, securityEvents: null };
+const NO_SIGNALS: SignalTokens = { revocations: null, securityEvents: null, stream: null };
 
 @Injectable()
 export class ProviderRegistry {

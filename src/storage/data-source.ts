@@ -31,6 +31,7 @@ import { PushTokenEntity } from './entities/push-token.entity.js';
 import { ResourceSessionEntity } from './entities/resource-session.entity.js';
 import { SecurityEventEntity } from './entities/security-event.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
+import { SignalStreamEntity } from './entities/signal-stream.entity.js';
 import { SigningKeyEntity } from './entities/signing-key.entity.js';
 import { Initial1764600000000 } from './migrations/1764600000000-initial.js';
 import { Requests1764700000000 } from './migrations/1764700000000-requests.js';
@@ -84,6 +85,7 @@ export const ENTITIES = [
   ResourceSessionEntity,
   SecurityEventEntity,
   SessionEntity,
+  SignalStreamEntity,
   SigningKeyEntity,
 ];
 

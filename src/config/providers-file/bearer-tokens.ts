@@ -6,20 +6,35 @@ const SHORTEST = 32;
 const MOST = 2;
 
 /**
+ * Reads the secrets of a file, one a line. Two are valid during a rotation, and the last is the new one.
+ *
+ * @throws Error that completes "names a file that …" and quotes nothing of the file
+ */
+export function readSecretLines(text: string): readonly string[] {
+  const lines = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  if (lines.length === 0) {
+    throw new Error('is empty');
+  }
+  if (lines.length > MOST) {
+    throw new Error(`has more than ${MOST} lines`);
+  }
+  return lines;
+}
+
+/** Returns the secret that is sent to another party: the new one during a rotation. */
+export function newestOf(secrets: readonly string[]): string {
+  return secrets.at(-1) ?? '';
+}
+
+/**
  * Reads the bearer tokens of a file, one a line. Two are valid during a rotation.
  * @throws Error that completes "names a file that …" and quotes nothing of the file
  */
 export function readBearerTokens(text: string): readonly string[] {
-  const tokens = text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  if (tokens.length === 0) {
-    throw new Error('is empty');
-  }
-  if (tokens.length > MOST) {
-    throw new Error(`has more than ${MOST} tokens`);
-  }
+  const tokens = readSecretLines(text);
   if (tokens.some((token) => token.length < SHORTEST || !/^[\w.~+/=-]+$/.test(token))) {
     throw new Error(
       `has a token with less than ${SHORTEST} characters, or with others than RFC 6750 allows`,

@@ -119,3 +119,23 @@ function entriesOf(
   }
   return parsed as unknown[];
 }
+
+/** Addresses that logins through a provider need. */
+export interface LoginAddresses {
+  readonly publicUrl: string | null;
+  /** False if browsers have no address to return to. */
+  readonly hasReturnAddress: boolean;
+}
+
+/** Reads a secret from a file. @returns null, after a report, for one that cannot be read */
+export function textOf(path: string, report: (failure: string) => void): string | null {
+  const file = readSmallFile(path);
+  if ('failure' in file) {
+    report(file.failure);
+    return null;
+  }
+  if (file.text.trim() === '') {
+    report('is empty');
+  }
+  return file.text.replace(/\r?\n$/, '');
+}

@@ -73,11 +73,29 @@ export interface ScimSettings extends DirectoryRules {
 export interface SharedSignalsSettings {
   /** The issuer of the events, whose `/.well-known/ssf-configuration` names its keys. */
   readonly transmitter: string;
+  /** Before `gatehouse signals connect` adopts the one of the stream. */
   readonly audience: string;
+  readonly delivery: 'push' | 'poll';
+  /** Where the transmitter pushes to; null = the address of this server is unknown. */
+  readonly endpoint: string | null;
+  /** null = the stream is managed at the transmitter alone. */
+  readonly management: StreamManagementSettings | null;
   /** The bearer token of the transmitter; null = its events authenticate it alone. */
   readonly push: { readonly tokenText: string; readonly tokenFile: string | null } | null;
   readonly riskEvents: 'count' | 'end-sessions';
 }
+
+/** Credentials for the transmitter's API, which manages and polls the stream. */
+export type StreamManagementSettings =
+  | { readonly kind: 'token'; readonly tokenText: string; readonly tokenFile: string | null }
+  | {
+      readonly kind: 'client';
+      readonly tokenUrl: string;
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly clientSecretFile: string | null;
+      readonly scope: string;
+    };
 
 /** Requests of universal logout: who sends them, and where. */
 export interface GlobalTokenRevocationSettings {

@@ -1,26 +1,25 @@
 import { resolve } from 'node:path';
 import { hasAllowRules } from '../../policy/eligibility/provider-rules.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
-import { readSmallFile } from '../environment/small-file.js';
 import { readClientKeys } from './client-keys.js';
-import { readEntries, readEntry, type EntriesValues, type ReportField } from './entries-file.js';
+import {
+  readEntries,
+  readEntry,
+  textOf,
+  type EntriesValues,
+  type LoginAddresses,
+  type ReportField,
+} from './entries-file.js';
 import { CREDENTIAL_FILES, PROVIDER_ENTRY, type ProviderEntry } from './provider-entry.js';
 import type { OidcProviderSettings } from './provider-settings.js';
-import { readBearerTokens } from './bearer-tokens.js';
 import { readServiceAccountKey } from './service-account-key.js';
+import { signalsOf } from './signals-settings.js';
 
 const SOURCE = {
   path: 'AUTH_PROVIDERS_CONFIG_PATH',
   json: 'AUTH_PROVIDERS_CONFIG_JSON',
   content: 'providers',
 } as const;
-
-/** Addresses that logins through a provider need. */
-export interface LoginAddresses {
-  readonly publicUrl: string | null;
-  /** False if browsers have no address to return to. */
-  readonly hasReturnAddress: boolean;
-}
 
 /** Problems contain the index and the field, never a value (contract, External providers). */
 export function readOidcProviders(
@@ -108,18 +107,6 @@ function credentialsOf(
   return credentials;
 }
 
-function textOf(path: string, report: (failure: string) => void): string | null {
-  const file = readSmallFile(path);
-  if ('failure' in file) {
-    report(file.failure);
-    return null;
-  }
-  if (file.text.trim() === '') {
-    report('is empty');
-  }
-  return file.text.replace(/\r?\n$/, '');
-}
-
 function checkKeys(text: string, problem: ReportField): void {
   try {
     readClientKeys(text);
@@ -148,103 +135,6 @@ function workspaceOf(
     }
   }
   return { ...given, serviceAccountKeyFile, directoryUrl: given.directoryUrl ?? null };
-}
-
-function scimOf(
-  { scim: given }: ProviderEntry['signals'],
-  directory: string,
-  problem: ReportField,
-): OidcProviderSettings['scim'] {
-  if (given === undefined) {
-    return null;
-  }
-  const { token, tokenFile, ...rules } = given;
-  const names = { token: 'token', tokenFile: 'tokenFile' };
-  const tokens = bearerTokensOf('.signals.scim', names, { token, tokenFile }, directory, problem);
-  return tokens && { ...rules, ...tokens };
-}
-
-/** Reads tokens that are given either themselves or in a file. @param names of the fields */
-function bearerTokensOf(
-  section: string,
-  names: Readonly<Record<'token' | 'tokenFile', string>>,
-  { token, tokenFile }: Readonly<Record<'token' | 'tokenFile', string | undefined>>,
-  directory: string,
-  problem: ReportField,
-): { readonly tokenText: string; readonly tokenFile: string | null } | null {
-  if ((token === undefined) === (tokenFile === undefined)) {
-    problem(section, `needs either ${names.token} or ${names.tokenFile}.`);
-    return null;
-  }
-  const path = tokenFile === undefined ? null : resolve(directory, tokenFile);
-  const report = (failure: string): void =>
-    path === null
-      ? problem(`${section}.${names.token}`, `${failure}.`)
-      : problem(`${section}.${names.tokenFile}`, `names a file that ${failure}.`);
-  const tokenText = token ?? (path === null ? '' : (textOf(path, report) ?? ''));
-  if (tokenText.trim() !== '') {
-    try {
-      readBearerTokens(tokenText);
-    } catch (error) {
-      report((error as Error).message);
-    }
-  }
-  return { tokenFile: path, tokenText };
-}
-
-function signalsOf(
-  { id, signals }: Pick<ProviderEntry, 'id' | 'signals'>,
-  addresses: LoginAddresses,
-  directory: string,
-  problem: ReportField,
-): Pick<OidcProviderSettings, 'scim' | 'globalTokenRevocation' | 'sharedSignals'> {
-  return {
-    scim: scimOf(signals, directory, problem),
-    globalTokenRevocation: revocationOf(id, signals, addresses, problem),
-    sharedSignals: sharedSignalsOf(signals, addresses, directory, problem),
-  };
-}
-
-function sharedSignalsOf(
-  { sharedSignals: given }: ProviderEntry['signals'],
-  { publicUrl }: LoginAddresses,
-  directory: string,
-  problem: ReportField,
-): OidcProviderSettings['sharedSignals'] {
-  if (given === undefined) {
-    return null;
-  }
-  const { transmitter, riskEvents, pushToken, pushTokenFile } = given;
-  const audience = given.audience ?? publicUrl?.replace(/\/+$/, '');
-  if (audience === undefined) {
-    problem('.signals.sharedSignals', 'needs audience or SERVICE_PUBLIC_URL.');
-    return null;
-  }
-  if (pushToken === undefined && pushTokenFile === undefined) {
-    return { transmitter, riskEvents, audience, push: null };
-  }
-  const names = { token: 'pushToken', tokenFile: 'pushTokenFile' };
-  const tokens = { token: pushToken, tokenFile: pushTokenFile };
-  const push = bearerTokensOf('.signals.sharedSignals', names, tokens, directory, problem);
-  return push && { transmitter, riskEvents, audience, push };
-}
-
-function revocationOf(
-  id: string,
-  { globalTokenRevocation: given }: ProviderEntry['signals'],
-  { publicUrl }: LoginAddresses,
-  problem: ReportField,
-): OidcProviderSettings['globalTokenRevocation'] {
-  if (given === undefined) {
-    return null;
-  }
-  const base = publicUrl?.replace(/\/+$/, '');
-  if (base === undefined) {
-    const missing = 'needs SERVICE_PUBLIC_URL, the address that its tokens have to name.';
-    problem('.signals.globalTokenRevocation', missing);
-    return null;
-  }
-  return { ...given, endpoint: `${base}/v1/signals/${id}/global-token-revocation` };
 }
 
 /** @param entry must have no problem of its own */

@@ -54,7 +54,10 @@ export const SIGNALS = section(
           ),
           audience: v.optional(text('Audience of the events. Default: SERVICE_PUBLIC_URL.')),
           delivery: v.optional(
-            choice(['push'], 'Delivery of the events: the transmitter pushes them (RFC 8935).'),
+            choice(
+              ['push', 'poll'],
+              'Delivery of the events: the transmitter pushes them (RFC 8935), or this server polls for them (RFC 8936), which needs no way in from outside.',
+            ),
             'push',
           ),
           pushToken: v.optional(
@@ -65,6 +68,36 @@ export const SIGNALS = section(
           pushTokenFile: v.optional(
             text(
               'File with that token, at least 32 characters, relative to the providers file. During a rotation it has two, one a line. A change applies without a restart.',
+            ),
+          ),
+          managementToken: v.optional(
+            text(
+              "Bearer token for the transmitter's API, with which this server makes and polls the stream.",
+            ),
+          ),
+          managementTokenFile: v.optional(
+            text(
+              'File with that token, relative to the providers file. During a rotation it has two, one a line, of which the last is sent. A change applies without a restart.',
+            ),
+          ),
+          managementClient: v.optional(
+            v.pipe(
+              object({
+                tokenUrl: secureUrl('Token endpoint of the authorization server.'),
+                clientId: text('Client id.'),
+                clientSecret: v.optional(
+                  text('Client secret. Either this or clientSecretFile is needed.'),
+                ),
+                clientSecretFile: v.optional(
+                  text(
+                    'File with the client secret, relative to the providers file. During a rotation it has two, one a line, of which the last is sent. A change applies without a restart.',
+                  ),
+                ),
+                scope: v.optional(text('Scope to ask for.'), 'ssf.manage ssf.read'),
+              }),
+              v.description(
+                'OAuth client that gets tokens for the same API by itself (client credentials), in place of managementTokenFile.',
+              ),
             ),
           ),
           riskEvents: v.optional(

@@ -5,23 +5,17 @@ import { RateLimitService } from '../../auth/rate-limit.service.js';
 import { Public } from '../../auth/route-access.js';
 import { SET_TYPE } from '../../common/http/request-rules.js';
 import { Refuses } from '../../common/route-docs.js';
-import { Clock } from '../../common/runtime/clock.js';
-import { MetricsService } from '../../metrics/metrics.service.js';
-import { SetError } from '../../providers/oidc/security-event-tokens.js';
-import { ProviderSignalRepository } from '../../storage/repositories/signals/provider-signal.repository.js';
+import { SetError } from '../../providers/signals/security-event-tokens.js';
+import { EventIntakeService } from './event-intake.service.js';
 import { SetRefusal, setRefusal } from './set-refusal.js';
-import { SecurityEventsService } from './security-events.service.js';
 
 @ApiTags('provider signals')
 @Controller('v1/signals')
 @Public()
 export class SecurityEventsController {
   constructor(
-    private readonly signals: SecurityEventsService,
-    private readonly received: ProviderSignalRepository,
+    private readonly intake: EventIntakeService,
     private readonly limits: RateLimitService,
-    private readonly metrics: MetricsService,
-    private readonly clock: Clock,
   ) {}
 
   @ApiOperation({
@@ -42,19 +36,10 @@ export class SecurityEventsController {
     @Body() token: string,
     @Ip() address: string,
   ): Promise<void> {
-    const now = this.clock.now();
-    const { kind, outcome, at } = await this.limits.countRefusals(address, () =>
-      this.signals.receive(provider, authorization, token, now).catch((error: unknown) => {
-        if (!(error instanceof SetError)) {
-          throw error;
-        }
-        this.metrics.sharedSignals.inc({ provider, kind: 'refused', outcome: error.failure });
-        throw new SetRefusal(error);
+    await this.limits.countRefusals(address, () =>
+      this.intake.acceptPushed(provider, authorization, token).catch((error: unknown) => {
+        throw error instanceof SetError ? new SetRefusal(error) : error;
       }),
     );
-    this.metrics.sharedSignals.inc({ provider, kind, outcome });
-    this.metrics.sharedSignalsLag.observe({ provider }, Math.max(now - at, 0) / 1000);
-    const receivedAt = new Date(now);
-    await this.received.note({ provider, kind: 'shared-signals', receivedAt });
   }
 }

@@ -13,13 +13,14 @@ import {
   SetError,
   type ReceivedSet,
   type SecurityEventTokens,
-} from '../../providers/oidc/security-event-tokens.js';
+} from '../../providers/signals/security-event-tokens.js';
 import {
   ReceivedEventRepository,
   SHARED_SIGNALS_REASON,
   type EventOutcome,
   type EventResult,
 } from '../../storage/repositories/signals/received-event.repository.js';
+import { StreamEventsService } from '../streams/stream-events.service.js';
 import { RecheckSignalsService } from './recheck-signals.service.js';
 
 const BEARER = /^bearer +(\S+) *$/i;
@@ -33,7 +34,7 @@ export interface AcceptedEvent {
   readonly at: number;
 }
 
-/** Applies the security events that providers push (OpenID Shared Signals Framework 1.0). */
+/** Applies the security events of providers (OpenID Shared Signals Framework 1.0). */
 @Injectable()
 export class SecurityEventsService {
   private readonly logger = new Logger('ProviderSignals');
@@ -43,8 +44,23 @@ export class SecurityEventsService {
     private readonly events: ReceivedEventRepository,
     private readonly changes: IdentityChangesService,
     private readonly rechecks: RecheckSignalsService,
+    private readonly streams: StreamEventsService,
     @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
   ) {}
+
+  /**
+   * Checks the token that a transmitter sends with its deliveries.
+   *
+   * @throws AppError `not-found`; SetError `authentication_failed`
+   */
+  async authenticate(provider: string, authorization: string | undefined): Promise<void> {
+    const tokens = this.tokensOf(provider);
+    try {
+      await tokens.authenticate(BEARER.exec(authorization ?? '')?.[1]);
+    } catch (error) {
+      throw this.refuse(provider, error);
+    }
+  }
 
   /**
    * Stores the effect of an event before it is acknowledged.
@@ -52,44 +68,53 @@ export class SecurityEventsService {
    * @param now Unix milliseconds
    * @throws AppError `not-found`, `unavailable`; SetError
    */
-  async receive(
-    provider: string,
-    authorization: string | undefined,
-    token: string,
-    now: number,
-  ): Promise<AcceptedEvent> {
-    const { securityEvents: tokens } = this.providers.signalTokens(provider);
-    if (tokens === null) {
-      throw new AppError('not-found');
-    }
-    const received = await this.verify(provider, tokens, authorization, token);
+  async accept(provider: string, token: string, now: number): Promise<AcceptedEvent> {
+    const tokens = this.tokensOf(provider);
+    const { transmitter, audience, riskEvents } = tokens.settings;
+    const stream = await this.streams.find({ provider, transmitter });
+    const received = await this.verify(provider, tokens, token, stream?.audiences ?? [audience]);
     const { kind, effect } = knownEvent(received.event) ?? { kind: 'unsupported', effect: 'none' };
-    const { riskEvents } = tokens.settings;
+    const news = stream && this.streams.read(stream, kind, received);
     const applied = effect === 'risk' && riskEvents === 'end-sessions' ? 'sign-out' : effect;
     const result = await this.apply(provider, received, applied, now);
     this.announce(provider, result);
     const { outcome } = result;
-    this.logger.log({ msg: 'security event', provider, event: kind, outcome, txn: received.txn });
+    if (news !== null && outcome !== 'repeated') {
+      await this.streams.note(news);
+    }
+    const { txn } = received;
+    this.logger.log({ msg: 'security event', provider, transmitter, event: kind, outcome, txn });
     return { kind, outcome, at: received.at };
+  }
+
+  private tokensOf(provider: string): SecurityEventTokens {
+    const { securityEvents } = this.providers.signalTokens(provider);
+    if (securityEvents === null) {
+      throw new AppError('not-found');
+    }
+    return securityEvents;
   }
 
   private async verify(
     provider: string,
     tokens: SecurityEventTokens,
-    authorization: string | undefined,
     token: string,
+    audiences: readonly string[],
   ): Promise<ReceivedSet> {
     try {
-      await tokens.authenticate(BEARER.exec(authorization ?? '')?.[1]);
       if (token.length > MAX_TOKEN_LENGTH) {
         throw new SetError('invalid_request', 'The event is too large.');
       }
-      return await tokens.verify(token);
+      return await tokens.verify(token, audiences);
     } catch (error) {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      this.logger.warn({ msg: 'security event refused', provider, cause: String(cause) });
-      throw error instanceof UpstreamError ? new AppError('unavailable') : error;
+      throw this.refuse(provider, error);
     }
+  }
+
+  private refuse(provider: string, error: unknown): unknown {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    this.logger.warn({ msg: 'security event refused', provider, cause: String(cause) });
+    return error instanceof UpstreamError ? new AppError('unavailable') : error;
   }
 
   private apply(

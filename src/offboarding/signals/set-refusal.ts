@@ -1,6 +1,6 @@
 import { AppError, ERRORS, type ErrorCode } from '../../common/errors.js';
 import type { FormattedRefusal } from '../../common/http/request-rules.js';
-import type { SetError } from '../../providers/oidc/security-event-tokens.js';
+import type { SetError } from '../../providers/signals/security-event-tokens.js';
 
 /** A refusal with the error of RFC 8935, 2.4. */
 export class SetRefusal extends AppError {

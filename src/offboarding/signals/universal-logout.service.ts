@@ -7,7 +7,7 @@ import { IdentityChangesService } from '../../identities/identity-changes.servic
 import { issuersOf } from '../../policy/eligibility/identity-link.js';
 import { readSubject } from '../../policy/eligibility/subject-identifier.js';
 import { UpstreamError } from '../../providers/http/upstream-http.js';
-import { MAX_REVOCATION_TOKEN_SECONDS } from '../../providers/oidc/revocation-tokens.js';
+import { MAX_REVOCATION_TOKEN_SECONDS } from '../../providers/signals/revocation-tokens.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import {
   ProviderLogoutRepository,

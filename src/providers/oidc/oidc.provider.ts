@@ -28,7 +28,7 @@ import { RemoteKeySet } from '../http/remote-key-set.js';
 import { OidcDiscovery } from './oidc-discovery.js';
 import { EntraGroups, OidcProfiles } from './oidc-profile.js';
 import { OidcTokenVerifier, sessionIn } from './oidc-token-verifier.js';
-import { signalTokensOf, type SignalTokens } from './signal-tokens.js';
+import { signalTokensOf, type SignalTokens } from '../signals/signal-tokens.js';
 
 const GRAPH_URL = 'https://graph.microsoft.com';
 

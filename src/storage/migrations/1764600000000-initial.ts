@@ -4,8 +4,10 @@ import {
   SECURITY_EVENT_TRIGGERS,
   TRANSACTION_NUMBER,
 } from './security-event-triggers.js';
+import { SIGNAL_TABLES } from './signal-tables.js';
 
 const TABLES = [
+  ...SIGNAL_TABLES,
   TRANSACTION_NUMBER,
   `CREATE TABLE IF NOT EXISTS account (
     id uuid CONSTRAINT account_pkey PRIMARY KEY,
@@ -152,12 +154,6 @@ const TABLES = [
     token_hash bytea CONSTRAINT logout_token_pkey PRIMARY KEY,
     expires_at timestamptz NOT NULL
   )`,
-  `CREATE TABLE IF NOT EXISTS provider_signal (
-    provider text,
-    kind text,
-    received_at timestamptz NOT NULL,
-    CONSTRAINT provider_signal_pkey PRIMARY KEY (provider, kind)
-  )`,
   `CREATE TABLE IF NOT EXISTS client_assertion (
     assertion_hash bytea CONSTRAINT client_assertion_pkey PRIMARY KEY,
     expires_at timestamptz NOT NULL
@@ -189,33 +185,6 @@ const TABLES = [
     rules text NOT NULL DEFAULT '',
     txn bigint,
     CONSTRAINT resource_session_session_key UNIQUE (session_id, resource_server)
-  )`,
-  `CREATE TABLE IF NOT EXISTS identity_signal (
-    provider text NOT NULL,
-    subject text NOT NULL,
-    source text NOT NULL,
-    is_allowed boolean NOT NULL,
-    at timestamptz NOT NULL,
-    CONSTRAINT identity_signal_pkey PRIMARY KEY (provider, subject, source)
-  )`,
-  `CREATE TABLE IF NOT EXISTS directory (
-    provider text CONSTRAINT directory_pkey PRIMARY KEY,
-    first_active_at timestamptz NOT NULL
-  )`,
-  `CREATE TABLE IF NOT EXISTS directory_person (
-    id uuid CONSTRAINT directory_person_pkey PRIMARY KEY,
-    provider text NOT NULL,
-    external_id text,
-    user_name text NOT NULL,
-    is_active boolean NOT NULL,
-    emails jsonb NOT NULL,
-    email_values text[] NOT NULL,
-    display_name text,
-    subject text,
-    is_ambiguous boolean NOT NULL DEFAULT false,
-    created_at timestamptz NOT NULL,
-    changed_at timestamptz NOT NULL,
-    deleted_at timestamptz
   )`,
   `CREATE TABLE IF NOT EXISTS security_event (
     id uuid CONSTRAINT security_event_pkey PRIMARY KEY,
@@ -390,8 +359,8 @@ export class Initial1764600000000 implements MigrationInterface {
       DROP TABLE account, account_credential, identity, session, device_authorization,
         device_lookup_miss, push_token, invitation, audit_event, login_challenge, logout_token,
         external_flow, external_pending, signing_key, resource_session, client_assertion,
-        provider_signal, security_event, event_acknowledgement, event_stream, identity_signal,
-        directory, directory_person`);
+        provider_signal, signal_stream, security_event, event_acknowledgement, event_stream,
+        identity_signal, directory, directory_person`);
     await runner.query(`DROP FUNCTION audit_event_is_append_only()`);
     await runner.query(DROP_SECURITY_EVENT_FUNCTIONS);
   }

@@ -8,6 +8,7 @@ import { KeylessRepository } from '../repositories/keyless.repository.js';
 import { ProviderLogoutRepository } from '../repositories/signals/provider-logout.repository.js';
 import { ReceivedEventRepository } from '../repositories/signals/received-event.repository.js';
 import { ProviderSignalRepository } from '../repositories/signals/provider-signal.repository.js';
+import { SignalStreamRepository } from '../repositories/signals/signal-stream.repository.js';
 import { StorageModule } from '../storage.module.js';
 
 const repositories = [
@@ -20,6 +21,7 @@ const repositories = [
   ProviderLogoutRepository,
   ProviderSignalRepository,
   ReceivedEventRepository,
+  SignalStreamRepository,
 ];
 
 /**

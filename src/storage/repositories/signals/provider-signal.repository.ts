@@ -23,6 +23,10 @@ export class ProviderSignalRepository {
   async note({ provider, kind, receivedAt }: ReceivedSignal): Promise<void> {
     await this.database.query(NOTE, [provider, kind, receivedAt]);
   }
+
+  all(): Promise<ReceivedSignal[]> {
+    return readReceivedSignals(this.database);
+  }
 }
 
 export function readReceivedSignals(sql: SqlRunner): Promise<ReceivedSignal[]> {

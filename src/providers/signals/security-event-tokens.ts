@@ -8,14 +8,16 @@ import {
   type SharedSignalsSettings,
 } from '../../config/providers-file/provider-settings.js';
 import type { RemoteKeySet } from '../http/remote-key-set.js';
-import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
+import { UpstreamError } from '../http/upstream-http.js';
+import type { TransmitterMetadata } from './transmitter-metadata.js';
 
-/** Errors of a transmission (RFC 8935, 2.4). */
+/** Errors of a transmission (RFC 8935, 2.4; SSF 1.0, 8.1.4.1). */
 export type SetFailure =
   | 'invalid_request'
   | 'invalid_key'
   | 'invalid_issuer'
   | 'invalid_audience'
+  | 'invalid_state'
   | 'authentication_failed';
 
 export class SetError extends Error {
@@ -39,18 +41,17 @@ export interface ReceivedSet {
   readonly subject: unknown;
   /** When it happened, Unix milliseconds. */
   readonly at: number;
+  /** The content of the event. */
+  readonly content: Readonly<Record<string, unknown>>;
   readonly txn: string | null;
 }
 
 const TYPE = 'secevent+jwt';
 const MAX_AGE_SECONDS = 7 * 86_400;
 const MAX_AHEAD_SECONDS = 300;
-const METADATA_MAX_AGE_MS = 3_600_000;
 
 /** A used `jti` is remembered for longer than its token could be accepted again. */
 export const SET_REMEMBERED_MS = (MAX_AGE_SECONDS + 86_400) * 1000;
-
-const METADATA = v.object({ issuer: v.string(), jwks_uri: v.pipe(v.string(), v.url()) });
 
 const NAME = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
 
@@ -71,12 +72,10 @@ const CLAIMS = v.object({
 /** Verifies the events of one transmitter. */
 export class SecurityEventTokens {
   private readonly pushTokens: BearerTokens | null;
-  private jwksUri: string | null = null;
-  private staleAt = 0;
 
   constructor(
     readonly settings: SharedSignalsSettings,
-    private readonly http: UpstreamHttp,
+    private readonly metadata: TransmitterMetadata,
     private readonly keys: RemoteKeySet,
     private readonly clock: Clock,
   ) {
@@ -91,12 +90,15 @@ export class SecurityEventTokens {
     }
   }
 
-  /** @throws SetError; UpstreamError when the keys cannot be read, so that it has to be sent again */
-  async verify(token: string): Promise<ReceivedSet> {
-    this.refuseForeign(token);
-    const jwksUri = await this.currentJwksUri();
+  /**
+   * @param audiences of which the event has to name one
+   * @throws SetError; UpstreamError when the keys cannot be read, so that it has to be sent again
+   */
+  async verify(token: string, audiences: readonly string[]): Promise<ReceivedSet> {
+    this.refuseForeign(token, audiences);
+    const { jwksUri } = await this.metadata.current();
     const payload = await jwtVerify(token, (header, jws) => this.keys.find(jwksUri, header, jws), {
-      ...{ issuer: this.settings.transmitter, audience: this.settings.audience, typ: TYPE },
+      ...{ issuer: this.settings.transmitter, audience: [...audiences], typ: TYPE },
       algorithms: [...SIGNATURE_ALGORITHMS],
       currentDate: new Date(this.clock.now()),
     }).then(
@@ -118,55 +120,26 @@ export class SecurityEventTokens {
     if (iat > now + MAX_AHEAD_SECONDS || iat < now - MAX_AGE_SECONDS) {
       throw new SetError('invalid_request', 'The time of issue (iat) is not acceptable.');
     }
-    const [[event, { event_timestamp: happened = iat }] = ['', {}]] = Object.entries(events);
+    const [[event, content] = ['', {}]] = Object.entries(events);
+    const { event_timestamp: happened = iat } = content;
     // A time in the future would outlast every later event.
-    return { id: jti, event, subject, at: Math.min(happened, now) * 1000, txn };
+    return { id: jti, event, subject, content, at: Math.min(happened, now) * 1000, txn };
   }
 
   /** Refuses by its text alone, so that strangers cause no request to the transmitter. */
-  private refuseForeign(token: string): void {
+  private refuseForeign(token: string, audiences: readonly string[]): void {
     const { header, claims } = decode(token);
-    const { transmitter, audience } = this.settings;
+    const { transmitter } = this.settings;
     if (claims.iss !== transmitter) {
       throw new SetError('invalid_issuer', 'The issuer is not the transmitter of this stream.');
     }
-    if (![claims.aud].flat().includes(audience)) {
+    if (![claims.aud].flat().some((name) => audiences.includes(name ?? ''))) {
       throw new SetError('invalid_audience', 'The event is for another audience.');
     }
     const isTyped = /^(application\/)?secevent\+jwt$/i.test(header.typ ?? '');
     if (!isTyped || header.alg === 'none' || hasDuplicateNames(token)) {
       throw new SetError('invalid_request', 'This is not a signed security event token.');
     }
-  }
-
-  private async currentJwksUri(): Promise<string> {
-    const now = this.clock.now();
-    if (this.jwksUri === null || now >= this.staleAt) {
-      this.jwksUri = await this.readMetadata().catch((error: unknown) => {
-        if (this.jwksUri === null) {
-          throw error;
-        }
-        return this.jwksUri;
-      });
-      this.staleAt = now + METADATA_MAX_AGE_MS;
-    }
-    return this.jwksUri;
-  }
-
-  /** The path goes between the host and that of the issuer (SSF 1.0, 7.2.1). */
-  private async readMetadata(): Promise<string> {
-    const { origin, pathname } = new URL(this.settings.transmitter);
-    const path = pathname === '/' ? '' : pathname;
-    const address = `${origin}/.well-known/ssf-configuration${path}`;
-    const response = await this.http.fetch(address, { headers: { accept: 'application/json' } });
-    if (response.status !== 200) {
-      throw new UpstreamError('unexpected_answer');
-    }
-    const { issuer, jwks_uri: jwksUri } = await readJson(response, METADATA);
-    if (issuer !== this.settings.transmitter) {
-      throw new UpstreamError('bad_discovery');
-    }
-    return jwksUri;
   }
 }
 

@@ -1,0 +1,153 @@
+import { resolve } from 'node:path';
+import { readBearerTokens, readSecretLines } from './bearer-tokens.js';
+import { textOf, type LoginAddresses, type ReportField } from './entries-file.js';
+import type { ProviderEntry } from './provider-entry.js';
+import type { OidcProviderSettings, StreamManagementSettings } from './provider-settings.js';
+
+type SignalSettings = Pick<
+  OidcProviderSettings,
+  'scim' | 'globalTokenRevocation' | 'sharedSignals'
+>;
+
+type GivenSharedSignals = NonNullable<ProviderEntry['signals']['sharedSignals']>;
+
+const SHARED = '.signals.sharedSignals';
+
+/** Resolves the field `signals` of an entry. */
+export function signalsOf(
+  { id, signals }: Pick<ProviderEntry, 'id' | 'signals'>,
+  addresses: LoginAddresses,
+  directory: string,
+  problem: ReportField,
+): SignalSettings {
+  return {
+    scim: scimOf(signals, directory, problem),
+    globalTokenRevocation: revocationOf(id, signals, addresses, problem),
+    sharedSignals: sharedSignalsOf(id, signals, addresses, directory, problem),
+  };
+}
+
+function scimOf(
+  { scim: given }: ProviderEntry['signals'],
+  directory: string,
+  problem: ReportField,
+): OidcProviderSettings['scim'] {
+  if (given === undefined) {
+    return null;
+  }
+  const { token, tokenFile, ...rules } = given;
+  const names = { token: 'token', tokenFile: 'tokenFile' };
+  const tokens = bearerTokensOf('.signals.scim', names, { token, tokenFile }, directory, problem);
+  return tokens && { ...rules, ...tokens };
+}
+
+/** Reads tokens that are given either themselves or in a file. @param names of the fields */
+function bearerTokensOf(
+  section: string,
+  names: Readonly<Record<'token' | 'tokenFile', string>>,
+  { token, tokenFile }: Readonly<Record<'token' | 'tokenFile', string | undefined>>,
+  directory: string,
+  problem: ReportField,
+): { readonly tokenText: string; readonly tokenFile: string | null } | null {
+  if ((token === undefined) === (tokenFile === undefined)) {
+    problem(section, `needs either ${names.token} or ${names.tokenFile}.`);
+    return null;
+  }
+  const path = tokenFile === undefined ? null : resolve(directory, tokenFile);
+  const report = (failure: string): void =>
+    path === null
+      ? problem(`${section}.${names.token}`, `${failure}.`)
+      : problem(`${section}.${names.tokenFile}`, `names a file that ${failure}.`);
+  const tokenText = token ?? (path === null ? '' : (textOf(path, report) ?? ''));
+  if (tokenText.trim() !== '') {
+    try {
+      readBearerTokens(tokenText);
+    } catch (error) {
+      report((error as Error).message);
+    }
+  }
+  return { tokenFile: path, tokenText };
+}
+
+function sharedSignalsOf(
+  id: string,
+  { sharedSignals: given }: ProviderEntry['signals'],
+  { publicUrl }: LoginAddresses,
+  directory: string,
+  problem: ReportField,
+): SignalSettings['sharedSignals'] {
+  if (given === undefined) {
+    return null;
+  }
+  const { transmitter, riskEvents, delivery, pushToken, pushTokenFile } = given;
+  const base = publicUrl?.replace(/\/+$/, '') ?? null;
+  const audience = given.audience ?? base;
+  if (audience === null) {
+    problem(SHARED, 'needs audience or SERVICE_PUBLIC_URL.');
+    return null;
+  }
+  const management = managementOf(given, directory, problem);
+  if (delivery === 'poll' && management === null) {
+    problem(SHARED, 'needs managementTokenFile or managementClient to poll.');
+  }
+  const names = { token: 'pushToken', tokenFile: 'pushTokenFile' };
+  const tokens = { token: pushToken, tokenFile: pushTokenFile };
+  const isPushAuthenticated = pushToken !== undefined || pushTokenFile !== undefined;
+  const push = isPushAuthenticated
+    ? bearerTokensOf(SHARED, names, tokens, directory, problem)
+    : null;
+  const endpoint = base === null ? null : `${base}/v1/signals/${id}`;
+  return { transmitter, riskEvents, audience, delivery, push, endpoint, management };
+}
+
+function managementOf(
+  { managementToken, managementTokenFile, managementClient }: GivenSharedSignals,
+  directory: string,
+  problem: ReportField,
+): StreamManagementSettings | null {
+  const hasToken = managementToken !== undefined || managementTokenFile !== undefined;
+  if (managementClient === undefined) {
+    const names = { token: 'managementToken', tokenFile: 'managementTokenFile' };
+    const given = { token: managementToken, tokenFile: managementTokenFile };
+    const tokens = hasToken ? bearerTokensOf(SHARED, names, given, directory, problem) : null;
+    return tokens && { kind: 'token', ...tokens };
+  }
+  if (hasToken) {
+    problem(`${SHARED}.managementClient`, 'and a management token are both set; keep one of them.');
+  }
+  const { tokenUrl, clientId, scope, clientSecret, clientSecretFile } = managementClient;
+  if ((clientSecret === undefined) === (clientSecretFile === undefined)) {
+    problem(`${SHARED}.managementClient`, 'needs either clientSecret or clientSecretFile.');
+    return null;
+  }
+  const path = clientSecretFile === undefined ? null : resolve(directory, clientSecretFile);
+  const field = `${SHARED}.managementClient.clientSecretFile`;
+  const report = (failure: string): void => problem(field, `names a file that ${failure}.`);
+  const text = clientSecret ?? (path === null ? '' : (textOf(path, report) ?? ''));
+  if (text.trim() !== '') {
+    try {
+      readSecretLines(text);
+    } catch (error) {
+      report((error as Error).message);
+    }
+  }
+  return { kind: 'client', tokenUrl, clientId, scope, clientSecret: text, clientSecretFile: path };
+}
+
+function revocationOf(
+  id: string,
+  { globalTokenRevocation: given }: ProviderEntry['signals'],
+  { publicUrl }: LoginAddresses,
+  problem: ReportField,
+): OidcProviderSettings['globalTokenRevocation'] {
+  if (given === undefined) {
+    return null;
+  }
+  const base = publicUrl?.replace(/\/+$/, '');
+  if (base === undefined) {
+    const missing = 'needs SERVICE_PUBLIC_URL, the address that its tokens have to name.';
+    problem('.signals.globalTokenRevocation', missing);
+    return null;
+  }
+  return { ...given, endpoint: `${base}/v1/signals/${id}/global-token-revocation` };
+}
