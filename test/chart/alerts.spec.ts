@@ -219,6 +219,49 @@ const CASES: readonly Case[] = [
   fired('GatehouseSignalsUnread', 'no instance is left', '60m', streams('3x30 0x600', '0x600')),
   silent('GatehouseSignalsUnread', 'all instances poll', streams('3x600', '0x600')),
   silent('GatehouseSignalsUnread', 'the backend never had a stream', streams('0x600', '0x600')),
+  ...(['paused', 'disabled', 'missing'] as const).map((state) =>
+    fired(
+      'GatehouseSignalStreamStopped',
+      `the stream is ${state}`,
+      '6m',
+      labelled(
+        'gatehouse_signal_stream_state',
+        `provider="okta",state="${state}",failure="none"`,
+        1,
+      ),
+    ),
+  ),
+  silent(
+    'GatehouseSignalStreamStopped',
+    'the stream is enabled',
+    labelled('gatehouse_signal_stream_state', 'provider="okta",state="enabled",failure="none"', 1),
+  ),
+  fired(
+    'GatehouseSignalStreamSilent',
+    'no verification arrived for four hours',
+    '15m',
+    labelled('gatehouse_signal_stream_silent_seconds', 'provider="okta"', 4 * 3600),
+  ),
+  silent(
+    'GatehouseSignalStreamSilent',
+    'one arrived an hour ago',
+    labelled('gatehouse_signal_stream_silent_seconds', 'provider="okta"', 3700),
+  ),
+  ...[fired, silent].map((expectation) => {
+    const people = expectation === fired ? 25 : 20;
+    const series = {
+      ...labelled(
+        'gatehouse_directory_deactivations',
+        'provider="okta",state="deactivated"',
+        people,
+      ),
+      ...labelled('gatehouse_directory_deactivations', 'provider="okta",state="limit"', 20),
+    };
+    const why = `${people} people of at most 20 are deactivated`;
+    return expectation === fired
+      ? fired('GatehouseDirectoryDeactivations', why, '2m', series)
+      : silent('GatehouseDirectoryDeactivations', why, series);
+  }),
   ...(['unknown', 'former'] as const).map((secret) =>
     fired(
       'GatehouseSecretWrong',

@@ -122,35 +122,37 @@ function withoutFiles(entry: unknown, index: number): unknown {
       `[${index}].${file} must be left out: a plan reads no files and needs no credentials.`,
     );
   }
-  refusePushTokenFile(entry, index);
   const { clientSecret }: { clientSecret?: unknown } = entry;
-  return { ...entry, ...withoutToken(entry, index), clientSecret: clientSecret ?? PLACEHOLDER };
+  return {
+    ...entry,
+    ...withoutCredentials(entry, index),
+    clientSecret: clientSecret ?? PLACEHOLDER,
+  };
 }
 
-/** A plan judges `required` and needs no token of the directory. */
-function withoutToken(entry: object, index: number): object {
+/** A plan judges `required`, and needs neither the token of the directory nor the stream. */
+function withoutCredentials(entry: object, index: number): object {
   const signals: unknown = 'signals' in entry ? entry.signals : null;
-  const scim: unknown = isObject(signals) && 'scim' in signals ? signals.scim : null;
-  if (!isObject(signals) || !isObject(scim)) {
+  if (!isObject(signals)) {
     return {};
   }
-  if (Object.hasOwn(scim, 'tokenFile')) {
-    throw invalidRequest(
-      `environment.${PROVIDERS_TEXT}`,
-      `[${index}].signals.scim.tokenFile must be left out: a plan reads no files and needs no credentials.`,
-    );
-  }
-  return { signals: { ...signals, scim: { ...scim, token: TOKEN_PLACEHOLDER } } };
+  const { scim, sharedSignals, ...others } = signals as Readonly<Record<string, unknown>>;
+  refuseFiles(scim, ['tokenFile'], `[${index}].signals.scim`);
+  refuseFiles(
+    sharedSignals,
+    ['pushTokenFile', 'managementTokenFile', 'managementClient'],
+    `[${index}].signals.sharedSignals`,
+  );
+  const directory = isObject(scim) ? { scim: { ...scim, token: TOKEN_PLACEHOLDER } } : {};
+  return { signals: { ...others, ...directory } };
 }
 
-function refusePushTokenFile(entry: object, index: number): void {
-  const signals: unknown = 'signals' in entry ? entry.signals : null;
-  const shared: unknown =
-    isObject(signals) && 'sharedSignals' in signals ? signals.sharedSignals : null;
-  if (isObject(shared) && Object.hasOwn(shared, 'pushTokenFile')) {
+function refuseFiles(section: unknown, names: readonly string[], path: string): void {
+  const file = isObject(section) && names.find((name) => Object.hasOwn(section, name));
+  if (typeof file === 'string') {
     throw invalidRequest(
       `environment.${PROVIDERS_TEXT}`,
-      `[${index}].signals.sharedSignals.pushTokenFile must be left out: a plan reads no files and needs no credentials.`,
+      `${path}.${file} must be left out: a plan reads no files and needs no credentials.`,
     );
   }
 }

@@ -39,6 +39,19 @@ provider fails.
       run: async (context) => (await import('./doctor-providers.js')).run(context),
     }),
     command({
+      name: 'signals',
+      description: 'show the last signals of providers, their streams and their directories',
+      options: [VARIABLES_FILE],
+      help: `
+Uses the server's own variables and DATABASE_URL. It shows when each provider last sent a signal,
+the streams of security events with their status and silence, and the share of each directory's people
+that are matched to an identity. Exits with 1 when a stream is paused, disabled, lost, silent or fails,
+or when a directory matches no one.
+`,
+      examples: ['gatehouse doctor signals', 'gatehouse doctor signals --json'],
+      run: async (context) => (await import('./doctor-signals.js')).run(context),
+    }),
+    command({
       name: 'mtls',
       description: 'test the proxy with forged certificate headers, and validate certificates',
       options: [

@@ -4,14 +4,10 @@ import {
   readEventStreams,
   type EventStreamState,
 } from '../../storage/repositories/oauth/event-statistics.repository.js';
-import {
-  readReceivedSignals,
-  type ProviderSignalKind,
-} from '../../storage/repositories/signals/provider-signal.repository.js';
 import { resultsOf, type CheckResult } from './check-result.js';
+import { checkSignals, uncheckedSignals } from './signal-checks.js';
 
 const backends = resultsOf('backends');
-const signals = resultsOf('signals');
 
 const DAY_MS = 86_400_000;
 /** A key signs for 90 days; the next one is made a day ahead. */
@@ -28,7 +24,7 @@ export async function checkStored(
 }
 
 export function uncheckedStored(reason: string): readonly CheckResult[] {
-  return [backends.skipped(reason), signals.skipped(reason)];
+  return [backends.skipped(reason), uncheckedSignals(reason)];
 }
 
 interface NewestKey {
@@ -96,65 +92,6 @@ export function judgeKeyAge(alg: string, signsFrom: number | undefined, now: num
     : backends.ok(`${text}.`);
 }
 
-interface ExpectedSignal {
-  readonly id: string;
-  readonly kind: ProviderSignalKind;
-  /** True if the operator has set up the provider to send it. */
-  readonly isSet: boolean;
-}
-
-const NAMES: Readonly<Record<ProviderSignalKind, string>> = {
-  webhook: 'webhook delivery',
-  'backchannel-logout': 'logout token',
-  'global-token-revocation': 'request of universal logout',
-  'shared-signals': 'security event',
-};
-
-/** Shows when providers last sent a signal. A provider that sends none may have no leavers. */
-async function checkSignals(
-  sql: SqlRunner,
-  { providers, auth }: Checked,
-): Promise<readonly CheckResult[]> {
-  const expected = providers.flatMap((provider): ExpectedSignal[] => {
-    const { id } = provider;
-    if (provider.type === 'github') {
-      return [{ id, kind: 'webhook', isSet: provider.webhookSecret !== null }];
-    }
-    const events = { id, kind: 'shared-signals', isSet: true } satisfies ExpectedSignal;
-    const revocation = {
-      id,
-      kind: 'global-token-revocation',
-      isSet: false,
-    } satisfies ExpectedSignal;
-    return [
-      { id, kind: 'backchannel-logout', isSet: false },
-      ...(provider.globalTokenRevocation === null ? [] : [revocation]),
-      ...(provider.sharedSignals === null ? [] : [events]),
-    ];
-  });
-  if (expected.length === 0) {
-    return [signals.skipped('No identity provider is configured.')];
-  }
-  const received = await readReceivedSignals(sql);
-  return expected.map(({ id, kind, isSet }) => {
-    const last = received.find((one) => one.provider === id && one.kind === kind);
-    const name = NAMES[kind];
-    if (last !== undefined) {
-      return signals.ok(`${id}: the last ${name} arrived on ${timeOf(last.receivedAt)}.`);
-    }
-    if (kind === 'webhook' && isSet && !auth.offboarding.enabled) {
-      return signals.warning(`${id}: webhooks have no effect without AUTH_OFFBOARDING_ENABLED.`);
-    }
-    return isSet
-      ? signals.warning(`${id}: no ${name} arrived yet. Is it set up at the provider?`)
-      : signals.skipped(`${id}: no ${name} arrived yet.`);
-  });
-}
-
 function dateOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
-}
-
-function timeOf(at: Date): string {
-  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

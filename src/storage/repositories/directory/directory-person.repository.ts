@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 import { Random } from '../../../common/runtime/random.js';
-import { DatabaseService, type Transaction } from '../../database.service.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 
 export interface DirectoryEmail {
   readonly value: string;
@@ -167,20 +167,32 @@ export class DirectoryPersonRepository {
     return { total, people };
   }
 
-  async counts(provider: string): Promise<DirectoryCounts> {
-    const [counts] = await this.database.query<DirectoryCounts>(
-      `SELECT count(*)::int AS "people", count(*) FILTER (WHERE "is_active")::int AS "active",
-         count("subject")::int AS "linked",
-         count(*) FILTER (WHERE "is_ambiguous")::int AS "ambiguous",
-         (SELECT count(*)::int FROM "identity_signal" WHERE "provider" = $1 AND NOT "is_allowed"
-           AND "source" = 'directory' AND "at" > now() - interval '1 hour')
-           AS "recentlyDeactivated"
-       FROM "directory_person" WHERE "provider" = $1 AND "deleted_at" IS NULL`,
-      [provider],
-    );
-    return counts ?? { people: 0, active: 0, linked: 0, ambiguous: 0, recentlyDeactivated: 0 };
+  counts(provider: string): Promise<DirectoryCounts> {
+    return countDirectory(this.database, provider);
   }
 }
+
+/** Counts the people of a directory, and the identities of its provider. */
+export async function countDirectory(
+  sql: SqlRunner,
+  provider: string,
+): Promise<DirectoryCounts & { readonly identities: number }> {
+  const [counts] = await sql.query<DirectoryCounts & { readonly identities: number }>(COUNTS, [
+    provider,
+  ]);
+  const none = { people: 0, active: 0, linked: 0, ambiguous: 0, recentlyDeactivated: 0 };
+  return counts ?? { ...none, identities: 0 };
+}
+
+const COUNTS = `
+  SELECT count(*)::int AS "people", count(*) FILTER (WHERE "is_active")::int AS "active",
+    count("subject")::int AS "linked",
+    count(*) FILTER (WHERE "is_ambiguous")::int AS "ambiguous",
+    (SELECT count(*)::int FROM "identity_signal" WHERE "provider" = $1 AND NOT "is_allowed"
+      AND "source" = 'directory' AND "at" > now() - interval '1 hour')
+      AS "recentlyDeactivated",
+    (SELECT count(*)::int FROM "identity" WHERE "provider" = $1) AS "identities"
+  FROM "directory_person" WHERE "provider" = $1 AND "deleted_at" IS NULL`;
 
 /** Remembers that the directory has shown an active person. */
 async function noteActive(

@@ -1,0 +1,162 @@
+import type { Settings } from '../../config/settings.js';
+import type { SqlRunner } from '../../storage/database.service.js';
+import {
+  countDirectory,
+  type DirectoryCounts,
+} from '../../storage/repositories/directory/directory-person.repository.js';
+import {
+  readReceivedSignals,
+  type ProviderSignalKind,
+} from '../../storage/repositories/signals/provider-signal.repository.js';
+import {
+  readSignalStreams,
+  type SignalStream,
+} from '../../storage/repositories/signals/signal-stream.repository.js';
+import { resultsOf, type CheckResult } from './check-result.js';
+
+const signals = resultsOf('signals');
+
+/** A stream without events is verified every hour. */
+const SILENT_MS = 3 * 3_600_000;
+
+type Checked = Pick<Settings, 'providers' | 'auth'>;
+
+interface ExpectedSignal {
+  readonly id: string;
+  readonly kind: ProviderSignalKind;
+  /** True if the operator has set up the provider to send it. */
+  readonly isSet: boolean;
+}
+
+const NAMES: Readonly<Record<ProviderSignalKind, string>> = {
+  webhook: 'webhook delivery',
+  'backchannel-logout': 'logout token',
+  'global-token-revocation': 'request of universal logout',
+  'shared-signals': 'security event',
+};
+
+/** Shows the last signals of providers, their streams and their directories. */
+export async function checkSignals(
+  sql: SqlRunner,
+  settings: Checked,
+): Promise<readonly CheckResult[]> {
+  return [
+    ...(await checkReceived(sql, settings)),
+    ...(await checkStreams(sql, settings)),
+    ...(await checkDirectories(sql, settings)),
+  ];
+}
+
+export function uncheckedSignals(reason: string): CheckResult {
+  return signals.skipped(reason);
+}
+
+/** A provider that sends no signal may have no leavers. */
+async function checkReceived(
+  sql: SqlRunner,
+  { providers, auth }: Checked,
+): Promise<readonly CheckResult[]> {
+  const expected = providers.flatMap((provider): ExpectedSignal[] => {
+    const { id } = provider;
+    if (provider.type === 'github') {
+      return [{ id, kind: 'webhook', isSet: provider.webhookSecret !== null }];
+    }
+    const events = { id, kind: 'shared-signals', isSet: true } satisfies ExpectedSignal;
+    const revocation = {
+      id,
+      kind: 'global-token-revocation',
+      isSet: false,
+    } satisfies ExpectedSignal;
+    return [
+      { id, kind: 'backchannel-logout', isSet: false },
+      ...(provider.globalTokenRevocation === null ? [] : [revocation]),
+      ...(provider.sharedSignals === null ? [] : [events]),
+    ];
+  });
+  if (expected.length === 0) {
+    return [signals.skipped('No identity provider is configured.')];
+  }
+  const received = await readReceivedSignals(sql);
+  return expected.map(({ id, kind, isSet }) => {
+    const last = received.find((one) => one.provider === id && one.kind === kind);
+    const name = NAMES[kind];
+    if (last !== undefined) {
+      return signals.ok(`${id}: the last ${name} arrived on ${timeOf(last.receivedAt)}.`);
+    }
+    if (kind === 'webhook' && isSet && !auth.offboarding.enabled) {
+      return signals.warning(`${id}: webhooks have no effect without AUTH_OFFBOARDING_ENABLED.`);
+    }
+    return isSet
+      ? signals.warning(`${id}: no ${name} arrived yet. Is it set up at the provider?`)
+      : signals.skipped(`${id}: no ${name} arrived yet.`);
+  });
+}
+
+/** Compares the streams that were connected with those that are configured. */
+async function checkStreams(
+  sql: SqlRunner,
+  { providers }: Checked,
+): Promise<readonly CheckResult[]> {
+  const streams = await readSignalStreams(sql);
+  return providers.flatMap((provider) => {
+    const shared = provider.type === 'oidc' ? provider.sharedSignals : null;
+    if (shared === null || shared.management === null) {
+      return [];
+    }
+    const { id } = provider;
+    const stream = streams.find(
+      (one) => one.provider === id && one.transmitter === shared.transmitter,
+    );
+    return stream === undefined
+      ? [signals.warning(`${id}: no stream is connected. Run: gatehouse signals connect ${id}`)]
+      : [judgeStream(stream, Date.now())];
+  });
+}
+
+/** @param now Unix milliseconds */
+export function judgeStream(stream: SignalStream, now: number): CheckResult {
+  const { provider: id, status, reason, failure, seenAt } = stream;
+  if (status !== 'enabled') {
+    const why = reason === null ? '' : ` (${reason})`;
+    return signals.failed(`${id}: the stream is ${status} at its transmitter${why}.`);
+  }
+  if (failure !== null) {
+    return signals.failed(`${id}: the last request to the transmitter failed: ${failure}.`);
+  }
+  const text = `${id}: the stream last showed a sign on ${timeOf(seenAt)}`;
+  return now - seenAt.getTime() > SILENT_MS
+    ? signals.failed(`${text}, although a verification is asked for every hour.`)
+    : signals.ok(`${text}.`);
+}
+
+async function checkDirectories(
+  sql: SqlRunner,
+  { providers }: Checked,
+): Promise<readonly CheckResult[]> {
+  const found = providers.flatMap((provider) =>
+    provider.type === 'oidc' && provider.scim !== null ? [provider.id] : [],
+  );
+  return Promise.all(found.map(async (id) => judgeDirectory(id, await countDirectory(sql, id))));
+}
+
+/** Reports the share of a directory's people that are matched to an identity. */
+export function judgeDirectory(
+  id: string,
+  { people, linked, ambiguous, identities }: DirectoryCounts & { readonly identities: number },
+): CheckResult {
+  if (people === 0) {
+    return signals.warning(`${id}: the directory has sent no person yet.`);
+  }
+  const share = Math.floor((linked / people) * 100);
+  const text = `${id}: ${linked} of ${people} people of the directory are matched (${share} %)`;
+  if (ambiguous > 0) {
+    return signals.warning(`${text}, and ${ambiguous} match more than one identity.`);
+  }
+  return linked === 0 && identities > 0
+    ? signals.failed(`${text}, but ${identities} people have logged in. Is match right?`)
+    : signals.ok(`${text}.`);
+}
+
+function timeOf(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
