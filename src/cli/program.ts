@@ -25,7 +25,7 @@ import { keys } from './operator/keys.command.js';
 import { migrate } from './operator/migrate.command.js';
 import { policy } from './operator/policy.command.js';
 import { reseal } from './operator/reseal.command.js';
-import { signals } from './operator/signals.command.js';
+import { signals } from './signals/signals.command.js';
 import { Output, type Streams } from './output.js';
 import { ask } from './requests/ask.command.js';
 import { hook } from './requests/hook.command.js';

@@ -13,7 +13,7 @@ import {
 import { CliError, EXIT, refusedError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { variablesToCheck } from '../server/config-report.js';
-import { withDatabase } from './database.js';
+import { withDatabase } from '../operator/database.js';
 
 interface Options {
   readonly file?: string;
