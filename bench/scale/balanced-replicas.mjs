@@ -15,15 +15,16 @@ export const HAS_CPUS = availableParallelism() > 4;
 /**
  * Replicas with a Redis of their own, behind nginx that takes them in turn.
  *
- * @param {{count: number, firstEnv: Record<string, string>}} how `firstEnv` are variables of the first alone
+ * @param {{count: number, firstEnv: Record<string, string>, env?: Record<string, string>}} how `firstEnv` are
+ *   variables of the first alone
  */
-export async function startReplicas(context, { count, firstEnv }) {
+export async function startReplicas(context, { count, firstEnv, env = {} }) {
   const redis = await startRedis(context);
   const replicas = [];
   for (let index = 0; index < count; index += 1) {
     replicas.push(
       await startGatehouse(context, {
-        env: { ...(index === 0 && firstEnv), REDIS_URL: redis.url },
+        env: { ...env, ...(index === 0 && firstEnv), REDIS_URL: redis.url },
         isPinned: !HAS_CPUS,
       }),
     );

@@ -10,9 +10,11 @@ const WITHIN_MS = 30_000;
  *
  * @param {string} url that it signs up at, and connects to
  * @param {number} count of sockets, at most SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT
+ * @param {(account: {accountId: string}) => Promise<void>} prepare runs before the sockets are opened
  */
-export async function watchAccount(url, count) {
+export async function watchAccount(url, count, prepare = async () => {}) {
   const account = await signUp(url);
+  await prepare(account);
   const sockets = Array.from({ length: count }, () =>
     io(url, {
       path: '/v1/updates',
