@@ -69,7 +69,7 @@ export class SsfTransmitter {
   tokenSeconds = 300;
   /** Where the server that it pushes to listens, whatever its public address is. */
   pushOrigin: string | null = null;
-  /** How long a poll waits for an event. */
+  /** A poll waits for an event for so long. */
   waitMs = 3000;
   private polls = 0;
   private kid = 'first';

@@ -9,7 +9,7 @@ import {
 const STATUSES: readonly unknown[] = ['enabled', 'paused', 'disabled'] satisfies StreamStatus[];
 const LONGEST_REASON = 1024;
 
-/** What an event reports about its stream. */
+/** The report of an event about its stream. */
 export interface StreamNews {
   readonly stream: SignalStream;
   /** null = the event verifies the stream. */
@@ -45,7 +45,7 @@ export class StreamEventsService {
     }
     const { state, status, reason } = event.content;
     if (kind === 'verification') {
-      // A transmitter may send one that nobody asked for, which has no state.
+      // A transmitter may send one without a request, which has no state.
       if (state !== undefined && state !== stream.verificationState) {
         throw new SetError('invalid_state', 'The state is not the one of the request.');
       }

@@ -26,8 +26,8 @@ export class StreamLossService {
   ) {}
 
   /**
-   * Makes another stream, and re-checks every person of the provider, because nobody knows which
-   * events the lost one had.
+   * Makes another stream, and re-checks every person of the provider: the events of the lost one are
+   * not known.
    *
    * @throws StreamRefusedError, UpstreamError, AppError `unavailable`
    */

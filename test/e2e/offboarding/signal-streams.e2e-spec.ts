@@ -7,7 +7,7 @@ import { call, type Json } from '../../helpers/client.js';
 
 const AUDIENCE = 'https://gate.example.com';
 const TOKEN = 'a-management-token-of-the-spec-of-streams';
-const PUSH_TOKENS = `${'the-former-token-of-the-deliveries'}\n${'the-newest-token-of-the-deliveries'}`;
+const PUSH_TOKENS = 'the-former-token-of-the-deliveries\nthe-newest-token-of-the-deliveries';
 const REVOKED = `${CAEP}session-revoked`;
 const DISABLED = `${RISC}account-disabled`;
 
