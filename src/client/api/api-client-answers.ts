@@ -46,6 +46,10 @@ export type OperationOf<One extends Route> = One extends `${infer Method} ${infe
 
 /** `GET /v1/features`, the part that clients decide by (contract, Discovery). */
 export interface ServerFeatures {
+  readonly features?: {
+    /** Older servers take no requests. */
+    readonly answers?: { readonly enabled: boolean };
+  };
   readonly capabilities: {
     readonly auth: {
       readonly methods: readonly AuthMethod[];

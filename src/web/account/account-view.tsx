@@ -15,6 +15,7 @@ import { useOwnToken } from './notifications/push-subscription.js';
 import { DevicesSection } from './devices/devices-section.js';
 import { sessionWithKey } from './key-memory.js';
 import { Overview } from './overview.js';
+import { useWaitingRequests, type ClickedRequest } from './requests/waiting-requests.js';
 import { useReplacedSession } from './replaced-session.js';
 import { useForgottenKey } from './security/forgotten-key.js';
 import { SECTIONS, useSection, type Section } from './sections.js';
@@ -27,6 +28,12 @@ const AddDevice = lazyPart<AddDeviceProps>(async () => {
   return (await import('./add-device.js')).AddDevice;
 });
 
+const RequestsSection = lazyPart<SectionProps>(async () => {
+  const { RequestsSection: loaded } = await import('./requests/requests-section.js');
+  await (await import('../i18n/request-messages.js')).loadRequestMessages();
+  return loaded;
+});
+
 const NotificationsSection = lazyPart<SectionProps>(async () => {
   return (await import('./notifications/notifications-section.js')).NotificationsSection;
 });
@@ -34,28 +41,28 @@ const NotificationsSection = lazyPart<SectionProps>(async () => {
 export interface AccountViewProps extends Omit<AddDeviceProps, 'device'> {
   readonly device: AddDeviceProps['device'] | null;
   readonly above: ComponentChildren;
+  /** The request of a clicked notification. */
+  readonly clicked: ClickedRequest;
 }
 
-export function AccountView({ device, setDevice, startSession, above, ...tab }: AccountViewProps) {
+export function AccountView(props: AccountViewProps) {
+  const { device, setDevice, startSession, above, clicked, ...tab } = props;
   const { session, endSession, notify } = tab;
   useReplacedSession(session);
   const { account, reload, refresh, isEnding } = useAccount(session, endSession, notify);
   const own = useOwnToken(account);
+  const waiting = useWaitingRequests(account, tab, clicked);
   const section = useSection();
   const forgotten = useForgottenKey(session.accountId);
   const noteKey = (key: DeviceKey, isEntered = true) =>
     startSession(sessionWithKey(session, key, isEntered || session.isKeyEntered));
   const actions = { session, endSession, notify, reload, noteKey };
   const endings = useEndings({ ...actions, isEnding });
-  const leave = () => {
-    notify(null);
-    setDevice(null);
-  };
   return (
     <>
       <TopBar endings={endings} />
       <div class="frame">
-        <Tabs current={section} leave={leave} />
+        <Tabs {...{ section, waiting, notify, setDevice }} />
         <main>
           <Title section={section} />
           {above}
@@ -107,6 +114,7 @@ function TopBar({ endings }: { readonly endings: Endings }) {
 
 const CONTENT: Readonly<Record<Section, ComponentType<SectionProps>>> = {
   overview: Overview,
+  requests: RequestsSection,
   devices: DevicesSection,
   notifications: NotificationsSection,
   security: SecuritySection,
@@ -114,15 +122,27 @@ const CONTENT: Readonly<Record<Section, ComponentType<SectionProps>>> = {
 
 const ICONS: Readonly<Record<Section, IconName>> = {
   overview: 'home',
+  requests: 'inbox',
   devices: 'computer',
   notifications: 'bell',
   security: 'shield',
 };
 
-function Tabs({ current, leave }: { readonly current: Section; readonly leave: () => void }) {
+interface TabsProps extends Pick<AccountViewProps, 'notify' | 'setDevice'> {
+  readonly section: Section;
+  /** Number of requests that wait; null where the server takes none. */
+  readonly waiting: number | null;
+}
+
+function Tabs({ section: current, waiting, notify, setDevice }: TabsProps) {
+  const sections = SECTIONS.filter((section) => section !== 'requests' || waiting !== null);
+  const leave = () => {
+    notify(null);
+    setDevice(null);
+  };
   return (
     <nav class="tabs" aria-label={t.nav.label}>
-      {SECTIONS.map((section) => (
+      {sections.map((section) => (
         <a
           key={section}
           href={`#${section}`}
@@ -131,6 +151,11 @@ function Tabs({ current, leave }: { readonly current: Section; readonly leave: (
         >
           <Icon name={ICONS[section]} />
           {t.nav[section]}
+          {section === 'requests' && waiting !== null && waiting > 0 && (
+            <span class="badge accent" aria-label={t.nav.waiting(waiting)}>
+              {waiting}
+            </span>
+          )}
         </a>
       ))}
     </nav>

@@ -15,6 +15,7 @@ import { CertificateReturned, ProviderReturned } from './returned.js';
 import { SignIn } from './sign-in.js';
 import {
   noteReplaced,
+  keptAccountId,
   removeSession,
   savedPendingDevice,
   savedSession,
@@ -25,7 +26,10 @@ import {
   type PendingDevice,
   type Session,
 } from './tab-state.js';
-import { VIEWING } from '../worker/page-messages.js';
+import { isRecord } from '../../client/is-record.js';
+import { DENIED, PRESSED, VIEWING } from '../worker/page-messages.js';
+import { forgetOtherKeys } from './requests/browser-store.js';
+import type { ClickedRequest } from './requests/waiting-requests.js';
 
 const AccountView = lazyPart<AccountViewProps>(async () => {
   return (await import('./account-view.js')).AccountView;
@@ -60,7 +64,7 @@ export function Page({ arrival, request }: PageProps) {
     );
   }
   if (session !== null) {
-    return <AccountView {...tab} session={session} above={above} />;
+    return <AccountView {...tab} session={session} above={above} clicked={waiting} />;
   }
   return (
     <Gate above={above}>
@@ -148,6 +152,8 @@ function useTab(arrival: Arrival) {
     [session],
   );
   useInvitationLinks(receive);
+  // The keys for requests end with the session that this browser keeps.
+  useEffect(() => void forgetOtherKeys(keptAccountId()).catch(() => undefined), [session]);
   const known = { returned, session, device, invitation, notice };
   return { ...known, setDevice, notify, startSession, endSession, close };
 }
@@ -178,13 +184,8 @@ function firstNotice(arrival: Arrival, session: Session | null): Notice | null {
   return arrival.kind === 'device' && arrival.isDamaged ? problem(() => t.add.damaged) : null;
 }
 
-interface WaitingRequestProps {
-  readonly target: NotificationTarget | null;
-  readonly dismiss: () => void;
-}
-
-/** Appears if no app is configured to open the request. The page cannot answer it. */
-function WaitingRequest({ target, dismiss }: WaitingRequestProps) {
+/** Appears until the request is opened, and for one that this server does not have. */
+function WaitingRequest({ target, dismiss }: ClickedRequest) {
   if (target === null) {
     return null;
   }
@@ -210,26 +211,47 @@ function WaitingRequest({ target, dismiss }: WaitingRequestProps) {
 }
 
 /** @param first the request of the address at which this page was opened */
-function useWaitingRequest(first: NotificationTarget | null): WaitingRequestProps {
-  const [target, setTarget] = useState(first);
-  useEffect(() => listen(target, setTarget), [target]);
-  return { target, dismiss: () => setTarget(null) };
+function useWaitingRequest(first: NotificationTarget | null): ClickedRequest {
+  const [clicked, setClicked] = useState<Clicked>({ target: first, isDenied: false });
+  const { target } = clicked;
+  useEffect(() => listen(target, setClicked), [target]);
+  useEffect(() => {
+    const requestId = first?.requestId ?? null;
+    if (requestId !== null) {
+      wasDenied(requestId).then(
+        (isDenied) => isDenied && setClicked({ target: first, isDenied }),
+        () => undefined,
+      );
+    }
+  }, []);
+  return { ...clicked, dismiss: () => setClicked({ target: null, isDenied: false }) };
+}
+
+type Clicked = Omit<ClickedRequest, 'dismiss'>;
+
+/** Asks the worker: the address of the page could be a link of anyone. */
+async function wasDenied(requestId: string): Promise<boolean> {
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  const registration = await workers?.getRegistration(document.baseURI);
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(data === true);
+    registration?.active?.postMessage({ [PRESSED]: requestId }, [port2]);
+  });
 }
 
 /** Also answers messages of the worker. */
-function listen(
-  target: NotificationTarget | null,
-  show: (target: NotificationTarget | null) => void,
-): () => void {
+function listen(target: NotificationTarget | null, show: (clicked: Clicked) => void): () => void {
   // Undefined outside secure contexts.
   const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
   const onMessage = ({ data, ports: [port] }: MessageEvent<unknown>) => {
     if (data === VIEWING) {
       port?.postMessage(target);
     } else {
-      const clicked = readNotificationTarget(data);
+      const isDenied = isRecord(data) && DENIED in data;
+      const clicked = readNotificationTarget(isDenied ? data[DENIED] : data);
       if (clicked !== null) {
-        show(clicked);
+        show({ target: clicked, isDenied });
       }
     }
   };

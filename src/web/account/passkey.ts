@@ -10,6 +10,9 @@ import { discardPasskey, type KeptKey } from './tab-state.js';
  */
 export type PasskeySupport = 'device' | 'security-key' | 'address' | 'none';
 
+/** Bytes that are encrypted for a passkey. */
+export type PasskeySeal = Omit<KeptKey, 'accountId'>;
+
 /** A passkey that was not used. `unsuitable` = it can sign in, but computes no secret. */
 export class PasskeyProblem extends Error {
   override readonly name = 'PasskeyProblem';
@@ -56,17 +59,30 @@ export async function sealWithPasskey(
   accountId: string,
   name: string,
 ): Promise<KeptKey> {
+  return { accountId, ...(await sealBytesWithPasskey(key.bytes, accountId, name)) };
+}
+
+/**
+ * As {@link sealWithPasskey}, for the bytes of any key.
+ *
+ * @param context of the bytes: they open with the same one only
+ */
+export async function sealBytesWithPasskey(
+  bytes: Uint8Array<ArrayBuffer>,
+  context: string,
+  name: string,
+): Promise<PasskeySeal> {
   const salt = randomBytes(SALT_BYTES);
   const created = await createPasskey(salt, name);
   const credentialId = base64UrlOf(new Uint8Array(created.rawId));
   try {
     const secret = await firstSecretOf(created, salt);
     const iv = randomBytes(IV_BYTES);
-    const algorithm = { name: 'AES-GCM', iv, additionalData: bytesOfText(accountId) };
+    const algorithm = { name: 'AES-GCM', iv, additionalData: bytesOfText(context) };
     const wrapping = await wrappingKey(secret, 'encrypt');
-    const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, wrapping, key.bytes));
+    const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, wrapping, bytes));
     const texts = { salt: base64UrlOf(salt), iv: base64UrlOf(iv), sealed: base64UrlOf(sealed) };
-    return { accountId, credentialId, ...texts };
+    return { credentialId, ...texts };
   } catch (error) {
     discardPasskey(credentialId);
     throw error;
@@ -87,13 +103,21 @@ function firstSecretOf(
 
 /** Asks for the passkey. Rejects with {@link PasskeyProblem}. */
 export async function openWithPasskey({ accountId, ...kept }: KeptKey): Promise<DeviceKey> {
+  return DeviceKey.fromSecret(await openBytesWithPasskey(kept, accountId));
+}
+
+/** As {@link openWithPasskey}, for what {@link sealBytesWithPasskey} returned. */
+export async function openBytesWithPasskey(
+  kept: PasskeySeal,
+  context: string,
+): Promise<Uint8Array<ArrayBuffer>> {
   const secret = await secretOf(bytesOf(kept.credentialId), bytesOf(kept.salt));
-  const additionalData = bytesOfText(accountId);
+  const additionalData = bytesOfText(context);
   const algorithm = { name: 'AES-GCM', iv: bytesOf(kept.iv), additionalData };
   const wrapping = await wrappingKey(secret, 'decrypt');
   try {
-    const opened = await crypto.subtle.decrypt(algorithm, wrapping, bytesOf(kept.sealed));
-    return await DeviceKey.fromSecret(new Uint8Array(opened));
+    const sealed = bytesOf(kept.sealed);
+    return new Uint8Array(await crypto.subtle.decrypt(algorithm, wrapping, sealed));
   } catch (error) {
     throw new PasskeyProblem('damaged', { cause: error });
   }

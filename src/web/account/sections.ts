@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** The sections by the fragment of their address: `/app/#security`. */
-export const SECTIONS = ['overview', 'devices', 'notifications', 'security'] as const;
+export const SECTIONS = ['overview', 'requests', 'devices', 'notifications', 'security'] as const;
 
 export type Section = (typeof SECTIONS)[number];
 
-/** @param hash of an address, with its `#` @returns null if it names no section */
+/** @param hash of an address, with its `#`; a page of the section may follow @returns null if it names none */
 export function sectionIn(hash: string): Section | null {
-  return SECTIONS.find((section) => `#${section}` === hash) ?? null;
+  const [name] = hash.split('/');
+  return SECTIONS.find((section) => `#${section}` === name) ?? null;
 }
 
 export function useSection(): Section {

@@ -202,6 +202,11 @@ export function savedSession(): Session | null {
   return own ?? kept;
 }
 
+/** The account whose session this browser keeps for all tabs; null = none. */
+export function keptAccountId(): string | null {
+  return sessionIn(localStorage)?.accountId ?? null;
+}
+
 function sessionIn(store: Storage, name = SESSION): Session | null {
   const { token, accountId, isKeyEntered } = read(name, store);
   return typeof token === 'string' && typeof accountId === 'string'

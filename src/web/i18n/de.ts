@@ -94,6 +94,8 @@ export const de: Messages = {
   nav: {
     label: 'Konto',
     overview: 'Übersicht',
+    requests: 'Anfragen',
+    waiting: (count) => `${count} ${count === 1 ? 'wartet' : 'warten'}`,
     devices: 'Geräte und Sitzungen',
     notifications: 'Benachrichtigungen',
     security: 'Sicherheit',
@@ -299,6 +301,7 @@ export const de: Messages = {
     session: 'Sitzung',
     request: 'Anfrage',
     hint: 'Beantworten Sie sie in der App, die diese Sitzung zeigt.',
+    denied: 'Die Anfrage ist abgelehnt.',
   },
 
   lock: {

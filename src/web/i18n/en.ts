@@ -91,6 +91,8 @@ export const en = {
   nav: {
     label: 'Account',
     overview: 'Overview',
+    requests: 'Requests',
+    waiting: (count: number) => `${count} waiting`,
     devices: 'Devices and sessions',
     notifications: 'Notifications',
     security: 'Security',
@@ -290,6 +292,7 @@ export const en = {
     session: 'Session',
     request: 'Request',
     hint: 'Answer it in the app that shows this session.',
+    denied: 'The request is denied.',
   },
 
   lock: {

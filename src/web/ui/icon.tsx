@@ -1,5 +1,6 @@
 /** Strokes on a grid of 24 units. */
 const PATHS = {
+  inbox: 'M4 14h4.5l1.5 2.5h4l1.5-2.5H20M4 14l3-9h10l3 9v5H4z',
   home: 'M4 11l8-7 8 7v8a1 1 0 0 1-1 1h-4v-6H9v6H5a1 1 0 0 1-1-1z',
   computer: 'M4 5h16v11H4zM2 20h20',
   phone: 'M7 3h10v18H7zM11 18h2',

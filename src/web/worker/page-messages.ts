@@ -9,6 +9,12 @@ export const VIEWING = 'gatehouse.viewing';
 /** Shows a message like a received one: `{[SHOW]: message}`, answered to the port. */
 export const SHOW = 'gatehouse.show';
 
+/** The message of a pressed “Deny”: `{[DENIED]: target}`. */
+export const DENIED = 'gatehouse.denied';
+
+/** Asks the worker whether “Deny” opened this page: `{[PRESSED]: requestId}`, answered to the port. */
+export const PRESSED = 'gatehouse.pressed';
+
 const MAX_ID_CHARACTERS = 128;
 const NAMES = ['topic', 'serverUrl', 'sessionId', 'requestId', 'eventId'] as const;
 

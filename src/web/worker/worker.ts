@@ -8,7 +8,7 @@ import {
   webNotification,
 } from '../../client/notifications/web-push.js';
 import { isRecord } from '../../client/is-record.js';
-import { pageAddress, SHOW, VIEWING } from './page-messages.js';
+import { DENIED, pageAddress, PRESSED, SHOW, VIEWING } from './page-messages.js';
 
 declare const self: ServiceWorkerGlobalScope;
 /** Defined in the first line of the served script: the address at which the app opens a request. */
@@ -16,6 +16,11 @@ declare const REQUEST_URL: string | null;
 
 /** A page that does not answer within this time counts as showing no session. */
 const ANSWER_MS = 500;
+
+const DENY = 'deny';
+
+/** The request whose “Deny” opened a page. The address does not say it: links could forge it. */
+let deniedRequest: string | null = null;
 
 self.addEventListener('install', () => void self.skipWaiting());
 self.addEventListener('push', (event) => event.waitUntil(show(parsed(event.data))));
@@ -25,10 +30,15 @@ self.addEventListener('message', (event) => {
   if (isRecord(data) && SHOW in data) {
     event.waitUntil(show(data[SHOW]).then((isShown) => event.ports[0]?.postMessage(isShown)));
   }
+  if (isRecord(data) && PRESSED in data) {
+    event.ports[0]?.postMessage(deniedRequest !== null && deniedRequest === data[PRESSED]);
+    deniedRequest = null;
+  }
 });
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
-  event.waitUntil(open(readNotificationTarget(event.notification.data)));
+  const target = readNotificationTarget(event.notification.data);
+  event.waitUntil(open(target, event.action === DENY));
 });
 
 /** @returns true if a notification was shown; none is where the app shows that session */
@@ -45,9 +55,19 @@ async function show(data: unknown): Promise<boolean> {
   const viewing = (await Promise.all(windows.map(sessionIn))).find((one) => one !== null) ?? null;
   const shown = webNotification(message, { isAppOpen: windows.length > 0, viewing });
   if (shown !== null) {
-    await self.registration.showNotification(shown.title, shown.options);
+    const options = { ...shown.options, actions: actionsOf(message.target) };
+    await self.registration.showNotification(shown.title, options);
   }
   return shown !== null;
+}
+
+/** Allow is on the page only, which shows what is allowed. */
+function actionsOf({ topic, requestId, isResolved }: NotificationTarget) {
+  const canDeny = topic === 'permission_request' && requestId !== null && isResolved !== true;
+  const isGerman = navigator.language.startsWith('de');
+  return canDeny && REQUEST_URL === null
+    ? [{ action: DENY, title: isGerman ? 'Ablehnen' : 'Deny' }]
+    : [];
 }
 
 function parsed(data: PushMessageData | null): unknown {
@@ -59,16 +79,17 @@ function parsed(data: PushMessageData | null): unknown {
 }
 
 /** Opens the request in the app or on the account page, preferably in an open window. */
-async function open(target: NotificationTarget | null): Promise<void> {
+async function open(target: NotificationTarget | null, isDenied: boolean): Promise<void> {
   if (target !== null && REQUEST_URL !== null) {
     await self.clients.openWindow(requestAddress(REQUEST_URL, target));
     return;
   }
   const page = (await openWindows()).find(({ url }) => isPage(url));
   if (page === undefined) {
+    deniedRequest = isDenied ? (target?.requestId ?? null) : null;
     await self.clients.openWindow(pageAddress(self.registration.scope, target));
   } else {
-    page.postMessage(target);
+    page.postMessage(isDenied ? { [DENIED]: target } : target);
     await page.focus();
   }
 }

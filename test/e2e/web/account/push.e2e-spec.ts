@@ -1,13 +1,9 @@
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
-import { DeviceKey } from '../../../../src/client/crypto/device-key.js';
 import { AccountContent } from '../../../../src/client/crypto/account-content.js';
-import type { Outcome } from '../../../../src/notify/delivery/delivery.js';
-import { notify } from '../../../../src/notify/notify.js';
-import { readEvent } from '../../../../src/notify/content/read-event.js';
+import { DeviceKey } from '../../../../src/client/crypto/device-key.js';
 import { generateWebPushKey } from '../../../../src/client/notifications/web-push-key.js';
 import { readWebPushToken } from '../../../../src/client/notifications/web-push.js';
-import { openSettings, type SettingsContent } from '../../../../src/client/api/account-settings.js';
 import { WebPushSender } from '../../../../src/notify/push/web-push.sender.js';
 import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';
 import {
@@ -15,6 +11,7 @@ import {
   NotificationDaemon,
   type DesktopNotification,
 } from '../../../fixtures/programs/desktop-fixture.js';
+import { Asker } from '../../../fixtures/asker-fixture.js';
 import { FAKE_PUSH_MANAGER } from '../../../fakes/push-manager.js';
 import { FakeWebPushService } from '../../../fakes/web-push-service.js';
 import {
@@ -31,6 +28,14 @@ import { call } from '../../../helpers/client.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { createAccount, open, sees as seesIn } from '../account-page-acts.js';
+import {
+  openSettingsOf,
+  pushTokensOf,
+  registerIn,
+  sendTo,
+  sessionOf,
+  unlockSettings,
+} from '../push-acts.js';
 
 const directory = certificateDirectory();
 const authority = TestAuthority.root(directory.path, 'Root');
@@ -120,62 +125,16 @@ const canClick = hasChromium() && hasDbus();
     return DeviceKey.fromSecret(await createAccount(visitor));
   }
 
-  async function unlock(key: string): Promise<void> {
-    await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
-    await visitor.press('Open the settings');
-  }
-
-  async function registerBrowser(key: DeviceKey, name = 'My browser'): Promise<void> {
-    await open(visitor, 'Notifications');
-    const field = visitor.page.getByLabel(/^(Name of this browser|Device key)$/);
-    await ((await field.getAttribute('name')) === 'key' ? unlock(key.secret) : undefined);
-    await visitor.page.getByLabel('Name of this browser').fill(name);
-    await visitor.press('Turn on in this browser');
-  }
-
-  async function session(): Promise<{ token: string; accountId: string }> {
-    const kept = await visitor.page.evaluate("sessionStorage.getItem('gatehouse.session')");
-    return JSON.parse(String(kept)) as { token: string; accountId: string };
-  }
-
-  const tokensOf = async (at: Server = server) => {
-    const { token } = await session();
-    const answer = await call<{
-      tokens: { token: string; name: string; platform: string }[];
-    }>(at, 'GET', '/v1/push-tokens', { token });
-    return answer.body.tokens.map((one) => ({ ...one, clientServerUrl: at.url }));
-  };
-
-  async function settingsOf(key: DeviceKey, at: Server = server) {
-    const { token, accountId } = await session();
-    const { body } = await call(at, 'GET', '/v2/account/settings', { token });
-    const content = new AccountContent(key.bytes, accountId);
-    return openSettings(body['content'] as SettingsContent, content);
-  }
-
-  /** Sends as any sender of the account does: reads settings and tokens, encrypts and posts. */
-  async function send(
+  const registerBrowser = (key: DeviceKey) => registerIn(visitor, key);
+  const session = () => sessionOf(visitor);
+  const tokensOf = (at: Server = server) => pushTokensOf(visitor, at);
+  const settingsOf = (key: DeviceKey, at: Server = server) => openSettingsOf(visitor, key, at);
+  const send = (
     key: DeviceKey,
     fields: Record<string, unknown> = {},
     at: Server = server,
     preferences: object = {},
-  ): Promise<readonly Outcome[]> {
-    const event = readEvent(
-      {
-        topic: 'permission_request',
-        serverUrl: at.url,
-        session: { sessionId: 'ses&1', title: 'Fix the build' },
-        request: { requestId: 'req/1', toolName: 'Bash', details: { command: 'npm test' } },
-        ...fields,
-      },
-      Date.now(),
-    );
-    const settings = { ...(await settingsOf(key, at)), ...preferences };
-    const unused = { attempt: () => Promise.reject(new Error('not used here')) };
-    const account = { settings, tokens: await tokensOf(at) };
-    const senders = { push: unused, webhooks: unused, webPush: sender };
-    return (await notify(event, account, senders)).outcomes;
-  }
+  ) => sendTo(visitor, sender, key, { fields, at, preferences });
 
   async function decrypted(): Promise<string> {
     const kept = await visitor.page.evaluate("localStorage.getItem('test.subscription')");
@@ -260,6 +219,44 @@ const canClick = hasChromium() && hasDbus();
     await page.getByText('A permission request waits.').waitFor();
     await page.getByText('ses-2').waitFor();
     expect(page.url()).toBe(`${server.url}/app/`);
+  });
+
+  it('denies a request by the button of its notification, whether the page is open or not', async () => {
+    const { page } = visitor;
+    await page.goto(`${server.url}/app`);
+    await page.getByLabel('Stay signed in on this device').check();
+    const key = await DeviceKey.fromSecret(await createAccount(visitor));
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    const { token, accountId } = await session();
+    const asker = new Asker(server, { token, account: accountId, secret: key.bytes });
+    const ask = async (title: string) => {
+      const { requestId } = (await asker.ask()).request;
+      const about = {
+        session: { sessionId: requestId, title },
+        request: { requestId, toolName: 'Bash' },
+      };
+      await send(key, about);
+      return { requestId, message: await decrypted() };
+    };
+    const denied = (id: string) =>
+      waitFor('the denial', async () => (await asker.routes.read(id)).answers[0]);
+    const open = await ask('Page open');
+    const closed = await ask('Page closed');
+    await deliver(open.message);
+    const first = await requestNotification('Page open');
+    expect(first.actions).toEqual(expect.arrayContaining(['Deny']));
+    expect(first.actions).not.toContain('Allow');
+    desktop.click(first, 'Deny');
+    await sees('The request is denied.');
+    expect(await denied(open.requestId)).toMatchObject({ deny: true });
+    await deliver(closed.message);
+    const second = await requestNotification('Page closed');
+    await leavePage(visitor);
+    const opened = browser.waitForEvent('page');
+    desktop.click(second, 'Deny');
+    await (await opened).getByText('The request is denied.').waitFor();
+    expect(await denied(closed.requestId)).toMatchObject({ deny: true });
   });
 
   it('shows notifications silently or not at all while the page is open, as the account chose', async () => {
@@ -366,16 +363,16 @@ const canClick = hasChromium() && hasDbus();
     await open(visitor, 'Notifications');
     await visitor.page.getByLabel('Name of this browser').waitFor();
     await visitor.page.reload();
-    await unlock(stranger.secret);
+    await unlockSettings(visitor, stranger.secret);
     await sees('This is not the device key of this account.');
-    await unlock('gatekey1nonsense');
+    await unlockSettings(visitor, 'gatekey1nonsense');
     await visitor.page.getByRole('alert').getByText(/key/).waitFor();
     const { token } = await session();
     const before = await call(server, 'GET', '/v2/account/settings', { token });
     expect(before.body).toEqual({ content: null, version: 0 });
     const foreign = { content: { t: 'encrypted', c: 'of another client' }, expectedVersion: 0 };
     await call(server, 'POST', '/v2/account/settings', { token, body: foreign });
-    await unlock(key.secret);
+    await unlockSettings(visitor, key.secret);
     await sees('Another client encrypted this value');
     const after = await call(server, 'GET', '/v2/account/settings', { token });
     expect(after.body).toEqual({ content: foreign.content, version: 1 });

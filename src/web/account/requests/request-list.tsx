@@ -1,0 +1,80 @@
+import { summaryOf } from '../../../client/requests/show-request.js';
+import type { AgentRequest } from '../../../protocol/agent-request.js';
+import { formatRelative } from '../../i18n/format.js';
+import { requestMessages } from '../../i18n/request-messages.js';
+import { Icon, type IconName } from '../../ui/icon.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { requestHash } from './request-address.js';
+import type { RequestEnd, RequestItem } from './use-requests.js';
+
+/** The requests in the order in which they came: an answered one keeps its place. */
+export function RequestList({ items }: { readonly items: readonly RequestItem[] }) {
+  const { list } = requestMessages;
+  return (
+    <section aria-labelledby="waiting-requests">
+      <SectionHead id="waiting-requests" title={list.title} lead={list.lead} />
+      {items.length === 0 ? (
+        <div class="empty">
+          <Icon name="check" />
+          <strong>{list.none}</strong>
+          <span>{list.noneHint}</span>
+        </div>
+      ) : (
+        <ul class="requests">
+          {items.map((item) => (
+            <Row key={item.id} item={item} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Row({ item: { id, found, end } }: { readonly item: RequestItem }) {
+  const { list } = requestMessages;
+  const opened = found.kind === 'opened' ? found.request : null;
+  return (
+    <li class={end === null ? undefined : 'ended'}>
+      <span class={end === null ? 'tile accent' : 'tile'}>
+        <Icon name={opened === null ? 'lock' : ICONS[opened.kind]} />
+      </span>
+      <div>
+        <a href={requestHash(id)}>
+          {opened === null ? list.sealed : <bdi class="summary">{summaryOf(opened)}</bdi>}
+        </a>
+        <span class="hint">
+          {opened !== null && (
+            <>
+              <bdi>{opened.host}</bdi> · <bdi>{opened.cwd}</bdi> ·{' '}
+            </>
+          )}
+          {found.stored !== null && list.asked(formatRelative(found.stored.createdAt))}
+        </span>
+      </div>
+      {end !== null && <EndBadge end={end} />}
+    </li>
+  );
+}
+
+const ICONS: Readonly<Record<AgentRequest['kind'], IconName>> = {
+  permission: 'terminal',
+  user_action: 'bell',
+};
+
+export function EndBadge({ end }: { readonly end: RequestEnd }) {
+  const { badge, icon } = BADGES[end.kind];
+  return (
+    <span class={`badge ${badge}`}>
+      <Icon name={icon} />
+      {requestMessages.ends[end.kind]}
+    </span>
+  );
+}
+
+const BADGES: Readonly<Record<RequestEnd['kind'], { badge: string; icon: IconName }>> = {
+  sent: { badge: 'accent', icon: 'check' },
+  taken: { badge: 'good', icon: 'check' },
+  answered: { badge: '', icon: 'check' },
+  withdrawn: { badge: '', icon: 'exit' },
+  expired: { badge: 'caution', icon: 'alert' },
+};

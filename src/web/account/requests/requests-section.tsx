@@ -1,0 +1,81 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Icon } from '../../ui/icon.js';
+import { Loading } from '../../ui/notice.js';
+import { requestMessages } from '../../i18n/request-messages.js';
+import { rememberedKey } from '../key-memory.js';
+import type { SectionProps } from '../use-account.js';
+import { keptKeys, keysOfTab, type AnswerKeys } from './answer-keys.js';
+import { KeyChoice } from './key-choice.js';
+import { RequestList } from './request-list.js';
+import { RequestView } from './request-view.js';
+import { useOpenRequest } from './request-address.js';
+import { useRequests } from './use-requests.js';
+
+/** The requests of programs that wait for a decision of this account. */
+export function RequestsSection({ account, ...actions }: SectionProps) {
+  const { profile } = account;
+  const [keys, setKeys] = useAnswerKeys(profile.id, profile.encryptionMode === 'plain');
+  const requests = useRequests(account, keys, actions);
+  const open = useOpenRequest();
+  if (keys === undefined || requests.items === null) {
+    return <Loading retry={requests.reload} notify={actions.notify} />;
+  }
+  const isPlain = profile.encryptionMode === 'plain';
+  const choice = !isPlain && <KeyChoice {...{ profile, keys, setKeys, ...actions }} />;
+  if (open !== null) {
+    const item = requests.items.find(({ id }) => id === open) ?? null;
+    return (
+      <>
+        <Offline />
+        <RequestView key={open} {...{ item, keys, isPlain, requests, ...actions }} />
+        {keys === null && choice}
+      </>
+    );
+  }
+  return (
+    <>
+      <Offline />
+      <RequestList items={requests.items} />
+      {choice}
+    </>
+  );
+}
+
+/** @returns undefined while they are loading */
+function useAnswerKeys(accountId: string, isPlain: boolean) {
+  const state = useState<AnswerKeys | null | undefined>(undefined);
+  const [, setKeys] = state;
+  useEffect(() => {
+    const load = async (): Promise<AnswerKeys | null> => {
+      const key = rememberedKey(accountId);
+      return (await keptKeys(accountId)) ?? (key && keysOfTab(key, accountId));
+    };
+    if (isPlain) {
+      setKeys(null);
+    } else {
+      load().then(setKeys, () => setKeys(null));
+    }
+  }, [accountId, isPlain]);
+  return state;
+}
+
+function Offline() {
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const read = () => setOnline(navigator.onLine);
+    addEventListener('online', read);
+    addEventListener('offline', read);
+    return () => {
+      removeEventListener('online', read);
+      removeEventListener('offline', read);
+    };
+  }, []);
+  return isOnline ? null : (
+    <div class="notice" role="status">
+      <p>
+        <Icon name="alert" />
+        <span>{requestMessages.offline}</span>
+      </p>
+    </div>
+  );
+}

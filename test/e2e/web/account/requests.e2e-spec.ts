@@ -1,0 +1,265 @@
+import type { Browser } from 'playwright-core';
+import { DeviceKey } from '../../../../src/client/crypto/device-key.js';
+import { Asker } from '../../../fixtures/asker-fixture.js';
+import { addAuthenticator } from '../../../fixtures/passkey-fixture.js';
+import {
+  hasChromium,
+  startChromium,
+  visit,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { waitFor } from '../../../helpers/wait.js';
+import {
+  accountId,
+  createAccount,
+  sees as seesIn,
+  seesAccount,
+  seesSignIn,
+  tokenOf,
+} from '../account-page-acts.js';
+
+const KEEP = 'Keep the keys in this browser';
+
+(hasChromium() ? describe : describe.skip)('requests on the account page', () => {
+  let server: Server;
+  let browser: Browser;
+  let visitor: Visitor;
+  let secret: string;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), startChromium()]);
+  });
+  beforeEach(async () => {
+    // A host name: browsers allow no passkeys at an IP address.
+    visitor = await visit(browser, `http://localhost:${server.port}/app`);
+  });
+  afterEach(async () => {
+    const { browserErrors } = visitor;
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  const sees = (words: string | RegExp) => seesIn(visitor, words);
+  const button = (name: string) => visitor.page.getByRole('button', { name, exact: true });
+  const inList = (words: string) => visitor.page.getByRole('link', { name: words });
+
+  /** Signs up, and stays signed in. */
+  async function signUp(stays = true): Promise<Asker> {
+    const stay = visitor.page.getByLabel('Stay signed in on this device');
+    await (stays ? stay.check() : stay.waitFor());
+    secret = await createAccount(visitor);
+    const { bytes } = await DeviceKey.fromSecret(secret);
+    const account = await accountId(visitor);
+    return new Asker(server, { token: await tokenOf(visitor), account, secret: bytes });
+  }
+
+  async function openRequests(): Promise<void> {
+    await visitor.page.getByRole('link', { name: /^Requests/ }).click();
+    await visitor.page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+  }
+
+  const storedKeys = () =>
+    visitor.page.evaluate<{ count: number; readable: string[] }>(`(async () => {
+      const found = await indexedDB.databases();
+      if (!found.some(({ name }) => name === 'gatehouse')) return { count: 0, readable: [] };
+      const database = await new Promise((resolve) => {
+        const request = indexedDB.open('gatehouse');
+        request.onsuccess = () => resolve(request.result);
+      });
+      const entries = await new Promise((resolve) => {
+        const request = database.transaction('request-keys').objectStore('request-keys').getAll();
+        request.onsuccess = () => resolve(request.result);
+      });
+      database.close();
+      const readable = entries.flatMap(({ keys }) => Object.entries(keys))
+        .filter(([, key]) => key.extractable).map(([name]) => name);
+      return { count: entries.length, readable };
+    })()`);
+
+  it('shows what runs, sends a signed answer, and says when the computer has it', async () => {
+    const asker = await signUp();
+    await openRequests();
+    await sees('Nothing waits for you');
+    const asked = await asker.ask();
+    await inList('npm test').click();
+    await sees('/srv/app');
+    await button('Allow').click();
+    await sees('has not yet confirmed');
+    expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
+    await asker.take(asked);
+    await sees('You allowed this, and the computer received your answer.');
+  });
+
+  it('keeps the place of requests that end elsewhere', async () => {
+    const asker = await signUp();
+    const first = await asker.ask({ cwd: '/first' });
+    await asker.ask({ cwd: '/second' });
+    await openRequests();
+    await sees('/second');
+    await asker.withdraw(first);
+    await sees('Withdrawn');
+    const rows = visitor.page.getByRole('main').getByRole('listitem');
+    expect(await rows.allInnerTexts()).toEqual([
+      expect.stringContaining('/first'),
+      expect.stringContaining('/second'),
+    ]);
+  });
+
+  it('answers questions with the chosen option, or declines', async () => {
+    const asker = await signUp();
+    const option = (id: string, label: string) => ({ id, label, description: '' });
+    const questions = [
+      {
+        ...{ id: 'q', text: 'Which database?', multiple: false, custom: true },
+        options: [option('a', 'PostgreSQL'), option('b', 'SQLite')],
+      },
+    ];
+    const asked = await asker.ask({ kind: 'user_action', questions });
+    await openRequests();
+    await inList('Which database?').click();
+    await button('Send the answer').click();
+    await sees('Answer each question.');
+    await visitor.page.getByLabel('SQLite').check();
+    await button('Send the answer').click();
+    await sees('Your answer is sent.');
+    const choice = { answers: [{ id: 'q', options: ['b'] }] };
+    expect((await asker.judge(asked)).decision).toMatchObject({ choice, isSigned: true });
+  });
+
+  it('names the characters that deceive, and allows nothing that is too long to read', async () => {
+    const asker = await signUp();
+    await asker.ask({ tool: { name: 'Bash', input: { command: 'cat ex\u0430mple \u202egnp' } } });
+    const long = await asker.ask({ tool: { name: 'Bash', input: { command: 'x'.repeat(5000) } } });
+    await openRequests();
+    await inList('mple').click();
+    await sees('U+0430 Cyrillic');
+    await sees('U+202E RIGHT-TO-LEFT OVERRIDE');
+    await visitor.page.goto(
+      `http://localhost:${server.port}/app/#requests/${long.request.requestId}`,
+    );
+    await sees('This is too long to be judged here.');
+    expect(await button('Allow').count()).toBe(0);
+    await button('Deny').click();
+    await sees('You denied this.');
+    expect((await asker.judge(long)).decision).toMatchObject({ choice: 'deny', isSigned: true });
+  });
+
+  it('shows no request that a server swapped or that names another server', async () => {
+    const asker = await signUp();
+    const [one, other] = [await asker.ask({ cwd: '/one' }), await asker.ask({ cwd: '/other' })];
+    const elsewhere = await asker.ask({ server: 'https://elsewhere.example' });
+    await visitor.page.route(`**/v1/requests/${one.request.requestId}`, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as object;
+      await route.fulfill({ response, json: { ...body, sealed: other.sealed } });
+    });
+    await openRequests();
+    await sees('/other');
+    expect(await inList('npm test').count()).toBe(1);
+    const address = `http://localhost:${server.port}/app/#requests`;
+    await visitor.page.goto(`${address}/${one.request.requestId}`);
+    await sees('This request cannot be trusted');
+    expect(await button('Allow').count()).toBe(0);
+    await visitor.page.goto(`${address}/${elsewhere.request.requestId}`);
+    await sees('https://elsewhere.example');
+    expect(await button('Allow').count()).toBe(0);
+  });
+
+  it('denies without the key, which is no signed answer', async () => {
+    const asker = await signUp();
+    const asked = await asker.ask();
+    await visitor.page.reload();
+    await seesAccount(visitor);
+    await openRequests();
+    await inList('A sealed request').click();
+    await sees('only deny it');
+    expect(await button('Allow').count()).toBe(0);
+    await button('Deny').click();
+    await sees('You denied this.');
+    expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'deny', isSigned: false });
+    await asker.ask({ cwd: '/next' });
+    await visitor.page.getByRole('link', { name: 'All requests' }).first().click();
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(secret);
+    await button('Open the requests').click();
+    await sees('/next');
+  });
+
+  it('keeps keys that no script can read, until the sign-out', async () => {
+    const asker = await signUp();
+    await openRequests();
+    await button(KEEP).click();
+    await sees('This browser keeps the keys until this session ends.');
+    // The public key verifies, and is no secret.
+    expect(await storedKeys()).toEqual({ count: 1, readable: ['answerPublicKey'] });
+    await visitor.page.reload();
+    const asked = await asker.ask();
+    await inList('npm test').click();
+    await button('Allow').click();
+    await sees('has not yet confirmed');
+    expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
+    await visitor.press('Sign out');
+    await seesSignIn(visitor);
+    await waitFor('the keys to be forgotten', async () => (await storedKeys()).count === 0);
+  });
+
+  it('asks for the passkey before it allows, and denies without it', async () => {
+    const passkeys = await addAuthenticator(visitor.page);
+    const asker = await signUp();
+    await openRequests();
+    await visitor.page.getByLabel('Confirm each “Allow” with a passkey').waitFor();
+    await button(KEEP).click();
+    await sees('Kept, with a passkey');
+    const { readable } = await storedKeys();
+    expect(readable).toEqual(['answerPublicKey']);
+    const allowed = await asker.ask({ cwd: '/allowed' });
+    await inList('npm test').click();
+    await button('Allow').click();
+    await sees('has not yet confirmed');
+    expect((await asker.judge(allowed)).decision).toMatchObject({
+      choice: 'allow',
+      isSigned: true,
+    });
+    await passkeys.refusePerson();
+    const refused = await asker.ask({ cwd: '/refused' });
+    const address = `http://localhost:${server.port}/app/#requests/${refused.request.requestId}`;
+    await visitor.page.goto(address);
+    await sees('/refused');
+    await button('Allow').click();
+    await visitor.page.getByRole('alert').waitFor();
+    expect((await asker.judge(refused)).decision).toBeNull();
+    await button('Deny').click();
+    await sees('You denied this.');
+    expect((await asker.judge(refused)).decision).toMatchObject({
+      choice: 'deny',
+      isSigned: false,
+    });
+  });
+
+  it('denies nothing for a link that names a request', async () => {
+    const asker = await signUp();
+    const { request } = await asker.ask();
+    const target = new URLSearchParams({
+      ...{ topic: 'permission_request', serverUrl: server.url, sessionId: 's' },
+      ...{ requestId: request.requestId, 'gatehouse.denied': 'true', action: 'deny' },
+    });
+    await visitor.page.goto(`http://localhost:${server.port}/app/#${String(target)}`);
+    await visitor.page.reload();
+    await button('Deny').waitFor();
+    expect((await asker.routes.read(request.requestId)).answers).toEqual([]);
+  });
+
+  it('keeps nothing where the session ends with the tab', async () => {
+    const asker = await signUp(false);
+    await asker.ask();
+    await openRequests();
+    await inList('npm test').waitFor();
+    await sees('This browser keeps no keys');
+    expect(await button(KEEP).count()).toBe(0);
+    expect((await storedKeys()).count).toBe(0);
+  });
+});
