@@ -143,6 +143,30 @@ onPostgres('the bounds of streams (PostgreSQL only: its time and transactions ar
     expect((await current.poll({ returnImmediately: true })).status).toBe(200);
   });
 
+  it('keeps 100,000 events of a backend, and ends the streams that miss one', async () => {
+    const openFiles = () => EventStreamFixture.open(server, setup, 'files');
+    const [behind, current] = [await openFiles(), await openFiles()];
+    await sql.query(
+      `INSERT INTO security_event (id, resource_server, at, sid, account_id, txn)
+       SELECT gen_random_uuid(), 'files', now(), gen_random_uuid(), gen_random_uuid(), 1
+       FROM generate_series(1, 100020)`,
+    );
+    const oldest = await current.waiting();
+    expect(oldest).toHaveLength(200);
+    const acknowledged = { maxEvents: 0, ack: oldest.map(({ jti }) => jti) };
+    expect((await current.poll(acknowledged)).body.moreAvailable).toBe(true);
+    server = await server.restart();
+    await waitFor('the surplus is deleted', async () => {
+      const { rows } = await sql.query<{ count: number }>(
+        `SELECT count(*)::int FROM security_event WHERE resource_server = 'files'`,
+      );
+      return rows[0]?.count === 100_000;
+    });
+    expect((await behind.poll({ returnImmediately: true })).status).toBe(404);
+    expect((await current.poll({ maxEvents: 1 })).body.moreAvailable).toBe(true);
+    await sql.query(`DELETE FROM security_event WHERE resource_server = 'files'`);
+  });
+
   it('ends the streams of a restored database whose transactions have other numbers', async () => {
     const stream = await open();
     await stream.take();

@@ -53,8 +53,9 @@ const PAGE = `
 const MOVE = `
   UPDATE "event_stream" AS "stream" SET "polled_at" = now(), "position" = GREATEST("position", LEAST(
     pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-    (SELECT min("event"."xid") FROM "security_event" AS "event"
-     WHERE ${IS_WAITING} AND "event"."id" <> ALL($4::uuid[]))))
+    (SELECT "event"."xid" FROM "security_event" AS "event"
+     WHERE ${IS_WAITING} AND "event"."id" <> ALL($4::uuid[])
+     ORDER BY "event"."xid", "event"."id" LIMIT 1)))
   WHERE "id" = $1 AND "resource_server" = $2
     AND "polled_at" > now() - $3 * interval '1 millisecond'
   RETURNING "position"`;
