@@ -57,4 +57,14 @@ export class IdentityEvents extends EventEmitter<IdentityEventMap> {
     this.emit('request-changed', change);
     this.emit('request-change-announced', change);
   }
+
+  /**
+   * Applies an access change of another replica. It may arrive late, after a new login, so live
+   * connections are checked against storage unless it names the session that ended.
+   */
+  receiveAccessChange(change: AccessChange): void {
+    const { accountId, sessionId, closes } = change;
+    const isExact = closes === undefined || sessionId !== undefined;
+    this.emit('access-changed', isExact ? change : { accountId, judgesConnections: true });
+  }
 }

@@ -42,7 +42,7 @@ export class OperatorChangesService implements OnModuleInit, OnApplicationShutdo
       this.events.emit('signing-keys-rotated');
     } else if (change !== null) {
       // Every replica receives it from Redis, so it is not forwarded.
-      this.events.emit('access-changed', change);
+      this.events.receiveAccessChange(change);
       this.logger.log({ msg: 'access changed by an administrator', accountId: change.accountId });
     }
   }

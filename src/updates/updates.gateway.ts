@@ -52,7 +52,7 @@ export class UpdatesGateway
         server.serverSideEmit('access-changed', change),
       );
       server.on('access-changed', (change: AccessChange) =>
-        this.events.emit('access-changed', change),
+        this.events.receiveAccessChange(change),
       );
       this.events.on('request-change-announced', (change) =>
         server.serverSideEmit('request-changed', change),
