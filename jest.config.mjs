@@ -21,7 +21,7 @@ const project = {
     '^(?:\\.\\./)+dist/(.*)\\.js$': '<rootDir>/src/$1',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  roots: ['<rootDir>/src', '<rootDir>/test'],
+  roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/proof'],
   testPathIgnorePatterns: ['/node_modules/', ...(isChecked ? SAME_ON_ANY_NODE : [])],
 };
 

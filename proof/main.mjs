@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { SEARCHES, exploreInstance, INSTANCES } from './search/models.mjs';
+import { quint } from './search/quint.mjs';
+
+// `npm run prove`: explores the models, then replays traces against replicas of the built server.
+
+const isNightly = process.argv.includes('--nightly');
+const seed = process.env.GATEHOUSE_PROOF_SEED ?? String(Date.now());
+const searches = isNightly ? Object.keys(SEARCHES) : ['slice', 'single', 'vouched', 'guard'];
+const samples = isNightly ? 20_000 : 1000;
+const traces = isNightly ? 1000 : 200;
+
+console.log(`Seed ${seed} (GATEHOUSE_PROOF_SEED).`);
+for (const name of searches) {
+  explore(name);
+}
+sample();
+replay();
+
+function explore(name) {
+  const startedAt = performance.now();
+  const { states, transitions, depth, violation, model } = exploreInstance(name);
+  const counts = `${states} states, ${transitions} transitions, ${depth} steps deep`;
+  console.log(`${name}: ${counts}, ${seconds(startedAt)} s`);
+  if (violation !== null) {
+    const names = model.variables.map((variable) => variable.name);
+    for (const state of violation.path) {
+      console.log(
+        JSON.stringify(Object.fromEntries(names.map((one, index) => [one, state[index]]))),
+      );
+    }
+    throw new Error(`${name}: ${violation.invariant} does not hold.`);
+  }
+}
+
+/** Three replicas have too many states to explore. */
+function sample() {
+  const startedAt = performance.now();
+  quint([
+    ...['run', '--backend', 'typescript', '--main', 'everything', '--invariant', 'invariants'],
+    ...['--max-samples', String(samples), '--max-steps', '40', '--seed', seed, INSTANCES],
+  ]);
+  console.log(`everything: ${samples} samples of 40 steps, ${seconds(startedAt)} s`);
+}
+
+function replay() {
+  const startedAt = performance.now();
+  const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const specs = ['node_modules/jest/bin/jest.js', '--selectProjects', 'postgres', '--maxWorkers=1'];
+  const { status } = spawnSync(process.execPath, [...jest, ...specs, 'proof/traces'], {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      GATEHOUSE_TEST_DATABASE: 'postgres',
+      GATEHOUSE_PROOF_TRACES: String(traces),
+      GATEHOUSE_PROOF_SEED: seed,
+    },
+  });
+  if (status !== 0) {
+    throw new Error('A trace differs from what the server does.');
+  }
+  console.log(`traces: ${traces} replayed, ${seconds(startedAt)} s`);
+}
+
+function seconds(startedAt) {
+  return Math.round((performance.now() - startedAt) / 1000);
+}

@@ -1,0 +1,31 @@
+import { fileURLToPath } from 'node:url';
+import { explore } from './explore.mjs';
+import { interpret } from './interpreter.mjs';
+import { compileModel } from './quint.mjs';
+
+const fileOf = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
+/** The sizes of the model; see `instances.qnt`. */
+export const INSTANCES = fileOf('instances.qnt');
+
+const REPLICAS = { one: ['a'], two: ['a', 'b'] };
+
+/** The explored instances. The names in `alike` may be exchanged without another meaning. */
+export const SEARCHES = {
+  slice: { file: INSTANCES, alike: REPLICAS.one },
+  single: { file: INSTANCES, alike: REPLICAS.two },
+  vouched: { file: INSTANCES, alike: REPLICAS.two },
+  pair: { file: INSTANCES, alike: REPLICAS.two },
+  guard: { file: fileOf('guard.qnt'), alike: [] },
+};
+
+/**
+ * Explores every state of an instance.
+ *
+ * @param {keyof typeof SEARCHES} name
+ */
+export function exploreInstance(name) {
+  const { file, alike } = SEARCHES[name];
+  const model = interpret(compileModel(file, name));
+  return { model, ...explore(model, { alike }) };
+}

@@ -1,0 +1,2 @@
+export function quint(args: readonly string[]): string;
+export function compileModel(file: string, main: string, step?: string): unknown;

@@ -1,0 +1,69 @@
+import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { IdentityEvents } from '../../dist/auth/identity.events.js';
+import { Clock } from '../../dist/common/runtime/clock.js';
+import { RuntimeModule } from '../../dist/common/runtime/runtime.module.js';
+import { readEnvironment } from '../../dist/config/config.module.js';
+import { resolveSettings } from '../../dist/config/resolve-settings.js';
+import { createApp } from '../../dist/create-app.js';
+import { ConnectionSweepService } from '../../dist/updates/connection-sweep.service.js';
+import { LiveConnectionsService } from '../../dist/updates/live-connections.service.js';
+
+// Started by driven-replica.ts: the server as it is built, whose clock and periodic work its parent drives.
+
+/** Real time passes, but so slowly that it does not change what a step of a trace sees. */
+const SLOWNESS = 50;
+const DAY_MS = 86_400_000;
+
+class DrivenClock extends Clock {
+  #startMs = super.now();
+  #beganMs = super.elapsed();
+  aheadMs = 0;
+  wallAheadMs = 0;
+
+  now() {
+    return this.#startMs + this.#flowedMs() + this.wallAheadMs;
+  }
+
+  elapsed() {
+    return DAY_MS + this.#flowedMs();
+  }
+
+  #flowedMs() {
+    return this.aheadMs + (super.elapsed() - this.#beganMs) / SLOWNESS;
+  }
+}
+
+const clock = new DrivenClock();
+const providers = Reflect.getMetadata('providers', RuntimeModule);
+Reflect.defineMetadata(
+  'providers',
+  providers.map((one) => (one === Clock ? { provide: Clock, useValue: clock } : one)),
+  RuntimeModule,
+);
+
+const { settings } = resolveSettings(readEnvironment());
+const app = await createApp(settings);
+await app.listen(settings.http.port, settings.http.host);
+const find = (service) => app.get(service, { strict: false });
+const registry = find(SchedulerRegistry);
+registry.getIntervals().forEach((name) => registry.deleteInterval(name));
+let changes = 0;
+find(IdentityEvents).on('access-changed', () => (changes += 1));
+
+const ORDERS = {
+  ahead: (ms) => (clock.aheadMs += ms),
+  wallAhead: (ms) => (clock.wallAheadMs += ms),
+  sweep: () => find(ConnectionSweepService).sweep(),
+  publish: (accountId) =>
+    find(LiveConnectionsService).publish(accountId, 1, { t: 'identities-changed' }),
+  changes: () => changes,
+};
+
+process.on('disconnect', () => process.exit(0));
+process.on('message', async ({ id, order, value }) => {
+  const result = await ORDERS[order](value);
+  process.send({ id, result: result ?? null });
+});
+new Logger('Replica').log(`Listening on ${await app.getUrl()}`);

@@ -1,0 +1,5 @@
+export function writeTraces(options: {
+  readonly directory: string;
+  readonly count: number;
+  readonly seed: string;
+}): void;
