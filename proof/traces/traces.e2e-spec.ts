@@ -41,7 +41,7 @@ withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', (
     rmSync(directory, { recursive: true });
   });
 
-  it('match what the server does, step by step', async () => {
+  it('matches the answers of the server step by step', async () => {
     const files = readdirSync(directory).toSorted();
     expect(files).toHaveLength(COUNT);
     let compared = 0;
