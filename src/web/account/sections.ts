@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The sections by the fragment of their address: `/app/#security`. */
-export const SECTIONS = ['overview', 'requests', 'devices', 'notifications', 'security'] as const;
+/**
+ * The sections by the fragment of their address: `/app/#security`. Not every server has the last one,
+ * so that no other moves while it is asked.
+ */
+export const SECTIONS = ['overview', 'devices', 'notifications', 'security', 'requests'] as const;
 
 export type Section = (typeof SECTIONS)[number];
 
