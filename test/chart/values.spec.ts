@@ -117,6 +117,8 @@ it.each(['prometheusrule.yaml', '../files/dashboard.json'])(
       'oauth/resource-server-outcomes.service.ts',
       'offboarding/offboarding-metrics.service.ts',
       'offboarding/signals/unused-files.service.ts',
+      'offboarding/streams/stream-metrics.service.ts',
+      'scim/directory-metrics.service.ts',
       'signals/event-metrics.service.ts',
     ];
     const code = sources.map((path) => readFileSync(new URL(`src/${path}`, ROOT), 'utf8')).join('');

@@ -52,15 +52,18 @@ function hasPromtool(): boolean {
   return isThere;
 }
 
-/** A provider whose directory reports leavers. The server starts while neither can be reached. */
+/** A provider that reports leavers. The server starts while nothing of it can be reached. */
 function directoryIn(folder: string): Record<string, string> {
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, 'a-token-of-the-directory-of-the-spec');
   const client = { clientId: 'gatehouse', clientSecret: 'a-secret-of-the-client' };
   const provider = { id: 'corp', type: 'oidc', issuer: 'https://127.0.0.1:1', ...client };
-  return {
-    AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([{ ...provider, signals: { scim: { tokenFile } } }]),
+  const sharedSignals = {
+    transmitter: 'https://127.0.0.1:1',
+    audience: 'https://gate.example.com',
   };
+  const signals = { scim: { tokenFile }, sharedSignals };
+  return { AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([{ ...provider, signals }]) };
 }
 
 async function metricsOfTheSource(): Promise<string[]> {

@@ -156,10 +156,8 @@ describe('gatehouse reseal', () => {
     const run = await reseal({ SERVICE_MASTER_SECRET: OLD }, '--seal-plain');
     expect(run.code).toBe(0);
     expect(resultsOf(run)).toMatchObject([
-      { renewed: 1 },
-      { renewed: 1 },
-      { renewed: 0 },
-      { renewed: 0 },
+      ...[{ renewed: 1 }, { renewed: 1 }],
+      ...[{ renewed: 0 }, { renewed: 0 }, { renewed: 0 }],
     ]);
     expect(dump().includes(MARKER)).toBe(false);
     await expectMarked(new AccountCalls(sealing, account.token));
@@ -174,7 +172,7 @@ describe('gatehouse reseal', () => {
     expect(run.code).toBe(1);
     expect(resultsOf(run)).toMatchObject([
       ...[{ unreadable: 1 }, { unreadable: 1 }],
-      ...[{ total: 0 }, { total: 0 }],
+      ...[{ total: 0 }, { total: 0 }, { total: 0 }],
     ]);
     expect(run.stderr).toContain('SERVICE_MASTER_SECRET_PREVIOUS');
     await expectMarked(account);
