@@ -56,6 +56,8 @@ describe.each(EARLIER_COMMITS)('the database of %s', (commit) => {
       entry: { formerIssuers: [FORMER_ISSUER] },
       env: {
         ...OPTIONAL,
+        // The provider of this test does not know the stored credentials, and a re-check would find that.
+        AUTH_OFFBOARDING_ENABLED: 'false',
         AUTH_SIGNUP_INVITATIONS_ENABLED: 'true',
         SERVICE_AUDIT_RETENTION_DAYS: '3650',
         ...tokens.env,
