@@ -69,12 +69,12 @@ export * from './notifications/web-push.js';
 export * from './notifications/web-push-key.js';
 export {
   isAllowedRemotely,
-  isRequestId,
   MAX_REQUEST_BYTES,
   type AgentRequest,
   type AskedOption,
   type AskedQuestion,
 } from '../protocol/agent-request.js';
+export { isRequestId } from '../protocol/request-id.js';
 export type {
   AnswerChoice,
   AnswerMismatch,

@@ -1,4 +1,5 @@
 import { utf8 } from '@scure/base';
+import { isRequestId } from './request-id.js';
 
 /** Limit of the plaintext (contract, Formats). */
 export const MAX_REQUEST_BYTES = 64 * 1024;
@@ -9,8 +10,6 @@ export const MAX_REQUEST_LIFETIME_MS = 24 * 60 * 60_000;
 
 const MAX_QUESTIONS = 16;
 const MAX_OPTIONS = 64;
-/** 128 random bits in unpadded base64url; the last character has two bits of them. */
-const REQUEST_ID = /^[\w-]{21}[AQgw]$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,11 +46,6 @@ export interface AgentRequest {
   /** Unix milliseconds by the clock of the asking computer, as is `expiresAt`. */
   readonly askedAt: number;
   readonly expiresAt: number;
-}
-
-/** True for an id of a request: 22 characters of base64url. */
-export function isRequestId(text: unknown): text is string {
-  return typeof text === 'string' && REQUEST_ID.test(text);
 }
 
 /** Returns the plaintext of a request; null if it is larger than {@link MAX_REQUEST_BYTES}. */

@@ -14,7 +14,7 @@ import { isRecord } from '../../client/is-record.js';
 import type { SealedRequest } from '../../client/requests/account-requests.js';
 import type { AskStore } from '../../client/requests/ask-and-wait.js';
 import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
-import { isRequestId } from '../../protocol/agent-request.js';
+import { isRequestId } from '../../protocol/request-id.js';
 
 /** A request that a process of this user asked. */
 export interface AskedRecord {

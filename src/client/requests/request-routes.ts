@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isRequestId } from '../../protocol/agent-request.js';
+import { isRequestId } from '../../protocol/request-id.js';
 import type { SealedRequest } from './account-requests.js';
 import type { AskingServer, RequestState } from './ask-and-wait.js';
 import type { ListedAnswer } from './judge-answers.js';

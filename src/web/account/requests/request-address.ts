@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { isRequestId } from '../../../protocol/agent-request.js';
+import { isRequestId } from '../../../protocol/request-id.js';
 
 /** The address of one request: `/app/#requests/<id>`. */
 const ADDRESS = /^#requests\/([\w-]+)$/;

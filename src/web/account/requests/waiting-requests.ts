@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { NotificationTarget } from '../../../client/notifications/notification-routing.js';
-import { isRequestId } from '../../../protocol/agent-request.js';
+import { isRequestId } from '../../../protocol/request-id.js';
 import { t } from '../../i18n/messages.js';
 import { clientFor } from '../../server.js';
 import { done, failure, type Notify } from '../../ui/notice.js';
