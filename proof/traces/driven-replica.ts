@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { adminUrlOf, type AdminTokensFile } from '../../test/fixtures/admin-fixture.js';
@@ -20,7 +21,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** No server listens there. */
 const CLOSED_PORT = 9;
 
-type Order = 'ahead' | 'wallAhead' | 'sweep' | 'publish' | 'changes';
+type Order = 'ahead' | 'wallAhead' | 'sweep' | 'publish' | 'announce' | 'hasHandled';
 
 /** A replica of the built server behind proxies, whose clock is driven. */
 export class DrivenReplica {
@@ -89,14 +90,18 @@ export class DrivenReplica {
     return answered;
   }
 
-  /** Delivers the messages that are held, and waits until the replica has handled them. */
-  async deliver(): Promise<void> {
-    const before = await this.order('changes');
-    const count = this.messages.deliver();
-    await waitFor(
-      'the messages were handled',
-      async () => (await this.order('changes')) >= before + count,
-    );
+  /**
+   * Delivers the messages that are held, and waits until the replica has handled them: a last one,
+   * about an account of its own, arrives after them.
+   */
+  async deliver(other: DrivenReplica): Promise<void> {
+    const marker = randomUUID();
+    await other.order('announce', marker);
+    await waitFor('the last message', () => this.messages.holds(marker));
+    this.messages.deliver();
+    await waitFor('the messages were handled', async () => {
+      return (await this.order('hasHandled', marker)) === 1;
+    });
   }
 
   cutDatabase(): void {

@@ -37,22 +37,20 @@ export class MessageGate {
   }
 
   get waiting(): number {
-    return this.held.reduce(
-      (sum, { bytes }) => sum + bytes.toString('latin1').split(ABOUT_ACCESS).length - 1,
-      0,
-    );
+    return this.held.length;
   }
 
   async untilHeld(count: number): Promise<void> {
     await waitFor('a message about access', () => this.waiting >= count);
   }
 
-  /** @returns the number of messages that were delivered */
-  deliver(): number {
-    const count = this.waiting;
+  holds(text: string): boolean {
+    return this.held.some(({ bytes }) => bytes.includes(text));
+  }
+
+  deliver(): void {
     this.held.forEach(({ near, bytes }) => near.write(bytes));
     this.held = [];
-    return count;
   }
 
   /** Loses the messages, as Redis does when a connection fails. */
@@ -67,12 +65,17 @@ export class MessageGate {
 
   private join(near: Socket, far: Socket): void {
     near.pipe(far);
+    let rest = Buffer.alloc(0);
     far.on('data', (bytes: Buffer) => {
-      const text = bytes.toString('latin1');
-      if (text.startsWith(PUSH) && text.includes(ABOUT_ACCESS)) {
-        this.held.push({ near, bytes });
-      } else {
-        near.write(bytes);
+      rest = Buffer.concat([rest, bytes]);
+      for (let end = frameEnd(rest, 0); end > 0; end = frameEnd(rest, 0)) {
+        const frame = rest.subarray(0, end);
+        rest = rest.subarray(end);
+        if (frame.indexOf(PUSH) === 0 && frame.includes(ABOUT_ACCESS)) {
+          this.held.push({ near, bytes: frame });
+        } else {
+          near.write(frame);
+        }
       }
     });
     for (const [one, other] of [
@@ -86,5 +89,30 @@ export class MessageGate {
         other.destroy();
       });
     }
+  }
+}
+
+/** Returns the end of the first reply in the protocol of Redis 2 (RESP); -1 while it is not whole. */
+function frameEnd(bytes: Buffer, start: number): number {
+  const line = bytes.indexOf('\r\n', start);
+  if (line < 0) {
+    return -1;
+  }
+  const next = line + 2;
+  const count = Number(bytes.toString('latin1', start + 1, line));
+  switch (String.fromCharCode(bytes[start] ?? 0)) {
+    case '$': {
+      const end = count < 0 ? next : next + count + 2;
+      return end <= bytes.length ? end : -1;
+    }
+    case '*': {
+      let end = next;
+      for (let index = 0; index < count && end > 0; index += 1) {
+        end = frameEnd(bytes, end);
+      }
+      return end;
+    }
+    default:
+      return next;
   }
 }

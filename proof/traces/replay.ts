@@ -118,7 +118,9 @@ export class Replay {
     tick: () => Promise.all(Object.values(this.replicas).map((one) => one.order('ahead', TICK_MS))),
     jump: (replica) => replica.order('wallAhead', JUMP_MS),
     deliver: async (replica) => {
-      await replica.deliver();
+      const other = Object.values(this.replicas).find((one) => one !== replica);
+      ok(other !== undefined);
+      await replica.deliver(other);
       await replica.order('sweep');
     },
     lose: async (replica) => replica.messages.drop(),
@@ -219,10 +221,12 @@ export class Replay {
     }
     const isStored = account === 'enabled' && session[one] === 'live' && isEligible;
     const expected = says === 'nothing' ? own?.reaches === true && isStored : says === 'yes';
-    const { status, text } = await call(server, 'GET', '/v1/push-tokens', {
+    // The body is refused after the token was admitted, without the database.
+    const { status, text } = await call(server, 'POST', '/v1/push-tokens', {
       token: this.token(one),
+      body: {},
     });
-    strictEqual(status === 200, expected, `${one} at ${name} was answered ${status}: ${text}`);
+    strictEqual(status === 400, expected, `${one} at ${name} was answered ${status}: ${text}`);
     const refusals = says === 'nothing' && own?.reaches !== true ? [503] : [401, 403];
     ok(expected || refusals.includes(status), `${one} at ${name} was answered ${status}: ${text}`);
     this.compared += 1;

@@ -49,8 +49,9 @@ await app.listen(settings.http.port, settings.http.host);
 const find = (service) => app.get(service, { strict: false });
 const registry = find(SchedulerRegistry);
 registry.getIntervals().forEach((name) => registry.deleteInterval(name));
-let changes = 0;
-find(IdentityEvents).on('access-changed', () => (changes += 1));
+/** The accounts of changes that this replica handled. */
+const changed = new Set();
+find(IdentityEvents).on('access-changed', ({ accountId }) => changed.add(accountId));
 
 const ORDERS = {
   ahead: (ms) => (clock.aheadMs += ms),
@@ -58,7 +59,10 @@ const ORDERS = {
   sweep: () => find(ConnectionSweepService).sweep(),
   publish: (accountId) =>
     find(LiveConnectionsService).publish(accountId, 1, { t: 'identities-changed' }),
-  changes: () => changes,
+  announce: (accountId) => {
+    find(IdentityEvents).emit('access-change-announced', { accountId });
+  },
+  hasHandled: (accountId) => Number(changed.has(accountId)),
 };
 
 process.on('disconnect', () => process.exit(0));
