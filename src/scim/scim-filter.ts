@@ -19,8 +19,8 @@ export function parseFilter(text: string): Filter {
 }
 
 /**
- * Reads the filter of a search. Each condition has an index, so that a filter that the server cannot
- * answer quickly is refused.
+ * Reads the filter of a search. At least one condition has an index, so that a filter that the server
+ * cannot answer quickly is refused.
  *
  * @throws ScimError `invalidFilter`
  */
@@ -31,12 +31,16 @@ export function conditionsOf(text: string): PersonCondition[] {
   const email = conditions.filter((one) => one.attribute === 'email');
   const isOneElement = email.some(({ type }) => type !== undefined);
   // `emails[type eq "work"].value eq "…"` is about one element of the list.
-  return isOneElement
+  const merged = isOneElement
     ? [
         ...conditions.filter((one) => one.attribute !== 'email'),
-        email.reduce((merged, one) => ({ ...merged, ...one })),
+        email.reduce((element, one) => ({ ...element, ...one })),
       ]
     : conditions;
+  // A type alone has no index, and can match everybody.
+  return merged.every((one) => one.attribute === 'email' && one.value === undefined)
+    ? unsupported()
+    : merged;
 }
 
 function conditionOf(filter: Filter): PersonCondition {

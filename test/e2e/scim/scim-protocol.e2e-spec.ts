@@ -9,6 +9,8 @@ import { GUILD_TOKEN, OLD_TOKEN, ScimFixture, TOKEN } from '../../fixtures/scim-
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
+const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
+
 const withServices = IS_POSTGRES ? describe : describe.skip;
 withServices('the SCIM endpoint (needs PostgreSQL and Redis)', () => {
   let fixture: OffboardingFixture;
@@ -23,6 +25,7 @@ withServices('the SCIM endpoint (needs PostgreSQL and Redis)', () => {
     server = await fixture.start({
       ...KEYLESS,
       ...tokens.env,
+      METRICS_TOKEN,
       AUTH_PROVIDERS_CONFIG_JSON: scim.providers(),
     });
     admin = new AdminCalls(await adminUrlOf(server), tokens.operator);
@@ -161,8 +164,10 @@ withServices('the SCIM endpoint (needs PostgreSQL and Redis)', () => {
     `userName eq "${'a'.repeat(2000)}"`,
     'emails[type pr].value eq "a"',
     '__proto__ eq "a"',
+    'emails[type eq "work"]',
   ];
-  it.each(badFilters)('refuses the filter %.40s', async (filter) => {
+  const namedFilters = badFilters.map((filter) => [JSON.stringify(filter.slice(0, 40)), filter]);
+  it.each(namedFilters)('refuses the filter %s', async (_name, filter = '') => {
     const answer = await find(filter);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ status: '400', scimType: 'invalidFilter' });
@@ -280,6 +285,29 @@ withServices('the SCIM endpoint (needs PostgreSQL and Redis)', () => {
       emails: unknown[];
     };
     expect(emails).toHaveLength(50);
+  });
+
+  it('counts the people, and the deactivations that raise the alarm', async () => {
+    const off = [{ op: 'replace', path: 'active', value: false }];
+    const deactivate = async () => {
+      const person = { userName: randomUUID(), externalId: randomUUID() };
+      return scim.patch(server, await scim.add(server, person), off);
+    };
+    await Promise.all(Array.from({ length: 21 }, deactivate));
+    const { text } = await call(server, 'GET', '/metrics', { token: METRICS_TOKEN });
+    const valueOf = (series: string): number =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(series))
+          ?.split(' ')
+          .at(-1),
+      );
+    const people = 'gatehouse_directory_people{provider="people"';
+    const deactivations = 'gatehouse_directory_deactivations{provider="people"';
+    expect(valueOf(`${people},state="inactive"}`)).toBeGreaterThanOrEqual(21);
+    expect(valueOf(`${deactivations},state="deactivated"}`)).toBeGreaterThanOrEqual(21);
+    expect(valueOf(`${deactivations},state="limit"}`)).toBe(20);
   });
 
   it('explains a refusal to administrators, who end it by enabling the account', async () => {
