@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Clock } from '../common/runtime/clock.js';
 import { MetricsService } from '../metrics/metrics.service.js';
+import { deactivationLimit } from '../config/providers-file/deactivation-limit.js';
 import {
   DirectoryPersonRepository,
   type DirectoryCounts,
@@ -12,8 +13,6 @@ import { DirectoriesService } from './directories.service.js';
 const FRESH_MS = 30_000;
 const LOOK_EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** A small directory may lose a few people in an hour. */
-const LEAST_ALARM = 20;
 
 interface KnownCounts {
   readonly at: number;
@@ -72,7 +71,7 @@ export class DirectoryMetricsService implements OnModuleInit {
 
   private limitOf(provider: string, { people }: DirectoryCounts): number {
     const percentage = this.directories.settingsOf(provider)?.deactivationAlarm ?? 100;
-    return Math.max((people * percentage) / 100, LEAST_ALARM);
+    return deactivationLimit(people, percentage);
   }
 
   private async each(

@@ -45,7 +45,8 @@ provider fails.
       help: `
 Uses the server's own variables and DATABASE_URL. It shows when each provider last sent a signal,
 the streams of security events with their status and silence, and the share of each directory's people
-that are matched to an identity. Exits with 1 when a stream is paused, disabled, lost, silent or fails,
+that are matched to an identity, and warns where a directory deactivated more of them within an hour
+than its deactivationAlarm. Exits with 1 when a stream is paused, disabled, lost, silent or fails,
 or when a directory matches no one.
 `,
       examples: ['gatehouse doctor signals', 'gatehouse doctor signals --json'],

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/settings.js';
+import { deactivationLimit } from '../../config/providers-file/deactivation-limit.js';
 import type { SqlRunner } from '../../storage/database.service.js';
 import {
   countDirectory,
@@ -133,10 +134,28 @@ async function checkDirectories(
   sql: SqlRunner,
   { providers }: Checked,
 ): Promise<readonly CheckResult[]> {
-  const found = providers.flatMap((provider) =>
-    provider.type === 'oidc' && provider.scim !== null ? [provider.id] : [],
-  );
-  return Promise.all(found.map(async (id) => judgeDirectory(id, await countDirectory(sql, id))));
+  const results = providers.flatMap((provider) => {
+    const { id } = provider;
+    const scim = provider.type === 'oidc' ? provider.scim : null;
+    const judge = async (percentage: number): Promise<CheckResult[]> => {
+      const counts = await countDirectory(sql, id);
+      return [judgeDirectory(id, counts), ...judgeDeactivations(id, counts, percentage)];
+    };
+    return scim === null ? [] : [judge(scim.deactivationAlarm)];
+  });
+  return (await Promise.all(results)).flat();
+}
+
+/** @param percentage of the people that raises the alarm. @returns nothing below it */
+export function judgeDeactivations(
+  id: string,
+  { people, recentlyDeactivated: count }: DirectoryCounts,
+  percentage: number,
+): CheckResult[] {
+  const limit = deactivationLimit(people, percentage);
+  const text = `${id}: the directory deactivated ${count} people within an hour`;
+  const bound = `more than its limit of ${Math.floor(limit)} (deactivationAlarm)`;
+  return count > limit ? [signals.warning(`${text}, ${bound}.`)] : [];
 }
 
 /** Reports the share of a directory's people that are matched to an identity. */
