@@ -85,7 +85,7 @@ function Requests({ requests }: Pick<Backend, 'requests'>) {
   return (
     <>
       <h3>{backends.sinceStart}</h3>
-      <div class="scroll" role="region" aria-label={backends.sinceStart} tabIndex={0}>
+      <div class="scroll" role="group" aria-label={backends.sinceStart} tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -123,7 +123,7 @@ function Streams({ streams }: Pick<Backend, 'streams'>) {
   return (
     <>
       <h3>{backends.streams}</h3>
-      <div class="scroll" role="region" aria-label={backends.streams} tabIndex={0}>
+      <div class="scroll" role="group" aria-label={backends.streams} tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -181,7 +181,7 @@ function Keys({ keys }: { readonly keys: readonly SigningKey[] }) {
     <section aria-labelledby="keys">
       <h2 id="keys">{backends.keys}</h2>
       <p class="quiet">{backends.keysLead}</p>
-      <div class="scroll" role="region" aria-label={backends.keys} tabIndex={0}>
+      <div class="scroll" role="group" aria-label={backends.keys} tabIndex={0}>
         <table>
           <thead>
             <tr>
