@@ -23,6 +23,30 @@ export const FEATURES = {
     migrations: { podLabels: LABELS },
     metrics: { enabled: true, serviceMonitor: { enabled: true, labels: LABELS } },
   },
+  'signals with secrets of the chart and of others': {
+    config: { SERVICE_PUBLIC_URL: 'https://gate.example.org' },
+    providers: {
+      list: [
+        {
+          id: 'okta',
+          type: 'oidc',
+          issuer: 'https://acme.example',
+          clientId: 'gatehouse',
+          signals: {
+            scim: { match: 'externalId' },
+            sharedSignals: { transmitter: 'https://acme.example', delivery: 'poll' },
+          },
+        },
+      ],
+      clientSecrets: { okta: { existingSecret: 'gatehouse' } },
+      signalSecrets: {
+        okta: {
+          scimToken: { value: `${'1'.repeat(32)}\n${'2'.repeat(32)}` },
+          managementToken: { existingSecret: 'okta-signals' },
+        },
+      },
+    },
+  },
   'a load balancer': {
     service: {
       type: 'LoadBalancer',

@@ -66,6 +66,48 @@ describe('the objects of the chart, depending on the values', () => {
     });
   });
 
+  it('mounts the secrets of signals as files, which the providers file names', async () => {
+    const values = FEATURES['signals with secrets of the chart and of others'];
+    const { stdout, stderr } = await chart.templateWith(helm, values);
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    const file = at(find(manifests, 'ConfigMap', 'providers'), 'data') as chart.JsonObject;
+    expect(JSON.parse(String(file['providers.json']))).toMatchObject([
+      {
+        signals: {
+          scim: {
+            match: 'externalId',
+            tokenFile: '/run/secrets/gatehouse/provider.okta.scimToken',
+          },
+          sharedSignals: {
+            managementTokenFile: '/run/secrets/gatehouse/provider.okta.managementToken',
+          },
+        },
+      },
+    ]);
+    const text = Buffer.from(`${'1'.repeat(32)}\n${'2'.repeat(32)}`).toString('base64');
+    expect(at(find(manifests, 'Secret'), 'data')).toEqual({ 'provider.okta.scimToken': text });
+    const volumes = at(find(manifests, 'Deployment'), 'spec.template.spec.volumes');
+    const { projected } = (volumes as readonly chart.JsonObject[]).find(
+      ({ name }) => name === 'secrets',
+    ) as { projected: chart.JsonObject };
+    expect(projected['sources']).toEqual([
+      { secret: { name: 'gatehouse', items: [{ key: 'okta', path: 'provider.okta' }] } },
+      {
+        secret: {
+          name: 'okta-signals',
+          items: [{ key: 'managementToken', path: 'provider.okta.managementToken' }],
+        },
+      },
+      {
+        secret: {
+          name: 'gate-gatehouse',
+          items: [{ key: 'provider.okta.scimToken', path: 'provider.okta.scimToken' }],
+        },
+      },
+    ]);
+  });
+
   it('configures the load balancer by the values', async () => {
     const { service } = FEATURES['a load balancer'];
     const { stdout } = await chart.templateWith(helm, { service });

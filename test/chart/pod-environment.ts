@@ -75,10 +75,6 @@ function withProviders(
   const text = at(file, 'data')
     ? String((at(file, 'data') as JsonObject)['providers.json'])
     : '[{"id":"okta","type":"oidc","issuer":"https://a.example","clientId":"b","clientSecretFile":"c"}]';
-  const entries = JSON.parse(text) as Record<string, unknown>[];
-  const withSecrets = entries.map(({ clientSecretFile, ...entry }) => ({
-    ...entry,
-    ...(clientSecretFile === undefined ? {} : { clientSecret: SECRET }),
-  }));
-  return { ...rest, AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify(withSecrets) };
+  const withSecrets = text.replaceAll(/"(\w+)File": ?"[^"]*"/g, `"$1": "${SECRET}"`);
+  return { ...rest, AUTH_PROVIDERS_CONFIG_JSON: withSecrets };
 }

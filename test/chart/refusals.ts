@@ -61,6 +61,41 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['providers.clientSecrets.otka'],
   },
   {
+    what: 'a token of a directory in the ConfigMap',
+    values: { providers: { list: [{ ...OKTA, signals: { scim: { token: 'hush' } } }] } },
+    says: ['signals.scim.token', 'providers.signalSecrets.okta.scimToken'],
+  },
+  {
+    what: 'a directory without a token',
+    values: { providers: { list: [{ ...OKTA, signals: { scim: {} } }] } },
+    says: ['signals.scim.token', 'providers.signalSecrets.okta.scimToken'],
+  },
+  {
+    what: 'a token of signals that is given twice',
+    values: {
+      providers: {
+        list: [{ ...OKTA, signals: { scim: { tokenFile: '/a' } } }],
+        signalSecrets: { okta: { scimToken: { existingSecret: 'a' } } },
+      },
+    },
+    says: ['signals.scim.tokenFile', 'providers.signalSecrets.okta.scimToken'],
+  },
+  {
+    what: 'a secret of a missing section of signals',
+    values: {
+      providers: {
+        list: [{ ...OKTA, signals: { scim: {} } }],
+        signalSecrets: { okta: { pushToken: { existingSecret: 'a' } } },
+      },
+    },
+    says: ['providers.signalSecrets.okta.pushToken', 'signals.sharedSignals'],
+  },
+  {
+    what: 'a secret of signals of a missing provider',
+    values: { providers: { signalSecrets: { otka: { scimToken: { existingSecret: 'a' } } } } },
+    says: ['providers.signalSecrets.otka'],
+  },
+  {
     what: 'a database without a master secret',
     values: { secrets: { DATABASE_URL: { existingSecret: 'a' } } },
     says: ['secrets.SERVICE_MASTER_SECRET', 'openssl rand -base64 48'],

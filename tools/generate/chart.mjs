@@ -71,6 +71,9 @@ function chartRules() {
   }));
 }
 
+/** As in the template `gatehouse.signalSecretNames`. */
+const SIGNAL_SECRETS = ['scimToken', 'pushToken', 'managementToken', 'managementClientSecret'];
+
 function defaultText({ default: value }) {
   return Array.isArray(value) ? value.join(',') : String(value ?? '');
 }
@@ -90,6 +93,15 @@ function chartSchema(source) {
           type: 'object',
           additionalProperties: false,
           patternProperties: { [PROVIDER_ID_PATTERN.source]: SECRET_SOURCE },
+        },
+        signalSecrets: {
+          type: 'object',
+          additionalProperties: false,
+          patternProperties: {
+            [PROVIDER_ID_PATTERN.source]: objectOf(
+              SIGNAL_SECRETS.map((name) => [name, SECRET_SOURCE]),
+            ),
+          },
         },
       },
     },

@@ -246,6 +246,11 @@ httpGet:
 {{- range $id, $source := .Values.providers.clientSecrets -}}
 {{- with $source.value -}}{{- $_ := set $own (print "provider." $id) . -}}{{- end -}}
 {{- end -}}
+{{- range $id, $sources := .Values.providers.signalSecrets -}}
+{{- range $name, $source := $sources -}}
+{{- with $source.value -}}{{- $_ := set $own (printf "provider.%s.%s" $id $name) . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- toYaml $own -}}
 {{- end -}}
 
@@ -274,6 +279,23 @@ httpGet:
 {{- end -}}
 {{- end -}}
 
+{{- /* Secrets of the field signals of an entry, as YAML: the name of the value, the section, the field. */ -}}
+{{- define "gatehouse.signalSecretNames" -}}
+- { name: scimToken, section: [scim], field: token, isNeeded: true }
+- { name: pushToken, section: [sharedSignals], field: pushToken }
+- { name: managementToken, section: [sharedSignals], field: managementToken }
+- { name: managementClientSecret, section: [sharedSignals, managementClient], field: clientSecret, isNeeded: true }
+{{- end -}}
+
+{{- /* The section of an entry that has a secret of signals, as {found} in JSON; null = none. Takes entry and secret. */ -}}
+{{- define "gatehouse.signalSection" -}}
+{{- $section := .entry.signals -}}
+{{- range .secret.section -}}
+{{- $section = ternary (get ($section | default dict) .) nil (hasKey ($section | default dict) .) -}}
+{{- end -}}
+{{- dict "found" $section | toJson -}}
+{{- end -}}
+
 {{- /* The providers file: each entry without a secret of its own gets the path of the mounted one. */ -}}
 {{- define "gatehouse.providersFile" -}}
 {{- $entries := list -}}
@@ -281,6 +303,14 @@ httpGet:
 {{- $entry := deepCopy . -}}
 {{- if not (or (hasKey . "clientSecretFile") (hasKey . "clientKeyFile") (hasKey . "clientAssertionFile")) -}}
 {{- $_ := set $entry "clientSecretFile" (printf "/run/secrets/gatehouse/provider.%s" .id) -}}
+{{- end -}}
+{{- $given := get $.Values.providers.signalSecrets .id | default dict -}}
+{{- range include "gatehouse.signalSecretNames" $ | fromYamlArray -}}
+{{- if hasKey $given .name -}}
+{{- $section := $entry.signals -}}
+{{- range .section -}}{{- $section = get $section . -}}{{- end -}}
+{{- $_ := set $section (print .field "File") (printf "/run/secrets/gatehouse/provider.%s.%s" $entry.id .name) -}}
+{{- end -}}
 {{- end -}}
 {{- $entries = append $entries $entry -}}
 {{- end -}}

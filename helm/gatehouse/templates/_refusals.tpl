@@ -75,6 +75,28 @@
 {{- else if not (or (hasKey $entry "clientSecretFile") (hasKey $entry "clientKeyFile") (hasKey $entry "clientAssertionFile") (hasKey $values.providers.clientSecrets $entry.id)) -}}
 {{- $reasons = append $reasons (printf "%s has no client secret: set providers.clientSecrets.%s." $place $entry.id) -}}
 {{- end -}}
+{{- $given := get $values.providers.signalSecrets $entry.id | default dict -}}
+{{- range $secret := include "gatehouse.signalSecretNames" $ | fromYamlArray -}}
+{{- $found := get (include "gatehouse.signalSection" (dict "entry" $entry "secret" $secret) | fromJson) "found" -}}
+{{- $isPresent := kindIs "map" $found -}}
+{{- $section := ternary $found dict $isPresent -}}
+{{- $field := printf "signals.%s.%s" (join "." $secret.section) $secret.field -}}
+{{- $value := printf "providers.signalSecrets.%s.%s" $entry.id $secret.name -}}
+{{- if hasKey $section $secret.field -}}
+{{- $reasons = append $reasons (printf "%s has its %s in the open, and a ConfigMap is no place for one: give it as %s." $place $field $value) -}}
+{{- else if and (hasKey $section (print $secret.field "File")) (hasKey $given $secret.name) -}}
+{{- $reasons = append $reasons (printf "%s has %sFile, and there is %s: keep one of them." $place $field $value) -}}
+{{- else if and $isPresent $secret.isNeeded (not (hasKey $section (print $secret.field "File"))) (not (hasKey $given $secret.name)) -}}
+{{- $reasons = append $reasons (printf "%s has no %s: set %s." $place $field $value) -}}
+{{- else if and (not $isPresent) (hasKey $given $secret.name) -}}
+{{- $reasons = append $reasons (printf "%s is set, and %s has no signals.%s." $value $place (join "." $secret.section)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $id := keys $values.providers.signalSecrets | sortAlpha -}}
+{{- if not (has $id $ids) -}}
+{{- $reasons = append $reasons (printf "providers.signalSecrets.%s belongs to no entry of providers.list." $id) -}}
+{{- end -}}
 {{- end -}}
 {{- range $id := keys $values.providers.clientSecrets | sortAlpha -}}
 {{- if not (has $id $ids) -}}

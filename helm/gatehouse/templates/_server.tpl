@@ -28,7 +28,7 @@ volumeMounts:
   - name: data
     mountPath: {{ include "gatehouse.value" (dict "root" . "name" "SERVICE_DATA_DIR") }}
   {{- end }}
-  {{- if or .Values.secrets .Values.providers.clientSecrets }}
+  {{- if or .Values.secrets .Values.providers.clientSecrets .Values.providers.signalSecrets }}
   - name: secrets
     mountPath: /run/secrets/gatehouse
     readOnly: true

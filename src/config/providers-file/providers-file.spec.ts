@@ -332,8 +332,11 @@ describe('the providers file on disk', () => {
   it('reads the example of the repository, with its secrets next to it', () => {
     const example = new URL('../../../config/providers.example.json', import.meta.url);
     writeFileSync(path, readFileSync(example));
-    writeFileSync(join(directory, 'okta-client-secret.txt'), 'from-okta\n');
-    writeFileSync(join(directory, 'entra-client-secret.txt'), 'from-entra');
+    for (const id of ['okta', 'entra', 'keycloak', 'authentik']) {
+      writeFileSync(join(directory, `${id}-client-secret.txt`), `from-${id}\n`);
+      writeFileSync(join(directory, `${id}-scim-token.txt`), `${id}-`.repeat(10));
+    }
+    writeFileSync(join(directory, 'keycloak-signals-secret.txt'), 'signals-of-keycloak');
     const { settings, findings } = resolveSettings({
       AUTH_PROVIDERS_CONFIG_PATH: path,
       SERVICE_PUBLIC_URL: 'http://localhost:3000',
@@ -341,6 +344,14 @@ describe('the providers file on disk', () => {
     expect(settings.providers.map(({ id, clientSecret }) => [id, clientSecret])).toEqual([
       ['okta', 'from-okta'],
       ['entra', 'from-entra'],
+      ['keycloak', 'from-keycloak'],
+      ['authentik', 'from-authentik'],
+    ]);
+    expect(settings.providers.map((one) => one.type === 'oidc' && one.scim?.match)).toEqual([
+      'externalId',
+      'oid',
+      undefined,
+      'externalId',
     ]);
     expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([]);
   });
