@@ -9,9 +9,14 @@ export class LazySenders {
   private readonly webPushSenders = new Map<boolean, Promise<WebPushSender>>();
   private readonly webhookSenders = new Map<boolean, Promise<WebhookSender>>();
 
-  constructor(private readonly environment: Readonly<Record<string, string | undefined>>) {}
+  /** @param denyPrivate true = no entry reaches private addresses */
+  constructor(
+    private readonly environment: Readonly<Record<string, string | undefined>>,
+    private readonly denyPrivate: boolean,
+  ) {}
 
-  of(denyPrivate: boolean): Senders {
+  of(entry?: { readonly denyPrivate: boolean }): Senders {
+    const denyPrivate = this.denyPrivate || entry?.denyPrivate === true;
     return {
       push: { attempt: async (deliveries) => (await this.expo()).attempt(deliveries) },
       webPush: { attempt: async (delivery) => (await this.webPush(denyPrivate)).attempt(delivery) },

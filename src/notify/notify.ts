@@ -130,7 +130,7 @@ export async function deliver(
 ): Promise<Outcome[]> {
   const outcomes = new Map<Delivery, Outcome>();
   const options: DeliveryEngineOptions<MemoryEntry> = {
-    sendersFor: () => senders,
+    senders: { of: () => senders },
     complete: ({ delivery }) => delivery,
     schedule,
     now,
@@ -215,6 +215,10 @@ class MemoryStore implements DeliveryStore<Waiting, Waiting> {
     return Promise.resolve(item);
   }
 
+  isResolved(): Promise<boolean> {
+    return NEVER;
+  }
+
   end(): Promise<void> {
     return DONE;
   }
@@ -237,6 +241,7 @@ class MemoryStore implements DeliveryStore<Waiting, Waiting> {
 }
 
 const DONE = Promise.resolve();
+const NEVER = Promise.resolve(false);
 
 function waitingFor(entry: MemoryEntry, dueAt: number): Waiting {
   return { entry, dueAt, expiresAt: entry.delivery.expiresAt };

@@ -57,12 +57,11 @@ export class SenderSession {
 
   constructor(private readonly context: CliContext<SenderOptions>) {
     this.spool = new Spool({ directory: spoolDirectory(context.environment), now: Date.now });
-    this.senders = new LazySenders(context.environment);
+    this.senders = new LazySenders(context.environment, context.options.denyPrivate === true);
     this.accounts = new SpoolAccounts(context);
     this.directives = new AnswerDirectives(this.accounts, context.output);
     this.engine = new DeliveryEngine<SpooledDelivery, SpoolName>(this.spool, {
-      isResolved: (entry) => this.spool.resolved.has(entry),
-      sendersFor: ({ denyPrivate }) => this.senders.of(denyPrivate || this.denyPrivate),
+      senders: this.senders,
       complete: (entry) => this.complete(entry),
       schedule: { delaysMs: RETRY_DELAYS_MS, random: Math.random },
       now: Date.now,
@@ -142,7 +141,7 @@ export class SenderSession {
   /** Attempts each delivery once, without the spool. */
   attemptOnce(deliveries: readonly Delivery[]): Promise<Outcome[]> {
     const schedule = { delaysMs: [], random: Math.random };
-    return deliver(deliveries, this.senders.of(this.denyPrivate), { schedule });
+    return deliver(deliveries, this.senders.of(), { schedule });
   }
 
   /** {@link attemptOnce} for a command that cannot write its spool; fills {@link lines}. */
@@ -150,10 +149,6 @@ export class SenderSession {
     for (const outcome of await this.attemptOnce(deliveries)) {
       this.lines.set(outcome.deliveryId ?? '', lineOfOutcome(outcome));
     }
-  }
-
-  private get denyPrivate(): boolean {
-    return this.context.options.denyPrivate === true;
   }
 
   private async loadEndingsOf(

@@ -27,6 +27,10 @@ export interface RetrySchedule {
   readonly random: () => number;
 }
 
+export interface SendersByEntry<Entry> {
+  readonly of: (entry: Entry) => Senders;
+}
+
 export interface QueuedDelivery {
   readonly attempts: number;
   readonly delivery: StoredDelivery;
@@ -76,6 +80,8 @@ export interface DeliveryStore<
   dueByTarget(): Promise<readonly TargetQueue<Item>[]>;
   /** Returns null if another process has claimed it. */
   claimDelivery(item: Item): Promise<Claim | null>;
+  /** Returns true if the delivery's request was answered, so that it is dropped. */
+  isResolved(entry: Claim['entry']): Promise<boolean>;
   /** Stores the result of a delivery that needs no further attempt. */
   end(claim: Claim, ending: Ending, attempts: number): Promise<void>;
   /** Schedules the next attempt at `dueAt` (Unix milliseconds). */
@@ -87,9 +93,7 @@ export interface DeliveryStore<
 }
 
 export interface DeliveryEngineOptions<Entry extends QueuedDelivery> {
-  readonly sendersFor: (entry: Entry) => Senders;
-  /** Returns true if the delivery's request was answered, so that it is dropped. */
-  readonly isResolved?: (entry: Entry) => Promise<boolean>;
+  readonly senders: SendersByEntry<Entry>;
   /** Returns the delivery with its current secrets, or the reason why it cannot be sent. */
   readonly complete: (entry: Entry) => Delivery | FailedAttempt | Promise<Delivery | FailedAttempt>;
   readonly schedule: RetrySchedule;
@@ -217,7 +221,7 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
       const delivery = known?.get(entry.delivery.id) ?? (await this.options.complete(entry));
       if (this.hasExpired(entry.delivery)) {
         await this.drop(claim, 'expired', TOO_LATE);
-      } else if ((await this.options.isResolved?.(entry)) === true) {
+      } else if (await this.store.isResolved(entry)) {
         await this.drop(claim, 'resolved', RESOLVED);
       } else if ('kind' in delivery) {
         ready.push(claim);
@@ -230,7 +234,7 @@ export class DeliveryEngine<Claim extends DeliveryClaim, Item extends { expiresA
     if (first === undefined) {
       return null;
     }
-    const results = await attemptBatch(deliveries, this.options.sendersFor(first.entry));
+    const results = await attemptBatch(deliveries, this.options.senders.of(first.entry));
     await Promise.all(ready.map((claim, index) => this.settle(claim, results[index] ?? NO_ANSWER)));
     return results.every((one) => one.state === 'failed' && one.isTemporary);
   }

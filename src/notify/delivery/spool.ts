@@ -217,6 +217,10 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return claim !== null && isDelivery(claim) ? claim : null;
   }
 
+  isResolved(entry: DeliveryEntry): Promise<boolean> {
+    return this.resolved.has(entry);
+  }
+
   /** Returns null if another process has claimed it, or if the file was damaged. */
   async claim(name: SpoolName): Promise<Claim | null> {
     if (!isFree(name, this.options.now())) {
