@@ -104,6 +104,23 @@ export const FEATURES = {
     lifecycle: { postStart: { exec: { command: ['true'] } } },
     podDisruptionBudget: { minAvailable: '50%' },
   },
+  'resource servers': {
+    config: { SERVICE_PUBLIC_URL: 'https://gate.example.org' },
+    resourceServers: {
+      list: [
+        { id: 'relay', resource: 'https://relay.example.org', claims: ['login'] },
+        { id: 'edge', resource: 'https://edge.example.org' },
+        {
+          ...{ id: 'files', resource: 'https://files.example.org' },
+          client: { jwksUri: 'https://files.example.org/jwks.json' },
+        },
+      ],
+      clientSecrets: {
+        relay: { existingSecret: 'backends' },
+        edge: { value: 'a-secret-of-the-edge' },
+      },
+    },
+  },
   'metrics without a token': { metrics: { enabled: true, serviceMonitor: { enabled: true } } },
   'metrics with a token of the values': {
     metrics: { enabled: true, serviceMonitor: { enabled: true } },

@@ -1,3 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationReport } from '../../src/config/environment/configuration-error.js';
+import { readResourceServers } from '../../src/config/resource-servers/resource-servers-file.js';
 import { readVersion } from '../../src/common/version.js';
 import { helmBinary } from './binaries.js';
 import { FEATURES } from './feature-values.js';
@@ -180,6 +185,50 @@ describe('the objects of the chart, depending on the values', () => {
     expect(at(find(manifests, 'NetworkPolicy'), 'spec.ingress')).toContainEqual({
       ports: [{ port: 'admin', protocol: 'TCP' }],
       from: values.networkPolicy.adminFrom,
+    });
+  });
+
+  it('configures backends that the server accepts, with their secrets as files', async () => {
+    const { stdout, stderr } = await chart.templateWith(helm, FEATURES['resource servers']);
+    expect(stderr).toBe('');
+    const manifests = chart.manifestsIn(stdout);
+    const file = at(find(manifests, 'ConfigMap', 'resource-servers'), 'data') as chart.JsonObject;
+    const text = String(file['resource-servers.json']);
+    const directory = mkdtempSync(join(tmpdir(), 'gatehouse-chart-'));
+    for (const id of ['relay', 'edge']) {
+      writeFileSync(join(directory, `resource-server.${id}`), 'a-secret-of-a-backend');
+    }
+    const report = new ConfigurationReport();
+    const servers = readResourceServers(
+      {
+        AUTH_RESOURCE_SERVERS_CONFIG_PATH: null,
+        AUTH_RESOURCE_SERVERS_CONFIG_JSON: text.replaceAll('/run/secrets/gatehouse', directory),
+      },
+      { providerIds: [], publicUrl: 'https://gate.example.org' },
+      report,
+    );
+    rmSync(directory, { recursive: true });
+    expect(report.problems).toEqual([]);
+    expect(servers.map(({ client }) => client.method)).toEqual(['secret', 'secret', 'private-key']);
+    const pod = at(find(manifests, 'Deployment'), 'spec.template.spec');
+    const volumes = JSON.stringify(at(pod, 'volumes'));
+    for (const { name, key, path } of [
+      { name: 'backends', key: 'relay', path: 'resource-server.relay' },
+      { name: 'gate-gatehouse', key: 'resource-server.edge', path: 'resource-server.edge' },
+    ]) {
+      expect(volumes).toContain(JSON.stringify({ secret: { name, items: [{ key, path }] } }));
+    }
+    expect(Object.keys(at(find(manifests, 'Secret'), 'data') as chart.JsonObject)).toEqual([
+      'resource-server.edge',
+    ]);
+    expect(at(pod, 'containers.0.volumeMounts')).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ mountPath: '/run/secrets/gatehouse' }),
+        expect.objectContaining({ mountPath: '/etc/gatehouse/resource-servers' }),
+      ]),
+    );
+    expect(at(find(manifests, 'ConfigMap'), 'data')).toMatchObject({
+      AUTH_RESOURCE_SERVERS_CONFIG_PATH: '/etc/gatehouse/resource-servers/resource-servers.json',
     });
   });
 

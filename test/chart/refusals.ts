@@ -17,6 +17,8 @@ const FORWARDED = {
   caSecret: 'client-ca',
   createProxyConfig: true,
 };
+const PUBLIC = { SERVICE_PUBLIC_URL: 'https://gate.example.org' };
+const RELAY = { id: 'relay', resource: 'https://relay.example.org' };
 const OKTA = { id: 'okta', type: 'oidc', issuer: 'https://acme.example', clientId: 'gatehouse' };
 
 export const REFUSALS: readonly Refusal[] = [
@@ -94,6 +96,34 @@ export const REFUSALS: readonly Refusal[] = [
     what: 'a secret of signals of a missing provider',
     values: { providers: { signalSecrets: { otka: { scimToken: { existingSecret: 'a' } } } } },
     says: ['providers.signalSecrets.otka'],
+  },
+  {
+    what: 'a backend without a client',
+    values: { resourceServers: { list: [RELAY] } },
+    says: ['resourceServers.list[0] (relay)', 'resourceServers.clientSecrets.relay'],
+  },
+  {
+    what: 'a backend with two ways to authenticate, and the secret of a missing one',
+    values: {
+      config: PUBLIC,
+      resourceServers: {
+        list: [{ ...RELAY, client: { jwksUri: 'https://relay.example.org/jwks.json' } }],
+        clientSecrets: { relay: { existingSecret: 'a' }, realy: { existingSecret: 'a' } },
+      },
+    },
+    says: ['has a client', 'resourceServers.clientSecrets.realy'],
+  },
+  {
+    what: 'backends without the address of the server, and in two places',
+    values: {
+      config: { AUTH_RESOURCE_SERVERS_CONFIG_JSON: '[]', AUTH_RESOURCE_SERVERS_CONFIG_PATH: '/a' },
+      resourceServers: { list: [RELAY], clientSecrets: { relay: { existingSecret: 'a' } } },
+    },
+    says: [
+      'config.SERVICE_PUBLIC_URL',
+      'config.AUTH_RESOURCE_SERVERS_CONFIG_JSON',
+      'config.AUTH_RESOURCE_SERVERS_CONFIG_PATH is already said by the values of resourceServers',
+    ],
   },
   {
     what: 'a database without a master secret',

@@ -7,7 +7,7 @@ import { namesIn } from '../../dist/policy/findings/condition.js';
 import { FINDING_MESSAGES } from '../../dist/policy/messages/finding-messages.js';
 import { POLICY_CONFLICTS } from '../../dist/policy/findings/policy-conflicts.js';
 import { PROVIDER_ID_PATTERN } from '../../dist/config/environment/variable.js';
-import { providerEntrySchema } from './provider-schema.mjs';
+import { providerEntrySchema, resourceServerEntrySchema } from './provider-schema.mjs';
 
 const CHART = new URL('../../helm/gatehouse/', import.meta.url);
 const SCHEMA_SOURCE = new URL('../../helm/values.schema.source.json', import.meta.url);
@@ -79,7 +79,12 @@ function defaultText({ default: value }) {
 }
 
 function chartSchema(source) {
-  const { providers } = source.properties;
+  const { providers, resourceServers } = source.properties;
+  const clientSecrets = {
+    type: 'object',
+    additionalProperties: false,
+    patternProperties: { [PROVIDER_ID_PATTERN.source]: SECRET_SOURCE },
+  };
   const properties = {
     ...source.properties,
     config: configSchema(),
@@ -89,11 +94,7 @@ function chartSchema(source) {
       properties: {
         ...providers.properties,
         list: { type: 'array', items: providerEntrySchema() },
-        clientSecrets: {
-          type: 'object',
-          additionalProperties: false,
-          patternProperties: { [PROVIDER_ID_PATTERN.source]: SECRET_SOURCE },
-        },
+        clientSecrets,
         signalSecrets: {
           type: 'object',
           additionalProperties: false,
@@ -104,6 +105,10 @@ function chartSchema(source) {
           },
         },
       },
+    },
+    resourceServers: {
+      ...resourceServers,
+      properties: { list: { type: 'array', items: resourceServerEntrySchema() }, clientSecrets },
     },
   };
   return { ...source, properties };

@@ -59,6 +59,12 @@ export function providerEntrySchema() {
   return JSON.parse(JSON.stringify(documentedEntry()).replaceAll('`', ''));
 }
 
+/** Descriptions are plain text. An entry without `client` has a client secret of the chart. */
+export function resourceServerEntrySchema() {
+  const entry = JSON.parse(JSON.stringify(documentedResourceServer()).replaceAll('`', ''));
+  return { ...entry, required: entry.required.filter((name) => name !== 'client') };
+}
+
 export function documentedEntry() {
   return documented(PROVIDER_ENTRY);
 }

@@ -54,6 +54,9 @@
 {{- else if .Values.providers.existingSecret -}}
 {{- $_ := set $config "AUTH_PROVIDERS_CONFIG_PATH" (printf "/etc/gatehouse/providers/%s" .Values.providers.existingSecretKey) -}}
 {{- end -}}
+{{- if .Values.resourceServers.list -}}
+{{- $_ := set $config "AUTH_RESOURCE_SERVERS_CONFIG_PATH" "/etc/gatehouse/resource-servers/resource-servers.json" -}}
+{{- end -}}
 {{- if include "gatehouse.hasCaBundle" . -}}
 {{- $_ := set $config "SERVICE_CA_BUNDLE" (printf "/etc/gatehouse/ca-bundle/%s" .Values.caBundle.key) -}}
 {{- end -}}
@@ -243,15 +246,31 @@ httpGet:
 {{- range $name, $source := .Values.secrets -}}
 {{- with $source.value -}}{{- $_ := set $own $name . -}}{{- end -}}
 {{- end -}}
+{{- range $file, $secret := include "gatehouse.entrySecrets" . | fromYaml -}}
+{{- with $secret.source.value -}}{{- $_ := set $own $file . -}}{{- end -}}
+{{- end -}}
+{{- toYaml $own -}}
+{{- end -}}
+
+{{- /* Secrets of providers and backends, as YAML: {file: {source, key}}, key being the default one in a Secret of yours. */ -}}
+{{- define "gatehouse.entrySecrets" -}}
+{{- $files := dict -}}
 {{- range $id, $source := .Values.providers.clientSecrets -}}
-{{- with $source.value -}}{{- $_ := set $own (print "provider." $id) . -}}{{- end -}}
+{{- $_ := set $files (print "provider." $id) (dict "source" $source "key" $id) -}}
 {{- end -}}
 {{- range $id, $sources := .Values.providers.signalSecrets -}}
 {{- range $name, $source := $sources -}}
-{{- with $source.value -}}{{- $_ := set $own (printf "provider.%s.%s" $id $name) . -}}{{- end -}}
+{{- $_ := set $files (printf "provider.%s.%s" $id $name) (dict "source" $source "key" $name) -}}
 {{- end -}}
 {{- end -}}
-{{- toYaml $own -}}
+{{- range $id, $source := .Values.resourceServers.clientSecrets -}}
+{{- $_ := set $files (print "resource-server." $id) (dict "source" $source "key" $id) -}}
+{{- end -}}
+{{- toYaml $files -}}
+{{- end -}}
+
+{{- define "gatehouse.hasSecrets" -}}
+{{- if or .Values.secrets (include "gatehouse.entrySecrets" . | fromYaml) -}}true{{- end -}}
 {{- end -}}
 
 {{- /* The parts of a projected volume with secrets as files. Takes root and names (of variables). */ -}}
@@ -311,6 +330,19 @@ httpGet:
 {{- range .section -}}{{- $section = get $section . -}}{{- end -}}
 {{- $_ := set $section (print .field "File") (printf "/run/secrets/gatehouse/provider.%s.%s" $entry.id .name) -}}
 {{- end -}}
+{{- end -}}
+{{- $entries = append $entries $entry -}}
+{{- end -}}
+{{- toPrettyJson $entries -}}
+{{- end -}}
+
+{{- /* The resource servers file: each entry without a client gets the path of its mounted secret. */ -}}
+{{- define "gatehouse.resourceServersFile" -}}
+{{- $entries := list -}}
+{{- range .Values.resourceServers.list -}}
+{{- $entry := deepCopy . -}}
+{{- if not (hasKey . "client") -}}
+{{- $_ := set $entry "client" (dict "secretFile" (printf "/run/secrets/gatehouse/resource-server.%s" .id)) -}}
 {{- end -}}
 {{- $entries = append $entries $entry -}}
 {{- end -}}

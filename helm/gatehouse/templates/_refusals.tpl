@@ -1,6 +1,6 @@
 {{- /* Everything that would only fail, or fail open, after the rollout. All reasons are reported at once. */ -}}
 {{- define "gatehouse.refuse" -}}
-{{- $reasons := concat (include "gatehouse.ruleRefusals" . | fromYamlArray) (include "gatehouse.secretRefusals" . | fromYamlArray) (include "gatehouse.replicaRefusals" . | fromYamlArray) (include "gatehouse.providerRefusals" . | fromYamlArray) (include "gatehouse.mtlsRefusals" . | fromYamlArray) (include "gatehouse.otherRefusals" . | fromYamlArray) -}}
+{{- $reasons := concat (include "gatehouse.ruleRefusals" . | fromYamlArray) (include "gatehouse.secretRefusals" . | fromYamlArray) (include "gatehouse.replicaRefusals" . | fromYamlArray) (include "gatehouse.providerRefusals" . | fromYamlArray) (include "gatehouse.resourceServerRefusals" . | fromYamlArray) (include "gatehouse.mtlsRefusals" . | fromYamlArray) (include "gatehouse.otherRefusals" . | fromYamlArray) -}}
 {{- if $reasons -}}
 {{- printf "\n\nThe values of Gatehouse have %d problem(s):\n  - %s\n" (len $reasons) (join "\n  - " $reasons) | fail -}}
 {{- end -}}
@@ -117,6 +117,33 @@
 {{- toYaml $reasons -}}
 {{- end -}}
 
+{{- define "gatehouse.resourceServerRefusals" -}}
+{{- $reasons := list -}}
+{{- $ids := list -}}
+{{- $secrets := .Values.resourceServers.clientSecrets -}}
+{{- range $index, $entry := .Values.resourceServers.list -}}
+{{- $ids = append $ids $entry.id -}}
+{{- $place := printf "resourceServers.list[%d] (%s)" $index $entry.id -}}
+{{- if and (hasKey $entry "client") (hasKey $secrets $entry.id) -}}
+{{- $reasons = append $reasons (printf "%s has a client, and there is resourceServers.clientSecrets.%s: keep one of them." $place $entry.id) -}}
+{{- else if not (or (hasKey $entry "client") (hasKey $secrets $entry.id)) -}}
+{{- $reasons = append $reasons (printf "%s has no client: set resourceServers.clientSecrets.%s." $place $entry.id) -}}
+{{- end -}}
+{{- end -}}
+{{- range $id := keys $secrets | sortAlpha -}}
+{{- if not (has $id $ids) -}}
+{{- $reasons = append $reasons (printf "resourceServers.clientSecrets.%s belongs to no entry of resourceServers.list." $id) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $ids (not (include "gatehouse.value" (dict "root" . "name" "SERVICE_PUBLIC_URL"))) -}}
+{{- $reasons = append $reasons "resourceServers.list needs config.SERVICE_PUBLIC_URL, the issuer of the tokens." -}}
+{{- end -}}
+{{- if and $ids (include "gatehouse.value" (dict "root" . "name" "AUTH_RESOURCE_SERVERS_CONFIG_JSON")) -}}
+{{- $reasons = append $reasons "config.AUTH_RESOURCE_SERVERS_CONFIG_JSON and resourceServers.list are both set: keep one of them." -}}
+{{- end -}}
+{{- toYaml $reasons -}}
+{{- end -}}
+
 {{- define "gatehouse.mtlsRefusals" -}}
 {{- $reasons := list -}}
 {{- with .Values.mtls -}}
@@ -171,7 +198,7 @@
 {{- range $name, $_ := include "gatehouse.derivedConfig" . | fromYaml -}}
 {{- if not (kindIs "invalid" (get $values.config $name)) -}}
 {{- if hasKey $values.config $name -}}
-{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "tls" (ternary "caBundle" (ternary "administration" (ternary "mtls" "providers" (contains "MTLS" $name)) (hasPrefix "ADMIN_" $name)) (eq $name "SERVICE_CA_BUNDLE")) (hasPrefix "SERVICE_TLS_" $name))) -}}
+{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "tls" (ternary "caBundle" (ternary "administration" (ternary "mtls" (ternary "resourceServers" "providers" (hasPrefix "AUTH_RESOURCE_" $name)) (contains "MTLS" $name)) (hasPrefix "ADMIN_" $name)) (eq $name "SERVICE_CA_BUNDLE")) (hasPrefix "SERVICE_TLS_" $name))) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

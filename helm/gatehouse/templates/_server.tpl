@@ -28,7 +28,7 @@ volumeMounts:
   - name: data
     mountPath: {{ include "gatehouse.value" (dict "root" . "name" "SERVICE_DATA_DIR") }}
   {{- end }}
-  {{- if or .Values.secrets .Values.providers.clientSecrets .Values.providers.signalSecrets }}
+  {{- if include "gatehouse.hasSecrets" . }}
   - name: secrets
     mountPath: /run/secrets/gatehouse
     readOnly: true
@@ -36,6 +36,11 @@ volumeMounts:
   {{- if or .Values.providers.list .Values.providers.existingSecret }}
   - name: providers
     mountPath: /etc/gatehouse/providers
+    readOnly: true
+  {{- end }}
+  {{- if .Values.resourceServers.list }}
+  - name: resource-servers
+    mountPath: /etc/gatehouse/resource-servers
     readOnly: true
   {{- end }}
   {{- if .Values.tls.existingSecret }}
