@@ -42,6 +42,13 @@ describe(AccessCache.name, () => {
     expect(cache.peek('token')).toBeUndefined();
   });
 
+  it('passes the time to a load from which its value counts', async () => {
+    const value = await cache.load('account', 'token', ({ wallMs }) =>
+      Promise.resolve(`${wallMs}`),
+    );
+    expect(value).toBe(`${clock.now()}`);
+  });
+
   it('counts the time of a value from the begin of its load', async () => {
     const load = beginLoad('token');
     clock.nowMs += TTL_MS - 1;

@@ -55,8 +55,8 @@ export class AccessCache<Value> {
     return undefined;
   }
 
-  /** Calls `load` once for all concurrent callers, and caches its result. */
-  load(accountId: string, token: string, load: () => Promise<Value>): Promise<Value> {
+  /** Calls `load` once for all concurrent callers with the time of the call, and caches its result. */
+  load(accountId: string, token: string, load: (from: Moment) => Promise<Value>): Promise<Value> {
     const running = this.loads.get(token);
     if (running !== undefined && this.isCurrent(running.from)) {
       return running.result;
@@ -65,7 +65,7 @@ export class AccessCache<Value> {
       running.isStale = true;
     }
     const from = momentOf(this.clock);
-    const started: Load<Value> = { accountId, from, isStale: false, result: load() };
+    const started: Load<Value> = { accountId, from, isStale: false, result: load(from) };
     this.loads.set(token, started);
     void started.result
       .then((value) => started.isStale || this.remember(token, { accountId, value, from }))

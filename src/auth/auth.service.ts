@@ -30,6 +30,8 @@ export interface Access {
   readonly holdsUntil: number;
   /** The reason why the account is temporarily refused for its identities; null when it is not. */
   readonly providerRefusal: AppError | null;
+  /** The facts were read then or later. */
+  readonly readAt: Moment;
 }
 
 /** The current state of a session that was admitted earlier. */
@@ -92,13 +94,6 @@ export class AuthService implements OnModuleInit {
     return this.requireAccess(known);
   }
 
-  /** The facts of an authentication that ends now are not older than this: they may be cached. */
-  oldestFacts(): Moment {
-    const { wallMs, monotonicMs } = momentOf(this.runtime.clock);
-    const { accessCacheMs } = this.config;
-    return { wallMs: wallMs - accessCacheMs, monotonicMs: monotonicMs - accessCacheMs };
-  }
-
   /**
    * Judges a session by the rules of a backend; synchronously when the answer is cached.
    * @returns an access without `providerRefusal`
@@ -116,8 +111,8 @@ export class AuthService implements OnModuleInit {
       return withoutRefusal(this.requireAccess(known));
     }
     this.cacheUse.misses += 1;
-    const load = async (): Promise<Access | AppError> =>
-      this.judge(session, await this.factsOf(session), resourceServer);
+    const load = async (readAt: Moment): Promise<Access | AppError> =>
+      this.judge(session, await this.factsOf(session), readAt, resourceServer);
     return this.cache
       .load(session.accountId, key, load)
       .then((verdict) => withoutRefusal(this.requireAccess(verdict)));
@@ -131,9 +126,10 @@ export class AuthService implements OnModuleInit {
     session: TokenClaims,
     tx: Transaction,
   ): Promise<Access> {
+    const readAt = momentOf(this.runtime.clock);
     const facts = await this.readFacts([session], tx);
     const access = facts.get(session.sessionId)?.access ?? null;
-    return withoutRefusal(this.requireAccess(this.judge(session, access, resourceServer)));
+    return withoutRefusal(this.requireAccess(this.judge(session, access, readAt, resourceServer)));
   }
 
   /**
@@ -144,12 +140,14 @@ export class AuthService implements OnModuleInit {
     sessions: readonly { readonly server: ResourceServerRules; readonly session: TokenClaims }[],
     tx: Transaction,
   ): Promise<(Access | AppError)[]> {
+    const readAt = momentOf(this.runtime.clock);
     const facts = await this.readFacts(
       sessions.map(({ session }) => session),
       tx,
     );
     return sessions.map(({ server, session }) => {
-      const verdict = this.judge(session, facts.get(session.sessionId)?.access ?? null, server);
+      const { access = null } = facts.get(session.sessionId) ?? {};
+      const verdict = this.judge(session, access, readAt, server);
       return verdict instanceof AppError ? verdict : (verdict.providerRefusal ?? verdict);
     });
   }
@@ -170,11 +168,12 @@ export class AuthService implements OnModuleInit {
    * @throws AppError `unavailable`
    */
   async judgeAgain(accesses: readonly Access[]): Promise<TokenStatus[]> {
+    const readAt = momentOf(this.runtime.clock);
     const facts = await this.readFacts(accesses);
     const now = this.runtime.clock.now();
     return accesses.map((access) => {
       const found = facts.get(access.sessionId);
-      const verdict = this.judge(access, found?.access ?? null);
+      const verdict = this.judge(access, found?.access ?? null, readAt);
       if (!(verdict instanceof AppError)) {
         // A connection that stays open uses its session.
         this.activity.note(access.sessionId, now);
@@ -190,8 +189,8 @@ export class AuthService implements OnModuleInit {
 
   private async authenticateCold(token: string): Promise<Access> {
     const claims = await this.tokens.verify(token);
-    const load = async (): Promise<Access | AppError> =>
-      this.judge(claims, await this.factsOf(claims));
+    const load = async (readAt: Moment): Promise<Access | AppError> =>
+      this.judge(claims, await this.factsOf(claims), readAt);
     return this.requireAccess(await this.cache.load(claims.accountId, token, load));
   }
 
@@ -228,6 +227,7 @@ export class AuthService implements OnModuleInit {
   private judge(
     session: TokenClaims,
     facts: AccessFacts | null,
+    readAt: Moment,
     resourceServer: ResourceServerRules | null = null,
   ): Access | AppError {
     const { accountId, sessionId, expiresAt } = session;
@@ -242,7 +242,7 @@ export class AuthService implements OnModuleInit {
       resourceServer === null
         ? judgeProviders(requiredLoginProviders, account, offboarding, now)
         : judgeResource(resourceServer, requiredLoginProviders, account, offboarding, now);
-    const access = { accountId, sessionId, expiresAt, loggedInAt: decision.loggedInAt };
+    const access = { accountId, sessionId, expiresAt, loggedInAt: decision.loggedInAt, readAt };
     if (providers.isAllowed) {
       return { ...access, holdsUntil: providers.until, providerRefusal: null };
     }

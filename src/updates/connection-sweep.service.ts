@@ -4,7 +4,7 @@ import { Interval } from '@nestjs/schedule';
 import { AuthService, type TokenStatus } from '../auth/auth.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { Clock } from '../common/runtime/clock.js';
-import { millisecondsSince, momentOf, type Moment } from '../common/runtime/moment.js';
+import { millisecondsSince } from '../common/runtime/moment.js';
 import { AppError, isUnavailable } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import { CONNECTION_CHECK_MS } from '../policy/admission/revocation.js';
@@ -89,10 +89,9 @@ export class ConnectionSweepService implements OnModuleInit {
         const sockets = byToken.get(token) ?? [];
         return sockets[0] === undefined ? [] : [{ sockets, access: sockets[0].data.access }];
       });
-      const readAt = momentOf(this.clock);
       const statuses = await this.auth.judgeAgain(batch.map(({ access }) => access));
       for (const [index, status] of statuses.entries()) {
-        batch[index]?.sockets.forEach((socket) => this.settle(socket, status, readAt));
+        batch[index]?.sockets.forEach((socket) => this.settle(socket, status));
       }
     }
   }
@@ -102,8 +101,8 @@ export class ConnectionSweepService implements OnModuleInit {
     const now = this.clock.now();
     const byToken = new Map<string, UpdatesSocket[]>();
     for (const socket of this.connections.all()) {
-      const { access, judged, isDue } = socket.data;
-      const isOld = millisecondsSince(judged, this.clock) >= this.maxAgeMs;
+      const { access, isDue } = socket.data;
+      const isOld = millisecondsSince(access.readAt, this.clock) >= this.maxAgeMs;
       if (isDue || isOld || access.holdsUntil <= now) {
         const others = byToken.get(access.sessionId);
         if (others === undefined) {
@@ -116,7 +115,7 @@ export class ConnectionSweepService implements OnModuleInit {
     return byToken;
   }
 
-  private settle(socket: UpdatesSocket, { verdict, updateSeq }: TokenStatus, readAt: Moment): void {
+  private settle(socket: UpdatesSocket, { verdict, updateSeq }: TokenStatus): void {
     const refusal = verdict instanceof AppError ? verdict : verdict.providerRefusal;
     if (refusal !== null) {
       // The access cache does not contain the change either.
@@ -124,7 +123,6 @@ export class ConnectionSweepService implements OnModuleInit {
       this.connections.close(socket, refusal);
     } else if (!(verdict instanceof AppError)) {
       socket.data.access = verdict;
-      socket.data.judged = readAt;
       socket.data.isDue = false;
       this.connections.catchUp(socket, updateSeq ?? 0);
     }

@@ -37,13 +37,7 @@ export class HandshakeService {
     }
     // Other connections may have authenticated since the admission.
     this.policy.requireCapacity();
-    socket.data = {
-      access,
-      judged: this.auth.oldestFacts(),
-      isDue: true,
-      sentSeq: 0,
-      storedSeq: 0,
-    };
+    socket.data = { access, isDue: true, sentSeq: 0, storedSeq: 0 };
     // No await since the capacity check, so that simultaneous handshakes cannot exceed the limit.
     this.connections.join(socket);
     this.limits.authenticated(socket);

@@ -40,13 +40,8 @@ describe(LiveConnectionsService.name, () => {
     const joined = new Promise<void>((done) => {
       sockets.on('connection', (socket) => {
         near = socket;
-        socket.data = {
-          access: ACCESS,
-          judged: momentOf(clock),
-          isDue: false,
-          sentSeq: 0,
-          storedSeq: 0,
-        };
+        const access = { ...ACCESS, readAt: momentOf(clock) };
+        socket.data = { access, isDue: false, sentSeq: 0, storedSeq: 0 };
         connections.join(socket);
         done();
       });
@@ -82,7 +77,8 @@ describe(LiveConnectionsService.name, () => {
 
   it('closes it after the machine slept or its wall clock was set back', async () => {
     const ended = new Promise((done) => client.once('disconnect', done));
-    near.data.judged = { wallMs: clock.now() + 60_000, monotonicMs: clock.elapsed() };
+    const readAt = { wallMs: clock.now() + 60_000, monotonicMs: clock.elapsed() };
+    near.data.access = { ...near.data.access, readAt };
     connections.publish('account', 1, { t: 'identities-changed' });
     await ended;
     expect(events.map(([name]) => name)).toEqual(['closing']);

@@ -152,8 +152,8 @@ export class LiveConnectionsService implements OnModuleInit {
    * have ended. Socket.IO sends nothing on a connection that is closed here.
    */
   private noteSent(socket: UpdatesSocket, event: string, seq: number): void {
-    const { judged } = socket.data;
-    const ageMs = millisecondsSince(judged, this.runtime.clock);
+    const { readAt } = socket.data.access;
+    const ageMs = millisecondsSince(readAt, this.runtime.clock);
     if (event === 'update' && ageMs > this.rules.revocationBoundMs) {
       this.close(
         socket,

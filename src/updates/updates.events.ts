@@ -2,7 +2,6 @@ import type { Server, Socket } from 'socket.io';
 import type { AccessChange, RequestChange } from '../auth/identity.events.js';
 import type { Access } from '../auth/auth.service.js';
 import type { AppError, ErrorBody } from '../common/errors.js';
-import type { Moment } from '../common/runtime/moment.js';
 
 interface AccountUpdate {
   readonly t:
@@ -60,8 +59,6 @@ export interface ClusterEvents {
 
 export interface ConnectionData {
   access: Access;
-  /** The facts of the last check, or of the handshake, are not older than this. */
-  judged: Moment;
   /** True if the connection is checked again regardless of the last check. */
   isDue: boolean;
   /** `seq` of the newest update that was sent here, or contained in a `hello`. */

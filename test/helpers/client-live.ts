@@ -110,11 +110,17 @@ export async function openTransport({ url }: Target): Promise<RawConnection> {
 class EventQueue {
   private readonly events: { name: string; payload: Json }[] = [];
   private readonly waiters = new Set<() => void>();
+  private hasEnded = false;
 
   constructor(socket: Socket) {
+    const wakeAll = (): void => this.waiters.forEach((wake) => wake());
     socket.onAny((name: string, payload: Json) => {
       this.events.push({ name, payload });
-      this.waiters.forEach((wake) => wake());
+      wakeAll();
+    });
+    socket.on('disconnect', () => {
+      this.hasEnded = !socket.io.reconnection();
+      wakeAll();
     });
   }
 
@@ -124,19 +130,23 @@ class EventQueue {
 
   next(name: string): Promise<Json> {
     return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        clearTimeout(timer);
+        this.waiters.delete(take);
+        settle();
+      };
+      const fail = (when: string): void =>
+        end(() => reject(new Error(`No ${name} came ${when}: ${JSON.stringify(this.events)}`)));
       const take = (): void => {
         const index = this.events.findIndex((event) => event.name === name);
         const [event] = index === -1 ? [] : this.events.splice(index, 1);
         if (event !== undefined) {
-          clearTimeout(timer);
-          this.waiters.delete(take);
-          resolve(event.payload);
+          end(() => resolve(event.payload));
+        } else if (this.hasEnded) {
+          fail('before the connection ended');
         }
       };
-      const timer = setTimeout(() => {
-        this.waiters.delete(take);
-        reject(new Error(`No ${name} came within ${WAIT_LIMIT_MS} ms`));
-      }, WAIT_LIMIT_MS);
+      const timer = setTimeout(() => fail(`within ${WAIT_LIMIT_MS} ms`), WAIT_LIMIT_MS);
       this.waiters.add(take);
       take();
     });
