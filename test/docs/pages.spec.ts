@@ -97,6 +97,18 @@ it('keeps the README short', () => {
   expect(read('README.md').split('\n').length).toBeLessThan(150);
 });
 
+it.each([
+  ['docs/samples/relay/README.md', 'a backend in fifty lines', 'relay/relay.mjs', 50],
+  ['docs/protect-a-backend.md', 'needs sixty lines', 'backend-python/sidecar.py', 60],
+  ['docs/protect-a-backend.md', 'in a hundred lines', 'backend-python/gate.py', 100],
+])('keeps the sample to the size that %s promises: %s', (page, words, sample, most) => {
+  expect(read(page)).toContain(words);
+  const code = read(`docs/samples/${sample}`).replaceAll(/"""[^]*?"""|\/\*[^]*?\*\//g, '');
+  const lines = code.split('\n').filter((line) => /^\s*[^\s#]/.test(line));
+  expect(lines.length).toBeLessThanOrEqual(most);
+  expect(lines.length).toBeGreaterThan(most * 0.8);
+});
+
 it('lists every page in docs/README.md', () => {
   const listed = new Set(linksOf('docs/README.md').map((target) => target.split('#')[0]));
   const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));

@@ -6,18 +6,17 @@ On Debian or Ubuntu install python3-jwt and python3-cryptography.
 import json
 import threading
 import time
-import urllib.error
 import urllib.request
 from base64 import b64encode
 from email.utils import parsedate_to_datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urljoin
 
 import jwt
 
 from refused import Refused
 
 LEASE_SECONDS = 30
-REMEMBERED_SECONDS = 20 * 60  # longer than any token lives
+MEMORY_SECONDS = 20 * 60  # longer than any token lives
 MAX_SKEW_SECONDS = 60
 SESSION_REVOKED = "https://schemas.openid.net/secevent/caep/event-type/session-revoked"
 
@@ -100,13 +99,12 @@ class Gate:
         stream["ack"] = list(answer["sets"])
         if not answer["moreAvailable"]:
             self._lease_ends = sent_at + LEASE_SECONDS
-        oldest = sent_at - REMEMBERED_SECONDS
-        self._ended = {sid: at for sid, at in self._ended.items() if at > oldest}
+        self._ended = {sid: at for sid, at in self._ended.items() if sent_at - at < MEMORY_SECONDS}
 
     def _authorize(self):
         server = self._call("/.well-known/oauth-authorization-server")
-        form = {"grant_type": "client_credentials", "scope": "ssf.manage ssf.read"}
-        answer = self._call(server["token_endpoint"], urlencode(form), self._basic)
+        form = "grant_type=client_credentials&scope=ssf.manage+ssf.read"
+        answer = self._call(server["token_endpoint"], form, self._basic)
         return {"authorization": "Bearer " + answer["access_token"]}
 
     def _call(self, url, body=None, headers=None):
@@ -114,8 +112,8 @@ class Gate:
         is_form = isinstance(body, str)
         kind = "application/x-www-form-urlencoded" if is_form else "application/json"
         data = None if body is None else (body if is_form else json.dumps(body)).encode()
-        url = self.issuer + url if url.startswith("/") else url
-        request = urllib.request.Request(url, data, {"content-type": kind, **(headers or {})})
+        headers = {"content-type": kind, **(headers or {})}
+        request = urllib.request.Request(urljoin(self.issuer, url), data, headers)
         with NO_REDIRECTS.open(request, timeout=15) as answer:
             skew = parsedate_to_datetime(answer.headers["date"]).timestamp() - time.time()
             # The poll itself may wait for ten seconds.
