@@ -74,7 +74,7 @@ export function AccountView(props: AccountViewProps) {
           {device === null && account !== null && (
             <SectionContent
               key={`${section} ${forgotten}`}
-              {...{ section, account, own, endings, refresh, ...actions }}
+              {...{ section, account, own, endings, refresh, waiting, ...actions }}
               addDevice={() => setDevice(UNKNOWN_DEVICE)}
             />
           )}
@@ -130,8 +130,7 @@ const ICONS: Readonly<Record<Section, IconName>> = {
 
 interface TabsProps extends Pick<AccountViewProps, 'notify' | 'setDevice'> {
   readonly section: Section;
-  /** Number of requests that wait; null where the server takes none. */
-  readonly waiting: number | null;
+  readonly waiting: SectionProps['waiting'];
 }
 
 function Tabs({ section: current, waiting, notify, setDevice }: TabsProps) {
@@ -151,9 +150,9 @@ function Tabs({ section: current, waiting, notify, setDevice }: TabsProps) {
         >
           <Icon name={ICONS[section]} />
           {t.nav[section]}
-          {section === 'requests' && waiting !== null && waiting > 0 && (
-            <span class="badge accent" aria-label={t.nav.waiting(waiting)}>
-              {waiting}
+          {section === 'requests' && waiting !== null && waiting.length > 0 && (
+            <span class="badge accent" aria-label={t.nav.waiting(waiting.length)}>
+              {waiting.length}
             </span>
           )}
         </a>

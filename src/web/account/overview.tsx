@@ -2,14 +2,15 @@ import { Icon, type IconName } from '../ui/icon.js';
 import { CopyButton } from '../ui/copy-button.js';
 import { formatDay } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
-import type { Section } from './sections.js';
+import type { ListedRequest } from '../../client/requests/request-routes.js';
+import { requestHash } from './requests/request-address.js';
 import type { Account, SectionProps } from './use-account.js';
 
-export function Overview({ account, session }: SectionProps) {
+export function Overview({ account, session, waiting }: SectionProps) {
   return (
     <>
       <Profile account={account} />
-      <Next account={account} session={session} />
+      <Next account={account} session={session} waiting={waiting} />
       {account.refusal === null && <Counts account={account} />}
       <Details account={account} />
     </>
@@ -43,31 +44,32 @@ function Profile({ account: { profile } }: { readonly account: Account }) {
   );
 }
 
-type NextProps = Pick<SectionProps, 'account' | 'session'>;
+type NextProps = Pick<SectionProps, 'account' | 'session' | 'waiting'>;
 
-function Next({ account, session }: NextProps) {
+function Next({ account, session, waiting }: NextProps) {
   const { devices, profile, refusal } = account;
   const { overview } = t;
   const tasks = [
+    ...requestsTask(waiting ?? []),
     ...missingProviders(account).map((name) => ({
       icon: 'shield',
       title: overview.connect(name),
       hint: overview.connectHint,
-      section: 'security',
+      href: '#security',
     })),
     profile.keyMode === 'keyed' &&
       session.isKeyEntered !== true && {
         icon: 'key',
         title: overview.checkKey,
         hint: overview.checkKeyHint,
-        section: 'security',
+        href: '#security',
       },
     refusal === null &&
       devices.length === 0 && {
         icon: 'bell',
         title: overview.notify,
         hint: overview.notifyHint,
-        section: 'notifications',
+        href: '#notifications',
       },
   ].filter((task) => task !== false) as readonly TaskProps[];
   return tasks.length === 0 ? null : (
@@ -82,6 +84,20 @@ function Next({ account, session }: NextProps) {
   );
 }
 
+function requestsTask([first, ...others]: readonly ListedRequest[]): readonly TaskProps[] {
+  const { overview } = t;
+  return first === undefined
+    ? []
+    : [
+        {
+          icon: 'inbox',
+          title: overview.waiting(1 + others.length),
+          hint: overview.waitingHint,
+          href: others.length === 0 ? requestHash(first.id) : '#requests',
+        },
+      ];
+}
+
 function missingProviders({ profile, features }: Account): readonly string[] {
   const { login, providers = {} } = features.capabilities.auth;
   return (login?.requiredProviders ?? [])
@@ -93,17 +109,17 @@ interface TaskProps {
   readonly icon: IconName;
   readonly title: string;
   readonly hint: string;
-  readonly section: Section;
+  readonly href: string;
 }
 
-function Task({ icon, title, hint, section }: TaskProps) {
+function Task({ icon, title, hint, href }: TaskProps) {
   return (
     <li>
       <span class="tile accent">
         <Icon name={icon} />
       </span>
       <div>
-        <a href={`#${section}`}>{title}</a>
+        <a href={href}>{title}</a>
         <span class="hint">{hint}</span>
       </div>
     </li>

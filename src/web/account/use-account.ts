@@ -9,6 +9,7 @@ import type {
 import { authChoices, type AuthChoices } from '../../client/api/auth-choices.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
+import type { ListedRequest } from '../../client/requests/request-routes.js';
 import { connectUpdates } from '../../client/updates/connect-updates.js';
 import { clientFor, serverUrl } from '../server.js';
 import { failure, type Notice, type Notify } from '../ui/notice.js';
@@ -52,6 +53,8 @@ export interface SectionProps extends AccountActions {
   readonly own: string | null;
   readonly endings: Endings;
   readonly refresh: LiveAccount['refresh'];
+  /** Requests of programs that wait; null where the server or the account takes none. */
+  readonly waiting: readonly ListedRequest[] | null;
   readonly addDevice: () => void;
 }
 

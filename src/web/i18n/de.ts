@@ -116,6 +116,9 @@ export const de: Messages = {
     e2eeLong: 'Ende-zu-Ende-verschlüsselt: Nur Ihre Geräte können sie lesen',
     plainLong: 'Für den Server lesbar',
     next: 'Nächste Schritte',
+    waiting: (count) =>
+      count === 1 ? 'Eine Anfrage wartet auf Sie' : `${count} Anfragen warten auf Sie`,
+    waitingHint: 'Ein Programm auf Ihrem Computer fragt, bevor es handelt.',
     connect: (name) => `${name} verbinden`,
     connectHint: 'Dieser Server verlangt es. Bis dahin können Sie nur Anbieter verbinden.',
     checkKey: 'Prüfen, ob Ihr Schlüssel gespeichert ist',

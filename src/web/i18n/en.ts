@@ -113,6 +113,9 @@ export const en = {
     e2eeLong: 'End-to-end encrypted: only your devices can read it',
     plainLong: 'Readable by the server',
     next: 'What to do next',
+    waiting: (count: number) =>
+      count === 1 ? 'A request waits for you' : `${count} requests wait for you`,
+    waitingHint: 'A program on your computer asks before it acts.',
     connect: (name: string) => `Connect ${name}`,
     connectHint: 'This server requires it. Until then you can only connect providers.',
     checkKey: 'Check that you saved your key',

@@ -1,11 +1,15 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { NotificationTarget } from '../../../client/notifications/notification-routing.js';
 import { isRequestId } from '../../../protocol/request-id.js';
 import { t } from '../../i18n/messages.js';
 import { clientFor } from '../../server.js';
 import { done, failure, type Notify } from '../../ui/notice.js';
+import type { ListedRequest } from '../../../client/requests/request-routes.js';
 import type { Account, AccountActions } from '../use-account.js';
 import { requestHash } from './request-address.js';
+
+/** The pause before a server is asked again whose clock is behind that of this device. */
+const EXPIRY_RETRY_MS = 15_000;
 
 /** The request of a clicked notification. */
 export interface ClickedRequest {
@@ -18,25 +22,30 @@ export interface ClickedRequest {
 /**
  * Opens the request of a clicked notification.
  *
- * @returns the number of requests that wait; null where the server or the account takes none
+ * @returns the requests that wait; null where the server or the account takes none
  */
 export function useWaitingRequests(
   account: Account | null,
   { session: { token }, notify }: Pick<AccountActions, 'session' | 'notify'>,
   clicked: ClickedRequest,
-): number | null {
-  const [count, setCount] = useState(0);
+): readonly ListedRequest[] | null {
+  const [waiting, setWaiting] = useState<readonly ListedRequest[]>([]);
   const isOffered = account !== null && offersAnswers(account);
   const id = clicked.target?.requestId;
-  useEffect(() => {
+  const reload = useCallback(() => {
     if (isOffered) {
       // The section reports what fails.
-      const use = (listed: readonly unknown[]) => setCount(listed.length);
       clientFor(token)
         .requests.list()
-        .then(use, () => undefined);
+        .then(setWaiting, () => undefined);
     }
-  }, [account, isOffered, token]);
+  }, [isOffered, token]);
+  useEffect(reload, [account, reload]);
+  useReloadAtExpiry(
+    waiting.map(({ expiresAt }) => expiresAt),
+    0,
+    reload,
+  );
   useEffect(() => {
     if (!isOffered || !isRequestId(id)) {
       return;
@@ -47,7 +56,28 @@ export function useWaitingRequests(
       deny(token, id, notify);
     }
   }, [isOffered, id, clicked.isDenied]);
-  return isOffered ? count : null;
+  return isOffered ? waiting : null;
+}
+
+/**
+ * Reloads when the time of a request is over, which no update reports.
+ *
+ * @param expiries Unix milliseconds by a clock that is `offsetMs` ahead of this device's
+ */
+export function useReloadAtExpiry(
+  expiries: readonly number[],
+  offsetMs: number,
+  reload: () => void,
+): void {
+  const first = expiries.length === 0 ? null : Math.min(...expiries);
+  useEffect(() => {
+    if (first === null) {
+      return undefined;
+    }
+    const leftMs = first - Date.now() - offsetMs;
+    const timer = setTimeout(reload, leftMs > 0 ? leftMs : EXPIRY_RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [expiries, offsetMs, reload]);
 }
 
 /** Sends the denial of a button to this page's own server, and looks the request up nowhere else. */
