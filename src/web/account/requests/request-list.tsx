@@ -42,16 +42,20 @@ function Row({ item: { id, found, end } }: { readonly item: RequestItem }) {
         <a href={requestHash(id)}>
           {opened === null ? list.sealed : <bdi class="summary">{summaryOf(opened)}</bdi>}
         </a>
-        <span class="hint">
-          {opened !== null && (
-            <>
-              <bdi>{opened.host}</bdi> · <bdi>{opened.cwd}</bdi> ·{' '}
-            </>
+        {opened !== null && (
+          <span class="hint">
+            <bdi>{opened.host}</bdi> · <bdi>{opened.cwd}</bdi>
+          </span>
+        )}
+        {/* One line in any state, so that no other request moves when this one ends. */}
+        <span class="hint state">
+          {end === null ? (
+            found.stored !== null && list.asked(formatRelative(found.stored.createdAt))
+          ) : (
+            <EndBadge end={end} />
           )}
-          {found.stored !== null && list.asked(formatRelative(found.stored.createdAt))}
         </span>
       </div>
-      {end !== null && <EndBadge end={end} />}
     </li>
   );
 }

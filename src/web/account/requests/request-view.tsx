@@ -42,7 +42,9 @@ export function RequestView({ item, ...props }: RequestViewProps) {
       </p>
       {item === null ? (
         <>
-          <h2 id="request">{view.unknown}</h2>
+          <h2 id="request" tabIndex={-1}>
+            {view.unknown}
+          </h2>
           <p class="quiet">{view.unknownHint}</p>
         </>
       ) : (
@@ -62,7 +64,9 @@ function FoundRequest({ item, ...props }: FoundProps) {
   return (
     <>
       <div class="card-head">
-        <h2 id="request">{found.kind === 'opened' ? title : view.unopened[found.kind]}</h2>
+        <h2 id="request" tabIndex={-1}>
+          {found.kind === 'opened' ? title : view.unopened[found.kind]}
+        </h2>
         {end !== null && <EndBadge end={end} />}
       </div>
       {found.kind === 'other-server' && <p class="code">{found.server}</p>}

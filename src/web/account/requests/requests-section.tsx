@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon.js';
 import { Loading } from '../../ui/notice.js';
 import { requestMessages } from '../../i18n/request-messages.js';
@@ -8,7 +8,7 @@ import { keptKeys, keysOfTab, type AnswerKeys } from './answer-keys.js';
 import { KeyChoice } from './key-choice.js';
 import { RequestList } from './request-list.js';
 import { RequestView } from './request-view.js';
-import { useOpenRequest } from './request-address.js';
+import { requestHash, useOpenRequest } from './request-address.js';
 import { useRequests } from './use-requests.js';
 
 /** The requests of programs that wait for a decision of this account. */
@@ -17,6 +17,7 @@ export function RequestsSection({ account, ...actions }: SectionProps) {
   const [keys, setKeys] = useAnswerKeys(profile.id, profile.encryptionMode === 'plain');
   const requests = useRequests(account, keys, actions);
   const open = useOpenRequest();
+  useFocusOfOpened(open);
   if (keys === undefined || requests.items === null) {
     return <Loading retry={requests.reload} notify={actions.notify} />;
   }
@@ -57,6 +58,18 @@ function useAnswerKeys(accountId: string, isPlain: boolean) {
     }
   }, [accountId, isPlain]);
   return state;
+}
+
+/** Moves the focus to the heading of an opened request, and from there back to its link in the list. */
+function useFocusOfOpened(open: string | null): void {
+  const shown = useRef(open);
+  useEffect(() => {
+    if (open !== shown.current) {
+      const target = open === null ? `a[href="${requestHash(shown.current ?? '')}"]` : '#request';
+      document.querySelector<HTMLElement>(target)?.focus();
+      shown.current = open;
+    }
+  }, [open]);
 }
 
 function Offline() {

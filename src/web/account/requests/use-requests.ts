@@ -11,6 +11,7 @@ import { clientFor, serverUrl } from '../../server.js';
 import { failure } from '../../ui/notice.js';
 import type { Account, AccountActions } from '../use-account.js';
 import type { AnswerKeys } from './answer-keys.js';
+import { useReloadAtExpiry } from './waiting-requests.js';
 
 /** The answer that this page sent. */
 export type SentChoice = 'allow' | 'deny' | 'answer';
@@ -74,6 +75,9 @@ export function useRequests(
     }
   }, [load, keys]);
   useEffect(reload, [account, reload]);
+  const waiting = (items ?? []).filter((item) => !isEnded(item));
+  const ends = waiting.flatMap(({ found: { stored } }) => (stored ? [stored.expiresAt] : []));
+  useReloadAtExpiry(ends, offsetMs, reload);
   const noteSent: Requests['noteSent'] = (id, choice) => {
     const end = { kind: 'sent', choice } as const;
     show(known.current.map((item) => (item.id === id ? { ...item, end } : item)));

@@ -15,6 +15,23 @@ import {
   tokenOf,
   type SectionName,
 } from '../account-page-acts.js';
+import { openRequests, signUpAsker } from '../request-page-acts.js';
+
+/** More than a page has; a walk ends after it. */
+const MAX_STEPS = 40;
+
+/** The name of the focused element; with a fault where it cannot be seen. The body is where a round ends. */
+const DESCRIBE_FOCUS = `(() => {
+  const focused = document.activeElement;
+  if (focused === document.body) {
+    return 'end';
+  }
+  const name = (focused.ariaLabel ?? focused.labels?.[0]?.innerText ?? focused.innerText).trim();
+  const { left, top, width, height } = focused.getBoundingClientRect();
+  const above = document.elementFromPoint(left + width / 2, top + height / 2);
+  const isSeen = focused.contains(above) && getComputedStyle(focused).outlineStyle !== 'none';
+  return name.split('\\n')[0] + (isSeen ? '' : ' (not seen)');
+})()`;
 
 (hasChromium() ? describe : describe.skip)('the keyboard focus on the account page', () => {
   let server: Server;
@@ -106,5 +123,58 @@ import {
     await visitor.page.keyboard.press('Tab');
     await visitor.page.keyboard.press('Enter');
     await focused('h2', 'Webhooks');
+  });
+
+  /** Presses the key until the focus leaves the page. @returns the names on the way */
+  async function walk(key: 'Tab' | 'Shift+Tab'): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (let step = 0; step < MAX_STEPS; step += 1) {
+      await visitor.page.keyboard.press(key);
+      const name = await visitor.page.evaluate<string>(DESCRIBE_FOCUS);
+      if (name === 'end') {
+        return names;
+      }
+      names.push(name);
+    }
+    throw new Error(`The focus stays on the page: ${names.join(', ')}`);
+  }
+
+  const link = (name: string) => visitor.page.getByRole('link', { name }).first();
+
+  it('passes through a request in its order on a phone, and follows what opens', async () => {
+    visitor = await visit(browser, `${server.url}/app`);
+    const { page } = visitor;
+    await page.setViewportSize({ width: 360, height: 640 });
+    const { asker } = await signUpAsker(visitor, server);
+    const options = Array.from({ length: 9 }, (_none, index) => ({
+      ...{ id: String(index), label: `Option ${index}`, description: 'Words of the agent.' },
+    }));
+    const question = { id: 'q', text: 'Which?', multiple: true, custom: true, options };
+    const asked = await asker.ask({ tool: { name: 'Bash', input: { command: 'npm test' } } });
+    await asker.ask({ kind: 'user_action', questions: [question] });
+    await openRequests(visitor);
+    await link('npm test').focus();
+    await page.keyboard.press('Enter');
+    await focused('h2', 'May this run?');
+    expect(await walk('Tab')).toEqual(['Deny', 'Allow']);
+    expect((await walk('Shift+Tab')).slice(0, 3)).toEqual(['Allow', 'Deny', 'All requests']);
+    await page.keyboard.press('Escape');
+    await link('All requests').focus();
+    await page.keyboard.press('Enter');
+    await focused('a', 'npm test');
+    await link('Which?').focus();
+    await page.keyboard.press('Enter');
+    await focused('h2', 'A question for you');
+    expect(await walk('Tab')).toEqual([
+      ...options.map(({ label }) => label),
+      ...['Or your own answer', 'Send the answer', 'Do not answer'],
+    ]);
+    await page.goBack();
+    await link('npm test').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Allow' }).focus();
+    await page.keyboard.press('Enter');
+    await focused('h2', 'May this run?');
+    expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
   });
 });

@@ -1,6 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { DeviceKey } from '../../../../src/client/crypto/device-key.js';
-import { Asker } from '../../../fixtures/asker-fixture.js';
+import type { Asker } from '../../../fixtures/asker-fixture.js';
 import { addAuthenticator } from '../../../fixtures/passkey-fixture.js';
 import {
   hasChromium,
@@ -10,14 +9,8 @@ import {
 } from '../../../fixtures/programs/browser-fixture.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
-import {
-  accountId,
-  createAccount,
-  sees as seesIn,
-  seesAccount,
-  seesSignIn,
-  tokenOf,
-} from '../account-page-acts.js';
+import { sees as seesIn, seesAccount, seesSignIn } from '../account-page-acts.js';
+import { openRequests as openRequestsIn, signUpAsker } from '../request-page-acts.js';
 
 const KEEP = 'Keep the keys in this browser';
 
@@ -48,19 +41,12 @@ const KEEP = 'Keep the keys in this browser';
   const button = (name: string) => visitor.page.getByRole('button', { name, exact: true });
   const inList = (words: string) => visitor.page.getByRole('link', { name: words });
 
-  /** Signs up, and stays signed in. */
-  async function signUp(stays = true): Promise<Asker> {
-    const stay = visitor.page.getByLabel('Stay signed in on this device');
-    await (stays ? stay.check() : stay.waitFor());
-    secret = await createAccount(visitor);
-    const { bytes } = await DeviceKey.fromSecret(secret);
-    const account = await accountId(visitor);
-    return new Asker(server, { token: await tokenOf(visitor), account, secret: bytes });
-  }
+  const openRequests = () => openRequestsIn(visitor);
 
-  async function openRequests(): Promise<void> {
-    await visitor.page.getByRole('link', { name: /^Requests/ }).click();
-    await visitor.page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+  async function signUp(stays = true): Promise<Asker> {
+    const { asker, key } = await signUpAsker(visitor, server, stays);
+    secret = key;
+    return asker;
   }
 
   const storedKeys = () =>

