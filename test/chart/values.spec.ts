@@ -115,6 +115,7 @@ it.each(['prometheusrule.yaml', '../files/dashboard.json'])(
       'health/process-metrics.service.ts',
       'offboarding/provider-metrics.service.ts',
       'oauth/resource-server-outcomes.service.ts',
+      'requests/request-metrics.service.ts',
       'offboarding/offboarding-metrics.service.ts',
       'offboarding/signals/unused-files.service.ts',
       'offboarding/streams/stream-metrics.service.ts',

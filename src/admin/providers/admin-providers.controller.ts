@@ -9,7 +9,7 @@ import { AdminProvidersService } from './admin-providers.service.js';
 export class AdminProvidersController {
   constructor(private readonly providers: AdminProvidersService) {}
 
-  @ApiOperation({ summary: 'Accounts by state.' })
+  @ApiOperation({ summary: 'Accounts and requests of programs, by state.' })
   @Get('overview')
   @Answers(OverviewDto)
   overview(): Promise<OverviewDto> {

@@ -53,8 +53,24 @@ class CountedAccountsDto {
   ineligible!: number;
 }
 
+class CountedRequestsDto {
+  @ApiProperty({ description: 'Open now; 100001 = more than 100000, as in the others together.' })
+  waiting!: number;
+
+  @ApiProperty({ description: 'Closed with an answer within the last hour.' }) answered!: number;
+  @ApiProperty({ description: 'Withdrawn within the last hour.' }) withdrawn!: number;
+  @ApiProperty({ description: 'Without an answer in time, within the last hour.' })
+  expired!: number;
+}
+
 export class OverviewDto {
   @ApiProperty() accounts!: CountedAccountsDto;
+
+  @ApiProperty({
+    ...{ nullable: true, type: CountedRequestsDto },
+    description: 'Requests of programs; null = this server takes none.',
+  })
+  requests!: CountedRequestsDto | null;
 
   @ApiProperty({ description: 'Whether linked identities are checked again.' })
   isOffboardingOn!: boolean;

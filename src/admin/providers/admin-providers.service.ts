@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AdmissionService } from '../../auth/admission.service.js';
+import { Clock } from '../../common/runtime/clock.js';
 import { authConfig } from '../../config/auth.config.js';
 import { MetricsService } from '../../metrics/metrics.service.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
+import { offersAnswers } from '../../policy/admission/answers.js';
 import { ProviderHealthService } from '../../providers/provider-health.service.js';
 import { AdministrationCountsRepository } from '../../storage/repositories/administration-counts.repository.js';
 import type { AdminProvidersDto, OverviewDto } from './admin-providers.dto.js';
@@ -24,12 +26,17 @@ export class AdminProvidersService {
     private readonly counts: AdministrationCountsRepository,
     private readonly metrics: MetricsService,
     private readonly admission: AdmissionService,
+    private readonly clock: Clock,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
   ) {}
 
   async overview(): Promise<OverviewDto> {
-    const accounts = await this.counts.accounts();
-    return { accounts, isOffboardingOn: this.auth.offboarding.enabled };
+    const isAsked = offersAnswers(this.admission.policy);
+    const [accounts, requests] = await Promise.all([
+      this.counts.accounts(),
+      isAsked ? this.counts.requests(this.clock.now()) : null,
+    ]);
+    return { accounts, requests, isOffboardingOn: this.auth.offboarding.enabled };
   }
 
   async list(): Promise<AdminProvidersDto> {

@@ -311,7 +311,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Accounts by state. */
+        /** Accounts and requests of programs, by state. */
         get: operations["AdminProvidersController_overview"];
         put?: never;
         post?: never;
@@ -686,8 +686,20 @@ export interface components {
             /** @description With an identity that is refused; 100001 = more than 100000. */
             ineligible: number;
         };
+        CountedRequestsDto: {
+            /** @description Open now; 100001 = more than 100000, as in the others together. */
+            waiting: number;
+            /** @description Closed with an answer within the last hour. */
+            answered: number;
+            /** @description Withdrawn within the last hour. */
+            withdrawn: number;
+            /** @description Without an answer in time, within the last hour. */
+            expired: number;
+        };
         OverviewDto: {
             accounts: components["schemas"]["CountedAccountsDto"];
+            /** @description Requests of programs; null = this server takes none. */
+            requests: components["schemas"]["CountedRequestsDto"] | null;
             /** @description Whether linked identities are checked again. */
             isOffboardingOn: boolean;
         };

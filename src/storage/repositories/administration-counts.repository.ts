@@ -11,6 +11,14 @@ export interface AccountCounts {
   readonly ineligible: number;
 }
 
+/** Requests of programs: those that wait, and those that ended within the last hour. */
+export interface RequestCounts {
+  readonly waiting: number;
+  readonly answered: number;
+  readonly withdrawn: number;
+  readonly expired: number;
+}
+
 export interface DueCounts {
   readonly due: number;
   /** Identities that have been due for longer than the given time. */
@@ -30,6 +38,17 @@ const ACCOUNTS = `
         WHERE "eligibility_status" = 'ineligible') AS "accounts"`,
     )} AS "ineligible",
     (SELECT "reltuples"::bigint FROM "pg_class" WHERE "oid" = '"account"'::regclass) AS "estimate"`;
+
+/** A request whose time is over stays open until a job changes it. */
+const REQUESTS = `
+  SELECT ${counted(`"agent_request" WHERE "state" = 'open' AND "expires_at" > $1`)} AS "waiting",
+    count(*) FILTER (WHERE "state" = 'answered')::int AS "answered",
+    count(*) FILTER (WHERE "state" = 'withdrawn')::int AS "withdrawn",
+    count(*) FILTER (WHERE "state" IN ('open', 'expired'))::int AS "expired"
+  FROM (
+    SELECT "state" FROM "agent_request"
+    WHERE "kept_until" > $1 AND ("state" <> 'open' OR "expires_at" <= $1)
+    LIMIT ${COUNTED + 1}) AS "ended"`;
 
 const due = (before: string): string =>
   counted(
@@ -57,6 +76,11 @@ export class AdministrationCountsRepository {
       total: total > COUNTED ? Math.max(Number(estimate), total) : total,
       ...{ disabled, ineligible },
     };
+  }
+
+  async requests(now: number): Promise<RequestCounts> {
+    const [row] = await this.database.query<RequestCounts>(REQUESTS, [new Date(now)]);
+    return row ?? { waiting: 0, answered: 0, withdrawn: 0, expired: 0 };
   }
 
   async rechecks(

@@ -3,6 +3,8 @@ import { call, expectErrorShape, logIn, refusalOf, type Json } from '../../helpe
 import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
+import { sessionIdOf } from '../../fixtures/sessions-fixture.js';
+import { RequestCalls } from '../../helpers/request-calls.js';
 
 const PUBLIC_URL = 'http://console.example';
 
@@ -43,8 +45,29 @@ withServices('the operations of the administration API (needs PostgreSQL and Red
         disabled: Number(before['disabled']) + 1,
         ineligible: before['ineligible'],
       },
+      requests: { waiting: 0, answered: 0, withdrawn: 0, expired: 0 },
       isOffboardingOn: true,
     });
+  });
+
+  it('counts the requests of programs by their end, and nothing of what they say', async () => {
+    const asker = new RequestCalls(server, (await fixture.person(server)).token);
+    const counts = async () => (await reader.get('/overview')).body['requests'];
+    const [waiting, answered, expired] = [
+      await asker.asked(),
+      await asker.asked(),
+      await asker.asked(),
+    ];
+    expect((await asker.close(await asker.asked())).status).toBe(200);
+    expect((await asker.answer(answered, { deny: true })).status).toBe(200);
+    expect(await counts()).toEqual({ waiting: 3, answered: 0, withdrawn: 1, expired: 0 });
+    await asker.close(answered, sessionIdOf(asker.token));
+    const overdue = `UPDATE agent_request SET expires_at = now() WHERE request_id = $1`;
+    await fixture.sql.query(overdue, [expired]);
+    expect(await counts()).toEqual({ waiting: 1, answered: 1, withdrawn: 1, expired: 1 });
+    await asker.close(waiting);
+    await fixture.sql.query(`UPDATE agent_request SET kept_until = now()`);
+    expect(await counts()).toEqual({ waiting: 0, answered: 0, withdrawn: 0, expired: 0 });
   });
 
   it('shows the failures of providers and the number of waiting re-checks', async () => {

@@ -68,6 +68,15 @@ export const de: Texts = {
     now: 'jetzt',
   },
 
+  requests: {
+    title: 'Anfragen von Programmen',
+    lead: 'Programmieragenten und andere Programme fragen Personen auf ihren Geräten. Beendete Anfragen zählen eine Stunde lang.',
+    waiting: 'Wartend',
+    answered: 'Beantwortet',
+    withdrawn: 'Zurückgezogen',
+    expired: 'Ohne Antwort abgelaufen',
+  },
+
   rechecks: {
     title: 'Erneute Prüfungen',
     lead: 'Anbieter werden regelmäßig gefragt, ob Personen noch dazugehören.',

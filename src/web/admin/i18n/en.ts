@@ -71,6 +71,15 @@ export const en = {
     now: 'now',
   },
 
+  requests: {
+    title: 'Requests of programs',
+    lead: 'Coding agents and other programs ask people on their devices. Ended requests are counted for an hour.',
+    waiting: 'Waiting',
+    answered: 'Answered',
+    withdrawn: 'Withdrawn',
+    expired: 'Expired without an answer',
+  },
+
   rechecks: {
     title: 'Re-checks',
     lead: 'Providers are asked regularly whether people still belong.',

@@ -5,6 +5,7 @@ import { listAddress } from '../route.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
+import { SectionHead } from '../../ui/section-head.js';
 import { texts } from '../i18n/texts.js';
 import { Logins } from './login-chart.js';
 import { Rechecks } from './rechecks.js';
@@ -37,6 +38,7 @@ export function Overview() {
         <>
           <AccountStates counts={value.accounts} />
           <Logins />
+          {value.requests !== null && <Requests counts={value.requests} />}
           <Rechecks providers={value.providers} isOn={value.isOffboardingOn} />
           <ProviderHealth providers={value.providers} />
           <section aria-labelledby="findings">
@@ -74,6 +76,24 @@ function AccountStates({ counts }: { readonly counts: AdminOverview['accounts'] 
               <rect class={tone} width={share(count, total)} height="4" />
             </svg>
           </a>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** Counts only: the server cannot read what is asked and answered. */
+function Requests({ counts }: { readonly counts: NonNullable<AdminOverview['requests']> }) {
+  const { requests } = texts;
+  return (
+    <section aria-labelledby="requests">
+      <SectionHead id="requests" title={requests.title} lead={requests.lead} />
+      <div class="tiles">
+        {(['waiting', 'answered', 'withdrawn', 'expired'] as const).map((state) => (
+          <div key={state} class="count-tile">
+            <span class="quiet">{requests[state]}</span>
+            <strong>{amount(counts[state], false)}</strong>
+          </div>
         ))}
       </div>
     </section>
