@@ -13,6 +13,10 @@ import { startLocalServer, type LocalTls } from '../helpers/local-server.js';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+interface Project {
+  readonly engines: { readonly node: string };
+}
+
 interface Compose {
   readonly services: Readonly<
     Record<
@@ -75,7 +79,9 @@ describe('the Dockerfile', () => {
     const { strategy, container } = workflow.jobs.test;
     const tested = strategy.matrix.node;
     expect(tested).toContain(version);
-    expect(tested.map((one) => one.split('.')[0])).toEqual(['20', '22', '24', '26']);
+    const { engines } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Project;
+    const supported = engines.node.match(/\d+(?=\.\d+\.)/g);
+    expect(tested.map((one) => one.split('.')[0])).toEqual(supported);
     expect(container.image).toBe('node:${{ matrix.node }}-bookworm');
   });
 });

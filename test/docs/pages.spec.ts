@@ -115,6 +115,22 @@ it('lists every page in docs/README.md', () => {
   expect(pages.filter((name) => name !== 'README.md' && !listed.has(name))).toEqual([]);
 });
 
+const PROJECT = JSON.parse(read('package.json')) as { readonly engines: { readonly node: string } };
+/** The oldest supported versions of Node, such as 20.19 and 24. */
+const NODE = [...PROJECT.engines.node.matchAll(/(\d+\.\d+)\.\d+/g)].map(([, version = '']) =>
+  version.replace(/\.0$/, ''),
+);
+
+it.each([
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs/operate.md', 'docs/upgrade.md'],
+  ...PACKAGE_PAGES,
+])('names the versions of Node that package.json allows in %s', (page) => {
+  const lists = [...read(page).matchAll(/\bNode ((?:\d[\d.]*(?:, | or | and )){2,}\d[\d.]*)/g)];
+  const named = lists.map(([, list = '']) => list.match(/\d+(?:\.\d+)?/g));
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((versions) => versions?.join() !== NODE.join())).toEqual([]);
+});
+
 /** A new code does not compile until both dictionaries of the pages have a message for it. */
 const CODES: readonly (keyof Messages['refusals'])[] = Object.keys(ERRORS) as ErrorCode[];
 
