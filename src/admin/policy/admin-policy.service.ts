@@ -4,7 +4,7 @@ import { AdmissionService } from '../../auth/admission.service.js';
 import { uiConfig } from '../../config/browser.config.js';
 import { httpConfig } from '../../config/http.config.js';
 import { policyStatements } from '../../policy/findings/describe-policy.js';
-import { findLockouts } from '../../policy/findings/lockout.js';
+import { findLockouts, type LockoutFinding } from '../../policy/findings/lockout.js';
 import type { OperatorPolicy } from '../../policy/operator-policy.js';
 import { ExpiryService } from '../../providers/certificate/expiry.service.js';
 import type { AdminPolicyDto } from './admin-policy.dto.js';
@@ -26,12 +26,9 @@ export class AdminPolicyService {
   describe(): AdminPolicyDto {
     const described = inWords(this.present());
     const all = [...described.findings, ...this.expiry.findings()];
-    // Errors come first.
-    const findings = [
-      ...all.filter(({ severity }) => severity === 'error'),
-      ...all.filter(({ severity }) => severity !== 'error'),
-    ];
-    return { ...described, findings };
+    const of = (wanted: LockoutFinding['severity']) =>
+      all.filter(({ severity }) => severity === wanted);
+    return { ...described, findings: [...of('error'), ...of('warning'), ...of('notice')] };
   }
 }
 

@@ -14,6 +14,7 @@ interface OfVariable {
 
 const STORAGE_POLICY = 'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY';
 const UPGRADE = 'Bring all clients up to date first (docs/upgrade.md); until then';
+const NEW_SECRET = 'Create a new one at the provider.';
 
 /** Findings name providers by their ids, because they name the variables that have them. */
 export const FINDING_MESSAGES = {
@@ -105,12 +106,14 @@ export const FINDING_MESSAGES = {
   'certificate-expired': (ended: Ended) => expired('certificate', ended),
   'certificate-authority-expired': (ended: Ended) => expired('certificate authority', ended),
   'revocation-list-expired': (ended: Ended) => expired('revocation list', ended),
-  'client-secret-expired': (ended: Ended) => expired('client secret', ended),
+  'client-secret-expired': ({ name, expiresAt }: Ended) =>
+    `The client secret of ${name} expired on ${dateOf(expiresAt)}. ${NEW_SECRET}`,
   'certificate-expires-soon': (ending: Ending) => expiresSoon('certificate', ending),
   'certificate-authority-expires-soon': (ending: Ending) =>
     expiresSoon('certificate authority', ending),
   'revocation-list-expires-soon': (ending: Ending) => expiresSoon('revocation list', ending),
-  'client-secret-expires-soon': (ending: Ending) => expiresSoon('client secret', ending),
+  'client-secret-expires-soon': (ending: Ending) =>
+    `The client secret of ${ending.name} expires on ${endOf(ending)}. ${NEW_SECRET}`,
 } satisfies MessageTable;
 
 interface Ended extends OfVariable {
@@ -129,8 +132,12 @@ function expired(what: string, { name, variable, expiresAt }: Ended): string {
   return `The ${what} ${JSON.stringify(name)} of ${variable} expired on ${dateOf(expiresAt)}. Replace it.`;
 }
 
-function expiresSoon(what: string, { name, variable, expiresAt, days }: Ending): string {
-  return `The ${what} ${JSON.stringify(name)} of ${variable} expires on ${dateOf(expiresAt)}, in ${days === 1 ? 'one day' : `${days} days`}. Replace it.`;
+function expiresSoon(what: string, { name, variable, ...ending }: Ending): string {
+  return `The ${what} ${JSON.stringify(name)} of ${variable} expires on ${endOf(ending)}. Replace it.`;
+}
+
+function endOf({ expiresAt, days }: Pick<Ending, 'expiresAt' | 'days'>): string {
+  return `${dateOf(expiresAt)}, in ${days === 1 ? 'one day' : `${days} days`}`;
 }
 
 function dateOf(at: number): string {

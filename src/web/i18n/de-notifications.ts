@@ -62,7 +62,7 @@ export const deNotifications: NotificationMessages = {
     urlHint: 'Beginnt mit https:// und enthält weder Benutzernamen noch Passwort.',
     preset: 'Art',
     presets: {
-      generic: 'JSON, für ein eigenes Programm',
+      generic: 'JSON, für eigene Programme',
       slack: 'Slack',
       discord: 'Discord',
       ntfy: 'ntfy',

@@ -76,9 +76,8 @@ export const de: Messages = {
     e2ee: 'Ende-zu-Ende-verschlüsselt',
     e2eeHint:
       'Nur Ihre Geräte können Ihre Daten lesen. Sie bewahren einen Schlüssel auf; geht er verloren, sind auch die Daten verloren.',
-    plain: 'Nicht verschlüsselt',
-    plainHint:
-      'Der Server kann Ihre Daten lesen. Auf jedem Gerät genügt die Anmeldung beim Anbieter.',
+    plain: 'Für den Server lesbar',
+    plainHint: 'Sie brauchen keinen Schlüssel: Auf jedem Gerät genügt die Anmeldung beim Anbieter.',
   },
 
   code: {

@@ -61,7 +61,7 @@ export const enNotifications = {
     urlHint: 'Begins with https://, and holds no user name or password.',
     preset: 'Kind',
     presets: {
-      generic: 'JSON, for a program of your own',
+      generic: 'JSON, for your own program',
       slack: 'Slack',
       discord: 'Discord',
       ntfy: 'ntfy',

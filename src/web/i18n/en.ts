@@ -73,9 +73,8 @@ export const en = {
     e2ee: 'End-to-end encrypted',
     e2eeHint:
       'Only your devices can read your data. You keep a key; if you lose it, you lose the data.',
-    plain: 'Not encrypted',
-    plainHint:
-      'The server can read your data. Signing in with the provider is enough on every device.',
+    plain: 'Readable by the server',
+    plainHint: 'You need no key: signing in with the provider is enough on every device.',
   },
 
   code: {
@@ -250,7 +249,7 @@ export const en = {
     keyView: 'Your device key',
     keyLead: 'Enter your key here to check it, or to print it once more.',
     keyUnchecked:
-      'You have not entered this key here yet. Enter or scan it as you saved it: without it, nobody can open the account again.',
+      'You have not entered this key here yet. Enter or scan it as you saved it: without it, the account cannot be opened again.',
     keyShow: 'Show or print the key',
     keyKept: 'This tab has your key in its memory. It is shown for 15 minutes.',
     keyCheck: 'Check the key',

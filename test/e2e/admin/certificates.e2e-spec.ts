@@ -23,6 +23,18 @@ const rita = authority.issue({ subject: '/O=Acme/CN=rita' });
 const nameless = authority.issue({ subject: '/O=Acme' });
 const machine = authority.issue({ subject: '/O=Acme/CN=alice', usage: 'serverAuth' });
 const forged = stranger.issue({ subject: '/O=Acme/CN=alice' });
+const old = authority.issue({ subject: '/CN=Old authority', until: '20200102030405Z' });
+const OKTA = {
+  ...{ id: 'okta', type: 'oidc', issuer: 'https://okta.example', clientId: 'gate' },
+  ...{
+    clientSecret: 'a client secret',
+    clientSecretExpiresAt: isoDay(Date.now() + 6 * 86_400_000),
+  },
+};
+
+function isoDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
 
 describe('client certificates of administrators', () => {
   let tokens: AdminTokensFile;
@@ -35,6 +47,7 @@ describe('client certificates of administrators', () => {
     writeFileSync(path('admin.crt'), host.cert);
     writeFileSync(path('admin.key'), host.key);
     writeFileSync(path('admin-ca.crt'), authority.cert);
+    writeFileSync(path('old.crt'), old.cert);
     tokens = await AdminTokensFile.create();
     server = await startServer({
       env: {
@@ -43,6 +56,9 @@ describe('client certificates of administrators', () => {
         ADMIN_TLS_KEY_PATH: path('admin.key'),
         ADMIN_TLS_CLIENT_CA_PATH: path('admin-ca.crt'),
         ADMIN_TLS_OPERATORS: 'alice',
+        SERVICE_CA_BUNDLE: path('old.crt'),
+        SERVICE_PUBLIC_URL: 'https://gate.example',
+        AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([OKTA]),
       },
     });
     url = await adminUrlOf(server);
@@ -116,6 +132,21 @@ describe('client certificates of administrators', () => {
     const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
     expect((await ask({}, '/me', bearer(tokens.reader))).body).toMatchObject({ name: 'rita' });
     expect((await ask(alice, '/me', bearer('wrong'))).status).toBe(401);
+  });
+
+  it('lists what expires, with its day: errors first, notices last', async () => {
+    const findings = (await ask(rita, '/policy')).body['findings'] as Json[];
+    const severities = findings.map(({ severity }) => severity as string);
+    const order = ['error', 'warning', 'notice'];
+    expect(severities).toEqual(order.flatMap((one) => severities.filter((it) => it === one)));
+    expect(new Set(severities)).toEqual(new Set(order));
+    const messages = findings.map(({ message }) => message);
+    expect(messages).toContain(
+      'The certificate authority "Old authority" of SERVICE_CA_BUNDLE expired on 2020-01-02. Replace it.',
+    );
+    expect(messages).toContain(
+      `The client secret of okta expires on ${OKTA.clientSecretExpiresAt}, in 5 days. Create a new one at the provider.`,
+    );
   });
 
   it('uses changed certificate authorities for new connections', async () => {

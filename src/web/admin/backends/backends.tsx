@@ -123,25 +123,27 @@ function Streams({ streams }: Pick<Backend, 'streams'>) {
   return (
     <>
       <h3>{backends.streams}</h3>
-      <div class="scroll" role="group" aria-label={backends.streams} tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{backends.stream}</th>
-              <th scope="col">{backends.created}</th>
-              <th scope="col">{backends.lastPoll}</th>
-              <th scope="col" class="number">
-                {backends.waiting}
+      <table class="list" role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {(['stream', 'created', 'lastPoll', 'waiting'] as const).map((column) => (
+              <th
+                key={column}
+                scope="col"
+                role="columnheader"
+                class={column === 'waiting' ? 'number' : undefined}
+              >
+                {backends[column]}
               </th>
-            </tr>
-          </thead>
-          <tbody>
-            {streams.map((stream) => (
-              <StreamRow key={stream.id} stream={stream} />
             ))}
-          </tbody>
-        </table>
-      </div>
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {streams.map((stream) => (
+            <StreamRow key={stream.id} stream={stream} />
+          ))}
+        </tbody>
+      </table>
     </>
   );
 }
@@ -156,14 +158,18 @@ function StreamRow({ stream }: { readonly stream: Stream }) {
   const counted = waiting < MAX_WAITING ? count : backends.atLeast(count);
   const oldestAt = Date.now() - oldestWaitingSeconds * 1000;
   return (
-    <tr>
-      <th scope="row">
+    <tr role="row">
+      <td role="cell">
         <span class="code whole-word">{id.slice(0, 8)}</span>
         {description !== null && ` ${description}`}
-      </th>
-      <td class="whole-words">{formatDate(createdAt)}</td>
-      <td class="whole-words">{polled}</td>
-      <td class="number">
+      </td>
+      <td role="cell" data-label={backends.created} class="whole-words">
+        {formatDate(createdAt)}
+      </td>
+      <td role="cell" data-label={backends.lastPoll} class="whole-words">
+        {polled}
+      </td>
+      <td role="cell" data-label={backends.waiting} class="number">
         {waiting === 0 ? counted : backends.since(counted, formatRelative(oldestAt))}
       </td>
     </tr>

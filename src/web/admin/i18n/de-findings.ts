@@ -2,6 +2,7 @@ import type { FINDING_MESSAGES } from '../../../policy/messages/finding-messages
 
 const STORAGE_POLICY = 'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY';
 const UPGRADE = 'Aktualisieren Sie zuerst alle Clients (docs/upgrade.md); setzen Sie bis dahin';
+const NEW_SECRET = 'Legen Sie beim Anbieter ein neues an.';
 
 export const findings: typeof FINDING_MESSAGES = {
   'required-provider-not-configured': ({ provider }) =>
@@ -92,12 +93,14 @@ export const findings: typeof FINDING_MESSAGES = {
   'certificate-expired': (ended) => expired('Das Zertifikat', ended),
   'certificate-authority-expired': (ended) => expired('Die Zertifizierungsstelle', ended),
   'revocation-list-expired': (ended) => expired('Die Sperrliste', ended),
-  'client-secret-expired': (ended) => expired('Das Client-Secret', ended),
+  'client-secret-expired': ({ name, expiresAt }) =>
+    `Das Client-Secret von ${name} ist am ${dateOf(expiresAt)} abgelaufen. ${NEW_SECRET}`,
   'certificate-expires-soon': (ending) => expiresSoon('Das Zertifikat', ending),
   'certificate-authority-expires-soon': (ending) =>
     expiresSoon('Die Zertifizierungsstelle', ending),
   'revocation-list-expires-soon': (ending) => expiresSoon('Die Sperrliste', ending),
-  'client-secret-expires-soon': (ending) => expiresSoon('Das Client-Secret', ending),
+  'client-secret-expires-soon': (ending) =>
+    `Das Client-Secret von ${ending.name} läuft am ${endOf(ending)}. ${NEW_SECRET}`,
 };
 
 type Ended = Parameters<(typeof FINDING_MESSAGES)['certificate-expired']>[0];
@@ -107,8 +110,12 @@ function expired(what: string, { name, variable, expiresAt }: Ended): string {
   return `${what} ${JSON.stringify(name)} aus ${variable} ist am ${dateOf(expiresAt)} abgelaufen. Ersetzen Sie den Inhalt.`;
 }
 
-function expiresSoon(what: string, { name, variable, expiresAt, days }: Ending): string {
-  return `${what} ${JSON.stringify(name)} aus ${variable} läuft am ${dateOf(expiresAt)} ab, ${days === 1 ? 'in einem Tag' : `in ${days} Tagen`}. Ersetzen Sie den Inhalt.`;
+function expiresSoon(what: string, { name, variable, ...ending }: Ending): string {
+  return `${what} ${JSON.stringify(name)} aus ${variable} läuft am ${endOf(ending)}. Ersetzen Sie den Inhalt.`;
+}
+
+function endOf({ expiresAt, days }: Pick<Ending, 'expiresAt' | 'days'>): string {
+  return `${dateOf(expiresAt)} ab, ${days === 1 ? 'in einem Tag' : `in ${days} Tagen`}`;
 }
 
 function dateOf(at: number): string {

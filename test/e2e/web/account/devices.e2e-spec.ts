@@ -264,7 +264,7 @@ suite('/app/device, for an account of a provider', () => {
     await visitor.page.locator('input[name=password]').fill('any password');
     await visitor.page.locator('button[type=submit]').click();
     await visitor.page.locator('button[type=submit]', { hasText: 'Continue' }).click();
-    await visitor.press(/Not encrypted/);
+    await visitor.press(/Readable by the server/);
     await sees(checkWords.join(' '));
     await visitor.page.getByRole('checkbox').check();
     await visitor.press('Add the device');

@@ -81,7 +81,7 @@ suite('the account page, on a server with both kinds of account', () => {
 
   it('asks a new person for the kind of account only once', async () => {
     await through('anna');
-    await visitor.press(/Not encrypted/);
+    await visitor.press(/Readable by the server/);
     await sees('Your account is ready.');
     await sees('Readable by the server');
     expect(visitor.page.url()).toBe(`${fixture.server.url}/app/`);
@@ -95,7 +95,7 @@ suite('the account page, on a server with both kinds of account', () => {
 
   it('offers no button to disconnect the only way to sign in', async () => {
     await through('carla');
-    await visitor.press(/Not encrypted/);
+    await visitor.press(/Readable by the server/);
     await sees('Your account is ready.');
     await open(visitor, 'Security');
     await sees('Your only way to sign in.');

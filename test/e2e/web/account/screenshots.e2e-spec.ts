@@ -96,6 +96,7 @@ const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
     await sees(visitor, 'No device gets notifications yet');
     await check('devices-new');
     await visitor.press('Add a device…');
+    await sees(visitor, 'Code that the new device shows');
     await check('add-device');
     await visitor.press('Cancel');
     await open(visitor, 'Notifications');
