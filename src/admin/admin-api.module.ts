@@ -21,6 +21,8 @@ import { AdminProvidersController } from './providers/admin-providers.controller
 import { AdminProvidersService } from './providers/admin-providers.service.js';
 import { AdminResourceServersController } from './resource-servers/admin-resource-servers.controller.js';
 import { AdminResourceServersService } from './resource-servers/admin-resource-servers.service.js';
+import { AdminSignalsController } from './signals/admin-signals.controller.js';
+import { AdminSignalsService } from './signals/admin-signals.service.js';
 
 /** They belong to the application of the server. None has a lifecycle hook: it would run twice. */
 export const ADMIN_SERVICES = [
@@ -36,6 +38,7 @@ export const ADMIN_SERVICES = [
   AdminProvidersService,
   AdminResourceServersService,
   AdminSessionsService,
+  AdminSignalsService,
 ];
 
 export interface Services {
@@ -47,7 +50,7 @@ export interface Services {
  * on the other. Routes: /admin/v1/me, /admin/v1/login and …/callback, /admin/v1/logout,
  * /admin/v1/accounts and below, /admin/v1/audit, /admin/v1/overview, /admin/v1/providers,
  * /admin/v1/policy and …/plan, /admin/v1/invitations and …/:id, /admin/v1/logins,
- * /admin/v1/resource-servers.
+ * /admin/v1/resource-servers, /admin/v1/signals and …/:provider/unmatched.
  */
 @Module({})
 export class AdminApiModule {
@@ -67,6 +70,7 @@ export class AdminApiModule {
         AdminPolicyController,
         AdminProvidersController,
         AdminResourceServersController,
+        AdminSignalsController,
       ],
       providers: [{ provide: APP_GUARD, useClass: AdminGuard }, ...services],
     };

@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { IdentitiesModule } from '../identities/identities.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { AdministrationStorageModule } from '../storage/modules/administration-storage.module.js';
 import { AuditStorageModule } from '../storage/modules/audit-storage.module.js';
+import { IdentitiesStorageModule } from '../storage/modules/identities-storage.module.js';
 import { LoginFlowsStorageModule } from '../storage/modules/login-flows-storage.module.js';
 import { ResourceServersStorageModule } from '../storage/modules/resource-servers-storage.module.js';
 import { SessionsStorageModule } from '../storage/modules/sessions-storage.module.js';
@@ -24,6 +26,8 @@ import { AdminListenerService } from './admin-listener.service.js';
     AuditModule,
     AuditStorageModule,
     AuthModule,
+    IdentitiesModule,
+    IdentitiesStorageModule,
     LoginFlowsStorageModule,
     MetricsModule,
     ProvidersModule,

@@ -4,6 +4,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { IdentitiesStorageModule } from '../storage/modules/identities-storage.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
+import { DirectoryCountsService } from './directory-counts.service.js';
 import { ForeignIdentitiesService } from './foreign-identities.service.js';
 import { IdentityChangesService } from './identity-changes.service.js';
 import { IdentityLinksService } from './identity-links.service.js';
@@ -17,6 +18,7 @@ import { IdentityProofService } from './identity-proof.service.js';
 @Module({
   imports: [AuditModule, AuthModule, IdentitiesStorageModule, ProvidersModule, StorageModule],
   providers: [
+    DirectoryCountsService,
     ForeignIdentitiesService,
     IdentityChangesService,
     IdentityLinksService,
@@ -24,6 +26,7 @@ import { IdentityProofService } from './identity-proof.service.js';
     IdentitySignalsService,
   ],
   exports: [
+    DirectoryCountsService,
     IdentityChangesService,
     IdentityLinksService,
     IdentityProofService,

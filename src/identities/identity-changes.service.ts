@@ -5,6 +5,7 @@ import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import type { SignalEffect } from '../storage/repositories/directory/identity-signal.repository.js';
+import type { AuditEvent } from '../policy/audit-event.js';
 import type { IdentityChange } from '../storage/repositories/identity.repository.js';
 
 interface EndedSession {
@@ -81,6 +82,11 @@ export class IdentityChangesService {
     for (const { id: sessionId } of ended) {
       this.announceEnd({ accountId, sessionId, provider, reason });
     }
+  }
+
+  /** Logs a stored event that changed no session. */
+  log(event: AuditEvent): void {
+    this.audit.log(event);
   }
 
   /** Logs the identity with which an account was created; no client knows the account yet. */

@@ -60,7 +60,7 @@ export class MetricsService {
 
   readonly sharedSignalsLag = new Histogram({
     name: 'gatehouse_shared_signals_lag_seconds',
-    help: 'From the time of a security event at its provider to the end of its effect here.',
+    help: 'From the time of a security event at its provider (toe, else event_timestamp, else iat) to the end of its effect here.',
     labelNames: ['provider'] as const,
     buckets: REVOCATION_BUCKETS,
     registers: [this.registry],

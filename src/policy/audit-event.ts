@@ -75,7 +75,14 @@ export interface AuditEvent {
   readonly tokenEnd?: string;
   /** The number of equal events that this one stands for; 1 when absent. */
   readonly count?: number;
+  /** The issuer of the signal that caused it. */
+  readonly issuer?: string;
+  /** The `txn` of that signal: the transaction at its transmitter. */
+  readonly signalTxn?: string;
 }
+
+/** The origin of a signal, for the events that it causes. */
+export type SignalOrigin = Pick<AuditEvent, 'issuer' | 'signalTxn'>;
 
 /** `at` is in Unix milliseconds. */
 export interface StoredAuditEvent extends AuditEvent {

@@ -3,31 +3,21 @@ import { Interval } from '@nestjs/schedule';
 import { Clock } from '../common/runtime/clock.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { deactivationLimit } from '../config/providers-file/deactivation-limit.js';
-import {
-  DirectoryPersonRepository,
-  type DirectoryCounts,
-} from '../storage/repositories/directory/directory-person.repository.js';
+import { DirectoryCountsService } from '../identities/directory-counts.service.js';
+import type { DirectoryCounts } from '../storage/repositories/directory/directory-person.repository.js';
 import { DirectoriesService } from './directories.service.js';
 
-/** The query counts every person, so the result is kept for all scrapers. */
-const FRESH_MS = 30_000;
 const LOOK_EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
-
-interface KnownCounts {
-  readonly at: number;
-  readonly counts: Promise<ReadonlyMap<string, DirectoryCounts>>;
-}
 
 /** Counts the people of directories, and warns of many deactivations within an hour. */
 @Injectable()
 export class DirectoryMetricsService implements OnModuleInit {
   private readonly logger = new Logger('Directory');
-  private known: KnownCounts | null = null;
   private readonly warnedAt = new Map<string, number>();
 
   constructor(
-    private readonly people: DirectoryPersonRepository,
+    private readonly people: DirectoryCountsService,
     private readonly directories: DirectoriesService,
     private readonly metrics: MetricsService,
     private readonly clock: Clock,
@@ -57,7 +47,7 @@ export class DirectoryMetricsService implements OnModuleInit {
 
   @Interval(LOOK_EVERY_MS)
   async warn(): Promise<void> {
-    const counted = await this.counts().catch(() => new Map<string, DirectoryCounts>());
+    const counted = await this.people.all().catch(() => new Map<string, DirectoryCounts>());
     const now = this.clock.now();
     for (const [provider, counts] of counted) {
       const isDue = now - (this.warnedAt.get(provider) ?? -Infinity) >= HOUR_MS;
@@ -77,28 +67,12 @@ export class DirectoryMetricsService implements OnModuleInit {
   private async each(
     read: (counts: DirectoryCounts, provider: string) => Readonly<Record<string, number>>,
   ) {
-    const counted = await this.counts().catch(() => new Map<string, DirectoryCounts>());
+    const counted = await this.people.all().catch(() => new Map<string, DirectoryCounts>());
     return [...counted].flatMap(([provider, counts]) =>
       Object.entries(read(counts, provider)).map(([state, value]) => ({
         labels: { provider, state },
         value,
       })),
     );
-  }
-
-  private counts(): Promise<ReadonlyMap<string, DirectoryCounts>> {
-    const now = this.clock.now();
-    if (this.known === null || now - this.known.at > FRESH_MS) {
-      this.known = { at: now, counts: this.read() };
-    }
-    return this.known.counts;
-  }
-
-  private async read(): Promise<ReadonlyMap<string, DirectoryCounts>> {
-    const counted = new Map<string, DirectoryCounts>();
-    for (const provider of this.directories.ids()) {
-      counted.set(provider, await this.people.counts(provider));
-    }
-    return counted;
   }
 }

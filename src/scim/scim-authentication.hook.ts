@@ -5,19 +5,28 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { AppError } from '../common/errors.js';
 import { readOnWhileClosing } from '../common/network/ended-connections.js';
+import { Clock } from '../common/runtime/clock.js';
+import { ProviderSignalRepository } from '../storage/repositories/signals/provider-signal.repository.js';
 import { DirectoriesService } from './directories.service.js';
 
 export const SCIM_BODY_LIMIT_BYTES = 262_144;
+
+/** The time of the last request is stored so often at most. */
+const NOTE_EVERY_MS = 10_000;
 
 const BEARER = /^bearer +(\S+) *$/i;
 
 /** Authenticates the directory before its body is read, because a stranger may not send 256 KiB. */
 @Injectable()
 export class ScimAuthenticationHook {
+  private readonly notedAt = new Map<string, number>();
+
   constructor(
     { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
     private readonly directories: DirectoriesService,
     private readonly limits: RateLimitService,
+    private readonly received: ProviderSignalRepository,
+    private readonly clock: Clock,
   ) {
     httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
       if (route.config?.scimBody === true) {
@@ -54,5 +63,16 @@ export class ScimAuthenticationHook {
       throw new AppError(token === undefined ? 'missing-token' : 'invalid-token');
     }
     await this.limits.count('scimPerProvider', provider);
+    await this.note(provider);
+  }
+
+  private async note(provider: string): Promise<void> {
+    const now = this.clock.now();
+    if (now - (this.notedAt.get(provider) ?? -Infinity) >= NOTE_EVERY_MS) {
+      this.notedAt.set(provider, now);
+      const receivedAt = new Date(now);
+      // Without storage, the request itself is refused.
+      await this.received.note({ provider, kind: 'scim', receivedAt }).catch(() => undefined);
+    }
   }
 }

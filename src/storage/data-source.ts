@@ -35,6 +35,7 @@ import { SignalStreamEntity } from './entities/signal-stream.entity.js';
 import { SigningKeyEntity } from './entities/signing-key.entity.js';
 import { Initial1764600000000 } from './migrations/1764600000000-initial.js';
 import { Requests1764700000000 } from './migrations/1764700000000-requests.js';
+import { SignalOrigins1764800000000 } from './migrations/1764800000000-signal-origins.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -95,7 +96,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
     // Passed explicitly so that the bundler links it: TypeORM would look for it in node_modules.
     driver: pg,
     entities: ENTITIES,
-    migrations: [Initial1764600000000, Requests1764700000000],
+    migrations: [Initial1764600000000, Requests1764700000000, SignalOrigins1764800000000],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',
     installExtensions: false,

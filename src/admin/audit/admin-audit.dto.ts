@@ -135,6 +135,12 @@ export class AuditEventDto {
   @ApiProperty({ required: false, description: 'How many alike this one stands for.' })
   count?: number;
 
+  @ApiProperty({ required: false, description: 'The issuer of the signal that caused it.' })
+  issuer?: string;
+
+  @ApiProperty({ required: false, description: 'The `txn` of that signal at its transmitter.' })
+  signalTxn?: string;
+
   @ApiProperty({
     required: false,
     description: 'The transaction that stored it: the `txn` of security events of the same cause.',

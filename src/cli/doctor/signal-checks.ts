@@ -34,6 +34,7 @@ const NAMES: Readonly<Record<ProviderSignalKind, string>> = {
   'backchannel-logout': 'logout token',
   'global-token-revocation': 'request of universal logout',
   'shared-signals': 'security event',
+  scim: 'request of the directory',
 };
 
 /** Shows the last signals of providers, their streams and their directories. */
@@ -72,6 +73,7 @@ async function checkReceived(
       { id, kind: 'backchannel-logout', isSet: false },
       ...(provider.globalTokenRevocation === null ? [] : [revocation]),
       ...(provider.sharedSignals === null ? [] : [events]),
+      ...(provider.scim === null ? [] : [{ id, kind: 'scim', isSet: false } as const]),
     ];
   });
   if (expected.length === 0) {

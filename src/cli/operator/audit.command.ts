@@ -11,7 +11,7 @@ const LISTING: Listing<StoredAuditEvent> = {
   fields: [
     ...(['id', 'at', 'kind', 'actor', 'accountId', 'provider', 'reason'] as const),
     ...(['invitationId', 'sessionId', 'address', 'tokenEnd'] as const),
-    ...(['subject', 'login', 'email', 'count'] as const),
+    ...(['subject', 'login', 'email', 'count', 'issuer', 'signalTxn'] as const),
   ],
   columns: [
     ['TIME', ({ at }) => formatTime(at)],
@@ -23,6 +23,7 @@ const LISTING: Listing<StoredAuditEvent> = {
     ['PERSON', ({ email, login, subject = null }) => email ?? login ?? subject],
     ['ADDRESS', ({ address = null }) => address],
     ['REASON', ({ reason = null }) => reason],
+    ['SIGNAL', ({ issuer = '', signalTxn = '' }) => `${issuer} ${signalTxn}`.trim() || null],
     ['TIMES', ({ count = 1 }) => String(count)],
   ],
   empty: 'No events.',

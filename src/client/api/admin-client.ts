@@ -16,6 +16,8 @@ export type AdminOverview = Readonly<Schemas['OverviewDto']>;
 export type AdminLogins = Readonly<Schemas['LoginCountsDto']>;
 export type AdminProviders = Readonly<Schemas['AdminProvidersDto']>;
 export type AdminResourceServers = Readonly<Schemas['AdminResourceServersDto']>;
+export type AdminSignals = Readonly<Schemas['AdminSignalsDto']>;
+export type UnmatchedPage = Readonly<Schemas['UnmatchedPageDto']>;
 export type AdminPolicy = Readonly<Schemas['AdminPolicyDto']>;
 export type AdminPlan = Readonly<Schemas['PlanDto']>;
 export type AdminInvitation = Readonly<Schemas['InvitationDto']>;
@@ -30,6 +32,7 @@ export type AdminAccountQuery = Readonly<QueryOf<'AdminAccountsController_search
 export type AdminAuditQuery = Readonly<QueryOf<'AdminAuditController_page'>>;
 
 export type AdminLoginsQuery = Readonly<QueryOf<'AdminLoginsController_counts'>>;
+export type UnmatchedQuery = Readonly<QueryOf<'AdminSignalsController_unmatched'>>;
 export type AdminInvitationQuery = Readonly<QueryOf<'AdminInvitationsController_page'>>;
 
 /** Actions of an administrator on an account. */
@@ -92,6 +95,15 @@ export class GatehouseAdmin {
 
   providers(): Promise<AdminProviders> {
     return this.get('/providers');
+  }
+
+  signals(): Promise<AdminSignals> {
+    return this.get('/signals');
+  }
+
+  /** Returns one page; pass the `cursor` of its answer to read the next one. */
+  unmatchedPeople(provider: string, query: UnmatchedQuery = {}): Promise<UnmatchedPage> {
+    return this.get(`/signals/${encodeURIComponent(provider)}/unmatched${writeQuery(query)}`);
   }
 
   policy(): Promise<AdminPolicy> {

@@ -355,6 +355,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/signals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What each provider reports about leavers: last signals, stream and directory. */
+        get: operations["AdminSignalsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/signals/{provider}/unmatched": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** People of the directory who match no identity. */
+        get: operations["AdminSignalsController_unmatched"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -555,6 +589,10 @@ export interface components {
             tokenEnd?: string;
             /** @description How many alike this one stands for. */
             count?: number;
+            /** @description The issuer of the signal that caused it. */
+            issuer?: string;
+            /** @description The `txn` of that signal at its transmitter. */
+            signalTxn?: string;
             /** @description The transaction that stored it: the `txn` of security events of the same cause. */
             txn?: string;
         };
@@ -791,6 +829,76 @@ export interface components {
             resourceServers: components["schemas"]["AdminResourceServerDto"][];
             /** @description Those that sign now or later, last. */
             keys: components["schemas"]["AdminSigningKeyDto"][];
+        };
+        LastSignalDto: {
+            /**
+             * @description `scim`: a request of the directory.
+             * @enum {string}
+             */
+            kind: "webhook" | "backchannel-logout" | "global-token-revocation" | "shared-signals" | "scim";
+            /** @description Unix milliseconds. */
+            at: number;
+        };
+        ProviderStreamDto: {
+            /** @description The issuer of the events. */
+            transmitter: string;
+            /** @enum {string} */
+            delivery: "push" | "poll";
+            /**
+             * @description At the transmitter; null = `gatehouse signals connect` has not made it.
+             * @enum {string|null}
+             */
+            status: "enabled" | "paused" | "disabled" | "missing" | null;
+            /** @description Given by the transmitter. */
+            reason: string | null;
+            /** @description Why the last request to the transmitter failed; null = it was answered. */
+            failure: string | null;
+            /** @description The last verification or answered poll. */
+            seenAt: number | null;
+            /** @description Unix milliseconds. */
+            verifiedAt: number | null;
+        };
+        ProviderDirectoryDto: {
+            people: number;
+            active: number;
+            /** @description People who are linked to an identity. */
+            matched: number;
+            unmatched: number;
+            /** @description Those of them who match more than one identity or person. */
+            ambiguous: number;
+            /** @description Within the last hour. */
+            recentlyDeactivated: number;
+            /** @description Whether only people whom it shows as active have access. */
+            isRequired: boolean;
+        };
+        ProviderSignalsDto: {
+            /** @description Of the provider. */
+            id: string;
+            /** @description The last of each kind, the newest first. */
+            received: components["schemas"]["LastSignalDto"][];
+            stream: components["schemas"]["ProviderStreamDto"] | null;
+            /** @description Counted again after 30 seconds. */
+            directory: components["schemas"]["ProviderDirectoryDto"] | null;
+        };
+        AdminSignalsDto: {
+            /** @description Providers that can report leavers, or have done so. */
+            providers: components["schemas"]["ProviderSignalsDto"][];
+        };
+        UnmatchedPersonDto: {
+            /** @description In the directory here. */
+            id: string;
+            userName: string;
+            externalId: string | null;
+            isActive: boolean;
+            /** @description More than one identity or person matches. */
+            isAmbiguous: boolean;
+            /** @description Unix milliseconds. */
+            changedAt: number;
+        };
+        UnmatchedPageDto: {
+            people: components["schemas"]["UnmatchedPersonDto"][];
+            /** @description null = the last page. */
+            cursor: string | null;
         };
         /**
          * @description For programs.
@@ -2468,6 +2576,140 @@ export interface operations {
             };
             /** @description `origin-not-allowed` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminSignalsController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminSignalsDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminSignalsController_unmatched: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnmatchedPageDto"];
+                };
+            };
+            /** @description `invalid-request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `not-found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -28,11 +28,12 @@ export class EventIntakeService {
   /** Returns once the effect of the event is stored. @throws as above */
   async accept(provider: string, token: string): Promise<void> {
     const now = this.clock.now();
-    const { kind, outcome, at } = await this.counting(provider, () =>
+    const { kind, outcome, happenedAt } = await this.counting(provider, () =>
       this.events.accept(provider, token, now),
     );
     this.metrics.sharedSignals.inc({ provider, kind, outcome });
-    this.metrics.sharedSignalsLag.observe({ provider }, Math.max(this.clock.now() - at, 0) / 1000);
+    const lagMs = Math.max(this.clock.now() - happenedAt, 0);
+    this.metrics.sharedSignalsLag.observe({ provider }, lagMs / 1000);
     const receivedAt = new Date(now);
     await this.received.note({ provider, kind: 'shared-signals', receivedAt });
   }

@@ -30,8 +30,8 @@ export interface AcceptedEvent {
   /** The last part of the event's address; `unsupported` for one that this server does not know. */
   readonly kind: string;
   readonly outcome: EventOutcome;
-  /** When it happened, Unix milliseconds. */
-  readonly at: number;
+  /** When its cause happened, Unix milliseconds. */
+  readonly happenedAt: number;
 }
 
 /** Applies the security events of providers (OpenID Shared Signals Framework 1.0). */
@@ -84,7 +84,7 @@ export class SecurityEventsService {
     }
     const { txn } = received;
     this.logger.log({ msg: 'security event', provider, transmitter, event: kind, outcome, txn });
-    return { kind, outcome, at: received.at };
+    return { kind, outcome, happenedAt: received.happenedAt };
   }
 
   private tokensOf(provider: string): SecurityEventTokens {
@@ -119,7 +119,7 @@ export class SecurityEventsService {
 
   private apply(
     provider: string,
-    { id: tokenId, subject, at }: ReceivedSet,
+    { id: tokenId, subject, at, txn }: ReceivedSet,
     effect: EventEffect,
     now: number,
   ): Promise<EventResult> {
@@ -131,11 +131,13 @@ export class SecurityEventsService {
       throw new SetError('invalid_request', 'The subject (sub_id) is missing or malformed.');
     }
     const isRequired = this.config.requiredLoginProviders.includes(provider);
-    const event = { tokenId, effect, ...named, at: new Date(at), isRequired };
+    const { transmitter: issuer } = this.tokensOf(provider).settings;
+    const origin = { issuer, ...(txn !== null && { signalTxn: txn }) };
+    const event = { tokenId, effect, ...named, at: new Date(at), isRequired, origin };
     return this.events.apply(provider, event, new Date(now + SET_REMEMBERED_MS), new Date(now));
   }
 
-  private announce(provider: string, { effects, ended, due }: EventResult): void {
+  private announce(provider: string, { effects, ended, due, events }: EventResult): void {
     const reason = SHARED_SIGNALS_REASON;
     for (const effect of effects) {
       const [event] = effect.events;
@@ -150,6 +152,7 @@ export class SecurityEventsService {
     for (const { id: sessionId, accountId } of ended) {
       this.changes.announceEnd({ accountId, sessionId, provider, reason });
     }
+    events.forEach((event) => this.changes.log(event));
     this.rechecks.recheck(due);
   }
 }

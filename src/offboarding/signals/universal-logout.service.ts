@@ -47,7 +47,7 @@ export class UniversalLogoutService {
     authorization: string | undefined,
     identifier: unknown,
   ): Promise<void> {
-    const tokenId = await this.verify(provider, authorization);
+    const { tokenId, issuer } = await this.verify(provider, authorization);
     const authority = this.providers.authority(provider);
     const found = readSubject(identifier, authority === undefined ? [] : issuersOf(authority));
     const now = this.clock.now();
@@ -55,7 +55,7 @@ export class UniversalLogoutService {
     const isRequired = this.config.requiredLoginProviders.includes(provider);
     const effects = await this.logouts.signOut(
       provider,
-      { tokenId, name, isRequired },
+      { tokenId, name, isRequired, origin: { issuer } },
       new Date(now + REMEMBERED_MS),
       new Date(now),
     );
@@ -78,7 +78,10 @@ export class UniversalLogoutService {
     }
   }
 
-  private async verify(provider: string, authorization: string | undefined): Promise<string> {
+  private async verify(
+    provider: string,
+    authorization: string | undefined,
+  ): Promise<{ readonly tokenId: string; readonly issuer: string }> {
     const { revocations: tokens } = this.providers.signalTokens(provider);
     if (tokens === null) {
       throw new AppError('not-found');
@@ -88,7 +91,7 @@ export class UniversalLogoutService {
       throw new AppError('missing-token');
     }
     try {
-      return await tokens.verify(token);
+      return { tokenId: await tokens.verify(token), issuer: tokens.settings.issuer };
     } catch (error) {
       if (error instanceof UpstreamError) {
         this.logger.warn({

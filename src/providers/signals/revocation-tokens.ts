@@ -18,7 +18,7 @@ export const MAX_REVOCATION_TOKEN_SECONDS = 300;
 /** Tokens of universal logout, as Okta and Auth0 send them. */
 export class RevocationTokens {
   constructor(
-    private readonly settings: GlobalTokenRevocationSettings,
+    readonly settings: GlobalTokenRevocationSettings,
     private readonly keys: RemoteKeySet,
     private readonly clock: Clock,
   ) {}

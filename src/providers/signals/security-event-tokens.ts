@@ -39,8 +39,10 @@ export interface ReceivedSet {
   /** The address of its event. */
   readonly event: string;
   readonly subject: unknown;
-  /** When it happened, Unix milliseconds. */
+  /** `event_timestamp`, else `iat`, in Unix milliseconds: the newest event of a person counts. */
   readonly at: number;
+  /** `toe`, else as above: when the cause happened at the provider. */
+  readonly happenedAt: number;
   /** The content of the event. */
   readonly content: Readonly<Record<string, unknown>>;
   readonly txn: string | null;
@@ -53,18 +55,21 @@ const MAX_AHEAD_SECONDS = 300;
 /** A used `jti` is remembered for longer than its token could be accepted again. */
 export const SET_REMEMBERED_MS = (MAX_AGE_SECONDS + 86_400) * 1000;
 
-const NAME = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
+/** PostgreSQL stores no null character in a text. */
+const NAME = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512), v.excludes('\0'));
+const TIME = v.pipe(v.number(), v.minValue(0));
 
 /** SSF 1.0, 4.1: one event and its subject; never `sub` or `exp`, which tokens of access have. */
 const CLAIMS = v.object({
   jti: NAME,
-  iat: v.number(),
+  iat: TIME,
+  toe: v.optional(TIME),
   sub: v.optional(v.undefined()),
   exp: v.optional(v.undefined()),
   sub_id: v.optional(v.unknown()),
   txn: v.optional(NAME),
   events: v.pipe(
-    v.record(v.string(), v.looseObject({ event_timestamp: v.optional(v.number()) })),
+    v.record(v.string(), v.looseObject({ event_timestamp: v.optional(TIME) })),
     v.check((events) => Object.keys(events).length === 1),
   ),
 });
@@ -115,15 +120,16 @@ export class SecurityEventTokens {
     if (!success) {
       throw new SetError('invalid_request', 'The claims are not those of a security event.');
     }
-    const { jti, iat, events, sub_id: subject, txn = null } = output;
+    const { jti, iat, toe, events, sub_id: subject, txn = null } = output;
     const now = this.clock.now() / 1000;
     if (iat > now + MAX_AHEAD_SECONDS || iat < now - MAX_AGE_SECONDS) {
       throw new SetError('invalid_request', 'The time of issue (iat) is not acceptable.');
     }
     const [[event, content] = ['', {}]] = Object.entries(events);
-    const { event_timestamp: happened = iat } = content;
+    const { event_timestamp: at = iat } = content;
     // A time in the future would outlast every later event.
-    return { id: jti, event, subject, content, at: Math.min(happened, now) * 1000, txn };
+    const [atMs = 0, happenedAt = 0] = [at, toe ?? at].map((time) => Math.min(time, now) * 1000);
+    return { id: jti, event, subject, content, at: atMs, happenedAt, txn };
   }
 
   /** Refuses by its text alone, so that strangers cause no request to the transmitter. */

@@ -52,6 +52,10 @@ export class AuditEventEntity {
 
   @Column('integer', { default: 1 }) count!: number;
 
+  /** The issuer of the signal that caused it, and the transaction there. */
+  @Column('text', { nullable: true }) issuer!: string | null;
+  @Column('text', { name: 'signal_txn', nullable: true }) signalTxn!: string | null;
+
   /** The transaction that stored it. Security events of the same cause name it too. */
   @Column('bigint', { nullable: true, default: () => TRANSACTION_NUMBER }) txn!: string | null;
 }

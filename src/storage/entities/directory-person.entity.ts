@@ -4,6 +4,9 @@ import type { DirectoryEmail } from '../repositories/directory/directory-person.
 /** A person that the directory of a provider reports by SCIM, for deprovisioning alone. */
 @Entity('directory_person')
 @Index('directory_person_page_idx', ['provider', 'id'], { where: '(deleted_at IS NULL)' })
+@Index('directory_person_unmatched_idx', ['provider', 'id'], {
+  where: '((subject IS NULL) AND (deleted_at IS NULL))',
+})
 @Index('directory_person_external_idx', ['provider', 'externalId'])
 @Index('directory_person_subject_key', ['provider', 'subject'], {
   unique: true,

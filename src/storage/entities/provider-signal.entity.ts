@@ -5,7 +5,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class ProviderSignalEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'provider_signal_pkey' }) provider!: string;
 
-  /** `webhook`, `backchannel-logout`, `global-token-revocation` or `shared-signals`. */
+  /** One of `PROVIDER_SIGNAL_KINDS`. */
   @PrimaryColumn('text', { primaryKeyConstraintName: 'provider_signal_pkey' }) kind!: string;
 
   @Column('timestamptz', { name: 'received_at' }) receivedAt!: Date;

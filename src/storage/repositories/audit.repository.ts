@@ -99,16 +99,21 @@ export class AuditRepository {
   }
 }
 
-type EventRow = Omit<AuditEventEntity, 'accountId' | 'sessionId' | 'invitationId' | 'tokenEnd'> & {
+type EventRow = Omit<
+  AuditEventEntity,
+  'accountId' | 'sessionId' | 'invitationId' | 'tokenEnd' | 'signalTxn'
+> & {
   readonly account_id: string | null;
   readonly session_id: string | null;
   readonly invitation_id: string | null;
   readonly token_end: string | null;
+  readonly signal_txn: string | null;
 };
 
 const COLUMNS = [
   ...['id', 'at', 'kind', 'actor', 'account_id', 'provider', 'reason', 'session_id'],
   ...['address', 'invitation_id', 'token_end', 'subject', 'login', 'email', 'count', 'txn'],
+  ...['issuer', 'signal_txn'],
 ].map((name) => `"${name}"`);
 
 /** Chooses the filter with the most selective index; the others filter its rows. */
@@ -173,6 +178,8 @@ function toStored(event: EventRow): StoredAuditEvent {
     ...(event.token_end !== null && { tokenEnd: event.token_end }),
     ...(provider !== null && { provider }),
     ...(reason !== null && { reason }),
+    ...(event.issuer !== null && { issuer: event.issuer }),
+    ...(event.signal_txn !== null && { signalTxn: event.signal_txn }),
     ...(event.txn !== null && { txn: event.txn }),
   };
 }

@@ -6,6 +6,7 @@ export const SECTIONS = [
   'accounts',
   'invitations',
   'backends',
+  'signals',
   'audit',
   'policy',
 ] as const;

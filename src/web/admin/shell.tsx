@@ -10,6 +10,7 @@ import { Audit } from './audit/audit.js';
 import { Backends } from './backends/backends.js';
 import { Invitations } from './invitations/invitations.js';
 import { Overview } from './overview/overview.js';
+import { Signals } from './signals/signals.js';
 import { Policy } from './policy/policy.js';
 import { SECTIONS, useRoute, type Filter, type Section } from './route.js';
 import { useSession } from './session.js';
@@ -20,6 +21,7 @@ const CONTENT: Readonly<Record<Section, ComponentType<{ readonly filter: Filter 
   accounts: Accounts,
   invitations: Invitations,
   backends: Backends,
+  signals: Signals,
   audit: Audit,
   policy: Policy,
 };
@@ -29,6 +31,7 @@ const ICONS: Readonly<Record<Section, IconName>> = {
   accounts: 'person',
   invitations: 'ticket',
   backends: 'server',
+  signals: 'bell',
   audit: 'list',
   policy: 'shield',
 };

@@ -61,24 +61,37 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
   const subjectOf = ({ sub }: Pick<Person, 'sub'>) => ({
     ...{ format: 'iss_sub', iss: fixture.provider.issuer, sub },
   });
+  /** The events of a signal with this `txn`. */
+  const auditOf = async (txn: string): Promise<Json[]> =>
+    (
+      await fixture.sql.query<Json>(
+        `SELECT kind, actor, account_id, subject, reason, issuer FROM audit_event
+         WHERE signal_txn = $1 ORDER BY kind`,
+        [txn],
+      )
+    ).rows;
+  const ofSignal = () => ({
+    ...{ actor: 'provider', reason: 'shared-signals', issuer: transmitter.issuer },
+  });
+
   it.each([REVOKED, `${RISC}sessions-revoked`])(
     'ends every session of the person for %s, on both replicas',
     async (type) => {
       const person = await fixture.keylessLogin(one);
       const live = await connect(other, { token: person.token });
       await live.next('hello');
-      const answer = await send(type, subjectOf(person));
+      const txn = randomUUID();
+      const answer = await send(type, subjectOf(person), { claims: { txn } });
       expect([answer.status, answer.text]).toEqual([202, '']);
       expect(['token-revoked', 'provider-required']).toContain(
         (await live.next('closing'))['code'],
       );
       await fixture.until('401', async () => (await fixture.statusOf(other, person)) === 401);
-      const { rows } = await fixture.sql.query<Json>(
-        `SELECT kind, reason FROM audit_event
-         WHERE account_id = $1 AND reason = 'shared-signals' ORDER BY kind`,
-        [person.accountId],
-      );
-      expect(rows.map(({ kind }) => kind)).toEqual(['all-tokens-revoked', 'token-revoked']);
+      const by = { ...ofSignal(), account_id: person.accountId };
+      expect(await auditOf(txn)).toEqual([
+        { ...by, kind: 'all-tokens-revoked', subject: person.sub },
+        { ...by, kind: 'token-revoked', subject: null },
+      ]);
       expect((await fixture.keylessLogin(one, person.sub)).accountId).toBe(person.accountId);
     },
   );
@@ -88,7 +101,12 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
     const person = await fixture.keylessLogin(one, randomUUID(), here);
     const again = await fixture.keylessLogin(one, person.sub, there);
     const session = { format: 'opaque', id: here };
-    expect((await send(REVOKED, { user: subjectOf(person), session })).status).toBe(202);
+    const claims = { txn: randomUUID() };
+    expect((await send(REVOKED, { user: subjectOf(person), session }, { claims })).status).toBe(
+      202,
+    );
+    const by = { ...ofSignal(), account_id: person.accountId, subject: null };
+    expect(await auditOf(claims.txn)).toEqual([{ ...by, kind: 'token-revoked' }]);
     await fixture.until('401', async () => (await fixture.statusOf(other, person)) === 401);
     expect(await fixture.statusOf(other, again)).toBe(200);
   });
@@ -122,7 +140,10 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
 
   it('keeps a disabled person out who had never logged in', async () => {
     const sub = randomUUID();
-    expect((await send(DISABLED, subjectOf({ sub }), EARLIER)).status).toBe(202);
+    const claims = { ...EARLIER.claims, txn: randomUUID() };
+    expect((await send(DISABLED, subjectOf({ sub }), { claims })).status).toBe(202);
+    const by = { ...ofSignal(), account_id: null, subject: sub };
+    expect(await auditOf(claims.txn)).toEqual([{ ...by, kind: 'eligibility-lost' }]);
     await expect(fixture.keylessLogin(one, sub)).rejects.toThrow();
     expect((await send(ENABLED, subjectOf({ sub }))).status).toBe(202);
     await fixture.keylessLogin(one, sub);
@@ -149,7 +170,10 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
     async (type) => {
       const person = await fixture.keylessLogin(one);
       fixture.provider.groups.delete(person.sub);
-      expect((await send(type, subjectOf(person))).status).toBe(202);
+      const claims = { txn: randomUUID() };
+      expect((await send(type, subjectOf(person), { claims })).status).toBe(202);
+      const by = { ...ofSignal(), account_id: person.accountId, subject: null };
+      expect(await auditOf(claims.txn)).toEqual([{ ...by, kind: 'recheck-requested' }]);
       await fixture.until('403', async () => (await fixture.statusOf(other, person)) === 403);
     },
   );
@@ -210,6 +234,8 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
     ['is eight days old', 'invalid_request', { claims: { iat: secondsAgo(8 * 86_400) } }],
     ['has no time', 'invalid_request', { claims: { iat: undefined } }],
     ['has no id', 'invalid_request', { claims: { jti: undefined } }],
+    ['has a null character', 'invalid_request', { claims: { txn: 'a\0b' } }],
+    ['happened before all time', 'invalid_request', { event: { event_timestamp: -1e300 } }],
     ['has no event', 'invalid_request', { claims: { events: {} } }],
     ['has two events', 'invalid_request', { claims: { events: { [REVOKED]: {}, x: {} } } }],
     ['has no subject', 'invalid_request', { claims: { sub_id: undefined } }],
@@ -272,6 +298,29 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
       `SELECT provider FROM provider_signal WHERE kind = 'shared-signals'`,
     );
     expect(rows).toEqual([{ provider: 'people' }]);
+  });
+
+  it.each<[string, EventChanges]>([
+    [
+      'toe',
+      {
+        claims: { toe: secondsAgo(5000), iat: secondsAgo(90) },
+        event: { event_timestamp: secondsAgo(90) },
+      },
+    ],
+    [
+      'event_timestamp',
+      { claims: { iat: secondsAgo(90) }, event: { event_timestamp: secondsAgo(5000) } },
+    ],
+    ['iat', { claims: { iat: secondsAgo(5000) } }],
+  ])('measures the lag of an event from its %s', async (_claim, changes) => {
+    const lag = async (): Promise<number> => {
+      const { text } = await call(one, 'GET', '/metrics', { token: PUSH_TOKEN });
+      return Number(/shared_signals_lag_seconds_sum\{provider="people"\} (\S+)/.exec(text)?.[1]);
+    };
+    const before = await lag();
+    expect((await send(`${SSF}stream-updated`, undefined, changes)).status).toBe(202);
+    expect((await lag()) - before).toBeGreaterThanOrEqual(5000);
   });
 
   it('answers 503 while the keys cannot be read, and accepts the same event afterwards', async () => {

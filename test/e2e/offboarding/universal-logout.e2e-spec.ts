@@ -75,11 +75,12 @@ withServices('universal logout (needs PostgreSQL and Redis)', () => {
     }
     expect(await fixture.statusOf(other, bystander)).toBe(200);
     const { rows } = await fixture.sql.query<Json>(
-      `SELECT kind, actor, reason FROM audit_event
+      `SELECT kind, actor, reason, issuer FROM audit_event
        WHERE account_id = $1 AND kind IN ('all-tokens-revoked', 'token-revoked') ORDER BY kind`,
       [person.accountId],
     );
-    const by = { actor: 'provider', reason: 'universal-logout' };
+    const { issuer } = fixture.provider;
+    const by = { actor: 'provider', reason: 'universal-logout', issuer };
     expect(rows).toEqual([
       { kind: 'all-tokens-revoked', ...by },
       { kind: 'token-revoked', ...by },

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { visit, type Visitor } from '../../fixtures/programs/browser-fixture.js';
 
 export type ConsoleSection =
-  'Overview' | 'Accounts' | 'Invitations' | 'Backends' | 'Audit trail' | 'Policy';
+  'Overview' | 'Accounts' | 'Invitations' | 'Backends' | 'Signals' | 'Audit trail' | 'Policy';
 
 /** Opens the console and signs in with this token. @param url of ADMIN_PORT */
 export async function openConsole(browser: Browser, url: string, token: string): Promise<Visitor> {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 import { Random } from '../../../common/runtime/random.js';
+import { Parameters, readPage } from '../../bounded-page.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 
 export interface DirectoryEmail {
@@ -36,6 +37,18 @@ export type PersonCondition =
 export interface PersonPage {
   readonly total: number;
   readonly people: readonly DirectoryPerson[];
+}
+
+/** A person of a directory without an identity here. */
+export type UnmatchedPerson = Pick<
+  DirectoryPerson,
+  'id' | 'userName' | 'externalId' | 'isActive' | 'isAmbiguous' | 'changedAt'
+>;
+
+export interface UnmatchedPage {
+  readonly people: readonly UnmatchedPerson[];
+  /** The last id; null = there is no next page. */
+  readonly next: string | null;
 }
 
 export interface DirectoryCounts {
@@ -165,6 +178,24 @@ export class DirectoryPersonRepository {
       parameters,
     );
     return { total, people };
+  }
+
+  /** @param after the last id of the page before */
+  async unmatched(provider: string, after: string | null, limit: number): Promise<UnmatchedPage> {
+    const parameters = new Parameters();
+    const where = [
+      `"provider" = ${parameters.bind(provider)} AND "subject" IS NULL AND "deleted_at" IS NULL`,
+      ...(after === null ? [] : [`"id" > ${parameters.bind(after)}::uuid`]),
+    ];
+    const source = (most: string): string => `
+      SELECT ${COLUMNS} FROM "directory_person" WHERE ${where.join(' AND ')}
+      ORDER BY "id" LIMIT ${most}`;
+    const page = { source, conditions: [], parameters, limit };
+    const { rows, last } = await readPage<DirectoryPerson>(this.database, page);
+    const people = rows.map(({ id, userName, externalId, isActive, isAmbiguous, changedAt }) => ({
+      ...{ id, userName, externalId, isActive, isAmbiguous, changedAt },
+    }));
+    return { people, next: last?.id ?? null };
   }
 
   counts(provider: string): Promise<DirectoryCounts> {

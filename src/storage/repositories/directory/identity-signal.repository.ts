@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditEvent } from '../../../policy/audit-event.js';
+import type { AuditEvent, SignalOrigin } from '../../../policy/audit-event.js';
 import type { SignalFact, SignalSource } from '../../../policy/eligibility/signals.js';
 import type { SubjectName } from '../../../policy/eligibility/subject-identifier.js';
 import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
@@ -129,7 +129,7 @@ export class IdentitySignalRepository {
   async signOut(
     tx: Transaction,
     of: SignalSubject,
-    by: Pick<SignalChange, 'isRequired' | 'reason' | 'now'>,
+    by: Pick<SignalChange, 'isRequired' | 'reason' | 'now' | 'origin'>,
   ): Promise<SignalEffect | null> {
     await this.store(tx, { ...of, source: 'sign-out', isAllowed: false, at: null });
     const event = { kind: 'all-tokens-revoked', reason: by.reason } as const;
@@ -163,7 +163,7 @@ export class IdentitySignalRepository {
   async apply(
     tx: Transaction,
     { provider, subject }: SignalSubject,
-    { isAllowed, isRequired, event, reason, now }: SignalChange,
+    { isAllowed, isRequired, event, reason, now, origin }: SignalChange,
   ): Promise<SignalEffect | null> {
     const [identity] = await tx.query<{ accountId: string }>(
       `SELECT "account_id" AS "accountId" FROM "identity"
@@ -183,9 +183,9 @@ export class IdentitySignalRepository {
        RETURNING "token"`,
       [accountId, ended.map(({ id }) => id)],
     );
-    const about = { actor: 'provider', accountId, provider, reason } as const;
+    const about = { actor: 'provider', accountId, provider, reason, ...origin } as const;
     const events: AuditEvent[] = [
-      { ...event, actor: 'provider', accountId, provider, subject },
+      { ...event, actor: 'provider', accountId, provider, subject, ...origin },
       ...ended.map(
         ({ id: sessionId }) => ({ ...about, kind: 'token-revoked', sessionId }) as const,
       ),
@@ -205,6 +205,8 @@ export interface SignalChange {
   /** The reason of the events about what ends with it. */
   readonly reason: string;
   readonly now: Date;
+  /** Absent for a directory. */
+  readonly origin?: SignalOrigin;
 }
 
 /** Reads what the sources report about the identities of accounts, by the id of the identity. */

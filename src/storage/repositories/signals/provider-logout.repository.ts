@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { SignalOrigin } from '../../../policy/audit-event.js';
 import type { SubjectName } from '../../../policy/eligibility/subject-identifier.js';
 import { holdAccounts } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
@@ -27,6 +28,7 @@ export interface SignOutRequest {
   readonly name: SubjectName | null;
   /** True if every session of an account needs the provider. */
   readonly isRequired: boolean;
+  readonly origin: SignalOrigin;
 }
 
 const USE = `
@@ -43,8 +45,8 @@ const END = `
     DELETE FROM "session" WHERE "provider_session" = $1 RETURNING "id", "account_id"),
   "audited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
-      "session_id")
-    SELECT $2, 'token-revoked', 'provider', "account_id", $3, $4, "id"
+      "session_id", "issuer", "signal_txn")
+    SELECT $2, 'token-revoked', 'provider', "account_id", $3, $4, "id", $5, $6
     FROM "ended")
   SELECT "id", "account_id" AS "accountId" FROM "ended"`;
 
@@ -89,7 +91,7 @@ export class ProviderLogoutRepository {
    */
   signOut(
     provider: string,
-    { tokenId, name, isRequired }: SignOutRequest,
+    { tokenId, name, ...by }: SignOutRequest,
     expiresAt: Date,
     now: Date,
   ): Promise<readonly SignalEffect[] | null> {
@@ -101,8 +103,8 @@ export class ProviderLogoutRepository {
       const effects: SignalEffect[] = [];
       const subjects = name === null ? [] : await this.signals.subjectsOf(tx, provider, name);
       for (const subject of subjects) {
-        const by = { isRequired, reason: SIGN_OUT_REASON, now };
-        const effect = await this.signals.signOut(tx, { provider, subject }, by);
+        const change = { ...by, reason: SIGN_OUT_REASON, now };
+        const effect = await this.signals.signOut(tx, { provider, subject }, change);
         effects.push(...(effect === null ? [] : [effect]));
       }
       return effects;
@@ -116,6 +118,7 @@ interface EndOfProviderSession {
   /** The reason of the audit events. */
   readonly reason: string;
   readonly now: Date;
+  readonly origin?: SignalOrigin;
 }
 
 /** @returns true for the first use */
@@ -140,7 +143,7 @@ export function tokenHashOf(...parts: readonly string[]): Buffer {
 /** Ends the sessions that are part of the provider's, or were vouched for by one that is. */
 export async function endProviderSession(
   tx: Transaction,
-  { provider, providerSession, reason, now }: EndOfProviderSession,
+  { provider, providerSession, reason, now, origin = {} }: EndOfProviderSession,
 ): Promise<EndedSession[]> {
   const hash = hashOfProviderSession(provider, providerSession);
   const owners = await tx.query<{ id: string }>(
@@ -151,5 +154,6 @@ export async function endProviderSession(
     tx,
     owners.map(({ id }) => id),
   );
-  return tx.query<EndedSession>(END, [hash, now, provider, reason]);
+  const { issuer = null, signalTxn = null } = origin;
+  return tx.query<EndedSession>(END, [hash, now, provider, reason, issuer, signalTxn]);
 }

@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService, type SqlRunner } from '../../database.service.js';
 
-export type ProviderSignalKind =
-  'webhook' | 'backchannel-logout' | 'global-token-revocation' | 'shared-signals';
+export const PROVIDER_SIGNAL_KINDS = [
+  'webhook',
+  'backchannel-logout',
+  'global-token-revocation',
+  'shared-signals',
+  'scim',
+] as const;
+
+export type ProviderSignalKind = (typeof PROVIDER_SIGNAL_KINDS)[number];
 
 export interface ReceivedSignal {
   readonly provider: string;

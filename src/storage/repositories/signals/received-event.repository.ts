@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditEvent, SignalOrigin } from '../../../policy/audit-event.js';
 import type { EventEffect } from '../../../policy/eligibility/security-events.js';
 import type { SubjectName } from '../../../policy/eligibility/subject-identifier.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
+import { insertAuditEvents } from '../audit.repository.js';
 import {
   IdentitySignalRepository,
   type EndedSession,
@@ -22,6 +24,7 @@ export interface ReceivedEvent {
   readonly at: Date;
   /** True if every session of an account needs the provider. */
   readonly isRequired: boolean;
+  readonly origin: SignalOrigin;
 }
 
 /** `unmatched`: no account has the identity. `unchanged`: a newer event was known. */
@@ -35,6 +38,8 @@ export interface EventResult {
   readonly ended: readonly EndedSession[];
   /** The number of identities that became due. */
   readonly due: number;
+  /** Stored events that belong to none of the above. */
+  readonly events: readonly AuditEvent[];
 }
 
 type Changed = Pick<EventResult, 'outcome'> & Partial<EventResult>;
@@ -52,7 +57,7 @@ export class ReceivedEventRepository {
 
   /** @param expiresAt end of the time for which the used token is remembered */
   apply(provider: string, event: ReceivedEvent, expiresAt: Date, now: Date): Promise<EventResult> {
-    const none = { effects: [], ended: [], due: 0 };
+    const none = { effects: [], ended: [], due: 0, events: [] };
     return this.database.transaction(async (tx) => {
       const tokenHash = tokenHashOf(provider, SHARED_SIGNALS_REASON, event.tokenId);
       if (!(await useToken(tx, tokenHash, expiresAt))) {
@@ -79,28 +84,26 @@ export class ReceivedEventRepository {
         return this.judge(tx, provider, event, now);
       case 'recheck':
       case 'forget-email':
-        return this.makeDue(tx, provider, event);
+        return this.makeDue(tx, provider, event, now);
     }
   }
 
   private async signOut(
     tx: Transaction,
     provider: string,
-    { names, session: providerSession, isRequired }: ReceivedEvent,
+    { names, session: providerSession, isRequired, origin }: ReceivedEvent,
     now: Date,
   ): Promise<Changed> {
     const reason = SHARED_SIGNALS_REASON;
     if (providerSession !== null) {
-      const ended = await endProviderSession(tx, { provider, providerSession, reason, now });
+      const end = { provider, providerSession, reason, now, origin };
+      const ended = await endProviderSession(tx, end);
       return { outcome: ended.length > 0 ? 'applied' : 'unmatched', ended };
     }
     const effects: SignalEffect[] = [];
     for (const subject of await this.subjectsOf(tx, provider, names)) {
-      const effect = await this.signals.signOut(
-        tx,
-        { provider, subject },
-        { isRequired, reason, now },
-      );
+      const by = { isRequired, reason, now, origin };
+      const effect = await this.signals.signOut(tx, { provider, subject }, by);
       effects.push(...(effect === null ? [] : [effect]));
     }
     return { outcome: effects.length > 0 ? 'applied' : 'unmatched', effects };
@@ -110,7 +113,7 @@ export class ReceivedEventRepository {
   private async judge(
     tx: Transaction,
     provider: string,
-    { effect: word, names, at, isRequired }: ReceivedEvent,
+    { effect: word, names, at, isRequired, origin }: ReceivedEvent,
     now: Date,
   ): Promise<Changed> {
     const found = await this.subjectsOf(tx, provider, names);
@@ -130,27 +133,31 @@ export class ReceivedEventRepository {
     }
     const kind = isAllowed ? 'eligibility-regained' : 'eligibility-lost';
     const event = { kind, reason: SHARED_SIGNALS_REASON } as const;
-    const change = { isAllowed, isRequired, event, reason: SHARED_SIGNALS_REASON, now };
+    const change = { isAllowed, isRequired, event, reason: SHARED_SIGNALS_REASON, now, origin };
     const effect = await this.signals.apply(tx, of, change);
-    const due = isAllowed ? await markDue(tx, provider, [subject]) : 0;
-    return effect === null
-      ? { outcome: 'unmatched' }
-      : { outcome: 'applied', effects: [effect], due };
+    if (effect === null) {
+      const events = [{ ...event, actor: 'provider', accountId: null, ...of, ...origin }] as const;
+      await insertAuditEvents(tx, events, now);
+      return { outcome: 'unmatched', events };
+    }
+    const due = isAllowed ? (await markDue(tx, provider, [subject])).length : 0;
+    return { outcome: 'applied', effects: [effect], due };
   }
 
   private async makeDue(
     tx: Transaction,
     provider: string,
-    { effect, names }: ReceivedEvent,
+    { effect, names, origin }: ReceivedEvent,
+    now: Date,
   ): Promise<Changed> {
     const subjects = await this.subjectsOf(tx, provider, names);
-    const due = await markDue(
-      tx,
-      provider,
-      subjects,
-      effect === 'forget-email' ? FORGET_EMAIL : '',
-    );
-    return { outcome: due > 0 ? 'applied' : 'unmatched', due };
+    const change = effect === 'forget-email' ? FORGET_EMAIL : '';
+    const due = await markDue(tx, provider, subjects, change);
+    const about = { kind: 'recheck-requested', actor: 'provider', provider } as const;
+    const reason = SHARED_SIGNALS_REASON;
+    const events = due.map(({ accountId }) => ({ ...about, accountId, reason, ...origin }));
+    await insertAuditEvents(tx, events, now);
+    return { outcome: due.length > 0 ? 'applied' : 'unmatched', due: due.length, events };
   }
 
   private async subjectsOf(
@@ -166,17 +173,16 @@ export class ReceivedEventRepository {
   }
 }
 
-/** @param change SQL of further changes. @returns the number of identities */
+/** @param change SQL of further changes */
 async function markDue(
   tx: Transaction,
   provider: string,
   subjects: readonly string[],
   change = '',
-): Promise<number> {
-  const made = await tx.query(
+): Promise<{ readonly accountId: string }[]> {
+  return tx.query(
     `UPDATE "identity" SET ${change}"eligibility_next_check_at" = ${DUE_NOW}
-     WHERE "provider" = $1 AND "subject" = ANY($2::text[]) RETURNING 1`,
+     WHERE "provider" = $1 AND "subject" = ANY($2::text[]) RETURNING "account_id" AS "accountId"`,
     [provider, subjects],
   );
-  return made.length;
 }

@@ -121,6 +121,7 @@ interface EventProps {
 
 function factsOf(event: AdminAuditEvent, providerName: (id: string) => string): string {
   const { kind, actor, provider, login, email, subject, address, tokenEnd, count = 1 } = event;
+  const { issuer, signalTxn } = event;
   const person = [login, email].filter((name) => name !== undefined).join(', ') || subject;
   // Administrators write their reasons; all others are codes.
   const isCode = kind === 'admin-refused' || Object.hasOwn(texts.actors, actor);
@@ -131,6 +132,8 @@ function factsOf(event: AdminAuditEvent, providerName: (id: string) => string): 
     ...(provider === undefined ? [] : [providerName(provider)]),
     ...(address === undefined ? [] : [address]),
     ...(tokenEnd === undefined ? [] : [`…${tokenEnd}`]),
+    ...(issuer === undefined ? [] : [issuer]),
+    ...(signalTxn === undefined ? [] : [texts.audit.signal(signalTxn)]),
     ...(count === 1 ? [] : [texts.audit.times(count)]),
   ].join(' · ');
 }

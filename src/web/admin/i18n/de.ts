@@ -1,4 +1,5 @@
 import { reasons } from './de-reasons.js';
+import { signals } from './de-signals.js';
 import type { Texts } from './en.js';
 
 export const de: Texts = {
@@ -19,6 +20,7 @@ export const de: Texts = {
     accounts: 'Konten',
     invitations: 'Einladungen',
     backends: 'Backends',
+    signals: 'Signale',
     audit: 'Protokoll',
     policy: 'Regeln',
   },
@@ -309,6 +311,8 @@ export const de: Texts = {
     signsFrom: 'Unterschreibt ab',
   },
 
+  signals,
+
   audit: {
     events: 'Ereignisse',
     none: 'Kein Ereignis passt.',
@@ -327,6 +331,7 @@ export const de: Texts = {
     download: 'Als NDJSON herunterladen',
     someone: 'Eine Person',
     times: (count) => `${count}-mal`,
+    signal: (txn) => `Transaktion ${txn}`,
   },
 
   actors: { user: 'Eigentümer', system: 'Server', provider: 'Anbieter' },

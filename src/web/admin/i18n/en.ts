@@ -2,6 +2,7 @@ import type { AdminAccount, AdminAuditEvent } from '../../../client/api/admin-cl
 import type { InvitationState } from '../invitations/invitation-state.js';
 
 import { reasons } from './en-reasons.js';
+import { signals } from './en-signals.js';
 
 /** English messages of the console, in addition to those of the account page. */
 export const en = {
@@ -22,6 +23,7 @@ export const en = {
     accounts: 'Accounts',
     invitations: 'Invitations',
     backends: 'Backends',
+    signals: 'Signals',
     audit: 'Audit trail',
     policy: 'Policy',
   },
@@ -308,6 +310,8 @@ export const en = {
     signsFrom: 'Signs from',
   },
 
+  signals,
+
   audit: {
     events: 'Events',
     none: 'No event matches.',
@@ -326,6 +330,7 @@ export const en = {
     download: 'Download as NDJSON',
     someone: 'A person',
     times: (count: number) => `${count} times`,
+    signal: (txn: string) => `transaction ${txn}`,
   },
 
   actors: { user: 'The owner', system: 'The server', provider: 'The provider' },

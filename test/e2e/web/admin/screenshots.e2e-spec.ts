@@ -29,6 +29,8 @@ const PEOPLE = [
   'katherine.johnson',
 ];
 
+const TRANSMITTER = 'https://idp.example.com/realms/acme';
+
 const inBrowser = IS_POSTGRES && hasChromium() ? describe : describe.skip;
 inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', () => {
   let fixture: OffboardingFixture;
@@ -58,8 +60,13 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
       { id: 'files', name: 'Files', ...strict },
     ]);
     const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
+    const signals = {
+      scim: { token: 'a-token-of-the-directory-of-the-spec', match: 'email', required: true },
+      sharedSignals: { transmitter: TRANSMITTER },
+    };
     server = await fixture.start({
       ...relays.env,
+      AUTH_PROVIDERS_CONFIG_JSON: fixture.providers({ signals }),
       SERVICE_PUBLIC_URL: 'http://127.0.0.1:1',
       ...tokens.env,
       ...offboarding,
@@ -117,8 +124,36 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
       `UPDATE session SET client_name = 'Firefox on Linux', client_platform = 'web', address = '192.0.2.7',
          created_at = now() - interval '3 days', last_seen_at = now() - interval '10 minutes'`,
     );
+    await reportLeavers();
     return first;
   }
+
+  /** Stores the people of a directory, a paused stream and the last signals of a provider. */
+  async function reportLeavers(): Promise<void> {
+    await fixture.sql.query(
+      `INSERT INTO directory_person (id, provider, user_name, external_id, is_active, is_ambiguous,
+         emails, email_values, created_at, changed_at)
+       SELECT md5(n::text)::uuid, 'people', 'person.number-' || n || '@example.com',
+         CASE WHEN n % 3 > 0 THEN '00u1abcdefGHIJKL0h' || n END, n % 5 > 0, n % 7 = 0, '[]', '{}',
+         now(), now() - n * interval '1 hour'
+       FROM generate_series(1, 30) AS n`,
+    );
+    await fixture.sql.query(
+      `INSERT INTO signal_stream (provider, transmitter, stream_id, audiences, status, reason,
+         verification_state, connected_at, seen_at, verified_at, check_at)
+       VALUES ('people', $1, 'one', '{}', 'paused', 'The receiver did not answer.', '', now(),
+         now() - interval '3 hours', now(), 'infinity')`,
+      [TRANSMITTER],
+    );
+    await fixture.sql.query(
+      `INSERT INTO provider_signal (provider, kind, received_at)
+       VALUES ('people', 'shared-signals', now() - interval '3 hours'),
+         ('people', 'scim', now() - interval '5 minutes')`,
+    );
+  }
+
+  const unmatchedRows = ({ page }: Visitor): Promise<number> =>
+    page.locator('main tbody tr').count();
 
   it('shows the sign-in without faults', async () => {
     visitor = await visit(browser, url, { reducedMotion: 'reduce' });
@@ -156,6 +191,14 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     await sees(visitor, 'https://files.example.com');
     await sees(visitor, 'Token exchange');
     await screenshots.check(visitor, 'backends');
+    await openSection(visitor, 'Signals');
+    await sees(visitor, /30 people/);
+    await sees(visitor, 'Request of the directory: 5 minutes ago');
+    await visitor.page.getByRole('button', { name: 'Next' }).click();
+    await waitFor('the last page', async () => (await unmatchedRows(visitor)) === 5);
+    await visitor.page.getByRole('button', { name: 'Previous' }).click();
+    await waitFor('the first page', async () => (await unmatchedRows(visitor)) === 25);
+    await screenshots.check(visitor, 'signals');
     await openSection(visitor, 'Audit trail');
     await sees(visitor, 'left the company');
     const refused = visitor.page.getByRole('row', { name: /Sign-in refused.*mallory/ });
@@ -190,6 +233,10 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     await page.goto(`${url}/admin/#backends`);
     await sees(visitor, 'Signaturschlüssel');
     await screenshots.check(visitor, 'backends-de');
+    await page.goto(`${url}/admin/#signals`);
+    await sees(visitor, 'Nicht von diesem Server verbunden');
+    await page.getByRole('table').waitFor();
+    await screenshots.check(visitor, 'signals-de');
     await page.goto(`${url}/admin/#policy`);
     await sees(visitor, 'Wer diesen Server erreicht, kann ein Konto anlegen.');
     expect(await page.locator('main [lang="en"]').count()).toBe(0);

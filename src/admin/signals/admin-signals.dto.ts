@@ -1,0 +1,113 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import {
+  PROVIDER_SIGNAL_KINDS,
+  type ProviderSignalKind,
+} from '../../storage/repositories/signals/provider-signal.repository.js';
+import type { StreamStatus } from '../../storage/repositories/signals/signal-stream.repository.js';
+
+const TIME_OR_NULL = { nullable: true, type: Number, description: 'Unix milliseconds.' } as const;
+const DELIVERIES = ['push', 'poll'] as const;
+const STATUSES = ['enabled', 'paused', 'disabled', 'missing'] as const satisfies StreamStatus[];
+
+class LastSignalDto {
+  @ApiProperty({ enum: PROVIDER_SIGNAL_KINDS, description: '`scim`: a request of the directory.' })
+  kind!: ProviderSignalKind;
+
+  @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
+}
+
+class ProviderStreamDto {
+  @ApiProperty({ description: 'The issuer of the events.' }) transmitter!: string;
+  @ApiProperty({ enum: DELIVERIES }) delivery!: (typeof DELIVERIES)[number];
+
+  @ApiProperty({
+    ...{ enum: STATUSES, nullable: true, type: String },
+    description: 'At the transmitter; null = `gatehouse signals connect` has not made it.',
+  })
+  status!: StreamStatus | null;
+
+  @ApiProperty({ nullable: true, type: String, description: 'Given by the transmitter.' })
+  reason!: string | null;
+
+  @ApiProperty({
+    ...{ nullable: true, type: String },
+    description: 'Why the last request to the transmitter failed; null = it was answered.',
+  })
+  failure!: string | null;
+
+  @ApiProperty({ ...TIME_OR_NULL, description: 'The last verification or answered poll.' })
+  seenAt!: number | null;
+
+  @ApiProperty(TIME_OR_NULL) verifiedAt!: number | null;
+}
+
+class ProviderDirectoryDto {
+  @ApiProperty() people!: number;
+  @ApiProperty() active!: number;
+  @ApiProperty({ description: 'People who are linked to an identity.' }) matched!: number;
+  @ApiProperty() unmatched!: number;
+
+  @ApiProperty({ description: 'Those of them who match more than one identity or person.' })
+  ambiguous!: number;
+
+  @ApiProperty({ description: 'Within the last hour.' }) recentlyDeactivated!: number;
+
+  @ApiProperty({ description: 'Whether only people whom it shows as active have access.' })
+  isRequired!: boolean;
+}
+
+class ProviderSignalsDto {
+  @ApiProperty({ description: 'Of the provider.' }) id!: string;
+
+  @ApiProperty({ type: [LastSignalDto], description: 'The last of each kind, the newest first.' })
+  received!: readonly LastSignalDto[];
+
+  @ApiProperty({ nullable: true, type: ProviderStreamDto }) stream!: ProviderStreamDto | null;
+
+  @ApiProperty({
+    ...{ nullable: true, type: ProviderDirectoryDto },
+    description: 'Counted again after 30 seconds.',
+  })
+  directory!: ProviderDirectoryDto | null;
+}
+
+export class AdminSignalsDto {
+  @ApiProperty({
+    type: [ProviderSignalsDto],
+    description: 'Providers that can report leavers, or have done so.',
+  })
+  providers!: readonly ProviderSignalsDto[];
+}
+
+export class UnmatchedQueryDto {
+  @ApiProperty({ required: false, minimum: 1, maximum: 200, default: 50 })
+  @IsOptional()
+  @Transform(({ value }) => Number(value))
+  @IsInt()
+  @Min(1)
+  @Max(200)
+  limit: number = 50;
+
+  @ApiProperty({ required: false, description: '`cursor` of the page before.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
+  cursor?: string;
+}
+
+class UnmatchedPersonDto {
+  @ApiProperty({ description: 'In the directory here.' }) id!: string;
+  @ApiProperty() userName!: string;
+  @ApiProperty({ nullable: true, type: String }) externalId!: string | null;
+  @ApiProperty() isActive!: boolean;
+  @ApiProperty({ description: 'More than one identity or person matches.' }) isAmbiguous!: boolean;
+  @ApiProperty({ description: 'Unix milliseconds.' }) changedAt!: number;
+}
+
+export class UnmatchedPageDto {
+  @ApiProperty({ type: [UnmatchedPersonDto] }) people!: readonly UnmatchedPersonDto[];
+  @ApiProperty({ nullable: true, type: String, description: 'null = the last page.' })
+  cursor!: string | null;
+}
