@@ -1,6 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { adminUrlOf, type AdminTokensFile } from '../../test/fixtures/admin-fixture.js';
 import type { OffboardingFixture } from '../../test/fixtures/offboarding-fixture.js';
@@ -21,19 +24,64 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** No server listens there. */
 const CLOSED_PORT = 9;
 
-type Order = 'ahead' | 'wallAhead' | 'sweep' | 'publish' | 'announce' | 'hasHandled';
+type Order = 'now' | 'sweep' | 'settle' | 'publish' | 'announce' | 'hasHandled';
+
+const DAY_MS = 86_400_000;
+const START_MS = Date.now() - DAY_MS;
+
+/** The clocks of a replica, in a file that it reads. */
+class ClockFile {
+  private readonly directory = mkdtempSync(join(tmpdir(), 'gatehouse-clock-'));
+  readonly path = join(this.directory, 'ahead');
+  private readonly file = openSync(this.path, 'w');
+  private elapsedMs = DAY_MS;
+
+  /** Milliseconds by which the wall clock is ahead. */
+  private aheadMs = 0;
+
+  constructor() {
+    this.write();
+  }
+
+  tick(ms: number): void {
+    this.elapsedMs += ms;
+    this.write();
+  }
+
+  jump(ms: number): void {
+    this.aheadMs += ms;
+    this.write();
+  }
+
+  /** Sets the wall clock right. The monotonic one cannot go back. */
+  correct(): void {
+    this.aheadMs = 0;
+    this.write();
+  }
+
+  close(): void {
+    closeSync(this.file);
+    rmSync(this.directory, { recursive: true });
+  }
+
+  private write(): void {
+    writeSync(this.file, new Float64Array([this.elapsedMs, START_MS + this.aheadMs]), 0, null, 0);
+  }
+}
 
 /** A replica of the built server behind proxies, whose clock is driven. */
 export class DrivenReplica {
   private nextId = 0;
 
   private constructor(
-    readonly server: Server,
-    readonly adminUrl: string,
+    public server: Server,
+    public adminUrl: string,
+    readonly clock: ClockFile,
     readonly messages: MessageGate,
     private readonly database: TcpProxy,
     private readonly databasePort: number,
-    private readonly child: ChildProcess,
+    /** Each process of the replica, the newest last. */
+    private readonly children: readonly ChildProcess[],
   ) {}
 
   static async start(
@@ -48,6 +96,7 @@ export class DrivenReplica {
       MessageGate.start(Number(new URL(redisUrl).port)),
       TcpProxy.start(databasePort),
     ]);
+    const clock = new ClockFile();
     const children: ChildProcess[] = [];
     const server = await startServer({
       store: fixture.store,
@@ -58,35 +107,27 @@ export class DrivenReplica {
         ...env,
         REDIS_URL: messages.urlFor(redisUrl),
         DATABASE_URL: database.urlFor(databaseUrl),
+        GATEHOUSE_PROOF_CLOCK: clock.path,
       },
     });
-    const [child] = children;
-    if (child === undefined) {
-      throw new Error('The replica has no process.');
-    }
-    return new DrivenReplica(
-      server,
-      await adminUrlOf(server),
-      messages,
-      database,
-      databasePort,
-      child,
-    );
+    const adminUrl = await adminUrlOf(server);
+    return new DrivenReplica(server, adminUrl, clock, messages, database, databasePort, children);
   }
 
   /** Runs an order in the process of the replica. */
-  async order(order: Order, value: number | string = 0): Promise<number> {
+  async order(order: Order, value = ''): Promise<number> {
     const id = (this.nextId += 1);
+    const child = this.child;
     const answered = new Promise<number>((done) => {
       const receive = (answer: { id: number; result: number | null }): void => {
         if (answer.id === id) {
-          this.child.off('message', receive);
+          child.off('message', receive);
           done(answer.result ?? 0);
         }
       };
-      this.child.on('message', receive);
+      child.on('message', receive);
     });
-    this.child.send({ id, order, value });
+    child.send({ id, order, value });
     return answered;
   }
 
@@ -94,14 +135,30 @@ export class DrivenReplica {
    * Delivers the messages that are held, and waits until the replica has handled them: a last one,
    * about an account of its own, arrives after them.
    */
-  async deliver(other: DrivenReplica): Promise<void> {
-    const marker = randomUUID();
-    await other.order('announce', marker);
-    await waitFor('the last message', () => this.messages.holds(marker));
-    this.messages.deliver();
+  async deliver(other: DrivenReplica, options: { readonly again: boolean }): Promise<void> {
+    const marker = await this.hold(other);
+    this.messages.deliver(options);
     await waitFor('the messages were handled', async () => {
       return (await this.order('hasHandled', marker)) === 1;
     });
+    await this.order('settle');
+  }
+
+  /** Ends the process, and starts another that receives messages. */
+  async restart(other: DrivenReplica): Promise<void> {
+    this.server = await this.server.restart();
+    this.adminUrl = await adminUrlOf(this.server);
+    await this.hold(other);
+    this.messages.drop();
+  }
+
+  /** Requests that begin now wait until the process goes on. */
+  pause(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.child.kill('SIGCONT');
   }
 
   cutDatabase(): void {
@@ -123,6 +180,25 @@ export class DrivenReplica {
     await this.server.stop();
     this.messages.close();
     this.database.close();
+    this.clock.close();
+  }
+
+  private get child(): ChildProcess {
+    const child = this.children.at(-1);
+    if (child === undefined) {
+      throw new Error('The replica has no process.');
+    }
+    return child;
+  }
+
+  /** Announces changes of an account of its own until one arrives. @returns its id */
+  private async hold(other: DrivenReplica): Promise<string> {
+    const marker = randomUUID();
+    await waitFor('a message', async () => {
+      await other.order('announce', marker);
+      return this.messages.holds(marker);
+    });
+    return marker;
   }
 }
 

@@ -48,9 +48,10 @@ export class MessageGate {
     return this.held.some(({ bytes }) => bytes.includes(text));
   }
 
-  deliver(): void {
+  /** @param again true if they are delivered a second time later */
+  deliver({ again }: { readonly again: boolean }): void {
     this.held.forEach(({ near, bytes }) => near.write(bytes));
-    this.held = [];
+    this.held = again ? this.held : [];
   }
 
   /** Loses the messages, as Redis does when a connection fails. */

@@ -1,3 +1,4 @@
+import { openSync, readSync } from 'node:fs';
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
@@ -14,24 +15,21 @@ import { LiveConnectionsService } from '../../dist/updates/live-connections.serv
 
 /** Real time passes, but so slowly that it does not change what a step of a trace sees. */
 const SLOWNESS = 50;
-const DAY_MS = 86_400_000;
 
+/** The parent writes the time of both clocks to a file, so that they go on while this process is stopped. */
 class DrivenClock extends Clock {
-  #startMs = super.now();
   #beganMs = super.elapsed();
-  aheadMs = 0;
-  wallAheadMs = 0;
+  /** The monotonic clock, and how far the wall clock is ahead of it. */
+  #written = new Float64Array(2);
+  #file = openSync(process.env.GATEHOUSE_PROOF_CLOCK, 'r');
 
   now() {
-    return this.#startMs + this.#flowedMs() + this.wallAheadMs;
+    return this.elapsed() + this.#written[1];
   }
 
   elapsed() {
-    return DAY_MS + this.#flowedMs();
-  }
-
-  #flowedMs() {
-    return this.aheadMs + (super.elapsed() - this.#beganMs) / SLOWNESS;
+    readSync(this.#file, this.#written, { position: 0 });
+    return this.#written[0] + (super.elapsed() - this.#beganMs) / SLOWNESS;
   }
 }
 
@@ -54,9 +52,10 @@ const changed = new Set();
 find(IdentityEvents).on('access-changed', ({ accountId }) => changed.add(accountId));
 
 const ORDERS = {
-  ahead: (ms) => (clock.aheadMs += ms),
-  wallAhead: (ms) => (clock.wallAheadMs += ms),
+  now: () => clock.now(),
   sweep: () => find(ConnectionSweepService).sweep(),
+  /** Waits for the check that a message began. */
+  settle: () => find(ConnectionSweepService).running,
   publish: (accountId) =>
     find(LiveConnectionsService).publish(accountId, 1, { t: 'identities-changed' }),
   announce: (accountId) => {

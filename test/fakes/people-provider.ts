@@ -41,6 +41,8 @@ export class PeopleProvider {
   isDown = false;
   /** False: a refresh returns no ID token (Core, 12.2), and userinfo has no groups. */
   givesIdTokens = true;
+  /** Unix milliseconds. */
+  now: () => number = Date.now;
   delayMs = 0;
   refusesClient = false;
   /** False means that answers contain no refresh token. */
@@ -114,7 +116,7 @@ export class PeopleProvider {
 
   /** Returns a token as the conformance suite of OpenID sends it: without a type. */
   async logoutToken(sub: string, changes: LogoutTokenChanges = {}): Promise<string> {
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(this.now() / 1000);
     const claims = {
       iss: this.issuer,
       aud: PEOPLE_CLIENT.id,
@@ -189,6 +191,7 @@ export class PeopleProvider {
     this.newest.set(sub, newest);
     const groups = this.groups.get(sub) ?? [];
     const oid = this.oids.get(sub);
+    const now = Math.floor(this.now() / 1000);
     const idToken = await new SignJWT({
       ...claims,
       preferred_username: sub,
@@ -199,8 +202,8 @@ export class PeopleProvider {
       .setIssuer(this.issuer)
       .setAudience(PEOPLE_CLIENT.id)
       .setSubject(sub)
-      .setIssuedAt()
-      .setExpirationTime('5m')
+      .setIssuedAt(now)
+      .setExpirationTime(now + 300)
       .sign(this.privateKey);
     return {
       status: 200,
