@@ -10,7 +10,7 @@ import { readTrace } from './itf.js';
 import { Replay, TICK_MS } from './replay.js';
 import { writeTraces } from './traces.mjs';
 
-const COUNT = Number(process.env['GATEHOUSE_PROOF_TRACES'] ?? 6);
+const COUNT = Number(process.env['GATEHOUSE_PROOF_TRACES'] ?? 20);
 const SEED = process.env['GATEHOUSE_PROOF_SEED'] ?? '1';
 
 const withServices = IS_POSTGRES ? describe : describe.skip;
