@@ -92,7 +92,7 @@ export function buildProgram(shell: Shell, first?: string): Command {
       outputError: () => undefined,
     })
     .exitOverride((error) => refuse(error, program))
-    .addHelpText('after', `${EXIT_HELP}${FIRST_STEPS}`);
+    .addHelpText('after', `${EXIT_HELP}${FIRST_STEPS}`.trimEnd());
   const groups: typeof COMMANDS = { ...COMMANDS, 'Others:': [completionOf(program)] };
   const isNamed = ({ name }: Spec) => name === first;
   const isAnyNamed = Object.values(COMMANDS).flat().some(isNamed);
@@ -110,7 +110,7 @@ function register(parent: Command, spec: Spec, shell: Shell): void {
   const command = parent.command(spec.name, { isDefault }).description(spec.description);
   command.exitOverride((error) => refuse(error, command));
   if (spec.help !== undefined) {
-    command.addHelpText('after', spec.help);
+    command.addHelpText('after', spec.help.trimEnd());
   }
   if ('commands' in spec) {
     spec.commands.forEach((one) => register(command, one, shell));
@@ -128,7 +128,7 @@ function register(parent: Command, spec: Spec, shell: Shell): void {
 
 function showExamples(command: Command, examples: readonly string[]): void {
   const lines = examples.map((line) => `  $ ${line}`);
-  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}\n`);
+  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
 /** @throws CommanderError after help or the version was printed, else CliError (usage) */

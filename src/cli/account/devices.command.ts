@@ -29,7 +29,7 @@ A code that was typed carries no key: approve it only while both screens show th
     }),
     command({
       name: 'refuse',
-      description: 'refuse a device; it has to ask anew',
+      description: 'refuse a device; it must ask again',
       args: [CODE],
       options: [SERVER],
       examples: ['gatehouse devices refuse WDJB-MJHT'],

@@ -48,7 +48,7 @@ export const tokens: CommandGroup = {
     }),
     command({
       name: 'remove',
-      description: 'remove a token, known or not',
+      description: 'remove a token; one that is not saved is no error',
       args: [TOKEN],
       options: [SERVER],
       examples: ['gatehouse tokens remove my-push-token'],

@@ -68,7 +68,7 @@ export const notify: CommandGroup = {
   commands: [
     command({
       name: 'ready',
-      description: 'a turn is finished',
+      description: 'notify that a turn is finished',
       options: READY_OPTIONS,
       help: EXIT_HELP,
       examples: ["gatehouse notify ready --session s1 --title 'Fix the build'"],
@@ -76,7 +76,7 @@ export const notify: CommandGroup = {
     }),
     command({
       name: 'permission-request',
-      description: 'something needs approval',
+      description: 'notify that a tool needs approval',
       options: REQUEST_OPTIONS,
       help: EXIT_HELP,
       examples: [
@@ -87,7 +87,7 @@ export const notify: CommandGroup = {
     }),
     command({
       name: 'user-action-request',
-      description: 'a question needs an answer',
+      description: 'notify that a question needs an answer',
       options: REQUEST_OPTIONS,
       help: EXIT_HELP,
       examples: [
@@ -97,7 +97,7 @@ export const notify: CommandGroup = {
     }),
     command({
       name: 'send',
-      description: 'events of a file, each with its own topic',
+      description: 'notify of the events in a file, each with its own topic',
       options: EVENT_OPTIONS,
       help: EXIT_HELP,
       examples: ['gatehouse notify send --event-file events.ndjson'],

@@ -21,7 +21,7 @@ export const preferences: CommandGroup = {
   commands: [
     command({
       name: 'get',
-      description: 'show all, with defaults where nothing is saved, or one',
+      description: 'show all preferences, with defaults where nothing is saved, or one of them',
       args: [['[name]', 'of a preference']],
       options: [SETTINGS_FILE, SERVER],
       examples: ['gatehouse preferences get'],
@@ -56,7 +56,7 @@ export const preferences: CommandGroup = {
     }),
     command({
       name: 'set',
-      description: 'change some',
+      description: 'change one or more preferences',
       args: [['<name=value...>', 'on or off; foregroundBehavior: full, silent or off']],
       options: [SETTINGS_FILE, SERVER],
       examples: ['gatehouse preferences set requestPreviews=off ready=on'],

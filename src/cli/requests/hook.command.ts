@@ -17,7 +17,7 @@ export type HookOptions = OptionsOf<typeof HOOK_OPTIONS>;
 
 export const hook = command({
   name: 'hook',
-  description: "answers and notifies for a coding agent: reads the hook's JSON",
+  description: "answer and notify for a coding agent, from its hook's JSON",
   args: [
     ['<agent>', 'claude-code or codex'],
     ['[event]', 'the JSON (default: standard input)'],

@@ -9,7 +9,8 @@ export const requests: CommandGroup = {
   commands: [
     command({
       name: 'list',
-      description: 'what waits for an answer, the oldest first',
+      description:
+        'list what waits for an answer, the oldest first; runs without a subcommand, too',
       isDefault: true,
       options: [SERVER],
       examples: ['gatehouse requests list', 'gatehouse requests --json'],
@@ -17,7 +18,7 @@ export const requests: CommandGroup = {
     }),
     command({
       name: 'show',
-      description: 'a request in full, with the characters marked that hide something',
+      description: 'show a request in full, and mark characters that hide something',
       args: [['<id>', 'its id, or the beginning of it']],
       options: [SERVER],
       examples: ['gatehouse requests show q3Jc'],

@@ -33,7 +33,7 @@ const PUSH_ERRORS: Readonly<Record<string, FailedAttempt>> = {
   InvalidCredentials: row(
     'invalid-credentials',
     false,
-    'The push credentials of the app are not valid: its maker must upload them anew.',
+    'The push credentials of the app are not valid: its maker must upload new ones.',
   ),
   DeveloperError: row('developer-error', false, 'The push service refuses how the app is set up.'),
   ExpoError: row('push-service-error', true, 'The push service failed on its own.'),
