@@ -3,7 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { importJWK, type CryptoKey, type JWK } from 'jose';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { Clock } from '../common/runtime/clock.js';
-import { AppError } from '../common/errors.js';
+import { AppError, isUnavailable } from '../common/errors.js';
 import { LogOnce } from '../common/log-once.js';
 import {
   newKeyPair,
@@ -78,7 +78,7 @@ export class SigningKeysService implements OnModuleInit {
     }
   }
 
-  /** @returns the failure, which was logged; null = none */
+  /** @returns the failure; null = none */
   private async tryRenew(): Promise<unknown> {
     try {
       await this.renew();
@@ -87,7 +87,10 @@ export class SigningKeysService implements OnModuleInit {
     } catch (error) {
       const isSealed = error instanceof BrokenSealError;
       const reason = error instanceof Error ? error.message : String(error);
-      this.failure.write(isSealed ? UNSEALABLE : reason);
+      // The storage reports that the database is away, or still starts.
+      if (!isUnavailable(error)) {
+        this.failure.write(isSealed ? UNSEALABLE : reason);
+      }
       return error;
     }
   }
