@@ -94,7 +94,7 @@ export function readOptions(options: GuardOptions): GuardSettings {
     throw new TypeError(`"client" must have an id and one of ${ways.join(', ')}.`);
   }
   return {
-    ...{ issuer, resource, client, tokenAlg, closeOnTokenExpiry, log },
+    ...{ issuer, resource, client, tokenAlg, closeOnTokenExpiry, log: unfailing(log) },
     leaseMs: leaseSeconds * 1000,
     cacheMs: introspection === undefined ? null : introspection.cacheSeconds * 1000,
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
@@ -133,6 +133,17 @@ function requireSeconds(name: string, value: unknown, least: number, most: numbe
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+/** A log that fails must not keep connections open. */
+function unfailing(log: (entry: GuardLogEntry) => void): (entry: GuardLogEntry) => void {
+  return (entry) => {
+    try {
+      log(entry);
+    } catch {
+      // There is no other place to report it.
+    }
+  };
 }
 
 function logToConsole({ level, message, reason }: GuardLogEntry): void {

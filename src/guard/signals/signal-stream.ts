@@ -134,7 +134,8 @@ export class SignalStream {
     const sentAt = momentOf(this.runtime.clock);
     const answer = await this.request(stream, mayWait);
     requireSameTime(answer, sentAt, this.runtime.clock);
-    const signals = await this.readSignals(answer, stream);
+    const read = await this.readSignals(answer, stream);
+    const signals = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     for (const { signal } of signals) {
       if (signal.type === 'session-revoked') {
         this.handlers.onSessionEnded(signal.sid);
@@ -144,7 +145,12 @@ export class SignalStream {
     if (signals.some(({ signal }) => signal.type === 'stream-stopped')) {
       throw this.loseStream('the transmitter stopped the stream');
     }
-    if (answer.body['moreAvailable'] !== true) {
+    const failed = read.find((one) => one.status === 'rejected');
+    if (failed !== undefined) {
+      throw failed.reason as Error;
+    }
+    // RFC 8936, 2.3: it may be absent. The guard must not take another value for the end.
+    if ((answer.body['moreAvailable'] ?? false) === false) {
       this.handlers.onComplete(sentAt);
     }
   }
@@ -164,20 +170,20 @@ export class SignalStream {
   }
 
   /**
-   * A signal that does not verify fails the whole poll, and is delivered again: the guard must not
-   * go on without it.
+   * A signal that does not verify fails the poll, and is delivered again: the guard must not go on
+   * without it. The others have their effect.
    */
   private readSignals(
     { body }: IssuerAnswer,
     { keys, audience }: Stream,
-  ): Promise<{ readonly jti: string; readonly signal: Signal }[]> {
+  ): Promise<PromiseSettledResult<{ readonly jti: string; readonly signal: Signal }>[]> {
     const { issuer } = this.settings;
     const now = this.runtime.clock.now();
     const { sets } = body;
     if (typeof sets !== 'object' || sets === null) {
       throw new IssuerFault('the answer to a poll has no "sets"');
     }
-    return Promise.all(
+    return Promise.allSettled(
       Object.entries(sets as Readonly<Record<string, unknown>>).map(async ([jti, token]) => {
         const expected = { issuer, audience, jti, now };
         return { jti, signal: await readSignal(String(token), keys, expected) };
