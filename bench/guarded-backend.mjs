@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { WebSocket } from 'ws';
 import { administration } from './administration.mjs';
 import { startGatehouse } from './gatehouse.mjs';
-import { freePort } from './processes.mjs';
+import { freePort, startNode } from './processes.mjs';
 
 export const RESOURCE = 'https://relay.example';
 
 const MAX_REFUSALS = 10;
+const RELAY = join(import.meta.dirname, '../test/fixtures/programs/guard-relay.mjs');
 
 /**
  * Starts Gatehouse with one backend and an administration port.
@@ -17,27 +20,36 @@ const MAX_REFUSALS = 10;
  * @returns the server, the options of the backend's guard, and `disable` and `endSession` of an operator
  */
 export async function startWithBackend(context, nodeArgs = []) {
-  const secret = randomBytes(24).toString('base64url');
-  const secretFile = join(context.directory, 'backend-secret');
-  writeFileSync(secretFile, `${secret}\n`);
+  const backend = describeBackend(context);
   const { env, origin, token } = await administration(context, 'operate');
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
-  const entry = { id: 'relay', resource: RESOURCE, client: { secretFile }, maxTokenSeconds: 900 };
   const gatehouse = await startGatehouse(context, {
     ...{ port, nodeArgs },
     env: {
       ...env,
       SERVICE_PUBLIC_URL: issuer,
-      AUTH_RESOURCE_SERVERS_CONFIG_JSON: JSON.stringify([entry]),
+      ...backend.env,
     },
   });
   const act = (method, path) => actAs(token, method, `${origin}/admin/v1/accounts/${path}`);
   return {
     gatehouse,
-    guardOptions: { issuer, resource: RESOURCE, client: { id: 'relay', secret } },
+    guardOptions: backend.guardOptions(issuer),
     disable: (accountId) => act('POST', `${accountId}/disable`),
     endSession: (accountId, id) => act('DELETE', `${accountId}/sessions/${id}`),
+  };
+}
+
+/** A backend that accepts tokens: variables of the server, and the options of the backend's guard. */
+export function describeBackend({ directory }) {
+  const secret = randomBytes(24).toString('base64url');
+  const secretFile = join(directory, 'backend-secret');
+  writeFileSync(secretFile, `${secret}\n`);
+  const entry = { id: 'relay', resource: RESOURCE, client: { secretFile }, maxTokenSeconds: 900 };
+  return {
+    env: { AUTH_RESOURCE_SERVERS_CONFIG_JSON: JSON.stringify([entry]) },
+    guardOptions: (issuer) => ({ issuer, resource: RESOURCE, client: { id: 'relay', secret } }),
   };
 }
 
@@ -68,4 +80,39 @@ async function actAs(token, method, url, refusals = 0) {
 export function quantile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+/** A relay behind the guard, with WebSockets. */
+export async function startRelay(context, guardOptions) {
+  const started = startNode({
+    ...{ file: RELAY, args: [JSON.stringify(guardOptions)], directory: context.directory },
+  });
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    const port = /listening on (\d+)/.exec(started.log())?.[1];
+    if (port !== undefined) {
+      return { ...started, url: `ws://127.0.0.1:${port}` };
+    }
+    await sleep(100);
+  }
+  throw new Error(`The relay did not start:\n${started.log()}`);
+}
+
+/** @returns a token for the relay */
+export async function exchange(url, session) {
+  const response = await fetch(`${url}/v1/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: session,
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      resource: RESOURCE,
+    }),
+  });
+  return (await response.json()).access_token;
+}
+
+export async function openRelaySocket(url, token) {
+  const socket = new WebSocket(url, [`bearer.${token}`, 'relay.v1']);
+  await once(socket, 'open');
+  return socket;
 }

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { WebSocket } from 'ws';
 import { signUp } from '../client.mjs';
-import { importGuard, quantile, RESOURCE, startWithBackend } from '../guarded-backend.mjs';
-import { startNode } from '../processes.mjs';
+import {
+  exchange,
+  importGuard,
+  openRelaySocket,
+  quantile,
+  startRelay,
+  startWithBackend,
+} from '../guarded-backend.mjs';
 import { median, row } from '../report.mjs';
 
 const name = 'guard';
@@ -14,7 +18,6 @@ const CONCURRENCY = 20;
 const RELAYS = 3;
 const PEOPLE = 50;
 const SOCKETS = 1000;
-const RELAY = join(import.meta.dirname, '../../test/fixtures/programs/guard-relay.mjs');
 
 /** The library of other backends: its verification, and the sockets of people who leave. */
 export const group = {
@@ -84,7 +87,7 @@ async function leavers(context) {
   await Promise.all(
     Array.from({ length: SOCKETS }, async (_none, index) => {
       const { token, sockets } = people[index % PEOPLE];
-      sockets.push(await open(relays[index % RELAYS].url, token));
+      sockets.push(await openRelaySocket(relays[index % RELAYS].url, token));
     }),
   );
   const times = [];
@@ -108,37 +111,4 @@ async function leavers(context) {
     ...{ unit: 'ms', limit: null, gatehouse: quantile(times, 0.99), bar: 'at most' },
     ...{ least: 250, goal: 100, note: `median ${median(times).toFixed(0)} ms`, rounds: times },
   });
-}
-
-async function startRelay(context, guardOptions) {
-  const started = startNode({
-    ...{ file: RELAY, args: [JSON.stringify(guardOptions)], directory: context.directory },
-  });
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    const port = /listening on (\d+)/.exec(started.log())?.[1];
-    if (port !== undefined) {
-      return { ...started, url: `ws://127.0.0.1:${port}` };
-    }
-    await sleep(100);
-  }
-  throw new Error(`The relay did not start:\n${started.log()}`);
-}
-
-async function exchange(url, session) {
-  const response = await fetch(`${url}/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      subject_token: session,
-      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-      resource: RESOURCE,
-    }),
-  });
-  return (await response.json()).access_token;
-}
-
-async function open(url, token) {
-  const socket = new WebSocket(url, [`bearer.${token}`, 'relay.v1']);
-  await once(socket, 'open');
-  return socket;
 }

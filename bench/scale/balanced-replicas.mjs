@@ -15,23 +15,29 @@ export const HAS_CPUS = availableParallelism() > 4;
 /**
  * Replicas with a Redis of their own, behind nginx that takes them in turn.
  *
- * @param {{count: number, firstEnv: Record<string, string>, env?: Record<string, string>}} how `firstEnv` are
- *   variables of the first alone
+ * @param {{count: number, firstEnv: Record<string, string>, env?: (url: string) => Record<string, string>}} how
+ *   `firstEnv` are variables of the first alone; `env` gets the address of nginx
  */
-export async function startReplicas(context, { count, firstEnv, env = {} }) {
+export async function startReplicas(context, { count, firstEnv, env = () => ({}) }) {
   const redis = await startRedis(context);
+  const port = await freePort();
   const replicas = [];
   for (let index = 0; index < count; index += 1) {
     replicas.push(
       await startGatehouse(context, {
-        env: { ...env, ...(index === 0 && firstEnv), REDIS_URL: redis.url },
+        env: {
+          ...env(`http://127.0.0.1:${port}`),
+          ...(index === 0 && firstEnv),
+          REDIS_URL: redis.url,
+        },
         isPinned: !HAS_CPUS,
       }),
     );
   }
   const nginx = await startNginx(
     context,
-    replicas.map(({ port }) => port),
+    port,
+    replicas.map((replica) => replica.port),
   );
   const all = [nginx, ...replicas, redis];
   return { nginx, replicas, redis, stop: () => Promise.all(all.map((one) => one.stop())) };
@@ -50,8 +56,7 @@ async function startRedis({ directory }) {
   return { ...redis, url: `redis://127.0.0.1:${port}` };
 }
 
-async function startNginx({ directory }, ports) {
-  const port = await freePort();
+async function startNginx({ directory }, port, ports) {
   const home = join(directory, `nginx-${port}`);
   mkdirSync(home);
   const file = join(home, 'nginx.conf');
