@@ -21,6 +21,8 @@ export default defineConfig({
   root: import.meta.dirname,
   // The page says where it lies, which the server knows and a build does not.
   base: './',
+  // `npx vite src/web` is a development build, which this variable lets register for notifications.
+  envPrefix: 'CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../../dist/web',

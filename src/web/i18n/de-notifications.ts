@@ -47,6 +47,8 @@ export const deNotifications: NotificationMessages = {
     homeScreen:
       'Ein iPhone oder iPad zeigt Benachrichtigungen nur von Seiten auf dem Home-Bildschirm: Wählen Sie im Teilen-Menü „Zum Home-Bildschirm“, und öffnen Sie diese Seite von dort.',
     blocked: 'Benachrichtigungen dieser Seite sind in den Einstellungen dieses Browsers gesperrt.',
+    development:
+      'Dies ist ein Entwicklungsstand, der sich nicht für Benachrichtigungen registriert.',
   },
 
   webhooks: {

@@ -46,6 +46,7 @@ export const enNotifications = {
     homeScreen:
       'An iPhone or iPad shows notifications only of pages on its Home Screen: choose “Add to Home Screen” in the Share menu, and open this page from there.',
     blocked: 'Notifications of this page are blocked in the settings of this browser.',
+    development: 'This is a development build, which does not register for notifications.',
   },
 
   webhooks: {

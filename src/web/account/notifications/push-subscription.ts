@@ -1,12 +1,33 @@
 import { useEffect, useState } from 'preact/hooks';
+import { registersPushToken } from '../../../client/notifications/notification-display.js';
 import { formatWebPushToken, type WebPushMessage } from '../../../client/notifications/web-push.js';
 import { serverUrl } from '../../server.js';
 import { SHOW } from '../../worker/page-messages.js';
 import type { Account } from '../use-account.js';
 
-const ANSWER_MS = 5_000;
+declare global {
+  interface ImportMeta {
+    /** Constants of the build. */
+    readonly env: {
+      readonly DEV: boolean;
+      readonly CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION?: string;
+    };
+  }
+}
 
-export function unavailableReason(): 'unsupported' | 'homeScreen' | 'blocked' | null {
+const ANSWER_MS = 5_000;
+const { CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION } = import.meta.env;
+const REGISTERS = registersPushToken({
+  isDevelopmentBuild: import.meta.env.DEV,
+  variables: { CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION },
+});
+
+type UnavailableReason = 'development' | 'unsupported' | 'homeScreen' | 'blocked';
+
+export function unavailableReason(): UnavailableReason | null {
+  if (!REGISTERS) {
+    return 'development';
+  }
   if (!('serviceWorker' in navigator) || !('PushManager' in window)) {
     // Only iPhones and iPads have this property. They receive notifications on the Home Screen.
     return 'standalone' in navigator ? 'homeScreen' : 'unsupported';
