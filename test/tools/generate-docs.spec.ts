@@ -43,6 +43,12 @@ describe('configurationPage', () => {
   it('lists the fields of the providers file, nested ones by their path', () => {
     expect(configurationPage()).toContain('| `allow.groupsAny`');
   });
+
+  it('shows a default that depends on other fields in its column', () => {
+    const page = configurationPage().replaceAll(/ +/g, ' ');
+    expect(page).toContain('\n| `displayName` | the id | Name that people see. |\n');
+    expect(page).not.toContain('Default: ');
+  });
 });
 
 describe('providersSchema', () => {

@@ -139,16 +139,21 @@ function fieldRows({ properties, required = [] }, prefix) {
   });
 }
 
-function fieldDefault({ default: value }, isRequired) {
+/** A default that is no fixed value ends the description. */
+const STATED_DEFAULT = / Default: (.+)\.$/;
+
+function fieldDefault({ default: value, description }, isRequired) {
   if (isRequired) {
     return 'required';
   }
   // The default of a section is an object without fields.
   const text = typeof value === 'object' && !Array.isArray(value) ? '' : String(value ?? '');
-  return text === '' ? 'none' : `\`${text}\``;
+  const [, stated = 'none'] = STATED_DEFAULT.exec(description) ?? [];
+  return text === '' ? stated : `\`${text}\``;
 }
 
-function fieldWords({ description, type, minimum, maximum, enum: values }) {
+function fieldWords({ description: whole, type, minimum, maximum, enum: values }) {
+  const description = whole.replace(STATED_DEFAULT, '');
   if (values !== undefined) {
     return `${description} ${oneOf(values)}`;
   }

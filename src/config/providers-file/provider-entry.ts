@@ -104,7 +104,7 @@ export const PROVIDER_ENTRY = object({
   scopes: v.optional(
     v.pipe(
       texts(
-        'Requested scopes. openid is needed. At most providers offline_access gives a refresh token.',
+        'Requested scopes. openid is needed. Most providers give a refresh token for offline_access only.',
       ),
       v.check((scopes) => scopes.includes('openid'), 'must have openid.'),
     ),
