@@ -1,8 +1,9 @@
 import {
-  freshDataDirectory,
-  type TestDataDirectory,
-} from '../../test/fixtures/programs/data-directory-fixture.js';
-import { createStore, type Store } from '../../test/fixtures/programs/store-fixture.js';
+  createEmbeddedStore,
+  createStore,
+  type EmbeddedStore,
+  type Store,
+} from '../../test/fixtures/programs/store-fixture.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { dataSourceOptions, withAddress, type DatabaseAddress } from './data-source.js';
 import { DatabaseCopy, TargetNotEmptyError, type CopyProgress } from './database-copy.js';
@@ -39,15 +40,15 @@ const ROWS = `
   DELETE FROM audit_event WHERE id > 20;`;
 
 describe(DatabaseCopy.name, () => {
-  let directory: TestDataDirectory;
+  let from: EmbeddedStore;
   let embedded: EmbeddedDatabase;
   let source: ServerDataSource;
   let store: Store;
   let target: ServerDataSource;
 
   beforeAll(async () => {
-    directory = await freshDataDirectory();
-    embedded = await startEmbeddedDatabase({ dataDir: directory.path });
+    from = await createEmbeddedStore();
+    embedded = await startEmbeddedDatabase({ dataDir: from.env.SERVICE_DATA_DIR });
     source = await open(embedded.address);
     for (const statement of ROWS.split(/;\n/)) {
       await source.query(statement);
@@ -56,7 +57,7 @@ describe(DatabaseCopy.name, () => {
   afterAll(async () => {
     await source.destroy();
     await embedded.stop();
-    await directory.remove();
+    await from.drop();
   });
   beforeEach(async () => {
     store = await createStore();

@@ -1,4 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 // Jest loads this file with require(), which does not find a .ts file under a .js name.
 import {
   createDatabase,
@@ -13,8 +17,8 @@ type Cleanup = () => Promise<void> | void;
 export const cleanups: Cleanup[] = [];
 
 /**
- * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1). PostgreSQL gets TEST_DATABASE_URL,
- * TEST_DATABASE_TEMPLATE (migrated, to copy) and TEST_REDIS_URL.
+ * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1). Sets TEST_EMBEDDED_TEMPLATE, a migrated
+ * database to copy; with PostgreSQL also TEST_DATABASE_URL, TEST_DATABASE_TEMPLATE and TEST_REDIS_URL.
  */
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
   if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {
@@ -24,11 +28,11 @@ export default async function globalSetup({ rootDir }: { rootDir: string }): Pro
       stdio: ['ignore', 'ignore', 'inherit'],
     });
   }
-  if (process.env['GATEHOUSE_TEST_DATABASE'] !== 'postgres') {
-    return;
-  }
   try {
-    await startServices();
+    loadEmbeddedTemplate(rootDir);
+    if (process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres') {
+      await startServices();
+    }
   } catch (error) {
     // Jest does not run the teardown after a setup that failed.
     await cleanUp();
@@ -40,6 +44,20 @@ export async function cleanUp(): Promise<void> {
   for (let next = cleanups.pop(); next; next = cleanups.pop()) {
     await next();
   }
+}
+
+/** A start that loads the database of the build itself takes twice the work. */
+function loadEmbeddedTemplate(rootDir: string): void {
+  const directory = mkdtempSync(join(tmpdir(), 'gatehouse-template-'));
+  cleanups.push(() => rmSync(directory, { recursive: true }));
+  const template = join(directory, 'db');
+  const module = pathToFileURL(join(rootDir, 'dist/storage/database-template.js')).href;
+  const script = `await (await import('${module}')).loadDatabaseTemplate(process.argv[1]);`;
+  execFileSync(process.execPath, ['--input-type=module', '--eval', script, template], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  process.env['TEST_EMBEDDED_TEMPLATE'] = template;
 }
 
 async function startServices(): Promise<void> {

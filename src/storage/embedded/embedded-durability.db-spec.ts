@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
-import { freshDataDirectory } from '../../../test/fixtures/programs/data-directory-fixture.js';
+import { createEmbeddedStore } from '../../../test/fixtures/programs/store-fixture.js';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from './embedded-database.js';
 
 const optionsOf = ({ address }: EmbeddedDatabase) => ({
@@ -16,11 +16,11 @@ const optionsOf = ({ address }: EmbeddedDatabase) => ({
 });
 
 async function withDataDir(work: (dataDir: string) => Promise<void>): Promise<void> {
-  const { path, remove } = await freshDataDirectory();
+  const { env, drop } = await createEmbeddedStore();
   try {
-    await work(path);
+    await work(env.SERVICE_DATA_DIR);
   } finally {
-    await remove();
+    await drop();
   }
 }
 

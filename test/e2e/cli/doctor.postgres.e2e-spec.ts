@@ -6,16 +6,12 @@ import { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
 import { SealedBoxService } from '../../../src/storage/sealing/sealed-box.service.js';
 import { TestAuthority } from '../../fixtures/certificates-fixture.js';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
+import { freshDataDirectory } from '../../fixtures/programs/data-directory-fixture.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { createDatabase } from '../../fixtures/programs/services-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
-import {
-  createEmbeddedStore,
-  createStore,
-  DATABASE_TIMES,
-  type Store,
-} from '../../fixtures/programs/store-fixture.js';
+import { createStore, DATABASE_TIMES, type Store } from '../../fixtures/programs/store-fixture.js';
 
 const SECRET = 'the-secret-that-sealed-0123456789-0123456789';
 const OTHER = 'another-secret-that-did-not-0123456789-0123456789';
@@ -244,8 +240,8 @@ describe('gatehouse doctor on PostgreSQL', () => {
 
 describe('gatehouse doctor with the embedded database', () => {
   it('leaves the database to a running server, and opens it otherwise', async () => {
-    const store = await createEmbeddedStore();
-    const dataDir = store.env.SERVICE_DATA_DIR;
+    const { path: dataDir, remove } = await freshDataDirectory();
+    const store = { databaseUrl: null, env: { SERVICE_DATA_DIR: dataDir }, drop: remove };
     const absent = await diagnose(store.env);
     expect(absent).toMatchObject({
       code: 0,

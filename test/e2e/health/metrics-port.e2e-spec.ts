@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { readRevision, readVersion } from '../../../src/common/version.js';
 import { call } from '../../helpers/client.js';
 import { TestAuthority } from '../../fixtures/certificates-fixture.js';
-import { freshDataDirectory } from '../../fixtures/programs/data-directory-fixture.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { createEmbeddedStore } from '../../fixtures/programs/store-fixture.js';
 
 const SOURCE = join(import.meta.dirname, '../../../src');
 const TOKEN = 'a-metrics-token-of-the-spec';
@@ -86,11 +86,10 @@ describe('METRICS_PORT', () => {
   });
 
   it('reports every metric of the source, in the form that promtool accepts', async () => {
-    const directory = await freshDataDirectory();
+    const embedded = await createEmbeddedStore();
     const setup = backends([{ id: 'relay' }]);
     const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
-    const variables = { SERVICE_DATA_DIR: directory.path, ...offboarding, ...setup.env };
-    const store = { databaseUrl: null, env: variables, drop: directory.remove };
+    const store = { ...embedded, env: { ...embedded.env, ...offboarding, ...setup.env } };
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-spec-'));
     const env = { ...setup.env, ...directoryIn(folder), METRICS_PORT: '0' };
     server = await startServer({ store, env });
@@ -105,7 +104,7 @@ describe('METRICS_PORT', () => {
       expect(checked.status).toBe(0);
     }
     await server.stop();
-    await directory.remove();
+    await embedded.drop();
     setup.remove();
     rmSync(folder, { recursive: true });
   });

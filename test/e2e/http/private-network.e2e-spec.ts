@@ -1,12 +1,12 @@
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import { call } from '../../helpers/client.js';
-import { freshDataDirectory } from '../../fixtures/programs/data-directory-fixture.js';
 import {
   makeNamespace,
   mayMakeNamespaces,
   type NetworkNamespace,
 } from '../../fixtures/programs/network-namespace-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { createEmbeddedStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
 import { HttpProxy } from '../../helpers/http-proxy.js';
@@ -23,6 +23,7 @@ suite('a network that only a proxy connects, with a private authority', () => {
   let network: NetworkNamespace;
   let proxy: HttpProxy;
   let provider: FakeOpenIdProvider;
+  let store: Store;
   let server: Server;
   let operator: CliUser;
   let env: Record<string, string>;
@@ -47,17 +48,12 @@ suite('a network that only a proxy connects, with a private authority', () => {
       ]),
     };
     operator = await createCliUser(network.enter);
-    const data = await freshDataDirectory();
-    const store = {
-      databaseUrl: null,
-      env: { SERVICE_DATA_DIR: data.path },
-      drop: () => data.remove(),
-    };
+    store = await createEmbeddedStore();
     server = await startServer({ store, env, network });
   });
   afterAll(async () => {
     await server.stop();
-    await Promise.all([operator.remove(), provider.close(), proxy.close()]);
+    await Promise.all([store.drop(), operator.remove(), provider.close(), proxy.close()]);
     network.remove();
     directory.remove();
   });

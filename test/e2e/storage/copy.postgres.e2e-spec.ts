@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { startLoginFixture } from '../../fixtures/provider-login-fixture.js';
@@ -201,6 +202,7 @@ describe('gatehouse copy', () => {
   });
 
   it('creates no database where there is none', async () => {
+    await rm(join(from.env.SERVICE_DATA_DIR, 'db'), { recursive: true });
     expect(await refused()).toMatchObject({ exitCode: 78, code: 'no-database' });
     expect(await refused({ DATABASE_URL: '' })).toMatchObject({
       exitCode: 78,
