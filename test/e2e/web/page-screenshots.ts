@@ -60,8 +60,8 @@ const FIND_COVERED = `(() => {
   return [...found];
 })()`;
 
-/** The folder of the pictures, which are kept after the run. */
-const RESULTS = join(import.meta.dirname, '../../../test-results');
+/** The folder of the pictures. */
+export const RESULTS = join(import.meta.dirname, '../../../test-results');
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 const SIZES = {
@@ -84,6 +84,8 @@ const END_TRANSITIONS = `document.getAnimations()
   .filter((one) => one.effect.getComputedTiming().endTime <= 1000)
   .forEach((one) => one.finish())`;
 
+/** True if pictures are kept. They take a fifth of the work of the specs. */
+export const KEEPS_PICTURES = process.env['GATEHOUSE_TEST_PICTURES'] !== undefined;
 /** True if pictures of enlarged pages without a fault are kept, too. */
 const KEEPS_ENLARGED = process.env['GATEHOUSE_TEST_PICTURES'] === 'all';
 const THEMES = ['light', 'dark'] as const;
@@ -102,7 +104,7 @@ export class PageScreenshots {
     return new PageScreenshots(pictures, await readFile(AXE, 'utf8'));
   }
 
-  /** Checks the page in each theme, size and direction, and keeps pictures. */
+  /** Checks the page in each theme, size and direction. */
   async check(visitor: Visitor, name: string): Promise<void> {
     const { page } = visitor;
     const found: unknown[] = [];
@@ -112,8 +114,10 @@ export class PageScreenshots {
         await page.emulateMedia({ colorScheme });
         await page.evaluate('scrollTo(0, 0)');
         await page.evaluate(END_TRANSITIONS);
-        const path = join(this.pictures, `${name}-${size}-${colorScheme}.jpeg`);
-        await page.screenshot({ path, quality: 80, fullPage: true, animations: 'disabled' });
+        if (KEEPS_PICTURES) {
+          const path = join(this.pictures, `${name}-${size}-${colorScheme}.jpeg`);
+          await page.screenshot({ path, quality: 80, fullPage: true, animations: 'disabled' });
+        }
         const violations = await this.violationsNow(visitor);
         found.push(...violations.map((one) => `${size} ${colorScheme}: ${one}`));
       }

@@ -19,10 +19,11 @@ import { createCliUser, type CliUser } from '../../../fixtures/programs/cli-fixt
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { createAccount, open, sees, seesAccount } from '../account-page-acts.js';
+import { KEEPS_PICTURES, RESULTS } from '../page-screenshots.js';
 
 const canRun = hasChromium() && hasDbus();
-/** The folder for the pictures of docs/notifications-walk-through.md, if wanted. */
-const PICTURES = process.env['GATEHOUSE_TEST_PICTURES'];
+/** The folder for the pictures of docs/notifications-walk-through.md. */
+const PICTURES = join(RESULTS, 'notifications-walk-through');
 
 interface EventLine {
   readonly outcomes: readonly { readonly state: string; readonly reason?: string }[];
@@ -79,7 +80,7 @@ interface EventLine {
   }
 
   async function picture({ page }: Visitor, name: string): Promise<void> {
-    if (PICTURES !== undefined) {
+    if (KEEPS_PICTURES) {
       mkdirSync(PICTURES, { recursive: true });
       await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: 'disabled' });
     }
