@@ -2,13 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { SEARCHES, exploreInstance, INSTANCES } from './search/models.mjs';
 import { quint } from './search/quint.mjs';
 
-// `npm run prove`: explores the models, then replays traces against replicas of the built server.
+// `npm run prove`: explores the models, then replays traces and records histories of the built server.
 
 const isNightly = process.argv.includes('--nightly');
 const seed = process.env.GATEHOUSE_PROOF_SEED ?? String(Date.now());
 const searches = isNightly ? Object.keys(SEARCHES) : ['slice', 'single', 'vouched', 'guard'];
 const samples = isNightly ? 20_000 : 1000;
 const traces = isNightly ? 1000 : 200;
+const histories = isNightly ? 100 : 20;
 
 console.log(`Seed ${seed} (GATEHOUSE_PROOF_SEED).`);
 for (const name of searches) {
@@ -16,6 +17,7 @@ for (const name of searches) {
 }
 sample();
 replay();
+recordHistories();
 
 function explore(name) {
   const startedAt = performance.now();
@@ -45,21 +47,27 @@ function sample() {
 
 function replay() {
   const startedAt = performance.now();
+  runSpecs('proof/traces', { GATEHOUSE_PROOF_TRACES: String(traces) });
+  console.log(`traces: ${traces} replayed, ${seconds(startedAt)} s`);
+}
+
+function recordHistories() {
+  const startedAt = performance.now();
+  runSpecs('proof/histories', { GATEHOUSE_PROOF_HISTORIES: String(histories) });
+  console.log(`histories: ${histories} checked, ${seconds(startedAt)} s`);
+}
+
+function runSpecs(folder, env) {
   const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const specs = ['node_modules/jest/bin/jest.js', '--selectProjects', 'postgres', '--maxWorkers=1'];
-  const { status } = spawnSync(process.execPath, [...jest, ...specs, 'proof/traces'], {
+  const own = { GATEHOUSE_TEST_DATABASE: 'postgres', GATEHOUSE_PROOF_SEED: seed, ...env };
+  const { status } = spawnSync(process.execPath, [...jest, ...specs, folder], {
     stdio: 'inherit',
-    env: {
-      ...process.env,
-      GATEHOUSE_TEST_DATABASE: 'postgres',
-      GATEHOUSE_PROOF_TRACES: String(traces),
-      GATEHOUSE_PROOF_SEED: seed,
-    },
+    env: { ...process.env, ...own },
   });
   if (status !== 0) {
-    throw new Error('A trace differs from what the server does.');
+    throw new Error(`${folder} found a fault.`);
   }
-  console.log(`traces: ${traces} replayed, ${seconds(startedAt)} s`);
 }
 
 function seconds(startedAt) {

@@ -49,6 +49,8 @@ export async function connect(
   const disconnected = new Promise<string>((done) => socket.once('disconnect', done));
   await new Promise<void>((done, fail) => {
     socket.once('connect', done);
+    // The transport may be closed before the handshake is answered.
+    socket.once('disconnect', (reason) => fail(new Error(reason)));
     socket.once('connect_error', (error) => {
       socket.close();
       fail(error);
