@@ -8,6 +8,7 @@ import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Public } from '../auth/route-access.js';
 import { AppError, invalidRequest } from '../common/errors.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import { proxyRefusal } from './oauth-refusal.js';
 import { ResourceAccessService } from './resource-access.service.js';
 
 const PATH = 'v1/oauth/forward-auth/:id';
@@ -38,6 +39,7 @@ export class ForwardAuthController {
     cors: false,
     // Everybody behind a proxy can have its address: only refusals are counted.
     rateLimit: false,
+    refusalFormat: proxyRefusal,
     resourceServerRequest: 'forward_auth',
   })
   async check(

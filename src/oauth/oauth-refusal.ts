@@ -19,6 +19,16 @@ const STATUSES: readonly ErrorCode[] = [
   ...(['payload-too-large', 'unsupported-media-type'] as const),
 ];
 
+/** Challenges accounts that a rule refuses, too (RFC 6750, 3): proxies pass the answer on. */
+export function proxyRefusal(refusal: AppError, requestId: string): FormattedRefusal {
+  const { status: statusCode } = ERRORS[refusal.code];
+  return {
+    status: statusCode,
+    headers: [401, 403].includes(statusCode) ? { 'www-authenticate': 'Bearer' } : {},
+    body: JSON.stringify({ ...refusal.toBody(requestId), statusCode }),
+  };
+}
+
 /** Adds OAuth's `error` to the code and the message of every refusal. */
 export function oauthRefusal(refusal: AppError, requestId: string): FormattedRefusal {
   const { code } = refusal;

@@ -4,7 +4,7 @@ import { clientToken, endedIn, EventStreamFixture } from '../../fixtures/event-s
 import { startPostgres, type Service } from '../../fixtures/programs/services-fixture.js';
 import { IS_POSTGRES, startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { createPostgresStore, type Store } from '../../fixtures/programs/store-fixture.js';
-import { backends, backendToken } from '../../fixtures/resource-server-fixture.js';
+import { backends, backendToken, postForm } from '../../fixtures/resource-server-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
 import { call, makeDeviceKey, refusalOf } from '../../helpers/client.js';
 import { waitFor } from '../../helpers/wait.js';
@@ -20,7 +20,7 @@ onPostgres('the bounds of streams (PostgreSQL only: its time and transactions ar
   beforeAll(async () => {
     postgres = await startPostgres({ durable: true });
     store = await createPostgresStore(postgres.url);
-    server = await startServer({ store, env: setup.env });
+    server = await startServer({ store, env: { ...setup.env, AUTH_ACCESS_CACHE_SECONDS: '60' } });
     sql = await connect();
   });
   afterAll(async () => {
@@ -39,8 +39,9 @@ onPostgres('the bounds of streams (PostgreSQL only: its time and transactions ar
 
   async function visitor() {
     const session = await tokenOf(server, makeDeviceKey());
-    const sid = decodeJwt(await backendToken(server, session, 'relay'))['sid'] as string;
-    return { session, sessionId: decodeJwt(session).jti ?? '', sid };
+    const token = await backendToken(server, session, 'relay');
+    const sid = decodeJwt(token)['sid'] as string;
+    return { session, sessionId: decodeJwt(session).jti ?? '', sid, token };
   }
 
   const open = () => EventStreamFixture.open(server, setup, 'relay');
@@ -92,6 +93,22 @@ onPostgres('the bounds of streams (PostgreSQL only: its time and transactions ar
     await sql.query(`UPDATE session SET expires_at = now() WHERE id = $1`, [sessionId]);
     await sql.query('DELETE FROM session WHERE id = $1', [sessionId]);
     expect(await stream.waiting()).toEqual([]);
+  });
+
+  it('begins a stream a minute before the longest life of a token', async () => {
+    const [before, within] = [await visitor(), await visitor()];
+    await logOut(before.session);
+    await logOut(within.session);
+    const age = (seconds: number, sid: string | null) =>
+      sql.query(
+        `UPDATE security_event SET at = now() - $1 * interval '1 second'
+         WHERE sid = COALESCE($2, sid)`,
+        [seconds, sid],
+      );
+    await age(16 * 60 + 1, null);
+    await age(16 * 60 - 10, within.sid);
+    const ended = endedIn(await (await open()).take());
+    expect([ended.includes(before.sid), ended.includes(within.sid)]).toEqual([false, true]);
   });
 
   it('removes a stream that is silent for five minutes', async () => {
@@ -177,6 +194,20 @@ onPostgres('the bounds of streams (PostgreSQL only: its time and transactions ar
     server = await server.restart();
     expect((await stream.poll({ returnImmediately: true })).status).toBe(404);
     expect(endedIn(await (await open()).take())).toContain(sid);
+  });
+
+  it('answers about a token without the database once it has answered before', async () => {
+    const own = await clientToken(server, setup, 'relay', 'introspect');
+    const { token } = await visitor();
+    const introspect = () =>
+      postForm(server, '/v1/oauth/introspect', { token }, { authorization: `Bearer ${own}` });
+    const forward = () => call(server, 'GET', '/v1/oauth/forward-auth/relay', { token });
+    expect([(await introspect()).body['active'], (await forward()).status]).toEqual([true, 200]);
+    await postgres.kill('SIGKILL');
+    expect([(await introspect()).body['active'], (await forward()).status]).toEqual([true, 200]);
+    await postgres.restart();
+    const isReady = async () => (await call(server, 'GET', '/readyz')).status === 200;
+    await waitFor('the database is back', isReady);
   });
 
   it('answers 503 while the database is away, and goes on afterwards', async () => {
