@@ -6,7 +6,6 @@ import { Timers } from '../common/runtime/timers.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { dataSourceOptions } from '../storage/data-source.js';
 import { DatabaseService } from '../storage/database.service.js';
-import { SigningKeyEntity } from '../storage/entities/signing-key.entity.js';
 import { SigningKeyRepository } from '../storage/repositories/oauth/signing-key.repository.js';
 import { MasterKeys } from '../storage/sealing/master-keys.js';
 import { SealedBoxService } from '../storage/sealing/sealed-box.service.js';
@@ -14,6 +13,8 @@ import { SealedValuesService } from '../storage/sealing/sealed-values.service.js
 import { ServerDataSource } from '../storage/server-data-source.js';
 import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
 import { SigningKeysService } from './signing-keys.service.js';
+
+type Entities = ConstructorParameters<typeof SigningKeyRepository>[3];
 
 describe(SigningKeysService, () => {
   it('logs nothing about a database that still starts', async () => {
@@ -26,7 +27,7 @@ describe(SigningKeysService, () => {
         database,
         new SealedBoxService(secrets, new Random()),
         new Random(),
-        source.getRepository(SigningKeyEntity),
+        source.getRepository('signing_key') as unknown as Entities,
       ),
       new StorageLifecycleService(
         storage,
