@@ -4,6 +4,7 @@ import { maskSecrets } from './mask-secrets.js';
 import type { NotificationEvent } from './notification-event.js';
 import { readPreferences, type WebhookChannel } from '../preferences.js';
 import { pushMessage } from '../push/push-message.js';
+import { webPushRequest } from '../push/web-push-message.js';
 import { shortenToBytes, cleanText } from './text.js';
 import { WEBHOOK_PRESETS, webhookRequest } from '../webhook/webhook-request.js';
 import { anEvent, settingsWith } from '../../../test/fixtures/notification-fixture.js';
@@ -108,6 +109,39 @@ describe(shortenToBytes.name, () => {
 
   it('shortens a huge text in a bounded time', () => {
     expect(shortenToBytes('x'.repeat(20_000_000), 10)).toBe('xxxxxxx…');
+  });
+});
+
+describe('the notification of a request', () => {
+  const serverUrl = 'https://gate.example.org';
+  const token = 'ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]';
+  /** The texts of an app and of a browser. */
+  const bodiesFor = (command: string): readonly string[] => {
+    const requestId = 'dVhXiA4SDZRZ-KlnlY9L-A';
+    const one = anEvent('permission_request', {
+      ...{ id: `ask-${requestId}`, serverUrl, messageText: null },
+      session: { sessionId: 's1', title: 'build-tools' },
+      request: { requestId, toolName: 'Bash', details: { command } },
+    });
+    const content = contentFor(one, SHOW_ALL, ENGLISH, maskSecrets);
+    const switches = { ttlSeconds: 60, foregroundBehavior: 'full' } as const;
+    const { text: sent } = webPushRequest(one, content, serverUrl, switches);
+    const { body } = pushMessage(one, content, { token, serverUrl }, 60);
+    return [body, (JSON.parse(sent) as { body: string }).body];
+  };
+
+  it.each([
+    ['1,000 letters of two bytes', 'é'.repeat(1000)],
+    ['2,000 letters of one byte', 'x'.repeat(2000)],
+  ])('has a command of %s whole', (_title, command) => {
+    const whole = `Bash needs your permission: ${command}`;
+    expect(bodiesFor(command)).toEqual([whole, whole]);
+  });
+
+  it('is shortened with an ellipsis where its JSON is longer than the payload', () => {
+    for (const body of bodiesFor('"'.repeat(2000))) {
+      expect(body).toMatch(/^Bash needs your permission: "{1000,}…$/);
+    }
   });
 });
 
