@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../client/api/problem.js';
+import { textOfLine } from '../../../client/requests/marked-text.js';
 import { answerRequest, type ShownableRequest } from '../../../client/requests/answer-request.js';
 import {
   showRequest,
@@ -20,6 +21,8 @@ import { EndBadge } from './request-list.js';
 import type { RequestEnd, RequestItem, Requests } from './use-requests.js';
 
 const TICK_MS = 15_000;
+const BRIEF_LINES = 10;
+const BRIEF_CHARACTERS = 300;
 
 interface RequestViewProps extends Pick<AccountActions, 'session' | 'endSession'> {
   /** null where this account has no such request. */
@@ -153,7 +156,7 @@ function Decision({ item, keys, isPlain, ...props }: FoundProps) {
       {reason !== null && <p class="quiet">{reason}</p>}
       {canAllow && keys?.isConfirmed === true && <p class="hint">{view.confirms}</p>}
       <NoticeLine notice={notice} />
-      <div class="decision">
+      <div class={isBrief(found) ? 'decision brief' : 'decision'}>
         <button type="button" class="danger" disabled={isBusy} onClick={() => answer('deny')}>
           {canAnswer ? view.decline : view.deny}
         </button>
@@ -165,6 +168,18 @@ function Decision({ item, keys, isPlain, ...props }: FoundProps) {
       </div>
     </>
   );
+}
+
+/**
+ * True if the whole request is on the screen of a phone. A longer one is read to its end before its
+ * buttons come: an agent could hide the dangerous part there.
+ */
+function isBrief(found: RequestItem['found']): boolean {
+  if (found.kind !== 'opened') {
+    return true;
+  }
+  const lines = showRequest(found.request).fields.flatMap((field) => field.lines.map(textOfLine));
+  return lines.length <= BRIEF_LINES && lines.join('').length <= BRIEF_CHARACTERS;
 }
 
 function possibleAnswers(

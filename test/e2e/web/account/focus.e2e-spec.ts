@@ -153,11 +153,15 @@ const DESCRIBE_FOCUS = `(() => {
     const asked = await asker.ask({ tool: { name: 'Bash', input: { command: 'npm test' } } });
     await asker.ask({ kind: 'user_action', questions: [question] });
     await openRequests(visitor);
+    // The page gives the focus back where a change takes it away, so that all is there before a walk.
+    await page.getByLabel('2 waiting').waitFor();
+    await link('Which?').waitFor();
     await link('npm test').focus();
     await page.keyboard.press('Enter');
     await focused('h2', 'May this run?');
     expect(await walk('Tab')).toEqual(['Deny', 'Allow']);
-    expect((await walk('Shift+Tab')).slice(0, 3)).toEqual(['Allow', 'Deny', 'All requests']);
+    await page.getByRole('button', { name: 'Allow' }).focus();
+    expect((await walk('Shift+Tab')).slice(0, 2)).toEqual(['Deny', 'All requests']);
     await page.keyboard.press('Escape');
     await link('All requests').focus();
     await page.keyboard.press('Enter');
@@ -170,6 +174,7 @@ const DESCRIBE_FOCUS = `(() => {
       ...['Or your own answer', 'Send the answer', 'Do not answer'],
     ]);
     await page.goBack();
+    await focused('a', 'Which?');
     await link('npm test').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Allow' }).focus();

@@ -135,6 +135,34 @@ const KEEP = 'Keep the keys in this browser';
     expect((await asker.judge(long)).decision).toMatchObject({ choice: 'deny', isSigned: true });
   });
 
+  it('offers to allow a long command below its end only', async () => {
+    await visitor.page.setViewportSize({ width: 360, height: 640 });
+    const asker = await signUp();
+    const isOffered = () =>
+      visitor.page.evaluate<boolean>(
+        `document.querySelector('button.primary').getBoundingClientRect().top < innerHeight`,
+      );
+    await asker.ask();
+    await openRequests();
+    await inList('npm test').click();
+    await button('Allow').waitFor();
+    expect(await isOffered()).toBe(true);
+    const command = ['npm test', ...Array<string>(60).fill('# <b>harmless</b>'), 'rm -rf ~'].join(
+      '\n',
+    );
+    const hidden = await asker.ask({ tool: { name: 'Bash', input: { command } } });
+    const { requestId } = hidden.request;
+    await visitor.page.goto(`http://localhost:${server.port}/app/#requests/${requestId}`);
+    await sees('rm -rf ~');
+    await sees('# <b>harmless</b>');
+    expect(await isOffered()).toBe(false);
+    const [end, allow] = await Promise.all([
+      visitor.page.getByText('rm -rf ~').boundingBox(),
+      button('Allow').boundingBox(),
+    ]);
+    expect(allow?.y).toBeGreaterThan((end?.y ?? NaN) + (end?.height ?? NaN));
+  });
+
   it('shows no request that a server swapped or that names another server', async () => {
     const asker = await signUp();
     const [one, other] = [await asker.ask({ cwd: '/one' }), await asker.ask({ cwd: '/other' })];
