@@ -27,15 +27,15 @@ export const ACCOUNT_MESSAGES = {
   'backend-refused': ({ name, provider, code }: RefusedBackend, words) =>
     `${name}: its sessions get no token (${provider === null ? '' : `${words.provider(provider)}: `}${words.reason(code)}).`,
   'login-allowed': ({ method }: { readonly method: string }, { provider }) =>
-    `Login with ${provider(method)} is allowed.`,
+    `The login method ${provider(method)} is allowed.`,
   'login-refused': ({ method, variable, code }: RefusedLogin, { provider, reason }) =>
-    `Login with ${provider(method)} is refused by ${variable}: ${reason(code)}.`,
+    `The login method ${provider(method)} is refused by ${variable}: ${reason(code)}.`,
 
   'identity-absent': () => 'No identity is linked: provider-required.',
   'identity-linked': ({ name, status, reason }: Judged & { readonly name: string }, words) =>
     `Linked as ${name}; stored result: ${judged(status, reason, words)}.`,
   'identity-checks': ({ checkedAt, nextCheckAt, failures }: Checks, words) =>
-    `Last definite answer ${timeOf(checkedAt, words)}; next check ${timeOf(nextCheckAt, words)}; ${failures} checks without an answer since.`,
+    `Last definite answer ${timeOf(checkedAt, words)}; next check ${timeOf(nextCheckAt, words)}; ${failures === 1 ? '1 check' : `${failures} checks`} without an answer since.`,
   'identity-rule': ({ name, values }: { readonly name: string; readonly values: Values }) =>
     `Rule ${name}: ${values.join(', ')}`,
   'identity-facts': ({ isCertificate, facts }: Facts) =>

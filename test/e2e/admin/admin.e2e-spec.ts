@@ -166,7 +166,7 @@ withServices('the administration API (needs PostgreSQL and Redis)', () => {
         explain: {
           decision: 'allowed',
           code: null,
-          reasons: expect.arrayContaining(['Login with key_challenge is allowed.']),
+          reasons: expect.arrayContaining(['The login method key_challenge is allowed.']),
           providers: [{ provider: 'people', isRequired: true, verdict: { status: 'eligible' } }],
         },
       });

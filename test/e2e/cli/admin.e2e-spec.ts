@@ -121,7 +121,7 @@ withServices('the commands of administrators (needs PostgreSQL and Redis)', () =
     });
     const { stdout } = await gatehouse('policy', 'explain', person.accountId);
     expect(stdout).toContain(`${person.accountId} is allowed.`);
-    expect(stdout).toContain('Login with key_challenge is allowed.');
+    expect(stdout).toContain('The login method key_challenge is allowed.');
     expect(stdout).toContain('Rule groupsAny: staff');
     expect(stdout).toContain('"groups":["staff"]');
     expect(stdout).toContain('By these rules: eligible.');

@@ -117,7 +117,7 @@ function Details({ account }: { readonly account: AdminAccount }) {
       <h2 id="details">{overview.details}</h2>
       <dl>
         <dt>{overview.id}</dt>
-        <dd class="row">
+        <dd class="titled">
           <span class="code">{id}</span>
           <CopyButton text={id} label={overview.id} />
         </dd>

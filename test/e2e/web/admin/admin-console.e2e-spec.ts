@@ -103,7 +103,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
     visitor = await openConsole(browser, consoleUrl, tokens.operator);
     await findAccount(visitor, 'Alice@Example', NAME);
     await sees(visitor, 'This account is admitted');
-    await sees(visitor, 'Login with Device key is allowed.');
+    await sees(visitor, 'The login method Device key is allowed.');
     await act(visitor, 'Disable…', 'Disable the account', 'left the company');
     await sees(visitor, 'The account is disabled.');
     await sees(visitor, 'Refused: an administrator disabled this account');
