@@ -15,6 +15,7 @@ import {
   DirectoryLinkRepository,
   type MatchedLogin,
 } from '../storage/repositories/directory/directory-link.repository.js';
+import { takeEmailSignal } from '../storage/repositories/signals/email-signals.js';
 import {
   IdentitySignalRepository,
   type SignalSubject,
@@ -32,11 +33,16 @@ export class IdentitySignalsService {
   ) {}
 
   /**
-   * Links the person of the directory that a login matches, and judges the person's signals.
+   * Links the person of the directory that a login matches, takes over an event about the person's
+   * address, and judges the person's signals.
    * @throws AppError `not-eligible`, which is stored for the operator
    */
   async meet(login: MatchedLogin, address: string): Promise<void> {
     const rules = this.directoryOf(login.provider);
+    const email = this.signalledEmailOf(login);
+    if (email !== null) {
+      await this.database.transaction((tx) => takeEmailSignal(tx, this.signals, login, email));
+    }
     if (rules !== null) {
       await this.database.transaction(async (tx) => {
         const isAllowed = await this.links.meet(tx, rules.match, login);
@@ -62,7 +68,11 @@ export class IdentitySignalsService {
   }
 
   /** @throws AppError `not-eligible`; `provider-required` for a person who was signed out meanwhile */
-  async require(tx: Transaction, person: SignalSubject): Promise<void> {
+  async require(tx: Transaction, person: MatchedLogin): Promise<void> {
+    const email = this.signalledEmailOf(person);
+    if (email !== null) {
+      await takeEmailSignal(tx, this.signals, person, email);
+    }
     const decision = await this.judge(person, () => true, tx);
     if (!decision.isAllowed) {
       const code = decision.reason === 'signed_out' ? 'provider-required' : 'not-eligible';
@@ -78,6 +88,13 @@ export class IdentitySignalsService {
     const { signals, hasDirectory } = await this.signals.find({ provider, subject }, runner);
     const identity = { provider, signals: signals.filter(counts), hasDirectory };
     return judgeSignals(identity, this.auth.offboarding.directories);
+  }
+
+  /** @returns null where no event about the address has an effect */
+  private signalledEmailOf({ provider: id, facts }: MatchedLogin): string | null {
+    const provider = this.providers.find((one) => one.id === id);
+    const hasEvents = provider?.type === 'oidc' && provider.sharedSignals !== null;
+    return hasEvents && facts.emailVerified ? facts.email : null;
   }
 
   private directoryOf(id: string): DirectoryRules | null {

@@ -15,7 +15,7 @@ import { DeviceAuthorizationEntity } from './entities/device-authorization.entit
 import { DeviceLookupMissEntity } from './entities/device-lookup-miss.entity.js';
 import { DirectoryEntity } from './entities/directory.entity.js';
 import { DirectoryPersonEntity } from './entities/directory-person.entity.js';
-import { IdentitySignalEntity } from './entities/identity-signal.entity.js';
+import { EmailSignalEntity, IdentitySignalEntity } from './entities/identity-signal.entity.js';
 import { EventAcknowledgementEntity, EventStreamEntity } from './entities/event-stream.entity.js';
 import { IdentityEntity } from './entities/identity.entity.js';
 import { InvitationEntity } from './entities/invitation.entity.js';
@@ -36,6 +36,7 @@ import { SigningKeyEntity } from './entities/signing-key.entity.js';
 import { Initial1764600000000 } from './migrations/1764600000000-initial.js';
 import { Requests1764700000000 } from './migrations/1764700000000-requests.js';
 import { SignalOrigins1764800000000 } from './migrations/1764800000000-signal-origins.js';
+import { EmailSignals1764900000000 } from './migrations/1764900000000-email-signals.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -71,6 +72,7 @@ export const ENTITIES = [
   DeviceLookupMissEntity,
   DirectoryEntity,
   DirectoryPersonEntity,
+  EmailSignalEntity,
   EventAcknowledgementEntity,
   EventStreamEntity,
   ExternalFlowEntity,
@@ -96,7 +98,12 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
     // Passed explicitly so that the bundler links it: TypeORM would look for it in node_modules.
     driver: pg,
     entities: ENTITIES,
-    migrations: [Initial1764600000000, Requests1764700000000, SignalOrigins1764800000000],
+    migrations: [
+      Initial1764600000000,
+      Requests1764700000000,
+      SignalOrigins1764800000000,
+      EmailSignals1764900000000,
+    ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',
     installExtensions: false,

@@ -38,6 +38,8 @@ export class PeopleProvider {
   readonly checks = new Map<string, number>();
   /** Object ids of Microsoft Entra ID, by subject. */
   readonly oids = new Map<string, string>();
+  /** E-mail addresses by subject. */
+  readonly emails = new Map<string, { readonly email: string; readonly isVerified: boolean }>();
   isDown = false;
   /** False: a refresh returns no ID token (Core, 12.2), and userinfo has no groups. */
   givesIdTokens = true;
@@ -191,12 +193,14 @@ export class PeopleProvider {
     this.newest.set(sub, newest);
     const groups = this.groups.get(sub) ?? [];
     const oid = this.oids.get(sub);
+    const { email, isVerified } = this.emails.get(sub) ?? {};
     const now = Math.floor(this.now() / 1000);
     const idToken = await new SignJWT({
       ...claims,
       preferred_username: sub,
       groups,
       ...(oid !== undefined && { oid }),
+      ...(email !== undefined && { email, email_verified: isVerified }),
     })
       .setProtectedHeader({ alg: 'ES256', kid: KEY_ID })
       .setIssuer(this.issuer)

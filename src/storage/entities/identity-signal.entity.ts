@@ -16,3 +16,19 @@ export class IdentitySignalEntity {
   @Column('boolean', { name: 'is_allowed' }) isAllowed!: boolean;
   @Column('timestamptz') at!: Date;
 }
+
+/**
+ * The newest security event about the account of an e-mail address that no identity has. The first
+ * login with the address takes it over to its subject.
+ */
+@Entity('email_signal')
+export class EmailSignalEntity {
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'email_signal_pkey' }) provider!: string;
+
+  /** SHA-256 of the address in lower case: the person may never have used this server. */
+  @PrimaryColumn('bytea', { name: 'email_hash', primaryKeyConstraintName: 'email_signal_pkey' })
+  emailHash!: Buffer;
+
+  @Column('boolean', { name: 'is_allowed' }) isAllowed!: boolean;
+  @Column('timestamptz') at!: Date;
+}

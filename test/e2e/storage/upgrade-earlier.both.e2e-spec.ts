@@ -27,7 +27,12 @@ import { keylessLogin, OPTIONAL } from '../../helpers/keyless-calls.js';
 // test/fixtures/database/README.md describes the rows.
 const FORMER_ISSUER = 'http://127.0.0.1:21114';
 const INVITATION = 'PDNR-032X-0NH1-S43E-4N56';
-const MIGRATIONS = ['Initial1764600000000', 'Requests1764700000000', 'SignalOrigins1764800000000'];
+const MIGRATIONS = [
+  'Initial1764600000000',
+  'Requests1764700000000',
+  'SignalOrigins1764800000000',
+  'EmailSignals1764900000000',
+];
 const NEW_SECRET = 'the-next-master-secret-0123456789-0123456789';
 
 const keyOf = (name: string): DeviceKey =>

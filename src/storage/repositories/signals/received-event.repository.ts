@@ -9,6 +9,12 @@ import {
   type EndedSession,
   type SignalEffect,
 } from '../directory/identity-signal.repository.js';
+import {
+  lockEmails,
+  removeEmailSignals,
+  storeEmailSignal,
+  type EmailSignal,
+} from './email-signals.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { endProviderSession, tokenHashOf, useToken } from './provider-logout.repository.js';
 
@@ -116,16 +122,19 @@ export class ReceivedEventRepository {
     { effect: word, names, at, isRequired, origin }: ReceivedEvent,
     now: Date,
   ): Promise<Changed> {
+    const emails = emailsOf(names);
+    await lockEmails(tx, provider, emails);
     const found = await this.subjectsOf(tx, provider, names);
     const named = names.flatMap((name) => ('subject' in name ? [name.subject] : []));
     const [subject, ...others] = found.length > 0 ? found : [...new Set(named)];
     if (others.length > 0) {
       return { outcome: 'ambiguous' };
     }
-    if (subject === undefined) {
-      return { outcome: 'unmatched' };
-    }
     const isAllowed = word === 'admit';
+    if (subject === undefined) {
+      const kept = emails.map((email) => ({ provider, email, isAllowed, at }));
+      return this.keep(tx, kept, origin, now);
+    }
     const of = { provider, subject };
     const news = await this.signals.store(tx, { ...of, source: 'shared-signals', isAllowed, at });
     if (news === 'none') {
@@ -144,6 +153,25 @@ export class ReceivedEventRepository {
     return { outcome: 'applied', effects: [effect], due };
   }
 
+  /** Keeps an event for the first login with its address. */
+  private async keep(
+    tx: Transaction,
+    signals: readonly EmailSignal[],
+    origin: SignalOrigin,
+    now: Date,
+  ): Promise<Changed> {
+    const events: AuditEvent[] = [];
+    for (const signal of signals) {
+      const { provider, email: subject, isAllowed } = signal;
+      if ((await storeEmailSignal(tx, signal)) && !isAllowed) {
+        const about = { actor: 'provider', accountId: null, provider, subject, ...origin } as const;
+        events.push({ ...about, kind: 'eligibility-lost', reason: SHARED_SIGNALS_REASON });
+      }
+    }
+    await insertAuditEvents(tx, events, now);
+    return { outcome: 'unmatched', events };
+  }
+
   private async makeDue(
     tx: Transaction,
     provider: string,
@@ -152,6 +180,9 @@ export class ReceivedEventRepository {
   ): Promise<Changed> {
     const subjects = await this.subjectsOf(tx, provider, names);
     const change = effect === 'forget-email' ? FORGET_EMAIL : '';
+    if (effect === 'forget-email') {
+      await removeEmailSignals(tx, provider, emailsOf(names));
+    }
     const due = await markDue(tx, provider, subjects, change);
     const about = { kind: 'recheck-requested', actor: 'provider', provider } as const;
     const reason = SHARED_SIGNALS_REASON;
@@ -171,6 +202,10 @@ export class ReceivedEventRepository {
     }
     return [...found].sort();
   }
+}
+
+function emailsOf(names: readonly SubjectName[]): string[] {
+  return names.flatMap((name) => ('email' in name ? [name.email] : []));
 }
 
 /** @param change SQL of further changes */
