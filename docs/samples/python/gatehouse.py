@@ -238,9 +238,13 @@ def is_private(host):
 
 
 def content_key(seed):
+    return derive(seed, "gatehouse content v1")
+
+
+def derive(seed, info):
     """HKDF-SHA-256 (RFC 5869) of the key's seed, with an empty salt, for one block of output."""
     extracted = hmac.digest(b"\0" * 32, seed, hashlib.sha256)
-    return hmac.digest(extracted, b"gatehouse content v1" + b"\1", hashlib.sha256)
+    return hmac.digest(extracted, info.encode() + b"\1", hashlib.sha256)
 
 
 def seal(key, purpose, account_id, plaintext, nonce=None):

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from nacl.exceptions import CryptoError
 
+import answers
 import gatehouse
 
-VECTORS = Path(__file__).parents[3] / "test/vectors/account-content.json"
+FOLDER = Path(__file__).parents[3] / "test/vectors"
+VECTORS = FOLDER / "account-content.json"
 
 
 class Content(unittest.TestCase):
@@ -33,6 +35,47 @@ class Content(unittest.TestCase):
             gatehouse.open_sealed(self.key, "settings", "another account", sealed)
         with self.assertRaises(ValueError):
             gatehouse.open_sealed(self.key, "settings", self.account, "bGVnYWN5")
+
+
+class Answers(unittest.TestCase):
+    def setUp(self):
+        vectors = json.loads((FOLDER / "agent-requests.json").read_text())
+        self.asked = vectors["requests"]
+        secret = bytes.fromhex(vectors["secret"])
+        self.requests = answers.AccountRequests(secret, vectors["accountId"])
+
+    def test_seals_and_opens_the_requests(self):
+        for asked in self.asked:
+            id, plaintext = asked["requestId"], asked["plaintext"].encode()
+            sealed = self.requests.seal_request(plaintext, id, bytes.fromhex(asked["nonce"]))
+            self.assertEqual(sealed, asked["sealed"])
+            request = json.loads(plaintext)
+            opened = self.requests.open_request(id, sealed, [request["server"]])
+            self.assertEqual(opened, (request, asked["digest"]))
+
+    def test_signs_and_verifies_the_answers(self):
+        for asked in self.asked:
+            for answer in asked["answers"]:
+                id, plaintext = asked["requestId"], answer["plaintext"].encode()
+                sealed = self.requests.seal_answer(id, plaintext, bytes.fromhex(answer["nonce"]))
+                self.assertEqual(sealed, answer["sealed"])
+                choice = self.requests.open_answer(id, asked["digest"], sealed)
+                self.assertEqual(choice, json.loads(plaintext)["choice"])
+
+    def test_refuses_what_is_of_another_request_account_or_server(self):
+        one, other = self.asked
+        sealed, server = one["sealed"], json.loads(one["plaintext"])["server"]
+        answer = one["answers"][0]["sealed"]
+        stranger = answers.AccountRequests(bytes(32), self.requests.account_id)
+        for refused in [
+            lambda: self.requests.open_request(other["requestId"], sealed, [server]),
+            lambda: self.requests.open_request(one["requestId"], sealed, ["https://other.example"]),
+            lambda: stranger.open_request(one["requestId"], sealed, [server]),
+            lambda: self.requests.open_answer(other["requestId"], other["digest"], answer),
+            lambda: self.requests.open_answer(one["requestId"], other["digest"], answer),
+            lambda: self.requests.open_answer(one["requestId"], one["digest"], "1.AAAA"),
+        ]:
+            self.assertRaises(answers.NotAuthentic, refused)
 
 
 class Challenge(unittest.TestCase):

@@ -10,11 +10,12 @@ const FOLDER = fileURLToPath(new URL('../../../docs/samples/python/', import.met
 /** The packages of the system belong to its own Python, which another one may precede. */
 function findPython(): string {
   const found = ['python3', '/usr/bin/python3'].find(
-    (path) => spawnSync(path, ['-c', 'import nacl, socketio, websocket']).status === 0,
+    (path) =>
+      spawnSync(path, ['-c', 'import cryptography, nacl, socketio, websocket']).status === 0,
   );
   if (found === undefined) {
     throw new Error(
-      'These tests need Python with three packages. On Debian: apt-get install python3-nacl python3-socketio python3-websocket',
+      'These tests need Python with four packages. On Debian: apt-get install python3-cryptography python3-nacl python3-socketio python3-websocket',
     );
   }
   return found;
@@ -24,12 +25,15 @@ const python = findPython();
 const env = { PATH: process.env['PATH'], PYTHONDONTWRITEBYTECODE: '1' };
 
 describe('docs/samples/python', () => {
-  it('prints the output that its README shows', async () => {
+  it.each([
+    ['example.py', /^unknown key: 404 not-found$/m],
+    ['ask.py', /^computer: deny$/m],
+  ])('prints the output of %s that its README shows', async (program, line) => {
     const readme = readFileSync(`${FOLDER}README.md`, 'utf8');
     const server = await startServer();
     try {
-      const { stdout } = await run(python, ['example.py', server.url], { cwd: FOLDER, env });
-      expect(stdout).toMatch(/^unknown key: 404 not-found$/m);
+      const { stdout } = await run(python, [program, server.url], { cwd: FOLDER, env });
+      expect(stdout).toMatch(line);
       expect(readme).toContain(`\`\`\`\n${stdout}\`\`\``);
     } finally {
       await server.stop();
@@ -38,6 +42,6 @@ describe('docs/samples/python', () => {
 
   it('passes its own tests', async () => {
     const { stderr } = await run(python, ['-m', 'unittest', 'discover'], { cwd: FOLDER, env });
-    expect(stderr).toMatch(/Ran 6 tests[^]*OK/);
+    expect(stderr).toMatch(/Ran 9 tests[^]*OK/);
   });
 });
