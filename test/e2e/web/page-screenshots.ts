@@ -118,7 +118,7 @@ export class PageScreenshots {
           const path = join(this.pictures, `${name}-${size}-${colorScheme}.jpeg`);
           await page.screenshot({ path, quality: 80, fullPage: true, animations: 'disabled' });
         }
-        const violations = await this.violationsNow(visitor);
+        const violations = await this.violationsNow(visitor, colorScheme);
         found.push(...violations.map((one) => `${size} ${colorScheme}: ${one}`));
       }
       found.push(...(await cutOff(visitor)).map((one) => `${size}: ${one}`));
@@ -156,13 +156,19 @@ export class PageScreenshots {
     return found.map((one) => `${name}: ${one}`);
   }
 
-  private async violationsNow({ page }: Visitor): Promise<readonly string[]> {
+  /** In the dark theme, only the rules about colours can find more. */
+  private async violationsNow(
+    { page }: Visitor,
+    theme: (typeof THEMES)[number],
+  ): Promise<readonly string[]> {
     // The document keeps the script, which is large.
     if (!(await page.evaluate<boolean>("'axe' in window"))) {
       await page.evaluate(`${this.axe}; undefined`);
     }
+    const runOnly = theme === 'dark' ? ['color-contrast', 'link-in-text-block'] : undefined;
     const violations = await page.evaluate<AxeResults['violations']>(
-      `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+      `axe.run(${JSON.stringify({ resultTypes: ['violations'], runOnly })})
+        .then(({ violations }) => violations)`,
     );
     return violations.map(({ id, nodes }) => `${id} at ${nodes.map((one) => one.html).join(' ')}`);
   }
