@@ -85,7 +85,7 @@ describe('The first start with the embedded database', () => {
       Array.from({ length: 9 }, () => true),
     );
     await Promise.all(serving.map(({ value }) => value.stop()));
-    expect(await contentOf(dataDir)).toHaveProperty('names');
+    expect(await tablesOf(dataDir)).toContain('public.account');
   });
 
   it.each([
@@ -108,7 +108,7 @@ describe('The first start with the embedded database', () => {
     );
     await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
     expect(await readdir(dataDir)).toEqual(['db.unfinished']);
-    expect((await contentOf(dataDir)).names).toContain('public.account');
+    expect(await tablesOf(dataDir)).toContain('public.account');
     expect(await readdir(dataDir)).not.toContain('db.unfinished');
   });
 
@@ -188,25 +188,42 @@ interface Content {
   readonly rows: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Returns all rows of all tables, the catalogs of PostgreSQL included. */
-function contentOf(path: string): Promise<Content> {
+async function withClient<Result>(
+  path: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
   return onDatabase(path, async ({ address }) => {
     const client = new Client({ ...address, user: address.username });
     await client.connect();
-    const { rows: tables } = await client.query<{ name: string }>(
-      `select schemaname || '.' || tablename as name from pg_tables
-       where tablename <> all ($1) order by 1`,
-      [SKIPPED],
-    );
+    const result = await work(client);
+    await client.end();
+    return result;
+  });
+}
+
+async function tableNames(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select schemaname || '.' || tablename as name from pg_tables
+     where tablename <> all ($1) order by 1`,
+    [SKIPPED],
+  );
+  return rows.map(({ name }) => name);
+}
+
+const tablesOf = (path: string): Promise<string[]> => withClient(path, tableNames);
+
+/** Returns all rows of all tables, the catalogs of PostgreSQL included. */
+function contentOf(path: string): Promise<Content> {
+  return withClient(path, async (client) => {
+    const names = await tableNames(client);
     const rows = new Map<string, string[]>();
-    for (const { name } of tables) {
+    for (const name of names) {
       const all = await client.query<{ row: object }>(`select to_jsonb(t) as row from ${name} t`);
       const texts = all.rows.map(({ row }) =>
         JSON.stringify(Object.entries(row).filter(([column]) => !NO_SCHEMA.test(column))),
       );
       rows.set(name, texts.sort());
     }
-    await client.end();
-    return { names: tables.map(({ name }) => name), rows };
+    return { names, rows };
   });
 }
