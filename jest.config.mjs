@@ -13,18 +13,23 @@ const SAME_ON_ANY_NODE = [
   // A browser shows the pages.
   'test/e2e/web/',
   // Other programs run the configuration and the samples: nginx, Envoy, curl, Python.
-  'test/e2e/oauth/(documented-commands|forward-auth-proxies|python-backend)\\.',
-  'test/e2e/login/certificate/proxies\\.',
+  'test/e2e/oauth/(documented-commands|forward-auth(-proxies)?|python-backend)\\.',
+  'test/e2e/login/certificate/(forwarded|proxies)\\.',
   'test/e2e/client/samples\\.',
   // PostgreSQL and Redis fail, or search many rows.
   'test/e2e/storage/(cluster|database-faults|redis-failover)\\.',
   'test/e2e/guard/outages\\.',
   'src/(admin|storage/repositories)/',
+  // Rows that are sealed again; `upgrade-earlier.both` seals them on each Node.
+  'test/e2e/storage/(content-at-rest|reseal|rotated-secrets|wrong-secret)\\.',
   // Rules and their effects, over routes that other specs call on each Node.
   'src/policy/',
   'test/e2e/(admin|features|offboarding|scim)/',
   'test/e2e/(requests|signals)/(?!.*\\.both\\.)',
-  'test/e2e/login/admission\\.',
+  'test/e2e/login/(admission|signup-policy)\\.',
+  'test/e2e/login/(certificate|keyless)/(chain|claim|leavers|lost-chain|policies|revocation|revocation-path|vouched-sessions)\\.',
+  'test/e2e/login/provider/(allowlist|google|issuer|races|return|stored)\\.',
+  'test/e2e/oauth/(exchange-settings|limits|signing-keys)\\.',
   'test/e2e/account/encryption-matrix\\.',
 ].map((path) => `<rootDir>/${path}`);
 const isChecked = process.env.GATEHOUSE_TEST_CHECKED === '1';
