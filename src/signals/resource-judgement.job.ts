@@ -27,7 +27,8 @@ const BATCH = 200;
 
 /**
  * Judges sessions at backends again when an identity changed, an answer grew old or the rules
- * changed, and ends those whose exchange would now be refused. Every replica runs it.
+ * changed, and ends those whose exchange would now be refused. Every replica runs it: locks of rows
+ * leave each session to one of them.
  */
 @Injectable()
 export class ResourceJudgementJob implements OnModuleInit, BeforeApplicationShutdown {
@@ -47,7 +48,12 @@ export class ResourceJudgementJob implements OnModuleInit, BeforeApplicationShut
   ) {}
 
   onModuleInit(): void {
-    this.events.on('access-changed', () => void this.run());
+    this.events.on('access-changed', ({ sessionId }) => {
+      // The end of one session makes no other one due.
+      if (sessionId === undefined) {
+        void this.run();
+      }
+    });
     this.events.on('access-changes-missed', () => void this.run());
   }
 
