@@ -4,6 +4,7 @@ import { bearer, signUp } from '../client.mjs';
 import { compareHttp, load, noteOn, of } from '../compare-http.mjs';
 import { POOL_SIZE, startGatehouse } from '../gatehouse.mjs';
 import { row } from '../report.mjs';
+import { loginsAt, REPEATABLE } from './login.mjs';
 
 const ACCOUNTS = 20;
 const ISSUER = 'https://gate.example';
@@ -20,6 +21,7 @@ export const group = {
     const env = configure(context);
     return [
       await exchange(context, env),
+      await login(context, env),
       ...(await compareWithTokenList(context, env, [
         {
           name: 'forward-auth',
@@ -73,6 +75,23 @@ function exchange(context, env) {
         requests: accounts.map(({ token }) => exchangeOf(token)),
       };
     },
+  });
+}
+
+/** Both servers have the same database, so that their tables are equally large. */
+function login(context, env) {
+  return compareHttp(context, {
+    name: 'login with a backend',
+    work: '`POST /v1/auth`, known key, with a backend; the limit is Gatehouse without',
+    env: { ...REPEATABLE, ...env },
+    startReference: async () => {
+      const reference = await startGatehouse(context, { env: REPEATABLE });
+      await loginsAt(reference.url);
+      return reference;
+    },
+    least: 0.95,
+    goal: 0.99,
+    prepare: async ({ url }) => ({ limitInput: {}, requests: (await loginsAt(url)).requests }),
   });
 }
 
