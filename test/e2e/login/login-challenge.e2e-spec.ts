@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
+import { deriveRequestKeyBytes } from '../../../src/client/crypto/request-keys.js';
 import { writeLoginChallenge } from '../../../src/protocol/login-challenge.js';
+import {
+  signedTextOf,
+  writeAnswer,
+  type RequestAnswer,
+} from '../../../src/protocol/request-answer.js';
 import {
   call,
   challengedLogin,
@@ -12,6 +18,13 @@ import {
   refusalOf,
 } from '../../helpers/client.js';
 import { IS_POSTGRES, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
+
+const ANSWER: RequestAnswer = {
+  v: 1,
+  ...{ requestId: 'dVhXiA4SDZRZ-KlnlY9L-A', digest: 'A'.repeat(43) },
+  choice: 'allow',
+  decidedAt: 0,
+};
 
 /** Returns a text in the format of server challenges. */
 const copiedChallenge = (): Buffer =>
@@ -142,6 +155,18 @@ describe('with AUTH_REQUIRE_SERVER_CHALLENGE=false', () => {
     expect((await post(server, body)).body['code']).toBe('challenge-expired');
     const copied = loginBody(makeDeviceKey(), copiedChallenge());
     expect((await post(server, copied)).body['code']).toBe('challenge-expired');
+  });
+
+  it('accepts no signed answer to a request as a login of its account', async () => {
+    const secret = randomBytes(32);
+    const key = makeDeviceKey(secret);
+    await logIn(server, key);
+    const signer = makeDeviceKey(Buffer.from(deriveRequestKeyBytes(secret).answerSeed));
+    const answer = Buffer.from(signedTextOf(writeAnswer(ANSWER)));
+    const ofSigner = { ...loginBody(signer, answer), create: false };
+    expect(refusalOf(await post(server, ofSigner))).toEqual({ status: 404, code: 'not-found' });
+    const ofAccount = { ...ofSigner, publicKey: key.publicKey };
+    expect((await post(server, ofAccount)).status).toBe(401);
   });
 });
 
