@@ -106,7 +106,7 @@ export const deRequests: RequestMessages = {
     enterAgain:
       'Laden Sie die Seite neu und geben Sie Ihren Schlüssel ein, um die Schlüssel in diesem Browser zu behalten.',
     cannotKeep:
-      'Dieser Browser behält keine Schlüssel: Er kann es nicht, oder Sie bleiben auf diesem Gerät nicht angemeldet. Nach jedem Laden der Seite geben Sie Ihren Schlüssel ein oder lehnen ohne ihn ab.',
+      'Dieser Browser behält keine Schlüssel: Er kann es nicht, oder Sie bleiben auf diesem Gerät nicht angemeldet. Ein iPhone oder iPad behält sie nur für die Seite auf seinem Home-Bildschirm. Nach jedem Laden der Seite geben Sie Ihren Schlüssel ein oder lehnen ohne ihn ab.',
     risk: 'Sie können die zwei Schlüssel für Anfragen und Antworten in diesem Browser behalten, um gleich antworten zu können. Sie lassen sich nicht aus ihm herauskopieren, und Ihr Geräteschlüssel ist nicht dabei. Das Risiko: Wer diesen Browser benutzt, oder ein Server, der eine veränderte Seite schickt, kann für Sie antworten.',
     confirm: 'Jedes „Erlauben“ mit einem Passkey bestätigen',
     confirmHint:

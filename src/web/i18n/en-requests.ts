@@ -100,7 +100,7 @@ export const enRequests = {
     open: 'Open the requests',
     enterAgain: 'Reload the page and enter your key to keep the keys in this browser.',
     cannotKeep:
-      'This browser keeps no keys: it cannot, or you did not choose to stay signed in on this device. After each load of the page you enter your key, or deny without it.',
+      'This browser keeps no keys: it cannot, or you did not choose to stay signed in on this device. An iPhone or iPad keeps them for the page on its Home Screen only. After each load of the page you enter your key, or deny without it.',
     risk: 'You can keep the two keys for requests and answers in this browser, so that you can answer at once. They cannot be copied out of it, and your device key is not among them. The risk: a person who uses this browser, or a server that sends a changed page, can answer for you.',
     confirm: 'Confirm each “Allow” with a passkey',
     confirmHint:

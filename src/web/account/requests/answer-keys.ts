@@ -41,16 +41,25 @@ export interface AnswerKeys {
 
 /** The places for the keys that this browser offers. */
 export interface KeepingChoices {
-  /** False where the session ends with the tab, or Web Crypto lacks Ed25519: keys stay in memory. */
+  /**
+   * False where the session ends with the tab, Web Crypto lacks Ed25519, or the page is not on the Home
+   * Screen of an iPhone: keys stay in memory.
+   */
   readonly canKeep: boolean;
   /** True if a passkey of this device can confirm answers. */
   readonly canConfirm: boolean;
 }
 
 export async function keepingChoices(): Promise<KeepingChoices> {
-  const canKeep = isStaying() && 'indexedDB' in window && (await canKeepRequestKeys());
+  const isPlace = isStaying() && !isBrowserOfPhone() && 'indexedDB' in window;
+  const canKeep = isPlace && (await canKeepRequestKeys());
   const canConfirm = canKeep && (await passkeySupport().catch(() => 'none')) === 'device';
   return { canKeep, canConfirm };
+}
+
+/** Only iPhones and iPads have this property. Notifications come to pages on their Home Screen only. */
+function isBrowserOfPhone(): boolean {
+  return (navigator as { readonly standalone?: boolean }).standalone === false;
 }
 
 /** Derives the keys for this tab alone. */

@@ -267,6 +267,20 @@ const KEEP = 'Keep the keys in this browser';
     expect((await asker.routes.read(request.requestId)).answers).toEqual([]);
   });
 
+  it.each([
+    ['keeps nothing in a browser of an iPhone', false, 0],
+    ['offers to keep the keys on the Home Screen of an iPhone', true, 1],
+  ])('%s', async (_title, standalone, offered) => {
+    await visitor.page.addInitScript(
+      `Object.defineProperty(navigator, 'standalone', { value: ${standalone} })`,
+    );
+    await visitor.page.reload();
+    await signUp();
+    await openRequests();
+    await sees(offered === 0 ? 'This browser keeps no keys' : 'You can keep the two keys');
+    expect(await button(KEEP).count()).toBe(offered);
+  });
+
   it('keeps nothing where the session ends with the tab', async () => {
     const asker = await signUp(false);
     await asker.ask();
