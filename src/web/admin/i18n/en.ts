@@ -127,7 +127,7 @@ export const en = {
     ineligible: 'Refused by a provider',
     found: 'Accounts found',
     none: 'No account matches',
-    noneHint: 'Logins and e-mail addresses are searched for what you entered, in any case.',
+    noneHint: 'Logins and e-mail addresses are searched. Upper and lower case do not matter.',
     count: (count: string, total: number) => (total === 1 ? '1 account' : `${count} accounts`),
     more: (count: string) => `More than ${count} accounts`,
     account: 'Account',
