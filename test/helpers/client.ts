@@ -31,8 +31,11 @@ export interface Target {
   readonly url: string;
 }
 
-/** Connections of {@link call}, which are reused, also by servers that accept no new ones. */
-export const keptConnections = new Agent({ keepAlive: true, maxSockets: 256 });
+/**
+ * Connections of {@link call}, which are reused, also by servers that accept no new ones. An idle one
+ * ends before a server closes it, after 72 seconds: a request at that moment would fail.
+ */
+export const keptConnections = new Agent({ keepAlive: true, maxSockets: 256, timeout: 60_000 });
 
 /** Sends one HTTP call. The `path` is sent unchanged. */
 export async function call<Body = Json>(
