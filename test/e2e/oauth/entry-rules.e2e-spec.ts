@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
 import { backends, backendToken, basic, postForm } from '../../fixtures/resource-server-fixture.js';
-import { tokenOf } from '../../fixtures/sessions-fixture.js';
+import { sessionIdOf, tokenOf } from '../../fixtures/sessions-fixture.js';
 import { call, makeDeviceKey, refusalOf } from '../../helpers/client.js';
 
 const OPEN = { ...KEYLESS, AUTH_ANONYMOUS_SIGNUP_ENABLED: 'true' };
@@ -56,6 +56,18 @@ withServices('the entry of a backend (two replicas; needs PostgreSQL and Redis)'
     expect(await introspect(open, access)).toMatchObject({ active: true, ...names });
     const { status, headers } = await forward(open, access);
     expect([status, headers['x-gatehouse-login']]).toEqual([200, 'Zo%C3%AB%20%2F%20%250A']);
+  });
+
+  it('says when and how the person logged in', async () => {
+    const { token } = await fixture.keylessLogin(open);
+    // A session that another one approved has the login of that one.
+    await fixture.sql.query(
+      `UPDATE session SET authenticated_by = 'mtls', authenticated_at = to_timestamp(1700000000)
+       WHERE id = $1`,
+      [sessionIdOf(token)],
+    );
+    const claims = decodeJwt(await backendToken(open, token, 'relay'));
+    expect(claims).toMatchObject({ login_method: 'mtls', auth_time: 1_700_000_000 });
   });
 
   it('refuses tokens that its rules do not admit, at proxies and introspection', async () => {
