@@ -181,10 +181,17 @@ describe('keys', () => {
 
   it('answers 503 while the keys cannot be read', async () => {
     const by = await own.readyGuard();
+    const token = await own.issuer.token();
     own.issuer.isAvailable = false;
-    expect(await codeOf(await own.issuer.token(), by)).toBe('unavailable');
+    const asked = (): number => own.issuer.requestsTo('/v1/oauth/jwks');
+    const before = asked();
+    for (let count = 0; count < 20; count += 1) {
+      expect(await codeOf(token, by)).toBe('unavailable');
+    }
+    expect(asked() - before).toBe(1);
     own.issuer.isAvailable = true;
-    expect(await codeOf(await own.issuer.token(), by)).toBe('admitted');
+    await own.time.advance(1000);
+    expect(await codeOf(token, by)).toBe('admitted');
   });
 
   it('accepts RS256 only where the options say so', async () => {

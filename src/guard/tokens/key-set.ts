@@ -15,6 +15,8 @@ const MAX_AGE_MS = 300_000;
 const STALE_AGE_MS = 240_000;
 /** An unknown key id causes a read, but not more often than this. */
 const COOLDOWN_MS = 10_000;
+/** After a failure, requests do not ask an issuer that recovers more often than this. */
+const RETRY_AFTER_MS = 1000;
 
 type FindKey = (header?: JWSHeaderParameters, token?: FlattenedJWSInput) => Promise<CryptoKey>;
 
@@ -22,6 +24,7 @@ type FindKey = (header?: JWSHeaderParameters, token?: FlattenedJWSInput) => Prom
 export class KeySet {
   private keys: { readonly find: FindKey; readonly readAt: Moment } | null = null;
   private reading: Promise<void> | null = null;
+  private failure: { readonly error: unknown; readonly at: Moment } | null = null;
 
   constructor(
     private readonly readKeys: () => Promise<JSONWebKeySet>,
@@ -70,7 +73,16 @@ export class KeySet {
   }
 
   private async readNow(): Promise<void> {
+    if (this.failure !== null && millisecondsSince(this.failure.at, this.clock) < RETRY_AFTER_MS) {
+      throw this.failure.error;
+    }
     const readAt = momentOf(this.clock);
-    this.keys = { find: createLocalJWKSet(await this.readKeys()), readAt };
+    try {
+      this.keys = { find: createLocalJWKSet(await this.readKeys()), readAt };
+      this.failure = null;
+    } catch (error) {
+      this.failure = { error, at: momentOf(this.clock) };
+      throw error;
+    }
   }
 }
