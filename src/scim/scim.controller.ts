@@ -11,9 +11,11 @@ import {
   Post,
   Put,
   Query,
+  Res,
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { Public } from '../auth/route-access.js';
 import { AppError } from '../common/errors.js';
 import { SCIM_TYPE } from '../common/http/request-rules.js';
@@ -106,8 +108,14 @@ export class ScimController {
   @Post('Users')
   @ScimRoute()
   @HttpCode(201)
-  async create(@Param('provider') provider: string, @Body() body: unknown): Promise<JsonObject> {
-    return this.resource(provider, await this.users.create(provider, body));
+  async create(
+    @Param('provider') provider: string,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<JsonObject> {
+    const person = await this.users.create(provider, body);
+    void reply.header('location', this.addressOf(provider, person));
+    return this.resource(provider, person);
   }
 
   @Get('Users/:id')
@@ -153,7 +161,11 @@ export class ScimController {
     person: DirectoryPerson,
     projection: Projection = {},
   ): JsonObject {
-    return toResource(person, `${this.users.baseOf(provider)}/Users/${person.id}`, projection);
+    return toResource(person, this.addressOf(provider, person), projection);
+  }
+
+  private addressOf(provider: string, { id }: DirectoryPerson): string {
+    return `${this.users.baseOf(provider)}/Users/${id}`;
   }
 }
 

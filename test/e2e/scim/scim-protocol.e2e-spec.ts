@@ -75,6 +75,7 @@ withServices('the SCIM endpoint (needs PostgreSQL and Redis)', () => {
       resourceType: 'User',
       location: `http://127.0.0.1:1/v1/scim/people/v2/Users/${String(id)}`,
     });
+    expect(created.headers['location']).toBe((meta as Json)['location']);
     const found = await find(`userName eq "${userName.toUpperCase()}"`);
     expect(found.body).toMatchObject({ totalResults: 1, Resources: [created.body] });
     const put = { ...created.body, active: false, displayName: 'A C' };
