@@ -33,6 +33,7 @@ describe(readSubject.name, () => {
 describe(readEventSubject.name, () => {
   const ADA = { format: 'iss_sub', iss: ISSUERS[0], sub: 's1' };
   const MAIL = { format: 'email', email: 'ada@example.com' };
+  const PHONE = { format: 'phone_number', phone_number: '+491' };
   const FOREIGN = { ...ADA, iss: 'https://else.example.com' };
 
   it.each<[object, ReturnType<typeof readEventSubject>]>([
@@ -48,6 +49,27 @@ describe(readEventSubject.name, () => {
     ],
     [
       { format: 'complex', user: MAIL },
+      { names: [{ email: MAIL.email }], session: null },
+    ],
+    [
+      { format: 'complex', user: { format: 'aliases', identifiers: [PHONE, MAIL] } },
+      { names: [{ email: MAIL.email }], session: null },
+    ],
+    [
+      { format: 'complex', session: { format: 'opaque', id: 'sid-1' } },
+      { names: [], session: 'sid-1' },
+    ],
+    [
+      { user: ADA, session: FOREIGN },
+      { names: [], session: null },
+    ],
+    [
+      { device: { format: 'opaque', id: 'd' }, tenant: ADA },
+      { names: [], session: null },
+    ],
+    [PHONE, { names: [], session: null }],
+    [
+      { format: 'aliases', identifiers: [MAIL, PHONE, { format: 'did', url: 'did:example:1' }] },
       { names: [{ email: MAIL.email }], session: null },
     ],
     [
@@ -68,7 +90,7 @@ describe(readEventSubject.name, () => {
     ...[
       { user: ADA, session: MAIL },
       { user: ADA, session: 7 },
-      { user: ADA, session: FOREIGN },
+      { format: 'aliases', identifiers: [{ format: 'aliases', identifiers: [MAIL] }] },
     ],
   ])('does not read %j', (identifier) => {
     expect(readEventSubject(identifier, ISSUERS)).toBeNull();

@@ -37,10 +37,14 @@ export function readSubject(
   }
 }
 
+const FORMATS: readonly unknown[] = ['account', 'aliases', 'complex', 'email', 'iss_sub', 'opaque'];
+const MEMBERS = ['user', 'session', 'device', 'tenant'] as const;
+const NO_ONE: EventSubject = { names: [], session: null };
+
 /**
  * Reads a simple identifier, `account` (`acct:` is read as the e-mail address), `aliases`, or a
  * complex one with `user` and `session` (SSF 1.0, 3).
- * @returns null for a malformed one; no names for no person of the provider
+ * @returns null for a malformed one; no names for no person of the provider, and for other formats
  */
 export function readEventSubject(
   identifier: unknown,
@@ -49,23 +53,41 @@ export function readEventSubject(
   if (typeof identifier !== 'object' || identifier === null) {
     return null;
   }
-  const { format, user, session, identifiers } = identifier as Readonly<Record<string, unknown>>;
-  if (format === 'complex' || (format === undefined && user !== undefined)) {
-    const names = namesOf(user, issuers);
-    const sessionId = session === undefined ? { subject: null } : readSubject(session, issuers);
-    // Without its session, the event would be about every session of the person.
-    const isRead = sessionId !== null && sessionId !== 'foreign' && 'subject' in sessionId;
-    return names && isRead ? { names, session: sessionId.subject } : null;
+  const given = identifier as Readonly<Record<string, unknown>>;
+  const isComplex = MEMBERS.some((member) => given[member] !== undefined);
+  if (given['format'] !== 'complex' && (given['format'] !== undefined || !isComplex)) {
+    const names = readPerson(identifier, issuers);
+    return names && { names, session: null };
   }
-  const parts: unknown = format === 'aliases' ? identifiers : [identifier];
-  const read = Array.isArray(parts) ? parts.map((part) => namesOf(part, issuers)) : [null];
-  return read.some((names) => names === null)
-    ? null
-    : { names: read.flatMap((names) => names ?? []), session: null };
+  const { user, session } = given;
+  const names = user === undefined ? [] : readPerson(user, issuers);
+  const sessionId = session === undefined ? { subject: null } : readSubject(session, issuers);
+  if (!isComplex || names === null || sessionId === null) {
+    return null;
+  }
+  if (sessionId === 'foreign') {
+    return NO_ONE;
+  }
+  // Without its session, the event would be about every session of the person.
+  return 'subject' in sessionId ? { names, session: sessionId.subject } : null;
 }
 
-function namesOf(identifier: unknown, issuers: readonly string[]): readonly SubjectName[] | null {
+function readPerson(identifier: unknown, issuers: readonly string[]): SubjectName[] | null {
+  const { format, identifiers } = (identifier ?? {}) as Readonly<Record<string, unknown>>;
+  if (format !== 'aliases') {
+    return namesOf(identifier, issuers);
+  }
+  const read = Array.isArray(identifiers)
+    ? identifiers.map((part: unknown) => namesOf(part, issuers))
+    : [null];
+  return read.some((names) => names === null) ? null : read.flatMap((names) => names ?? []);
+}
+
+function namesOf(identifier: unknown, issuers: readonly string[]): SubjectName[] | null {
   const { format, uri } = (identifier ?? {}) as Readonly<Record<string, unknown>>;
+  if (isName(format) && !FORMATS.includes(format)) {
+    return [];
+  }
   const account = format === 'account' && typeof uri === 'string' ? /^acct:(.+)$/.exec(uri) : null;
   const plain = account === null ? identifier : { format: 'email', email: account[1] };
   const name = readSubject(plain, issuers);

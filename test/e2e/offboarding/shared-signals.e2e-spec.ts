@@ -250,6 +250,8 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
     const person = await fixture.keylessLogin(one);
     expect((await send(type, subjectOf(person))).status).toBe(202);
     expect(await fixture.statusOf(one, person)).toBe(200);
+    const device = { format: 'complex', device: { format: 'opaque', id: 'of-nobody' } };
+    expect((await send(`${CAEP}device-compliance-change`, device)).status).toBe(202);
     const event = await transmitter.event(type, subjectOf(person));
     expect((await push(event, strict)).status).toBe(202);
     await fixture.until('401', async () => (await fixture.statusOf(one, person)) === 401);
