@@ -109,13 +109,24 @@ async function warnAboutSessions(
   }
 }
 
-/** Without its own master secret, the target gets that of the directory. */
+/**
+ * Without its own master secret, the target gets that of the directory.
+ *
+ * @throws CliError `master-secret-missing` if there is neither
+ */
 function settingsOf({ environment }: Context, dataDir: string): CopySettings {
   const file = masterSecretPath(dataDir);
   const isGiven = ['SERVICE_MASTER_SECRET', 'SERVICE_MASTER_SECRET_FILE'].some(
     (name) => (environment[name] ?? '') !== '',
   );
-  const ownSecretFile = isGiven || !existsSync(file) ? null : file;
+  if (!isGiven && !existsSync(file)) {
+    throw new CliError(`There is no ${file}, and SERVICE_MASTER_SECRET is not set.`, {
+      exitCode: EXIT.configuration,
+      code: 'master-secret-missing',
+      hint: 'Set it as the server had it: a new secret opens nothing that is sealed.',
+    });
+  }
+  const ownSecretFile = isGiven ? null : file;
   const secret = ownSecretFile !== null && { SERVICE_MASTER_SECRET_FILE: ownSecretFile };
   return { settings: resolveSettings({ ...environment, ...secret }).settings, ownSecretFile };
 }

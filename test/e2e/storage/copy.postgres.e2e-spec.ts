@@ -186,6 +186,8 @@ describe('gatehouse copy', () => {
     const run = await user.run(args('--json'), { ...environment(), ...other });
     expect(errorOf(run)).toMatchObject({ exitCode: 1, code: 'master-secret-missing' });
     expect(run.stderr).not.toContain('account:');
+    await rm(join(from.env.SERVICE_DATA_DIR, 'master-secret'));
+    expect(await refused()).toMatchObject({ exitCode: 78, code: 'master-secret-missing' });
     expect(await countOf('account')).toBe(0);
   });
 
