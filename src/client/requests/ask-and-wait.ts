@@ -108,10 +108,15 @@ class Asking {
       this.options.onAsked?.();
     }
     while (this.leftMs > 0 && !this.isAborted) {
+      const startedMs = this.elapsedMs;
       const found = await this.trying(() => this.server.wait(this.id, this.waitSeconds));
       const outcome = found === null ? null : await this.judge(found);
       if (outcome !== null) {
         return outcome;
+      }
+      if (this.elapsedMs - startedMs < FIRST_PAUSE_MS) {
+        // A server that answers at once, with nothing that counts, is asked at a slower rate.
+        await this.pause();
       }
     }
     return this.isAborted ? this.withdraw() : this.expire();
@@ -148,12 +153,7 @@ class Asking {
     const time = { now: this.now(), elapsedMs: this.elapsedMs };
     const { decision, refused } = await judgeAnswers(this.requests, this.asked, answers, time);
     await this.reject(refused);
-    if (decision === null) {
-      // A server that answers at once, with nothing that counts, is asked at a slower rate.
-      await (answers.length > 0 && this.pause());
-      return null;
-    }
-    return this.isAborted ? null : this.take(decision);
+    return decision === null || this.isAborted ? null : this.take(decision);
   }
 
   /** Records on the disk that the request is used, before anything acts on the answer. */
