@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { CAEP, RISC, SSF, SsfTransmitter, type EventChanges } from '../../fakes/ssf-transmitter.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
+import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
 import { connect } from '../../helpers/client-live.js';
-import { finish } from '../../helpers/keyless-calls.js';
-import { begin } from '../../fixtures/provider-login-fixture.js';
 import { call, type Answer, type Json } from '../../helpers/client.js';
 
 const AUDIENCE = 'https://gate.example.com';
@@ -98,6 +97,25 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
     },
   );
 
+  it('names the transmitter and its transaction in the audit command', async () => {
+    const person = await fixture.keylessLogin(one);
+    const claims = { txn: randomUUID() };
+    expect((await send(REVOKED, subjectOf(person), { claims })).status).toBe(202);
+    const cli = await createCliUser();
+    const variables = { ...fixture.env, ...fixture.store.env };
+    const lines = (await cli.run(['audit', '--json'], variables)).stdout.trim().split('\n');
+    const table = (await cli.run(['audit'], variables)).stdout;
+    await cli.remove();
+    const events = lines.map((line) => JSON.parse(line) as Json);
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        ...{ kind: 'all-tokens-revoked', accountId: person.accountId },
+        ...{ issuer: transmitter.issuer, signalTxn: claims.txn },
+      }),
+    );
+    expect(table).toContain(`${transmitter.issuer} ${claims.txn}`);
+  });
+
   it('ends one session of the provider alone', async () => {
     const [here, there] = [randomUUID(), randomUUID()];
     const person = await fixture.keylessLogin(one, randomUUID(), here);
@@ -152,49 +170,6 @@ withServices('security events (needs PostgreSQL and Redis)', () => {
     expect(await auditOf(claims.txn)).toEqual([{ ...by, kind: 'eligibility-lost' }]);
     await expect(fixture.keylessLogin(one, sub)).rejects.toThrow();
     expect((await send(ENABLED, subjectOf({ sub }))).status).toBe(202);
-    await fixture.keylessLogin(one, sub);
-  });
-
-  it('keeps a disabled person out who had never logged in, by the verified address alone', async () => {
-    const [sub, another] = [randomUUID(), randomUUID()];
-    const email = `Ada.${sub}@example.com`;
-    const subject = { format: 'email', email: email.toUpperCase() };
-    fixture.provider.emails.set(sub, { email, isVerified: true });
-    fixture.provider.emails.set(another, { email, isVerified: false });
-    const claims = { ...EARLIER.claims, txn: randomUUID() };
-    expect((await send(DISABLED, subject, { claims })).status).toBe(202);
-    const by = { ...ofSignal(), account_id: null, subject: subject.email };
-    expect(await auditOf(claims.txn)).toEqual([{ ...by, kind: 'eligibility-lost' }]);
-    const person = await fixture.keylessLogin(one, another);
-    expect(await fixture.statusOf(one, person)).toBe(200);
-    await expect(fixture.keylessLogin(one, sub)).rejects.toThrow();
-    await expect(fixture.keylessLogin(other, sub)).rejects.toThrow();
-    expect((await send(ENABLED, subject)).status).toBe(202);
-    await fixture.keylessLogin(one, sub);
-    const { rows } = await fixture.sql.query('SELECT 1 FROM email_signal');
-    expect(rows).toEqual([]);
-  });
-
-  it('refuses a login whose address was disabled after the proof', async () => {
-    const sub = randomUUID();
-    const email = `${sub}@example.com`;
-    fixture.provider.add(sub);
-    fixture.provider.emails.set(sub, { email, isVerified: true });
-    const { url, proof } = await begin(one, 'people', { mode: 'keyless' });
-    const pending = await fixture.pendingOf(one, fixture.provider.authorize(url, sub));
-    expect((await send(DISABLED, { format: 'email', email })).status).toBe(202);
-    const late = await finish(one, { pending, proof }, 'people');
-    expect([late.status, late.body['code']]).toEqual([403, 'not-eligible']);
-    await expect(fixture.keylessLogin(one, sub)).rejects.toThrow();
-  });
-
-  it('forgets the refusal of an address that was recycled', async () => {
-    const sub = randomUUID();
-    const email = `${sub}@example.com`;
-    fixture.provider.emails.set(sub, { email, isVerified: true });
-    expect((await send(DISABLED, { format: 'email', email })).status).toBe(202);
-    const recycled = await send(`${RISC}identifier-recycled`, { format: 'email', email });
-    expect(recycled.status).toBe(202);
     await fixture.keylessLogin(one, sub);
   });
 

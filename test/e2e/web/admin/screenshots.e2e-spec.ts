@@ -150,6 +150,12 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
        VALUES ('people', 'shared-signals', now() - interval '3 hours'),
          ('people', 'scim', now() - interval '5 minutes')`,
     );
+    await fixture.sql.query(
+      `INSERT INTO audit_event (at, kind, actor, provider, reason, subject, issuer, signal_txn)
+       VALUES (now(), 'eligibility-lost', 'provider', 'people', 'shared-signals', 'sub-of-trent', $1,
+         'c1a2')`,
+      [TRANSMITTER],
+    );
   }
 
   const unmatchedRows = ({ page }: Visitor): Promise<number> =>
@@ -205,6 +211,8 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     expect(await refused.innerText()).toMatch(
       /not in a required group · people[^]*mallory@example\.com/,
     );
+    const signalled = visitor.page.getByRole('row', { name: /sub-of-trent/ });
+    expect(await signalled.innerText()).toContain(`${TRANSMITTER} · transaction c1a2`);
     const disabled = visitor.page.getByRole('row', { name: /left the company/ });
     expect(await disabled.innerText()).toContain('alan.turing@example.com');
     await screenshots.check(visitor, 'audit');
