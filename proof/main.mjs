@@ -10,6 +10,7 @@ const searches = isNightly ? Object.keys(SEARCHES) : ['slice', 'single', 'vouche
 const samples = isNightly ? 20_000 : 1000;
 const traces = isNightly ? 1000 : 200;
 const histories = isNightly ? 100 : 20;
+const acts = 10_000;
 
 console.log(`Seed ${seed} (GATEHOUSE_PROOF_SEED).`);
 for (const name of searches) {
@@ -18,6 +19,9 @@ for (const name of searches) {
 sample();
 replay();
 recordHistories();
+if (isNightly) {
+  measureBound();
+}
 
 function explore(name) {
   const startedAt = performance.now();
@@ -55,6 +59,12 @@ function recordHistories() {
   const startedAt = performance.now();
   runSpecs('proof/histories', { GATEHOUSE_PROOF_HISTORIES: String(histories) });
   console.log(`histories: ${histories} checked, ${seconds(startedAt)} s`);
+}
+
+function measureBound() {
+  const startedAt = performance.now();
+  runSpecs('proof/bound', { GATEHOUSE_PROOF_ACTS: String(acts) });
+  console.log(`bound: ${acts} acts, ${seconds(startedAt)} s`);
 }
 
 function runSpecs(folder, env) {

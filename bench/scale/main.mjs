@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util';
 import { choose, runGroups } from '../run.mjs';
 import { group as accounts } from './accounts.mjs';
+import { group as acts } from './acts.mjs';
 import { group as directory } from './directory.mjs';
 import { group as rechecks } from './rechecks.mjs';
 import { group as replicas } from './replicas.mjs';
 import { group as sockets } from './sockets.mjs';
 import { growthTables } from './table.mjs';
 
-const GROUPS = [accounts, sockets, replicas, rechecks, directory];
+const GROUPS = [accounts, sockets, replicas, acts, rechecks, directory];
 
 /** Past this the run is given up as broken. */
 const DEADLINE_MS = 900_000;

@@ -119,8 +119,11 @@ describe(verify.name, () => {
   it.each(['whsec_', 'whsec_A', `whsec_${randomBytes(15).toString('base64')}`, 'whsec_no base64!'])(
     'throws for the secret %j, whose key is too short',
     (secret) => {
-      expect(() => verify(signed(SECRET), BODY, secret)).toThrow(TypeError);
-      expect(() => verify(signed(SECRET), BODY, [SECRET, secret])).toThrow(TypeError);
+      const problem = new TypeError(
+        'verify() needs a whsec_ secret with base64 of at least 16 bytes.',
+      );
+      expect(() => verify(signed(SECRET), BODY, secret)).toThrow(problem);
+      expect(() => verify(signed(SECRET), BODY, [SECRET, secret])).toThrow(problem);
     },
   );
 
@@ -176,6 +179,42 @@ describe(verify.name, () => {
     const rawBody = Buffer.from(body);
     const headers = signatureHeaders({ ...message, rawBody }, [SECRET]);
     expect(reasonFor(headers, rawBody, SECRET)).toBe('invalid-payload');
+  });
+
+  it.each([
+    ...['channelId', 'createdAt', 'content', 'content.title', 'content.body', 'session'],
+    ...['session.sessionId', 'session.title', 'request', 'request.requestId', 'request.kind'],
+    ...['request.toolName', 'request.toolDetails', 'metadata'],
+  ])('refuses a payload without %s, although it is signed', (path) => {
+    const changed = structuredClone(PAYLOAD) as Record<string, unknown>;
+    const [name = '', inner] = path.split('.');
+    const owner = inner === undefined ? changed : (changed[name] as Record<string, unknown>);
+    delete owner[inner ?? name];
+    const rawBody = Buffer.from(JSON.stringify(changed));
+    const headers = signatureHeaders({ ...message, rawBody }, [SECRET]);
+    expect(reasonFor(headers, rawBody, SECRET)).toBe('invalid-payload');
+  });
+
+  it.each(['', '1e9', '1 000', `+${message.timestamp}`, `${message.timestamp}.0`, '1'.repeat(13)])(
+    'refuses the time %j as missing',
+    (time) => {
+      const headers = { ...signed(SECRET), 'webhook-timestamp': time };
+      expect(reasonFor(headers, BODY, SECRET)).toBe('missing-signature');
+    },
+  );
+
+  it('refuses a delivery without an id', () => {
+    expect(reasonFor({ ...signed(SECRET), 'webhook-id': undefined }, BODY, SECRET)).toBe(
+      'missing-signature',
+    );
+  });
+
+  it('reads a body that is a text', () => {
+    expect(reasonFor(signed(SECRET), BODY.toString(), SECRET)).toBe('accepted: standard');
+  });
+
+  it('explains a refusal in its message', () => {
+    expect(() => verify({}, BODY, SECRET)).toThrow(/no signature/);
   });
 
   it('keeps unknown fields', () => {
