@@ -7,15 +7,14 @@ import { RequestNewsService } from './request-news.service.js';
 
 const EVERY_MS = 60_000;
 
-/** Drops the content of expired requests, and deletes requests an hour after their end. */
+/** Drops the content of expired requests. */
 @Injectable()
 export class RequestRetentionJob extends BatchDeletion {
   constructor(requests: RequestRetentionRepository, news: RequestNewsService, clock: Clock) {
     const deleteBatch = async (): Promise<boolean> => {
-      const now = new Date(clock.now());
-      const { expired, isMore } = await requests.expireBatch(now);
+      const { expired, isMore } = await requests.expireBatch(new Date(clock.now()));
       news.expired(expired);
-      return (await requests.deleteBatch(now)) || isMore;
+      return isMore;
     };
     super(deleteBatch, new Logger(RequestRetentionJob.name));
   }

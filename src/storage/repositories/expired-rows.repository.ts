@@ -14,6 +14,7 @@ const EXPIRING = [
   ['logout_token', 'token_hash'],
   ['client_assertion', 'assertion_hash'],
   ['invitation', 'id'],
+  ['agent_request', 'id', 'kept_until'],
 ] as const;
 
 interface ExpiringTable {
@@ -50,8 +51,8 @@ export class ExpiredRowsRepository {
   /** @returns true if a batch was full, so that more rows may be left */
   async deleteBatch(now: Date): Promise<boolean> {
     let isMore = false;
-    for (const [table, key] of EXPIRING) {
-      const target = { table, key, column: 'expires_at' };
+    for (const [table, key, column = 'expires_at'] of EXPIRING) {
+      const target = { table, key, column };
       isMore = (await deleteBatch(this.database, target, now)) || isMore;
     }
     return isMore;

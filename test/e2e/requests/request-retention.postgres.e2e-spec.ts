@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { resolveSettings } from '../../../src/config/resolve-settings.js';
 import { dataSourceOptions } from '../../../src/storage/data-source.js';
 import { DatabaseService } from '../../../src/storage/database.service.js';
+import { ExpiredRowsRepository } from '../../../src/storage/repositories/expired-rows.repository.js';
 import { RequestRetentionRepository } from '../../../src/storage/repositories/requests/request-retention.repository.js';
 import { ServerDataSource } from '../../../src/storage/server-data-source.js';
 import { call, logIn } from '../../helpers/client.js';
@@ -21,6 +22,7 @@ describe('the retention of requests', () => {
   let server: Server;
   let source: ServerDataSource;
   let retention: RequestRetentionRepository;
+  let expiredRows: ExpiredRowsRepository;
   let asker: RequestCalls;
 
   beforeAll(async () => {
@@ -29,7 +31,9 @@ describe('the retention of requests', () => {
     source = new ServerDataSource({ ...dataSourceOptions(storage), url: store.databaseUrl ?? '' });
     await source.initialize();
     source.open(true);
-    retention = new RequestRetentionRepository(new DatabaseService(source));
+    const database = new DatabaseService(source);
+    retention = new RequestRetentionRepository(database);
+    expiredRows = new ExpiredRowsRepository(database);
   });
   beforeEach(async () => {
     asker = new RequestCalls(server, (await logIn(server)).token);
@@ -47,10 +51,10 @@ describe('the retention of requests', () => {
     return row?.count ?? NaN;
   };
   const rows = () => count('agent_request');
-  /** The work of the job at that time. */
+  /** The work of the jobs at that time. */
   const tick = async (at: number): Promise<number> => {
     const { expired } = await retention.expireBatch(new Date(at));
-    await retention.deleteBatch(new Date(at));
+    await expiredRows.deleteBatch(new Date(at));
     return expired;
   };
 

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService } from '../../database.service.js';
-import { deleteBatch } from '../expired-rows.repository.js';
 
 const BATCH = 500;
-const KEPT = { table: 'agent_request', key: 'id', column: 'kept_until' };
 
 const EXPIRE = `
   UPDATE "agent_request" SET "state" = 'expired', "form" = NULL, "content" = NULL,
@@ -19,7 +17,7 @@ export interface ExpiredBatch {
   readonly isMore: boolean;
 }
 
-/** Ends requests whose time is over, and deletes those that are no longer kept. */
+/** Ends requests whose time is over. {@link ExpiredRowsRepository} deletes old ones. */
 @Injectable()
 export class RequestRetentionRepository {
   constructor(private readonly database: DatabaseService) {}
@@ -28,10 +26,5 @@ export class RequestRetentionRepository {
   async expireBatch(now: Date): Promise<ExpiredBatch> {
     const { length: expired } = await this.database.query(EXPIRE, [now]);
     return { expired, isMore: expired === BATCH };
-  }
-
-  /** Deletes at most one batch, with the answers. @returns true if there may be more */
-  deleteBatch(now: Date): Promise<boolean> {
-    return deleteBatch(this.database, KEPT, now);
   }
 }
