@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { filmOfQr, readQr } from '../../../fixtures/camera-fixture.js';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -24,11 +25,7 @@ const SCAN = 'Scan the QR code';
     folder = await mkdtemp(join(tmpdir(), 'gatehouse-camera-'));
     [server, browser] = await Promise.all([startServer(), startChromium()]);
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
   afterAll(async () => {
     await browser.close();
     await server.stop();

@@ -2,6 +2,7 @@ import { request } from 'node:https';
 import type { Browser } from 'playwright-core';
 import { answerTo } from '../../../helpers/local-server.js';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -82,11 +83,7 @@ const account = () => accountId(visitor);
     await browser.close();
     await server.stop();
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
 
   it('signs in with a certificate on request, and again to the same account', async () => {
     await holderOf(alice, `${certificateUrl}/app`);

@@ -4,7 +4,7 @@ import {
 } from '../../../../src/client/notifications/web-push.js';
 import { encryptWebPush } from '../../../../src/notify/push/web-push-encryption.js';
 import { FakeFirefoxPushService } from '../../../fakes/firefox-push-service.js';
-import type { Visitor } from '../../../fixtures/programs/browser-fixture.js';
+import { closeVisitor, type Visitor } from '../../../fixtures/programs/browser-fixture.js';
 import { createCliUser, type CliUser } from '../../../fixtures/programs/cli-fixture.js';
 import {
   hasEngine,
@@ -54,11 +54,7 @@ for (const [name, suite] of ENGINES) {
       ]);
     });
     afterAll(() => Promise.all([engine.close(), machine.remove()]));
-    afterEach(async () => {
-      const { browserErrors } = visitor;
-      await visitor.close();
-      expect(browserErrors).toEqual([]);
-    });
+    afterEach(() => closeVisitor(visitor));
 
     async function visit(size = DESKTOP): Promise<void> {
       visitor = await engine.visit(`${server.url}/app`, size);

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -41,11 +42,7 @@ const DESCRIBE_FOCUS = `(() => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([startServer(), startChromium()]);
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
   afterAll(async () => {
     await browser.close();
     await server.stop();

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -42,11 +43,7 @@ import { PageScreenshots } from '../page-screenshots.js';
     await server.stop();
     await tokens.remove();
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
 
   const invite = async (body: object): Promise<string> => {
     const token = tokens.operator;

@@ -14,6 +14,7 @@ import { changePreferences } from '../../../../src/notify/settings-changes.js';
 import { verify } from '../../../../src/webhooks/verify.js';
 import { WebhookReceiver } from '../../../fakes/webhook-receiver.js';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -47,11 +48,7 @@ interface Owner {
     await Promise.all([browser.close(), receiver.close()]);
     await server.stop();
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
 
   async function signUp(mode: 'e2ee' | 'plain' = 'e2ee'): Promise<Owner> {
     const key = await DeviceKey.generate();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { formatDeviceKey } from '../../../../src/client/crypto/key-text.js';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -56,11 +57,7 @@ async function openPage(): Promise<void> {
   visitor = await visit(browser, `${fixture.server.url}/app`);
 }
 
-async function gone(): Promise<void> {
-  const { browserErrors } = visitor;
-  await visitor.close();
-  expect(browserErrors).toEqual([]);
-}
+const gone = (): Promise<void> => closeVisitor(visitor);
 
 const suite = hasChromium() ? describe : describe.skip;
 

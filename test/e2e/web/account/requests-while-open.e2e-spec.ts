@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import type { Asker } from '../../../fixtures/asker-fixture.js';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -26,11 +27,7 @@ import { openRequests, signUpAsker } from '../request-page-acts.js';
     visitor = await visit(browser, `${server.url}/app`);
     ({ asker } = await signUpAsker(visitor, server));
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
   afterAll(async () => {
     await browser.close();
     await server.stop();

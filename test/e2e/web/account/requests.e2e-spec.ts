@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import type { Asker } from '../../../fixtures/asker-fixture.js';
 import { addAuthenticator } from '../../../fixtures/passkey-fixture.js';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -27,11 +28,7 @@ const KEEP = 'Keep the keys in this browser';
     // A host name: browsers allow no passkeys at an IP address.
     visitor = await visit(browser, `http://localhost:${server.port}/app`);
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
   afterAll(async () => {
     await browser.close();
     await server.stop();

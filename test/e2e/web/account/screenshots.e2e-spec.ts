@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -39,11 +40,7 @@ const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
   beforeEach(async () => {
     visitor = await visit(browser, `${fixture.server.url}/app`, { reducedMotion: 'reduce' });
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
 
   const check = (name: string): Promise<void> => screenshots.check(visitor, name);
 

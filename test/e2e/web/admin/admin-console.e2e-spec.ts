@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { startLocalServer, type LocalServer } from '../../../helpers/local-server.js';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -69,11 +70,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
   });
 
   let visitor: Visitor;
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
 
   /** An account of the other replica, with an identity of this address. */
   async function employ(email: string): Promise<string> {
