@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import { call, expectErrorShape, makeDeviceKey, refusalOf } from '../../helpers/client.js';
 import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../fixtures/programs/services-fixture.js';
 import {
   connectFinalize,
   profile,
@@ -29,7 +29,6 @@ const withSql = IS_POSTGRES ? describe : describe.skip;
 withSql('an old session (needs SQL: PostgreSQL only)', () => {
   let fixture: LoginFixture;
   let server: Server;
-  let client: Client;
 
   beforeAll(async () => {
     fixture = await startLoginFixture({
@@ -40,17 +39,15 @@ withSql('an old session (needs SQL: PostgreSQL only)', () => {
       },
     });
     server = fixture.server;
-    client = new Client({ connectionString: fixture.store.databaseUrl ?? '' });
-    await client.connect();
   });
 
   afterAll(async () => {
-    await client.end();
     await fixture.stop();
   });
 
   const age = (token: string, seconds: number): Promise<unknown> =>
-    client.query(
+    runSql(
+      server.databaseUrl,
       `UPDATE session SET created_at = created_at - $2 * interval '1 second' WHERE id = $1`,
       [sessionIdOf(token), seconds],
     );

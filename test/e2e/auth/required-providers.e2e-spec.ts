@@ -1,7 +1,7 @@
-import { Client } from 'pg';
 import { call, expectErrorShape, logIn, type Login, refusalOf } from '../../helpers/client.js';
 import { connect, refusedConnect } from '../../helpers/client-live.js';
 import { IS_POSTGRES, startServer } from '../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../fixtures/programs/services-fixture.js';
 
 const OKTA = [
   {
@@ -99,15 +99,9 @@ describe('an account without a required provider', () => {
 
 const withSql = IS_POSTGRES ? describe : describe.skip;
 withSql('an account with the required identity (needs SQL: PostgreSQL only)', () => {
-  let client: Client;
-  beforeAll(async () => {
-    client = new Client({ connectionString: server.databaseUrl ?? '' });
-    await client.connect();
-  });
-  afterAll(() => client.end());
-
   const link = (status: string, provider = 'okta') =>
-    client.query(
+    runSql(
+      server.databaseUrl,
       `INSERT INTO identity (id, account_id, provider, subject, login, connected_at, eligibility_status)
        VALUES (gen_random_uuid(), $1::uuid, $2, $1::uuid::text, 'jo', now(), $3)`,
       [login.accountId, provider, status],

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { ManualClock } from '../../fixtures/manual-clock.js';
 import { call, expectErrorShape, logIn, makeDeviceKey, refusalOf } from '../../helpers/client.js';
 import { AccessTokenService } from '../../../src/auth/sessions/access-token.service.js';
 import { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
 import { IS_POSTGRES, startServer } from '../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../fixtures/programs/services-fixture.js';
 
 const SECRET = 'the-master-secret-of-the-token-spec-0123456789';
 const OLDER_SECRET = 'an-older-master-secret-of-the-spec-0123456789';
@@ -211,17 +211,12 @@ describe('logging out', () => {
 
 const withSql = IS_POSTGRES ? describe : describe.skip;
 withSql('an account that changed in the database (needs SQL: PostgreSQL only)', () => {
-  let client: Client;
-  beforeAll(async () => {
-    client = new Client({ connectionString: server.databaseUrl ?? '' });
-    await client.connect();
-  });
-  afterAll(() => client.end());
-
   it('refuses a disabled account, at login too', async () => {
     const key = makeDeviceKey();
     const { token, accountId } = await logIn(server, key);
-    await client.query('UPDATE account SET disabled_at = now() WHERE id = $1', [accountId]);
+    await runSql(server.databaseUrl, 'UPDATE account SET disabled_at = now() WHERE id = $1', [
+      accountId,
+    ]);
     const answer = await profile(token);
     expect(refusalOf(answer)).toEqual({ status: 403, code: 'account-disabled' });
     expectErrorShape(answer);
@@ -230,7 +225,7 @@ withSql('an account that changed in the database (needs SQL: PostgreSQL only)', 
 
   it('refuses the tokens of a deleted account', async () => {
     const { token, accountId } = await logIn(server);
-    await client.query('DELETE FROM account WHERE id = $1', [accountId]);
+    await runSql(server.databaseUrl, 'DELETE FROM account WHERE id = $1', [accountId]);
     await refuses(token, 'token-revoked');
   });
 });

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { ServerStore, type StoredSession } from '../../../src/cli/account/server-store.js';
 import { drawQr } from '../../../src/cli/account/terminal-qr.js';
 import { deviceCheckWords, readDeviceLink } from '../../../src/client/index.js';
@@ -10,6 +9,7 @@ import {
 } from '../../fixtures/programs/cli-fixture.js';
 import type { Json } from '../../helpers/client.js';
 import { IS_POSTGRES, startServer } from '../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../fixtures/programs/services-fixture.js';
 import { BEHIND_PROXY, makeX25519Key, startAddressProxy } from '../../helpers/device-calls.js';
 import { startLoginFixture } from '../../fixtures/provider-login-fixture.js';
 import { keylessLogin, OPTIONAL } from '../../helpers/keyless-calls.js';
@@ -134,12 +134,11 @@ describe('gatehouse login --code', () => {
   (IS_POSTGRES ? it : it.skip)('ends when the code expires', async () => {
     await signUp();
     const { cli, userCode } = await begin();
-    const sql = new Client({ connectionString: server.databaseUrl ?? '' });
-    await sql.connect();
-    await sql.query('UPDATE device_authorization SET expires_at = now() WHERE user_code = $1', [
-      userCode.replace('-', ''),
-    ]);
-    await sql.end();
+    await runSql(
+      server.databaseUrl,
+      'UPDATE device_authorization SET expires_at = now() WHERE user_code = $1',
+      [userCode.replace('-', '')],
+    );
     const late = await owner.run(['devices', 'approve', userCode, '--yes', '--json']);
     expect(late.code).toBe(1);
     expect(late.stderr).toContain('"code":"unknown-code"');

@@ -1,6 +1,5 @@
 import { chown, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { Random } from '../../../src/common/runtime/random.js';
 import { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
 import { SealedBoxService } from '../../../src/storage/sealing/sealed-box.service.js';
@@ -9,7 +8,7 @@ import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture
 import { freshDataDirectory } from '../../fixtures/programs/data-directory-fixture.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
-import { createDatabase } from '../../fixtures/programs/services-fixture.js';
+import { createDatabase, runSql } from '../../fixtures/programs/services-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { createStore, DATABASE_TIMES, type Store } from '../../fixtures/programs/store-fixture.js';
 
@@ -52,14 +51,12 @@ describe('gatehouse doctor on PostgreSQL', () => {
   beforeAll(async () => {
     store = await createStore();
     const box = new SealedBoxService(new MasterKeys(SECRET, []), new Random());
-    const client = new Client({ connectionString: store.databaseUrl ?? '' });
-    await client.connect();
-    await client.query(
+    await runSql(
+      store.databaseUrl,
       `INSERT INTO account (id, created_at, key_mode, encryption_mode, settings_form, settings_content)
        VALUES ($1, now(), 'keyless', 'plain', 'sealed', $2)`,
       [ACCOUNT, box.seal('account-settings', ACCOUNT, '{}')],
     );
-    await client.end();
     env = { ...store.env, SERVICE_MASTER_SECRET: SECRET };
   });
   afterAll(() => store.drop());
@@ -120,13 +117,11 @@ describe('gatehouse doctor on PostgreSQL', () => {
     expect(silent.checks['signals']).toEqual([
       'warning: github: no webhook delivery arrived yet. Is it set up at the provider?',
     ]);
-    const client = new Client({ connectionString: store.databaseUrl ?? '' });
-    await client.connect();
-    await client.query(
+    await runSql(
+      store.databaseUrl,
       `INSERT INTO provider_signal (provider, kind, received_at)
        VALUES ('github', 'webhook', '2026-01-02T03:04:05Z')`,
     );
-    await client.end();
     const heard = await diagnose({ ...env, ...github });
     expect(heard.checks['signals']).toEqual([
       'ok: github: the last webhook delivery arrived on 2026-01-02 03:04 UTC.',
@@ -141,9 +136,8 @@ describe('gatehouse doctor on PostgreSQL', () => {
       expect.stringMatching(/^warning: There is no ES256 key yet/),
       'skipped: relay has no stream of ended sessions.',
     ]);
-    const client = new Client({ connectionString: store.databaseUrl ?? '' });
-    await client.connect();
-    await client.query(
+    await runSql(
+      store.databaseUrl,
       `INSERT INTO signing_key (id, kid, alg, private_key, signs_from)
        VALUES ($1, 'kid', 'ES256', $2, now() - interval '100 days')`,
       [
@@ -159,16 +153,14 @@ describe('gatehouse doctor on PostgreSQL', () => {
     expect(old.checks['backends']).toContainEqual(
       expect.stringMatching(/^failed: .* no server made the next one in time\.$/),
     );
-    await client.query('DELETE FROM signing_key');
-    await client.end();
+    await runSql(store.databaseUrl, 'DELETE FROM signing_key');
     setup.remove();
   });
 
   it('warns of streams that are not polled, and of those that acknowledge nothing', async () => {
     const setup = backends([{ id: 'relay' }]);
-    const client = new Client({ connectionString: store.databaseUrl ?? '' });
-    await client.connect();
-    await client.query(
+    await runSql(
+      store.databaseUrl,
       `INSERT INTO event_stream (id, resource_server, created_at, polled_at, position)
        VALUES ($1, 'relay', now(), now() + interval '1 hour', 0)`,
       [ACCOUNT],
@@ -176,7 +168,8 @@ describe('gatehouse doctor on PostgreSQL', () => {
     const judged = async () => (await diagnose({ ...env, ...setup.env })).checks['backends'];
     const has = 'relay has 1 stream(s) of ended sessions';
     expect(await judged()).toContain(`ok: ${has}, all polled.`);
-    await client.query(
+    await runSql(
+      store.databaseUrl,
       `INSERT INTO security_event (id, resource_server, at, txn)
        VALUES ($1, 'relay', now() - interval '10 minutes', 1)`,
       [ACCOUNT],
@@ -184,11 +177,13 @@ describe('gatehouse doctor on PostgreSQL', () => {
     expect(await judged()).toContainEqual(
       expect.stringMatching(/^warning: relay has 1 stream.*; an event waits for 6\d\d seconds\.$/),
     );
-    await client.query(`UPDATE event_stream SET polled_at = now() - interval '1 minute'`);
+    await runSql(
+      store.databaseUrl,
+      `UPDATE event_stream SET polled_at = now() - interval '1 minute'`,
+    );
     expect(await judged()).toContain(`warning: ${has}, of which 1 were not polled for 30 seconds.`);
-    await client.query('DELETE FROM event_stream');
-    await client.query('DELETE FROM security_event');
-    await client.end();
+    await runSql(store.databaseUrl, 'DELETE FROM event_stream');
+    await runSql(store.databaseUrl, 'DELETE FROM security_event');
     setup.remove();
   });
 

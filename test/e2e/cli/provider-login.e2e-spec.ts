@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../fixtures/programs/services-fixture.js';
 import { callbackOf, params, startLoginFixture } from '../../fixtures/provider-login-fixture.js';
 
 const ADDRESS = /^ {2}(http\S+)$/m;
@@ -38,10 +38,8 @@ async function run(command: 'login' | 'signup', person: string, ...flags: string
 /** Makes identities due with SQL, where it is available, in place of a wait for the interval. */
 async function makeDue(): Promise<void> {
   if (fixture.store.databaseUrl !== null) {
-    const database = new Client({ connectionString: fixture.store.databaseUrl });
-    await database.connect();
-    await database.query('UPDATE identity SET eligibility_next_check_at = now()');
-    await database.end();
+    const due = 'UPDATE identity SET eligibility_next_check_at = now()';
+    await runSql(fixture.store.databaseUrl, due);
   }
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { deriveRequestKeyBytes } from '../../../src/client/crypto/request-keys.js';
 import { writeLoginChallenge } from '../../../src/protocol/login-challenge.js';
 import {
@@ -18,6 +17,7 @@ import {
   refusalOf,
 } from '../../helpers/client.js';
 import { IS_POSTGRES, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../fixtures/programs/services-fixture.js';
 
 const ANSWER: RequestAnswer = {
   v: 1,
@@ -93,23 +93,12 @@ describe('a challenge that the server issued', () => {
   const withSql = IS_POSTGRES ? it : it.skip;
   withSql('is refused after it expired, and is deleted (needs SQL: PostgreSQL only)', async () => {
     const challenge = await issueChallenge(server);
-    const client = new Client({ connectionString: server.databaseUrl ?? '' });
-    await client.connect();
-    try {
-      const aged = await client.query(
-        `UPDATE login_challenge SET expires_at = now() - interval '1 ms' WHERE challenge = $1`,
-        [challenge],
-      );
-      expect(aged.rowCount).toBe(1);
-      const answer = await post(server, loginBody(makeDeviceKey(), challenge));
-      expect(refusalOf(answer)).toEqual({ status: 401, code: 'challenge-expired' });
-      const left = await client.query('SELECT FROM login_challenge WHERE challenge = $1', [
-        challenge,
-      ]);
-      expect(left.rowCount).toBe(0);
-    } finally {
-      await client.end();
-    }
+    const onChallenge = (sql: string) =>
+      runSql(server.databaseUrl, `${sql} WHERE challenge = $1`, [challenge]);
+    await onChallenge(`UPDATE login_challenge SET expires_at = now() - interval '1 ms'`);
+    const answer = await post(server, loginBody(makeDeviceKey(), challenge));
+    expect(refusalOf(answer)).toEqual({ status: 401, code: 'challenge-expired' });
+    expect(await onChallenge('SELECT FROM login_challenge')).toEqual([]);
   });
 });
 

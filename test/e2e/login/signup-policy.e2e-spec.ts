@@ -1,4 +1,3 @@
-import { Client } from 'pg';
 import {
   call,
   challengedLogin,
@@ -10,6 +9,7 @@ import {
 } from '../../helpers/client.js';
 import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, IS_POSTGRES, type Store } from '../../fixtures/programs/store-fixture.js';
+import { runSql } from '../../fixtures/programs/services-fixture.js';
 
 const key = makeDeviceKey();
 const stranger = makeDeviceKey();
@@ -90,10 +90,7 @@ describe('sign-up switched off', () => {
 
   it('stores nothing of refused sign-ups', async () => {
     if (IS_POSTGRES) {
-      const client = new Client({ connectionString: server.databaseUrl ?? '' });
-      await client.connect();
-      const { rows } = await client.query('SELECT public_key FROM account');
-      await client.end();
+      const rows = await runSql(server.databaseUrl, 'SELECT public_key FROM account');
       expect(rows).toEqual([{ public_key: key.raw }]);
     }
     await server.kill('SIGTERM');

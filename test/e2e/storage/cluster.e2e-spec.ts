@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { call, logIn, makeDeviceKey } from '../../helpers/client.js';
 import { connect, type LiveClient } from '../../helpers/client-live.js';
 import { IS_POSTGRES, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
-import { type Service, startRedis } from '../../fixtures/programs/services-fixture.js';
+import { type Service, startRedis, runSql } from '../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const CACHE_MS = 2000;
@@ -150,11 +149,10 @@ several('two replicas (PostgreSQL only: the embedded database is for one)', () =
   it('closes connections of an account that is disabled in the database', async () => {
     const { token, accountId } = await logIn(a);
     const client = await live(b, token);
-    const database = new Client({ connectionString: store.databaseUrl ?? '' });
-    await database.connect();
-    await database.query('UPDATE account SET disabled_at = now() WHERE id = $1', [accountId]);
+    await runSql(store.databaseUrl, 'UPDATE account SET disabled_at = now() WHERE id = $1', [
+      accountId,
+    ]);
     expect(await client.next('closing')).toMatchObject({ code: 'account-disabled' });
-    await database.end();
   });
 
   it('starts while Redis is unavailable, and connects once it is back', async () => {

@@ -16,7 +16,7 @@ import {
   type Store,
 } from '../../fixtures/programs/store-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { startPostgres, type Service } from '../../fixtures/programs/services-fixture.js';
+import { startPostgres, type Service, runSql } from '../../fixtures/programs/services-fixture.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 import { hashOf, makeX25519Key } from '../../helpers/device-calls.js';
@@ -218,10 +218,7 @@ class SignUps {
 }
 
 async function expectAllThere(server: Server, acknowledged: ReadonlySet<string>): Promise<void> {
-  const client = new Client({ connectionString: server.databaseUrl ?? '' });
-  await client.connect();
-  const { rows } = await client.query<{ id: string }>('SELECT "id" FROM "account"');
-  await client.end();
+  const rows = await runSql<{ id: string }>(server.databaseUrl, 'SELECT "id" FROM "account"');
   const stored = new Set(rows.map(({ id }) => id));
   expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
 }

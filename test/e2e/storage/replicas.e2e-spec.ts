@@ -1,12 +1,11 @@
 import { createAdapter } from '@socket.io/redis-streams-adapter';
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { Server as SocketServer } from 'socket.io';
 import { call, challengedLogin, logIn, makeDeviceKey } from '../../helpers/client.js';
 import { connect, type LiveClient } from '../../helpers/client-live.js';
 import { IS_POSTGRES, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
-import { type Service, startRedis } from '../../fixtures/programs/services-fixture.js';
+import { type Service, startRedis, runSql } from '../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 import { endSession, sessionIdOf } from '../../fixtures/sessions-fixture.js';
 
@@ -95,10 +94,9 @@ several(
 
     /** Neither replica receives a message, so only a database query detects the change. */
     const disable = async (accountId: string): Promise<void> => {
-      const database = new Client({ connectionString: store.databaseUrl ?? '' });
-      await database.connect();
-      await database.query('UPDATE account SET disabled_at = now() WHERE id = $1', [accountId]);
-      await database.end();
+      await runSql(store.databaseUrl, 'UPDATE account SET disabled_at = now() WHERE id = $1', [
+        accountId,
+      ]);
     };
 
     /**

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
 import { call, logIn } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
 import { IS_POSTGRES, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, DATABASE_TIMES } from '../../fixtures/programs/store-fixture.js';
-import { createDatabase } from '../../fixtures/programs/services-fixture.js';
+import { createDatabase, runSql } from '../../fixtures/programs/services-fixture.js';
 
 const CLI = join(import.meta.dirname, '../../../dist/bin/gatehouse.js');
 const SECRET = 'a-master-secret-that-only-tests-know-0123456789';
@@ -24,16 +23,6 @@ const NEXT_VERSION = `
     id uuid PRIMARY KEY, account_id uuid REFERENCES account (id) ON DELETE CASCADE);
   CREATE INDEX future_account_note_idx ON account (future_note);
   INSERT INTO schema_migration (timestamp, name) VALUES (4102444800000, 'Future4102444800000')`;
-
-async function sql(url: string, statements: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(statements)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 async function migrate(
   url: string,
@@ -86,7 +75,7 @@ onPostgres('this version on the schema of the next', () => {
     };
     const loads = Array.from({ length: 4 }, load);
     await expectServing(server);
-    await sql(url, NEXT_VERSION);
+    await runSql(url, NEXT_VERSION);
     await expectServing(server);
     stopping.abort();
     await Promise.all(loads);
@@ -99,7 +88,7 @@ onPostgres('this version on the schema of the next', () => {
     await expectServing(server);
     expect(await migrate(url, '--check')).toMatchObject({ pending: [] });
     expect(await migrate(url)).toMatchObject({ ran: [] });
-    const [{ count }] = (await sql(url, 'SELECT count(*) FROM future_thing')) as [
+    const [{ count }] = (await runSql(url, 'SELECT count(*) FROM future_thing')) as [
       { count: string },
     ];
     expect(count).toBe('0');
@@ -115,7 +104,7 @@ onPostgres('gatehouse migrate', () => {
     expect(pending).not.toHaveLength(0);
     const outcomes = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
     expect(outcomes.flatMap(({ ran = [] }) => ran).sort()).toEqual([...pending].sort());
-    const rows = await sql(database.url, 'SELECT name FROM schema_migration');
+    const rows = await runSql(database.url, 'SELECT name FROM schema_migration');
     expect(rows).toHaveLength(pending.length);
     await database.drop();
   });

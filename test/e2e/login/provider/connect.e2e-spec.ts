@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { connect } from '../../../helpers/client-live.js';
 import { call, logIn, makeDeviceKey, refusalOf, type Login } from '../../../helpers/client.js';
 import { IS_POSTGRES } from '../../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import {
   begin,
   beginConnect,
@@ -167,23 +167,18 @@ describe('unlinking a provider', () => {
 
 const withSql = IS_POSTGRES ? describe : describe.skip;
 withSql('the rows of a link (needs SQL: PostgreSQL only)', () => {
-  let client: Client;
-  beforeAll(async () => {
-    client = new Client({ connectionString: server.databaseUrl ?? '' });
-    await client.connect();
-  });
-  afterAll(() => client.end());
-
   it('stores a sealed credential, and one audit event for each change', async () => {
     const { token, accountId } = await linkedAccount('jana');
-    const { rows } = await client.query<{ credentials: Buffer; facts: object }>(
+    const rows = await runSql<{ credentials: Buffer; facts: object }>(
+      server.databaseUrl,
       'SELECT credentials, facts FROM identity WHERE account_id = $1',
       [accountId],
     );
     expect(rows[0]?.credentials?.[0]).toBe(1);
     expect(rows[0]?.facts).toMatchObject({ login: 'jana', groups: ['engineering'] });
     await unlink(server, token);
-    const { rows: trace } = await client.query<{ kind: string; provider: string }>(
+    const trace = await runSql<{ kind: string; provider: string }>(
+      server.databaseUrl,
       'SELECT kind, provider FROM audit_event WHERE account_id = $1 ORDER BY id',
       [accountId],
     );
@@ -196,7 +191,8 @@ withSql('the rows of a link (needs SQL: PostgreSQL only)', () => {
   it('keeps a refusal that came after the proof', async () => {
     const { token, accountId } = await linkedAccount('karla');
     const { pending } = await logInAtProvider(await beginConnect(server, token), 'karla');
-    await client.query(
+    await runSql(
+      server.databaseUrl,
       `UPDATE identity SET eligibility_status = 'ineligible', eligibility_checked_at = now()
        WHERE account_id = $1`,
       [accountId],

@@ -1,4 +1,3 @@
-import { Client } from 'pg';
 import {
   call,
   logIn,
@@ -13,6 +12,7 @@ import {
   type Server,
 } from '../../../fixtures/programs/server-fixture.js';
 import { createServerPool } from '../../../fixtures/programs/server-pool-fixture.js';
+import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { startOidc, type Oidc } from '../../../fixtures/oidc-provider-fixture.js';
 import {
@@ -193,25 +193,21 @@ describe('a provider that is removed while a login is pending', () => {
 
 const withSql = IS_POSTGRES ? describe : describe.skip;
 withSql('the issuer of an identity (needs SQL: PostgreSQL only)', () => {
-  let sql: Client;
-  beforeAll(async () => {
-    sql = new Client({ connectionString: server.databaseUrl ?? '' });
-    await sql.connect();
-  });
-  afterAll(() => sql.end());
-
   const issuerOf = async (login: string): Promise<string | null | undefined> => {
     const text = `SELECT issuer FROM identity WHERE provider = 'okta' AND login = $1`;
-    const { rows } = await sql.query<{ issuer: string | null }>(text, [login]);
+    const rows = await runSql<{ issuer: string | null }>(server.databaseUrl, text, [login]);
     return rows[0]?.issuer;
   };
   const reasonOf = async (login: string): Promise<string | null | undefined> => {
     const text = `SELECT eligibility_reason AS reason FROM identity WHERE provider = 'okta' AND login = $1`;
-    const { rows } = await sql.query<{ reason: string | null }>(text, [login]);
+    const rows = await runSql<{ reason: string | null }>(server.databaseUrl, text, [login]);
     return rows[0]?.reason;
   };
   const recheck = () =>
-    sql.query(`UPDATE identity SET eligibility_next_check_at = now() WHERE provider = 'okta'`);
+    runSql(
+      server.databaseUrl,
+      `UPDATE identity SET eligibility_next_check_at = now() WHERE provider = 'okta'`,
+    );
 
   it('is set by the next login, with a key or without, and by the next re-check', async () => {
     const gerda = makeDeviceKey();
@@ -220,13 +216,13 @@ withSql('the issuer of an identity (needs SQL: PostgreSQL only)', () => {
     expect([await issuerOf('gerda'), await issuerOf('hugo')]).toEqual(
       Array.from({ length: 2 }, () => fixture.oidc.issuer),
     );
-    await sql.query('UPDATE identity SET issuer = NULL');
+    await runSql(server.databaseUrl, 'UPDATE identity SET issuer = NULL');
     expect((await loginThrough(server, 'gerda', gerda)).status).toBe(200);
     expect((await keyless('hugo')).status).toBe(200);
     expect([await issuerOf('gerda'), await issuerOf('hugo')]).toEqual(
       Array.from({ length: 2 }, () => fixture.oidc.issuer),
     );
-    await sql.query('UPDATE identity SET issuer = NULL');
+    await runSql(server.databaseUrl, 'UPDATE identity SET issuer = NULL');
     await recheck();
     await waitFor(
       'the issuer of gerda',

@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import type { Browser } from 'playwright-core';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -11,6 +11,7 @@ import {
   startServer,
   type Server,
 } from '../../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { addAuthenticator, type Passkeys } from '../../../fixtures/passkey-fixture.js';
 import { call } from '../../../helpers/client.js';
 import { waitFor } from '../../../helpers/wait.js';
@@ -47,11 +48,7 @@ const FORGET = 'Forget the key on this device';
     visitor = await visit(browser, address);
     passkeys = await addAuthenticator(visitor.page);
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
   afterAll(async () => {
     await browser.close();
     await server.stop();
@@ -256,10 +253,7 @@ const FORGET = 'Forget the key on this device';
     await keepKey();
     await open(visitor, 'Overview');
     const id = await accountId(visitor);
-    const sql = new Client({ connectionString: server.databaseUrl ?? '' });
-    await sql.connect();
-    await sql.query('UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
-    await sql.end();
+    await runSql(server.databaseUrl, 'UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
     await seesSignIn(visitor);
     expect(await isKept()).toBe(false);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import type { Browser } from 'playwright-core';
 import {
+  closeVisitor,
   hasChromium,
   startChromium,
   visit,
@@ -14,6 +14,7 @@ import {
   startServer,
   type Server,
 } from '../../../fixtures/programs/server-fixture.js';
+import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import {
   accountId,
   createAccount,
@@ -41,11 +42,7 @@ import { waitFor } from '../../../helpers/wait.js';
   beforeEach(async () => {
     visitor = await visit(browser, `${server.url}/app`);
   });
-  afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
-    expect(browserErrors).toEqual([]);
-  });
+  afterEach(() => closeVisitor(visitor));
   afterAll(async () => {
     await browser.close();
     await server.stop();
@@ -85,10 +82,7 @@ import { waitFor } from '../../../helpers/wait.js';
   (IS_POSTGRES ? it : it.skip)('shows the sign-in when the account was disabled', async () => {
     await createAccount(visitor);
     const id = await accountId(visitor);
-    const sql = new Client({ connectionString: server.databaseUrl ?? '' });
-    await sql.connect();
-    await sql.query('UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
-    await sql.end();
+    await runSql(server.databaseUrl, 'UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
     await seesSignIn(visitor);
     expect(await visitor.page.getByRole('alert').innerText()).toContain('disabled');
   });
@@ -196,13 +190,11 @@ import { waitFor } from '../../../helpers/wait.js';
   (IS_POSTGRES ? it : it.skip)('asks for a new sign-in before the account is deleted', async () => {
     const key = await createAccount(visitor);
     const old = { token: await tokenOf(visitor) };
-    const sql = new Client({ connectionString: server.databaseUrl ?? '' });
-    await sql.connect();
-    await sql.query(
+    await runSql(
+      server.databaseUrl,
       `UPDATE session SET created_at = created_at - interval '1 hour' WHERE id = $1`,
       [sessionIdOf(old.token)],
     );
-    await sql.end();
     await open(visitor, 'Security');
     await deleteAccount();
     await seesSignIn(visitor);
