@@ -102,6 +102,7 @@ export interface LogoutNotice {
   readonly providerSession: string | null;
   /** The `jti` of the token, which is accepted once. */
   readonly tokenId: string;
+  readonly issuer: string;
 }
 
 /** Older logout tokens are refused, regardless of their expiry. */

@@ -96,7 +96,8 @@ export class OidcTokenVerifier {
       throw new TypeError('This is not a logout token.');
     }
     const { sub = null, sid = null, jti } = claims.output;
-    return { subject: sub, providerSession: sid, tokenId: jti };
+    const { issuer } = metadata;
+    return { subject: sub, providerSession: sid, tokenId: jti, issuer };
   }
 
   /** Refuses by its text alone, so that strangers cause no request to the provider. */

@@ -85,13 +85,14 @@ withServices('back-channel logout (needs PostgreSQL and Redis)', () => {
     expect(stays.socket.connected).toBe(true);
     expect(checksOf(person)).toBe(0);
     const { rows } = await fixture.sql.query<Json>(
-      `SELECT actor, provider, reason, session_id AS session FROM audit_event
+      `SELECT actor, provider, reason, issuer, session_id AS session FROM audit_event
        WHERE account_id = $1 AND kind = 'token-revoked'`,
       [person.accountId],
     );
     const session = sessionIdOf(person.token);
+    const { issuer } = fixture.provider;
     expect(rows).toEqual([
-      { actor: 'provider', provider: 'people', reason: 'backchannel-logout', session },
+      { actor: 'provider', provider: 'people', reason: 'backchannel-logout', issuer, session },
     ]);
     await one.logged(/"reason":"backchannel-logout"/);
     stays.close();

@@ -17,6 +17,7 @@ export interface LogoutRequest {
   readonly tokenId: string;
   readonly subject: string | null;
   readonly providerSession: string | null;
+  readonly issuer: string;
 }
 
 export const LOGOUT_REASON = 'backchannel-logout';
@@ -65,7 +66,7 @@ export class ProviderLogoutRepository {
    */
   async logOut(
     provider: string,
-    { tokenId, subject, providerSession }: LogoutRequest,
+    { tokenId, subject, providerSession, issuer }: LogoutRequest,
     expiresAt: Date,
     now: Date,
   ): Promise<{ readonly due: number; readonly ended: readonly EndedSession[] } | null> {
@@ -76,10 +77,11 @@ export class ProviderLogoutRepository {
       if (used === undefined) {
         return null;
       }
+      const by = { reason: LOGOUT_REASON, now, origin: { issuer } };
       const ended =
         providerSession === null
           ? []
-          : await endProviderSession(tx, { provider, providerSession, reason: LOGOUT_REASON, now });
+          : await endProviderSession(tx, { provider, providerSession, ...by });
       return { ...used, ended };
     });
   }
@@ -118,7 +120,7 @@ interface EndOfProviderSession {
   /** The reason of the audit events. */
   readonly reason: string;
   readonly now: Date;
-  readonly origin?: SignalOrigin;
+  readonly origin: SignalOrigin;
 }
 
 /** @returns true for the first use */
@@ -143,7 +145,7 @@ export function tokenHashOf(...parts: readonly string[]): Buffer {
 /** Ends the sessions that are part of the provider's, or were vouched for by one that is. */
 export async function endProviderSession(
   tx: Transaction,
-  { provider, providerSession, reason, now, origin = {} }: EndOfProviderSession,
+  { provider, providerSession, reason, now, origin }: EndOfProviderSession,
 ): Promise<EndedSession[]> {
   const hash = hashOfProviderSession(provider, providerSession);
   const owners = await tx.query<{ id: string }>(
