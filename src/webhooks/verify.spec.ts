@@ -174,6 +174,10 @@ describe(verify.name, () => {
     ['the body of another preset', '{"text":"*Ready*"}'],
     ['a ready event with a request', JSON.stringify({ ...PAYLOAD, topic: 'ready' })],
     ['a request without an id', JSON.stringify({ ...PAYLOAD, request: {} })],
+    [
+      'a user action with another kind',
+      JSON.stringify({ ...PAYLOAD, topic: 'user_action_request' }),
+    ],
     ['a topic of no event', JSON.stringify({ ...PAYLOAD, topic: '__proto__' })],
   ])('refuses %s, although it is signed', (_name, body) => {
     const rawBody = Buffer.from(body);
@@ -207,6 +211,18 @@ describe(verify.name, () => {
     expect(reasonFor({ ...signed(SECRET), 'webhook-id': undefined }, BODY, SECRET)).toBe(
       'missing-signature',
     );
+  });
+
+  it('refuses a delivery with an id and a time alone', () => {
+    expect(reasonFor(signed(), BODY, SECRET)).toBe('missing-signature');
+  });
+
+  it('accepts a user action', () => {
+    const request = { ...PAYLOAD.request, kind: 'user_action' };
+    const payload = { ...PAYLOAD, topic: 'user_action_request', request };
+    const rawBody = Buffer.from(JSON.stringify(payload));
+    const headers = signatureHeaders({ ...message, rawBody }, [SECRET]);
+    expect(verify(headers, rawBody, SECRET).payload).toEqual(payload);
   });
 
   it('reads a body that is a text', () => {

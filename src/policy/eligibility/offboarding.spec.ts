@@ -63,6 +63,64 @@ describe(judgeIdentity, () => {
   });
 });
 
+describe('an identity whose provider gives nothing to ask with', () => {
+  const reasons = ['no_refresh_token', 'no_user_token', 'user_token_expired'] as const;
+  const until = NOW + INTERVAL;
+
+  it.each(reasons)('counts for one interval in both modes: %s', (reason) => {
+    for (const rules of [lenient, strict]) {
+      const identity = { ...good, reason };
+      expect(judgeIdentity(identity, rules, until - 1)).toEqual({ isAllowed: true, until });
+      const refused = { isAllowed: false, code: 'provider-required' };
+      expect(judgeIdentity(identity, rules, until)).toEqual(refused);
+      expect(judgeIdentity({ ...identity, checkedAt: null }, rules, NOW)).toEqual(refused);
+    }
+    const off = { ...lenient, enabled: false };
+    expect(judgeIdentity({ ...good, reason }, off, until).isAllowed).toBe(true);
+  });
+
+  const recheck = (record: EligibilityRecord, startedAt: number, now = startedAt) =>
+    applyRecheck(
+      record,
+      { kind: 'login_needed', reason: reasons[0] },
+      lenient,
+      { startedAt, now },
+      0,
+    );
+
+  it('keeps its answer, and is checked again when the interval ends', () => {
+    const kept = { ...good, reason: reasons[0] };
+    expect(recheck({ ...good, failures: 3 }, NOW + 1)).toEqual({ ...kept, nextCheckAt: until });
+    const soon = recheck(good, until - 1);
+    expect(soon).toEqual({ ...kept, nextCheckAt: until + 999 });
+  });
+
+  it('has no answer once the interval has ended', () => {
+    const started = until - MINUTE;
+    expect(recheck(good, started, until)).toEqual({
+      ...{ status: 'unknown', reason: reasons[0], checkedAt: NOW, failures: 0 },
+      nextCheckAt: started + INTERVAL,
+    });
+  });
+
+  it('stays refused after a refusal', () => {
+    const refused = { ...good, status: 'ineligible', reason: 'not_a_member', failures: 2 } as const;
+    const expected = { ...refused, failures: 0, nextCheckAt: NOW + INTERVAL };
+    expect(recheck(refused, NOW)).toEqual(expected);
+  });
+
+  it('keeps its reason while a later check is not answered', () => {
+    const waiting = { ...good, status: 'unknown', reason: reasons[0] } as const;
+    const verdict = { kind: 'unknown', reason: 'timeout' } as const;
+    const times = { startedAt: NOW, now: NOW };
+    expect(applyRecheck(waiting, verdict, lenient, times, 0)).toMatchObject({
+      ...{ status: 'unknown', reason: reasons[0], failures: 1 },
+    });
+    const other = { ...good, status: 'unknown', reason: 'rate_limited' } as const;
+    expect(applyRecheck(other, verdict, lenient, times, 0).reason).toBe('timeout');
+  });
+});
+
 describe(firstCheckAt, () => {
   it('spreads over the second half of the interval', () => {
     fc.assert(

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+// `npm run prove:mutants [-- folders]`: mutates the sources of a folder, and runs its unit specs against each mutant.
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const STRYKER = `${HERE}node_modules/@stryker-mutator/core/bin/stryker.js`;
+/** The least share of mutants that specs kill, in percent; null where it is only reported. */
+const FOLDERS = {
+  'src/webhooks': 90,
+  'src/policy/eligibility': null,
+  'src/policy/certificate': null,
+  'src/policy/admission': null,
+  'src/client/crypto': null,
+  'src/guard': null,
+  'src/auth': null,
+};
+const KILLED = ['Killed', 'Timeout'];
+const LEFT = ['Survived', 'NoCoverage'];
+
+/** Survivors by `file: mutated line -> replacement`, each with its reason. */
+const reasons = JSON.parse(readFileSync(`${HERE}survivors.json`, 'utf8'));
+const wanted = process.argv.slice(2);
+for (const folder of wanted.length === 0 ? Object.keys(FOLDERS) : wanted) {
+  run(folder);
+}
+
+function run(folder) {
+  const { status } = spawnSync(process.execPath, [STRYKER, 'run', `${HERE}stryker.config.mjs`], {
+    stdio: 'inherit',
+    env: { ...process.env, GATEHOUSE_MUTANTS: folder },
+  });
+  if (status !== 0) {
+    throw new Error(`The mutants of ${folder} did not run.`);
+  }
+  const mutants = mutantsOf(`.cache/mutants-${folder.replaceAll('/', '-')}.json`);
+  const left = mutants.filter((one) => LEFT.includes(one.status));
+  const killed = mutants.filter((one) => KILLED.includes(one.status)).length;
+  const share = (100 * killed) / (killed + left.length);
+  const least = FOLDERS[folder] ?? null;
+  console.log(`${folder}: ${killed} of ${killed + left.length} mutants killed`);
+  const unexplained = left.filter(({ key }) => reasons[key] === undefined);
+  unexplained.forEach(({ key }) => console.log(`  ${key}`));
+  if (least !== null && (share < least || unexplained.length > 0)) {
+    console.error(
+      `${folder}: ${share.toFixed(1)} %, ${unexplained.length} survivors without a reason`,
+    );
+    process.exitCode = 1;
+  }
+}
+
+function mutantsOf(report) {
+  const { files } = JSON.parse(readFileSync(report, 'utf8'));
+  return Object.entries(files).flatMap(([file, { source, mutants }]) => {
+    const lines = source.split('\n');
+    return mutants.map(({ status, location, replacement }) => {
+      const line = lines[location.start.line - 1].trim();
+      return { status, key: `${file}: ${line} -> ${replacement.replaceAll(/\s+/g, ' ')}` };
+    });
+  });
+}
