@@ -3,8 +3,6 @@ import { pathToFileURL } from 'node:url';
 
 const require = createRequire(import.meta.url);
 const folder = process.env.GATEHOUSE_MUTANTS;
-/** Specs of one folder of policies also test another. */
-const specs = folder.startsWith('src/policy/') ? 'src/policy' : folder;
 const name = folder.replaceAll('/', '-');
 
 /** The unit specs of one folder, against mutants of its sources. */
@@ -37,7 +35,7 @@ export default {
       extensionsToTreatAsEsm: ['.ts'],
       transform: { '^.+\\.ts$': '@swc/jest' },
       moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-      testMatch: [`<rootDir>/${specs}/**/*.spec.ts`],
+      testMatch: [`<rootDir>/${folder}/**/*.spec.ts`],
     },
   },
 };
