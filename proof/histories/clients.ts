@@ -111,12 +111,15 @@ export class Clients {
     }
   }
 
+  /** @throws if the fault could not be made, or if its replica does not answer after it */
   async fail(act: string, replica: Replica, ms: number): Promise<void> {
     const name = act === 'database-killed' ? '*' : replica.name;
+    const fault = this.replicas.faults[act]?.(replica, ms);
     await this.record({ act, replica: name }, async () => {
-      await this.replicas.faults[act]?.(replica, ms);
+      await fault;
       return { outcome: 'done' };
     });
+    await fault;
   }
 
   /** Sends a request of every session, and reads the settings, at every replica. */

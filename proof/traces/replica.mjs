@@ -41,6 +41,7 @@ Reflect.defineMetadata(
   RuntimeModule,
 );
 
+process.on('disconnect', () => process.exit(0));
 const { settings } = resolveSettings(readEnvironment());
 const app = await createApp(settings);
 await app.listen(settings.http.port, settings.http.host);
@@ -64,7 +65,6 @@ const ORDERS = {
   hasHandled: (accountId) => Number(changed.has(accountId)),
 };
 
-process.on('disconnect', () => process.exit(0));
 process.on('message', async ({ id, order, value }) => {
   const result = await ORDERS[order](value);
   process.send({ id, result: result ?? null });
