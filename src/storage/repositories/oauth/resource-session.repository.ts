@@ -37,16 +37,27 @@ export interface PersonFacts {
   readonly email: string | null;
 }
 
-const SESSION = `
-  SELECT "expires_at" AS "expiresAt", ${AUTHENTICATED_AT} AS "authenticatedAt",
-    ${AUTHENTICATED_BY} AS "method",
+const OPEN = `
+  WITH "login" AS (
+    SELECT "account_id", "expires_at", ${AUTHENTICATED_AT} AS "authenticatedAt",
+      ${AUTHENTICATED_BY} AS "method"
+    FROM "session" WHERE "id" = $2),
+  "opened" AS (
+    INSERT INTO "resource_session"
+      ("id", "session_id", "account_id", "resource_server", "expires_at", "judge_at", "rules")
+    SELECT $1, $2, "account_id", $3, "expires_at", $4, $5 FROM "login"
+    ON CONFLICT ("session_id", "resource_server") DO UPDATE
+      SET "expires_at" = EXCLUDED."expires_at", "judge_at" = EXCLUDED."judge_at",
+        "rules" = EXCLUDED."rules", "txn" = NULL
+    RETURNING "id")
+  SELECT "opened"."id", "expires_at" AS "expiresAt", "authenticatedAt", "method",
     COALESCE((SELECT json_agg(json_build_object('provider', "provider", 'login', "login",
         'email', "facts" ->> 'email') ORDER BY "connected_at", "id")
-      FROM "identity" WHERE "identity"."account_id" = "session"."account_id"), '[]')
+      FROM "identity" WHERE "identity"."account_id" = "login"."account_id"), '[]')
       AS "identities"
-  FROM "session" WHERE "id" = $1`;
+  FROM "login", "opened"`;
 
-interface SessionRow extends Omit<ResourceSession, 'id' | 'expiresAt' | 'authenticatedAt'> {
+interface OpenedRow extends Omit<ResourceSession, 'expiresAt' | 'authenticatedAt'> {
   readonly expiresAt: Date;
   readonly authenticatedAt: Date;
 }
@@ -74,27 +85,14 @@ export class ResourceSessionRepository {
     return this.database.transaction(async (tx) => {
       await tx.query(`SELECT FROM "account" WHERE "id" = $1 FOR SHARE`, [accountId]);
       const { until, rules } = await judge(tx);
-      const [session] = await tx.query<SessionRow>(SESSION, [sessionId]);
-      if (session === undefined) {
+      const values = [this.random.uuid(), sessionId, resourceServer, judgeAt(until), rules];
+      const [opened] = await tx.query<OpenedRow>(OPEN, values);
+      if (opened === undefined) {
         throw new Error('A session without a row was admitted.');
       }
-      const { expiresAt, authenticatedAt, ...facts } = session;
-      const [row] = await tx.query<{ id: string }>(
-        `INSERT INTO "resource_session"
-           ("id", "session_id", "account_id", "resource_server", "expires_at", "judge_at", "rules")
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT ("session_id", "resource_server") DO UPDATE
-           SET "expires_at" = EXCLUDED."expires_at", "judge_at" = EXCLUDED."judge_at",
-             "rules" = EXCLUDED."rules", "txn" = NULL
-         RETURNING "id"`,
-        [
-          ...[this.random.uuid(), sessionId, accountId, resourceServer, expiresAt],
-          ...[judgeAt(until), rules],
-        ],
-      );
+      const { expiresAt, authenticatedAt, ...facts } = opened;
       return {
         ...facts,
-        id: row?.id ?? '',
         expiresAt: expiresAt.getTime(),
         authenticatedAt: authenticatedAt.getTime(),
       };
