@@ -53,6 +53,7 @@ function configure({ directory }) {
   writeFileSync(secretFile, `${SECRET}\n`);
   return {
     SERVICE_PUBLIC_URL: ISSUER,
+    SERVICE_RATE_LIMIT_PER_RESOURCE_SERVER_PER_MINUTE: '0',
     AUTH_RESOURCE_SERVERS_CONFIG_JSON: JSON.stringify([
       { id: 'relay', resource: RESOURCE, client: { secretFile } },
     ]),
