@@ -10,7 +10,7 @@ export class AdminSignalsController {
   constructor(private readonly signals: AdminSignalsService) {}
 
   @ApiOperation({
-    summary: 'What each provider reports about leavers: last signals, stream and directory.',
+    summary: 'Lists the last signals, the stream and the directory of each provider.',
   })
   @Get()
   @Answers(AdminSignalsDto)

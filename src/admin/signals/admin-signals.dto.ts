@@ -54,7 +54,7 @@ class ProviderDirectoryDto {
 
   @ApiProperty({ description: 'Within the last hour.' }) recentlyDeactivated!: number;
 
-  @ApiProperty({ description: 'Whether only people whom it shows as active have access.' })
+  @ApiProperty({ description: 'Whether access needs an active person in it.' })
   isRequired!: boolean;
 }
 

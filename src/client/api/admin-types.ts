@@ -362,7 +362,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What each provider reports about leavers: last signals, stream and directory. */
+        /** Lists the last signals, the stream and the directory of each provider. */
         get: operations["AdminSignalsController_list"];
         put?: never;
         post?: never;
@@ -868,7 +868,7 @@ export interface components {
             ambiguous: number;
             /** @description Within the last hour. */
             recentlyDeactivated: number;
-            /** @description Whether only people whom it shows as active have access. */
+            /** @description Whether access needs an active person in it. */
             isRequired: boolean;
         };
         ProviderSignalsDto: {
