@@ -174,8 +174,11 @@ const DESCRIBE_FOCUS = `(() => {
     await focused('a', 'Which?');
     await link('npm test').focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Allow' }).focus();
+    await focused('h2', 'May this run?');
+    const allow = page.getByRole('button', { name: 'Allow' });
+    await allow.focus();
     await page.keyboard.press('Enter');
+    await allow.waitFor({ state: 'detached' });
     await focused('h2', 'May this run?');
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
   });
