@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { VARIABLE_NAMES } from '../../src/config/settings.js';
 import { configurationPage, environmentExample } from '../../tools/generate/docs.mjs';
-import { providersSchema } from '../../tools/generate/provider-schema.mjs';
+import { providersSchema, resourceServersSchema } from '../../tools/generate/provider-schema.mjs';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 
 describe('environmentExample', () => {
@@ -61,6 +61,19 @@ describe('providersSchema', () => {
     const example = new URL('../../config/providers.example.json', import.meta.url);
     const entries = JSON.parse(readFileSync(example, 'utf8')) as object[];
     const known = Object.keys(schema.items.properties);
+    expect(known).toEqual(expect.arrayContaining(entries.flatMap((entry) => Object.keys(entry))));
+  });
+});
+
+describe('resourceServersSchema', () => {
+  it('requires what the reader requires and knows the fields of the example', () => {
+    const { items } = JSON.parse(resourceServersSchema()) as {
+      items: { required: string[]; properties: Record<string, unknown> };
+    };
+    expect(items.required).toEqual(['id', 'resource', 'client']);
+    const example = new URL('../../config/resource-servers.example.json', import.meta.url);
+    const entries = JSON.parse(readFileSync(example, 'utf8')) as object[];
+    const known = Object.keys(items.properties);
     expect(known).toEqual(expect.arrayContaining(entries.flatMap((entry) => Object.keys(entry))));
   });
 });

@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { ConfigurationReport } from '../environment/configuration-error.js';
+import { resolveSettings } from '../resolve-settings.js';
 import { readResourceServers, type ResourceServerContext } from './resource-servers-file.js';
 
 const CONTEXT = { providerIds: ['okta'], publicUrl: 'https://gate.example.com' };
@@ -86,6 +88,36 @@ describe(readResourceServers.name, () => {
     [{ allowKeyles: true }, 'did you mean allowKeyless?'],
   ])('refuses %j', (changed, problem) => {
     expect(read([entry(changed)]).problems.join('\n')).toContain(problem);
+  });
+
+  it('reads the example of the repository, with its secrets next to it', () => {
+    const example = new URL('../../../config/resource-servers.example.json', import.meta.url);
+    const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
+    const path = join(directory, 'resource-servers.json');
+    writeFileSync(path, readFileSync(example, 'utf8').replaceAll(mounted, directory));
+    for (const id of ['relay', 'wiki', 'thumbnails']) {
+      writeFileSync(join(directory, `${id}-client-secret.txt`), `a-client-secret-of-${id}\n`);
+    }
+    writeFileSync(join(directory, 'ca.crt'), rootCertificates[0] ?? '');
+    writeFileSync(join(directory, 'token'), 'a.b.c\n');
+    const okta = {
+      ...{ id: 'okta', type: 'oidc', issuer: 'https://acme.okta.com', storeRefreshToken: true },
+      ...{ clientId: 'gate', clientSecret: 'a-secret', scopes: ['openid', 'offline_access'] },
+      allow: { groupsAny: ['engineering'] },
+    };
+    const { settings, findings } = resolveSettings({
+      SERVICE_PUBLIC_URL: 'http://localhost:3000',
+      AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([okta]),
+      AUTH_RESOURCE_SERVERS_CONFIG_PATH: path,
+    });
+    expect(settings.resourceServers.map(({ id, client }) => [id, client.method])).toEqual([
+      ['relay', 'secret'],
+      ['wiki', 'secret'],
+      ['thumbnails', 'secret'],
+      ['files', 'private-key'],
+      ['archive', 'kubernetes'],
+    ]);
+    expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([]);
   });
 
   it('refuses two entries of one id or one address', () => {
