@@ -83,6 +83,10 @@ export const ERRORS = {
   'migration-required': row(409, 'What is stored has to be migrated to the other mode first.'),
   'payload-too-large': row(413, 'The request is larger than this server accepts.'),
   'unsupported-media-type': row(415, 'Send JSON: Content-Type: application/json.'),
+  'sessions-remain': row(
+    422,
+    'The person is signed out of {provider}, but has sessions here that need no login there.',
+  ),
   'rate-limited': row(429, 'Too many requests. Wait before you try again.'),
   internal: row(500, 'Something went wrong on the server.', 'error'),
   unavailable: row(503, 'The server cannot answer this right now. Try again shortly.', 'warn'),

@@ -1364,7 +1364,7 @@ export interface components {
          * @description For programs.
          * @enum {string}
          */
-        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "request-expired" | "request-id-used" | "too-many-open-requests" | "too-many-streams" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "rate-limited" | "internal" | "unavailable";
+        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "request-expired" | "request-id-used" | "too-many-open-requests" | "too-many-streams" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "sessions-remain" | "rate-limited" | "internal" | "unavailable";
         ErrorDetailDto: {
             /** @description The field the message is about. */
             path: string;
@@ -2088,6 +2088,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDto"];
                 };
             };
+            /** @description `insufficient-scope` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
             /** @description `not-found` */
             404: {
                 headers: {
@@ -2108,6 +2117,15 @@ export interface operations {
             };
             /** @description `unsupported-media-type` */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `sessions-remain` */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -44,7 +44,9 @@ export class UniversalLogoutController {
     'invalid-request',
     'missing-token',
     'invalid-token',
+    'insufficient-scope',
     'not-found',
+    'sessions-remain',
     'rate-limited',
     'unavailable',
   )

@@ -7,7 +7,10 @@ import { IdentityChangesService } from '../../identities/identity-changes.servic
 import { issuersOf } from '../../policy/eligibility/identity-link.js';
 import { readSubject } from '../../policy/eligibility/subject-identifier.js';
 import { UpstreamError } from '../../providers/http/upstream-http.js';
-import { MAX_REVOCATION_TOKEN_SECONDS } from '../../providers/signals/revocation-tokens.js';
+import {
+  ForeignSenderError,
+  MAX_REVOCATION_TOKEN_SECONDS,
+} from '../../providers/signals/revocation-tokens.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import {
   ProviderLogoutRepository,
@@ -40,7 +43,8 @@ export class UniversalLogoutService {
    * @param authorization the header of that name
    * @param identifier `sub_id` of the body
    * @throws AppError `not-found`: also for an unknown person, `missing-token`, `invalid-token`: also for
-   *   one that was used before, `invalid-request`, `unavailable`
+   *   one that was used before, `insufficient-scope` for one of another sender, `invalid-request`,
+   *   `sessions-remain`, `unavailable`
    */
   async signOut(
     provider: string,
@@ -53,15 +57,16 @@ export class UniversalLogoutService {
     const now = this.clock.now();
     const name = found === 'foreign' ? null : found;
     const isRequired = this.config.requiredLoginProviders.includes(provider);
-    const effects = await this.logouts.signOut(
+    const signedOut = await this.logouts.signOut(
       provider,
       { tokenId, name, isRequired, origin: { issuer } },
       new Date(now + REMEMBERED_MS),
       new Date(now),
     );
-    if (effects === null) {
+    if (signedOut === null) {
       throw this.refuse(provider, 'its token was used before');
     }
+    const { effects, hasSessions } = signedOut;
     for (const effect of effects) {
       const about = { provider, reason: SIGN_OUT_REASON, closes: 'provider-required' } as const;
       this.changes.announceSignal(effect, about);
@@ -75,6 +80,9 @@ export class UniversalLogoutService {
     }
     if (effects.length === 0) {
       throw new AppError('not-found');
+    }
+    if (hasSessions) {
+      throw new AppError('sessions-remain', { provider });
     }
   }
 
@@ -100,6 +108,10 @@ export class UniversalLogoutService {
           cause: error.message,
         });
         throw new AppError('unavailable');
+      }
+      if (error instanceof ForeignSenderError) {
+        this.refuse(provider, error.message);
+        throw new AppError('insufficient-scope');
       }
       throw this.refuse(provider, String(error));
     }

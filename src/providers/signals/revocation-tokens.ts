@@ -15,6 +15,11 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** A token must expire within this time from now. */
 export const MAX_REVOCATION_TOKEN_SECONDS = 300;
 
+/** A valid token of the issuer whose subject is not the configured sender. */
+export class ForeignSenderError extends Error {
+  override readonly name = 'ForeignSenderError';
+}
+
 /** Tokens of universal logout, as Okta and Auth0 send them. */
 export class RevocationTokens {
   constructor(
@@ -23,7 +28,10 @@ export class RevocationTokens {
     private readonly clock: Clock,
   ) {}
 
-  /** @returns the `jti` @throws UpstreamError without keys; TypeError or an error of jose */
+  /**
+   * @returns the `jti`
+   * @throws UpstreamError without keys; ForeignSenderError; TypeError or an error of jose
+   */
   async verify(token: string): Promise<string> {
     this.refuseForeign(token);
     const { issuer, subject, endpoint: audience, jwksUri } = this.settings;
@@ -31,13 +39,17 @@ export class RevocationTokens {
       token,
       (header, jws) => this.keys.find(jwksUri, header, jws),
       {
-        ...{ issuer, subject, audience, typ: TYPE, requiredClaims: ['exp', 'jti'] },
+        ...{ issuer, audience, typ: TYPE, requiredClaims: ['sub', 'exp', 'jti'] },
         algorithms: [...SIGNATURE_ALGORITHMS],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(this.clock.now()),
       },
     );
-    return this.idOf(payload);
+    const id = this.idOf(payload);
+    if (payload.sub !== subject) {
+      throw new ForeignSenderError('The token is of another sender of this issuer.');
+    }
+    return id;
   }
 
   private idOf({ jti, exp = Infinity, iat = 0 }: JWTPayload): string {
@@ -57,10 +69,10 @@ export class RevocationTokens {
   /** Refuses by its text alone, so that strangers cause no request for the keys. */
   private refuseForeign(token: string): void {
     const { typ } = decodeProtectedHeader(token);
-    const { iss, sub, aud } = decodeJwt(token);
-    const { issuer, subject, endpoint } = this.settings;
+    const { iss, aud } = decodeJwt(token);
+    const { issuer, endpoint } = this.settings;
     const [audience, ...others] = [aud].flat();
-    const isOurs = iss === issuer && sub === subject && audience === endpoint;
+    const isOurs = iss === issuer && audience === endpoint;
     if (!isOurs || others.length > 0 || typ === undefined || hasDuplicateNames(token)) {
       throw new TypeError('This is not a token for universal logout here.');
     }

@@ -59,6 +59,8 @@ export const deRefusals: Messages['refusals'] = {
   'migration-required': 'Die gespeicherten Daten müssen zuerst umgestellt werden.',
   'payload-too-large': 'Das ist größer, als der Server annimmt.',
   'unsupported-media-type': 'Der Server hat die Anfrage nicht verstanden. Laden Sie neu.',
+  'sessions-remain':
+    'Die Person hat hier noch Sitzungen, die keine Anmeldung bei {provider} brauchen.',
   'rate-limited': 'Zu viele Anfragen.',
   internal: 'Auf dem Server ist etwas schiefgegangen. Versuchen Sie es später erneut.',
   unavailable: 'Der Server kann das gerade nicht beantworten.',

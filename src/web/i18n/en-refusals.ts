@@ -54,6 +54,7 @@ export const enRefusals = {
   'migration-required': 'What is stored has to be migrated to the other mode first.',
   'payload-too-large': 'This is larger than the server accepts.',
   'unsupported-media-type': 'The server did not understand the request. Reload the page.',
+  'sessions-remain': 'The person still has sessions here that need no sign-in at {provider}.',
   'rate-limited': 'Too many requests.',
   internal: 'Something went wrong on the server. Try again later.',
   unavailable: 'The server cannot answer this right now.',

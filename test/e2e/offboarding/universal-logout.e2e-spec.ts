@@ -6,7 +6,14 @@ import { begin } from '../../fixtures/provider-login-fixture.js';
 import { startLocalServer } from '../../helpers/local-server.js';
 import { finish } from '../../helpers/keyless-calls.js';
 import { connect } from '../../helpers/client-live.js';
-import { call, logIn, makeDeviceKey, type Answer, type Json } from '../../helpers/client.js';
+import {
+  call,
+  logIn,
+  makeDeviceKey,
+  refusalOf,
+  type Answer,
+  type Json,
+} from '../../helpers/client.js';
 
 const ADDRESS = 'http://127.0.0.1:1/v1/signals/people/global-token-revocation';
 const APP = 'the-app-of-universal-logout';
@@ -153,7 +160,6 @@ withServices('universal logout (needs PostgreSQL and Redis)', () => {
     ['is an ID token of an employee', { header: { typ: 'JWT' } }],
     ['has no type', { header: { typ: undefined } }],
     ['is of another issuer', { claims: { iss: 'https://else.example' } }],
-    ['is of another application', { claims: { sub: 'else' } }],
     ['is for another address', { claims: { aud: 'http://127.0.0.1:1' } }],
     ['is for several audiences', { claims: { aud: [ADDRESS, 'else'] } }],
     ['has expired', { claims: { exp: secondsFromNow(-60) } }],
@@ -168,6 +174,60 @@ withServices('universal logout (needs PostgreSQL and Redis)', () => {
     const answer = await send(await tokenWith(changes), subjectOf(person));
     expect([answer.status, answer.body['code']]).toEqual([401, 'invalid-token']);
     expect(await fixture.statusOf(one, person)).toBe(200);
+  });
+
+  it('refuses another application of the issuer with 403, but only by a valid token', async () => {
+    const person = await fixture.keylessLogin(one);
+    const claims = { sub: 'another-app' };
+    const answer = await send(await tokenWith({ claims }), subjectOf(person));
+    expect(refusalOf(answer)).toEqual({ status: 403, code: 'insufficient-scope' });
+    const forged = await send(await tokenWith({ claims, isForged: true }), subjectOf(person));
+    expect(refusalOf(forged)).toEqual({ status: 401, code: 'invalid-token' });
+    const unnamed = await send(await tokenWith({ claims: { sub: undefined } }), subjectOf(person));
+    expect(refusalOf(unnamed)).toEqual({ status: 401, code: 'invalid-token' });
+    expect(await fixture.statusOf(one, person)).toBe(200);
+  });
+
+  it('answers 422 while a device key keeps sessions that need no login at the provider', async () => {
+    const server = await fixture.start({
+      AUTH_PROVIDERS_CONFIG_JSON: providers(),
+      AUTH_REQUIRED_LOGIN_PROVIDERS: '',
+      AUTH_ACCESS_CACHE_SECONDS: '0',
+    });
+    const person = await fixture.person(server);
+    const { accountId } = person;
+    const answer = await send(await tokenWith(), subjectOf(person), server);
+    expect(refusalOf(answer)).toEqual({ status: 422, code: 'sessions-remain' });
+    expect(await fixture.statusOf(server, person)).toBe(200);
+    const signal = await fixture.sql.query<Json>(
+      'SELECT source, is_allowed FROM identity_signal WHERE subject = $1',
+      [person.sub],
+    );
+    expect(signal.rows).toEqual([{ source: 'sign-out', is_allowed: false }]);
+    const { rows } = await fixture.sql.query<Json>(
+      `SELECT kind FROM audit_event WHERE account_id = $1 AND reason = 'universal-logout'`,
+      [accountId],
+    );
+    expect(rows).toEqual([{ kind: 'all-tokens-revoked' }]);
+
+    const expire = 'UPDATE session SET expires_at = now() WHERE account_id = $1';
+    await fixture.sql.query(expire, [accountId]);
+    expect((await send(await tokenWith(), subjectOf(person), server)).status).toBe(204);
+  });
+
+  it('answers 422 while another identity keeps a session', async () => {
+    const person = await fixture.keylessLogin(one);
+    const sub = randomUUID();
+    expect((await fixture.connect(one, person, 'guild', sub)).status).toBe(200);
+    const { url, proof } = await begin(one, 'guild', { mode: 'keyless' });
+    const pending = await fixture.pendingOf(one, fixture.provider.authorize(url, sub));
+    const second = (await finish(one, { pending, proof }, 'guild')).body;
+    expect(second['accountId']).toBe(person.accountId);
+    const answer = await send(await tokenWith(), subjectOf(person));
+    expect(refusalOf(answer)).toEqual({ status: 422, code: 'sessions-remain' });
+    await fixture.until('401', async () => (await fixture.statusOf(one, person)) === 401);
+    const remaining = { token: String(second['token']) };
+    expect((await call(one, 'GET', '/v1/push-tokens', remaining)).status).toBe(200);
   });
 
   it('refuses a request without a token, and other providers', async () => {

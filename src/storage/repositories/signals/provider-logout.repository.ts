@@ -32,6 +32,13 @@ export interface SignOutRequest {
   readonly origin: SignalOrigin;
 }
 
+export interface SignOutResult {
+  /** One for each identity. */
+  readonly effects: readonly SignalEffect[];
+  /** True if an account keeps sessions that another identity or its device key admits. */
+  readonly hasSessions: boolean;
+}
+
 const USE = `
   WITH "used_token" AS (
     INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
@@ -89,14 +96,14 @@ export class ProviderLogoutRepository {
   /**
    * Ends the sessions that the named identities admit, and admits none before their next login. The
    * use of the token is stored too, also where it names no identity.
-   * @returns an effect for each identity; null when the token was used before
+   * @returns null when the token was used before
    */
   signOut(
     provider: string,
     { tokenId, name, ...by }: SignOutRequest,
     expiresAt: Date,
     now: Date,
-  ): Promise<readonly SignalEffect[] | null> {
+  ): Promise<SignOutResult | null> {
     return this.database.transaction(async (tx) => {
       const tokenHash = tokenHashOf(provider, SIGN_OUT_REASON, tokenId);
       if (!(await useToken(tx, tokenHash, expiresAt))) {
@@ -109,9 +116,22 @@ export class ProviderLogoutRepository {
         const effect = await this.signals.signOut(tx, { provider, subject }, change);
         effects.push(...(effect === null ? [] : [effect]));
       }
-      return effects;
+      const accountIds = effects.map(({ accountId }) => accountId);
+      return { effects, hasSessions: await haveSessions(tx, accountIds, now) };
     });
   }
+}
+
+async function haveSessions(
+  tx: Transaction,
+  accountIds: readonly string[],
+  now: Date,
+): Promise<boolean> {
+  const left = await tx.query(
+    `SELECT 1 FROM "session" WHERE "account_id" = ANY($1::uuid[]) AND "expires_at" > $2 LIMIT 1`,
+    [accountIds, now],
+  );
+  return left.length > 0;
 }
 
 interface EndOfProviderSession {
