@@ -11,7 +11,7 @@ import {
   runsProxy,
   startProxy,
 } from '../../fixtures/programs/proxy-fixture.js';
-import { freePort } from '../../fixtures/programs/service-process.js';
+import { freePort, type Service } from '../../fixtures/programs/service-process.js';
 import { answerTo, closeServer, listen } from '../../helpers/local-server.js';
 import { waitFor } from '../../helpers/wait.js';
 
@@ -76,46 +76,54 @@ const root = TestAuthority.root(directory.path, 'Development CA');
 const host = root.issue({ subject: '/CN=gate', names: ['IP:127.0.0.1'], usage: 'serverAuth' });
 afterAll(() => directory.remove());
 
+/** Writes the certificates that the shipped configurations name. @returns `home` */
+function writeCertificates(home: string): string {
+  mkdirSync(join(home, 'tls'), { recursive: true });
+  const files = {
+    'tls.crt': host.cert,
+    'tls.key': host.key,
+    'tls.pem': host.cert + host.key,
+    'client-ca.pem': root.cert,
+  };
+  Object.entries(files).forEach(([path, text]) => writeFileSync(join(home, 'tls', path), text));
+  return home;
+}
+
+async function ask(port: number): Promise<string> {
+  const sent = request(`https://127.0.0.1:${port}/`, { ca: root.cert, agent: false });
+  return (await answerTo(sent)).text;
+}
+
 for (const { name, file, port, resolveBy } of PROXIES) {
   const program = PROXY_PROGRAMS[name];
   (runsProxy(program) ? describe : describe.skip)(`the shipped configuration of ${name}`, () => {
     it('finds a container at its new address', async () => {
       const moving = await MovingHost.start();
-      const [open, certificates] = [await freePort(), await freePort()];
-      const home = join(directory.path, name);
-      mkdirSync(join(home, 'tls'), { recursive: true });
-      const files = {
-        'tls.crt': host.cert,
-        'tls.key': host.key,
-        'tls.pem': host.cert + host.key,
-        'client-ca.pem': root.cert,
-      };
-      Object.entries(files).forEach(([path, text]) => writeFileSync(join(home, 'tls', path), text));
       const serve = (text: string) => createServer((_request, answer) => void answer.end(text));
       const [before, after] = [serve('before'), serve('after')];
-      const upstream = await listen(before);
-      after.listen(upstream, '127.0.0.2');
-      await once(after, 'listening');
-      const config = copyShipped([file], home, {
-        '/etc/gatehouse': home,
-        '/var/log/nginx': home,
-        ...resolveBy(moving.server),
-        'gatehouse:3000': `gatehouse.test:${upstream}`,
-        [`${port}443`]: `${port}${open}`,
-        [`${port}8443`]: `${port}${certificates}`,
-      });
-      const proxy = await startProxy(program, config, home, open);
-      const ask = async (): Promise<string> => {
-        const sent = request(`https://127.0.0.1:${open}/`, { ca: root.cert, agent: false });
-        return (await answerTo(sent)).text;
-      };
+      let proxy: Service | undefined;
       try {
-        await waitFor('an answer', async () => (await ask()) === 'before');
+        const upstream = await listen(before);
+        after.listen(upstream, '127.0.0.2');
+        await once(after, 'listening');
+        const open = await freePort();
+        const home = writeCertificates(join(directory.path, name));
+        const config = copyShipped([file], home, {
+          '/etc/gatehouse': home,
+          '/var/log/nginx': home,
+          ...resolveBy(moving.server),
+          'gatehouse:3000': `gatehouse.test:${upstream}`,
+          [`${port}443`]: `${port}${open}`,
+          [`${port}8443`]: `${port}${await freePort()}`,
+        });
+        proxy = await startProxy(program, config, home, open);
+        await waitFor('an answer', async () => (await ask(open)) === 'before');
         moving.address = '127.0.0.2';
         await closeServer(before);
-        await waitFor('an answer of the other address', async () => (await ask()) === 'after');
+        await waitFor('an answer of the other address', async () => (await ask(open)) === 'after');
       } finally {
-        await proxy.stop();
+        await proxy?.stop();
+        await closeServer(before);
         await closeServer(after);
         moving.stop();
       }
