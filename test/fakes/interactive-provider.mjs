@@ -2,7 +2,8 @@
  * A real OpenID Provider (`oidc-provider`) in a process of its own.
  * Arguments: port, client id, client secret, redirect addresses.
  * Every person is in engineering, except those whose login begins with `out-`, and those of which a
- * line of JSON on standard input says otherwise: {"login": "anna", "groups": []}.
+ * line of JSON on standard input says otherwise: {"login": "anna", "groups": []}. The process ends with
+ * its standard input, which also ends if the process that started it is killed.
  */
 import { createInterface } from 'node:readline';
 import { Provider } from 'oidc-provider';
@@ -10,11 +11,13 @@ import { Provider } from 'oidc-provider';
 const [port, clientId, clientSecret, ...redirectUris] = process.argv.slice(2);
 
 const groupsOf = new Map();
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { login, groups } = JSON.parse(line);
-  groupsOf.set(login, groups);
-  process.stdout.write('known\n');
-});
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    const { login, groups } = JSON.parse(line);
+    groupsOf.set(login, groups);
+    process.stdout.write('known\n');
+  })
+  .on('close', () => process.exit());
 
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   clients: [
