@@ -8,6 +8,7 @@ import { sealForDevice } from '../../client/crypto/device-sealing.js';
 import { readDeviceLink } from '../../client/crypto/device-link.js';
 import { deviceCheckWords } from '../../protocol/device-check-words.js';
 import { readUserCode, showUserCode } from '../../protocol/user-code.js';
+import { shownName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
 import { done, Loading, NoticeLine, problem, useAction, type Notice } from '../ui/notice.js';
 import { formatDate } from '../i18n/format.js';
@@ -225,11 +226,12 @@ interface DeviceFactsProps {
 
 function DeviceFacts({ userCode, waiting, accountId }: DeviceFactsProps) {
   const { client, address, createdAt, publicKey } = waiting;
+  const name = client.name === null ? t.add.unnamed : shownName(client.name);
   return (
     <>
       <dl>
         <dt>{t.add.device}</dt>
-        <dd>{[client.name ?? t.add.unnamed, client.platform].filter(Boolean).join(', ')}</dd>
+        <dd>{[name, client.platform].filter(Boolean).join(', ')}</dd>
         <dt>{t.add.address}</dt>
         <dd class="code">{address}</dd>
         <dt>{t.add.asked}</dt>

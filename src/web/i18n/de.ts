@@ -18,6 +18,7 @@ export const de: Messages = {
   save: 'Speichern',
   language: 'Sprache',
   signOut: 'Abmelden',
+  browserOn: (browser, system) => `${browser ?? 'Browser'} ${onSystem(system)}`,
 
   signIn: {
     title: (place) => `Bei ${place} anmelden`,
@@ -365,3 +366,10 @@ export const de: Messages = {
 
   refusals: deRefusals,
 };
+
+function onSystem(system: string | null): string {
+  if (system === null) {
+    return 'auf diesem Gerät';
+  }
+  return system.startsWith('iP') ? `auf dem ${system}` : `unter ${system}`;
+}

@@ -17,6 +17,9 @@ export const en = {
   save: 'Save',
   language: 'Language',
   signOut: 'Sign out',
+  /** The English form is stored, and translated where it is shown. */
+  browserOn: (browser: string | null, system: string | null) =>
+    `${browser ?? 'Browser'} on ${system ?? 'this device'}`,
 
   signIn: {
     title: (place: string) => `Sign in to ${place}`,

@@ -5,6 +5,7 @@ import type { SectionProps } from '../use-account.js';
 import { Receivers } from './receivers.js';
 import { Rename } from './rename.js';
 import type { AccountSession } from '../../../client/api/api-client-answers.js';
+import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { repeatWhileVisible } from '../../ui/repeat-while-visible.js';
@@ -133,7 +134,7 @@ function SessionFacts({ one, how }: Pick<SessionRowProps, 'one' | 'how'>) {
 }
 
 function clientName({ client: { name, platform } }: AccountSession): string {
-  return name ?? platform ?? t.devices.unnamed.other;
+  return name === null ? (platform ?? t.devices.unnamed.other) : shownName(name);
 }
 
 /** Returns the login method as the end of a sentence. */

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { SavedPushToken } from '../../../client/api/api-client-answers.js';
 import { readWebPushToken } from '../../../client/notifications/web-push.js';
+import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
@@ -75,7 +76,7 @@ interface ReceiverProps {
 function Receiver({ device, isOwn, isBusy, rename, remove }: ReceiverProps) {
   const { devices } = t;
   const kind = kindOf(device);
-  const name = device.name ?? devices.unnamed[kind];
+  const name = device.name === null ? devices.unnamed[kind] : shownName(device.name);
   const facts = [platformName(device), devices.added(formatRelative(device.createdAt))];
   return (
     <li>

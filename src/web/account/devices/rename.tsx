@@ -1,4 +1,5 @@
 import type { TargetedSubmitEvent } from 'preact';
+import { shownName, storedName } from '../../browser-name.js';
 import { t } from '../../i18n/messages.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { FormButtons } from '../../ui/form-buttons.js';
@@ -41,7 +42,7 @@ function RenameForm({ id, name, rename, close }: RenameFormProps) {
     event.preventDefault();
     const typed = new FormData(event.currentTarget).get('name');
     close();
-    rename(typeof typed === 'string' ? typed.trim() : '');
+    rename(typeof typed === 'string' ? storedName(typed.trim()) : '');
   };
   return (
     <form onSubmit={submit}>
@@ -50,7 +51,7 @@ function RenameForm({ id, name, rename, close }: RenameFormProps) {
         <input
           id={`name-${id}`}
           name="name"
-          defaultValue={name}
+          defaultValue={shownName(name)}
           maxLength={64}
           pattern=".*\S.*"
           autocomplete="off"

@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
-import { browserName } from '../../browser-name.js';
+import { browserName, shownName, storedName } from '../../browser-name.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
@@ -56,7 +56,11 @@ function RegistrationForm({ settings, session, notify, endSession, reload }: Par
     event.preventDefault();
     const name = new FormData(event.currentTarget).get('name');
     run(async () => {
-      await register(session, typeof name === 'string' ? name.trim() : '', settings.content);
+      await register(
+        session,
+        typeof name === 'string' ? storedName(name.trim()) : '',
+        settings.content,
+      );
       notify(done(() => notificationMessages.browser.on));
       reload();
     });
@@ -68,7 +72,7 @@ function RegistrationForm({ settings, session, notify, endSession, reload }: Par
         <input
           id="browser-name"
           name="name"
-          defaultValue={browserName()}
+          defaultValue={shownName(browserName())}
           maxLength={64}
           pattern=".*\S.*"
           required

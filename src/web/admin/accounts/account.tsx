@@ -5,6 +5,7 @@ import type {
   AdminAuditEvent,
   AccountAct,
 } from '../../../client/api/admin-client.js';
+import { shownName } from '../../browser-name.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { NoticeLine, type Notice } from '../../ui/notice.js';
@@ -264,24 +265,28 @@ function Sessions({ account: { id, sessions }, ...result }: SessionsProps) {
   const { client, caller } = useSession();
   const { detail, acts } = texts;
   const providerName = useProviderName();
+  const named = sessions.map((session) => {
+    const { name } = session.client;
+    return { ...session, name: name === null ? detail.unnamedClient : shownName(name) };
+  });
   return (
     <section aria-labelledby="sessions">
       <h2 id="sessions">{detail.sessions}</h2>
       {sessions.length === 0 && <p class="empty">{detail.noSession}</p>}
       <ul>
-        {sessions.map((session) => (
+        {named.map(({ name, ...session }) => (
           <li key={session.id}>
             <span class="tile">
               <Icon name={iconOf(session)} />
             </span>
             <div>
-              <strong>{session.client.name ?? detail.unnamedClient}</strong>
+              <strong>{name}</strong>
               <span class="hint">{factsOf(session, providerName(session.method))}</span>
             </div>
             {caller.role === 'operate' && (
               <ActionButton
                 textsOf={() => texts.acts.endSession}
-                label={acts.endNamed(session.client.name ?? detail.unnamedClient)}
+                label={acts.endNamed(name)}
                 isSmall
                 run={(reason) => client.endSession(id, session.id, reason)}
                 {...result}

@@ -23,7 +23,12 @@ import {
   seesAccount,
   seesSignIn,
 } from '../account-page-acts.js';
-import { BEHIND_PROXY, makeX25519Key, newAddress } from '../../../helpers/device-calls.js';
+import {
+  BEHIND_PROXY,
+  DeviceCalls,
+  makeX25519Key,
+  newAddress,
+} from '../../../helpers/device-calls.js';
 import { startLoginFixture, type LoginFixture } from '../../../fixtures/provider-login-fixture.js';
 import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 
@@ -192,6 +197,17 @@ suite('/app/device', () => {
     await sees('No device waits with this code.');
     await visitor.press('Cancel');
     await seesAccount(visitor);
+  });
+
+  it('names a waiting browser in the language of the reader', async () => {
+    await createAccount();
+    const client = { name: 'Safari on iPhone', platform: 'web' };
+    const { userCode } = await new DeviceCalls(server).newDevice({ client });
+    await visitor.page.goto(`${server.url}/app/device`);
+    await enterCode(userCode);
+    await sees('Safari on iPhone, web');
+    await visitor.page.getByLabel('Language').selectOption('Deutsch');
+    await sees('Safari auf dem iPhone, web');
   });
 
   it('signs this browser in by the QR code that it shows', async () => {

@@ -187,6 +187,36 @@ import { waitFor } from '../../../helpers/wait.js';
     expect(session?.client).toEqual({ name: 'Kitchen', platform: 'web' });
   });
 
+  it('translates the names that pages make, and no others', async () => {
+    const { page } = visitor;
+    await createAccount(visitor);
+    const token = await tokenOf(visitor);
+    const made = ['Safari on iPhone', 'Firefox on Windows', 'Browser on this device'];
+    const chosen = ['Chrome at home', 'Chrome on Linux!', 'Netscape on Linux'];
+    for (const [index, name] of [...made, ...chosen].entries()) {
+      const body = { token: `ExponentPushToken[names-${index}]`, name };
+      await call(server, 'POST', '/v1/push-tokens', { token, body });
+    }
+    await open(visitor, 'Devices and sessions');
+    const receivers = page.locator('section[aria-labelledby=receivers] strong');
+    await receivers.last().waitFor();
+    expect(new Set(await receivers.allInnerTexts())).toEqual(new Set([...made, ...chosen]));
+    await page.getByLabel('Language').selectOption('Deutsch');
+    const german = ['Safari auf dem iPhone', 'Firefox unter Windows', 'Browser auf diesem Gerät'];
+    await sees('Firefox unter Windows');
+    expect(new Set(await receivers.allInnerTexts())).toEqual(new Set([...german, ...chosen]));
+    await visitor.press('Umbenennen: Chrome unter Linux');
+    const name = page.getByRole('dialog').getByLabel('Name');
+    expect(await name.inputValue()).toBe('Chrome unter Linux');
+    await name.fill('Edge unter Android');
+    await visitor.press('Speichern');
+    await sees('Der Name ist gespeichert.');
+    const [session] = await sessionsOf(server, token);
+    expect(session?.client.name).toBe('Edge on Android');
+    await page.getByLabel('Sprache').selectOption('English');
+    await sees('Edge on Android');
+  });
+
   (IS_POSTGRES ? it : it.skip)('asks for a new sign-in before the account is deleted', async () => {
     const key = await createAccount(visitor);
     const old = { token: await tokenOf(visitor) };

@@ -230,6 +230,7 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
     await page.goto(`${url}/admin/#accounts/${accountId}`);
     await sees(visitor, 'Dieses Konto ist zugelassen');
     await sees(visitor, 'Anmeldung mit Geräteschlüssel: erlaubt.');
+    await sees(visitor, 'Firefox unter Linux');
     await screenshots.check(visitor, 'account-de');
     await page.goto(`${url}/admin/#audit`);
     await seesTitle(visitor, 'Protokoll');
