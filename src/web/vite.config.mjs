@@ -17,10 +17,13 @@ const worker = {
   },
 };
 
-export default defineConfig({
+/** The server that a development build uses. */
+const server = process.env.GATEHOUSE_SERVER ?? 'http://127.0.0.1:3000';
+
+export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
   // The page says where it lies, which the server knows and a build does not.
-  base: './',
+  base: command === 'build' ? './' : '/app/',
   // `npx vite src/web` is a development build, which this variable lets register for notifications.
   envPrefix: 'CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
@@ -31,8 +34,11 @@ export default defineConfig({
     modulePreload: false,
   },
   plugins: [packed, worker, thirdParty('THIRD-PARTY.txt')],
-  // `vite src/web` serves the page during development and passes other requests to a server.
+  // `vite src/web` serves the page at /app/ during development. The rest comes from a server.
   server: {
-    proxy: { '/v1': { target: 'http://127.0.0.1:3000', ws: true }, '/v2': 'http://127.0.0.1:3000' },
+    proxy: {
+      '/v1': { target: server, ws: true },
+      ...{ '/v2': server, '/app/worker.js': server, '/app/manifest.webmanifest': server },
+    },
   },
-});
+}));
