@@ -7,8 +7,14 @@ import type { CliContext } from '../command.js';
 import { usageError } from '../cli-error.js';
 import { readInputFile, readStandardInput, textOf } from '../input.js';
 import type { AskCommandOptions, PermissionOptions, QuestionOptions } from './ask.command.js';
-import { ask, notesOnly, type AskResult, type Question, type Unanswerable } from './asking.js';
-import { takeBack } from './notice.js';
+import {
+  ask,
+  notesOnly,
+  settle,
+  type AskResult,
+  type Question,
+  type Unanswerable,
+} from './asking.js';
 import { untilSignal } from './signals.js';
 
 /** Exit codes of `gatehouse ask`; scripts may rely on them. */
@@ -53,9 +59,7 @@ async function run(
     const settings = { timeoutMs: timeout * 1000, signal, subject: session, asksForDenial: false };
     const result = await ask(noted, question, settings);
     const exitCode = print(context, result);
-    if (result.kind !== 'unanswerable') {
-      await takeBack(noted, result.request.requestId);
-    }
+    await settle(noted, result);
     return exitCode;
   });
 }

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createPrivateFile,
@@ -29,6 +30,13 @@ export interface AskedRecord {
   readonly owner: string;
 }
 
+/** A request whose end its server may not know. */
+export interface UnsettledRecord extends AskedRecord {
+  readonly isEnded: boolean;
+  /** The session whose answer was used; null where none was. */
+  readonly takenFrom: string | null;
+}
+
 /** The digest of a request that was notified of, and that is answered at the computer. */
 export const NOT_ASKED = '';
 
@@ -54,38 +62,54 @@ export class AskedStore {
   for(facts: Pick<AskedRecord, 'server' | 'accountId' | 'subject'>): AskStore {
     return {
       save: (asked) => this.save(asked, facts),
-      end: (requestId, how) => this.end(requestId, how),
+      end: (requestId, how, takenFrom) => this.end(requestId, how, takenFrom),
     };
   }
 
-  /** Resolves to false where the request has ended before. */
-  async end(requestId: string, how: AskedEnd): Promise<boolean> {
-    const isFirst = await createPrivateFile(this.path(requestId, END), `${how}\n`);
+  /**
+   * Resolves to false where the request has ended before.
+   *
+   * @param takenFrom the session whose answer was used; null where none was
+   */
+  async end(requestId: string, how: AskedEnd, takenFrom: string | null = null): Promise<boolean> {
+    const text = `${[how, takenFrom].filter((part) => part !== null).join(' ')}\n`;
+    const isFirst = await createPrivateFile(this.path(requestId, END), text);
     await syncDirectory(this.directory);
     return isFirst;
   }
 
-  /** Requests that have not ended, also those of killed processes. */
-  async open(): Promise<readonly AskedRecord[]> {
-    await removeOldFiles(this.directory, Date.now() - KEPT_MS);
-    const names = await namesIn(this.directory);
-    const open: AskedRecord[] = [];
-    for (const name of names.filter((one) => one.endsWith(RECORD))) {
-      const record = readRecord(await readJsonIfExists(join(this.directory, name)));
-      if (record !== null && (await readIfExists(this.path(record.requestId, END))) === null) {
-        open.push(record);
-      }
-    }
-    return open;
+  /** Forgets a request whose end its server knows. That it has ended stays on the disk. */
+  settle(requestId: string): Promise<void> {
+    return rm(this.path(requestId, RECORD), { force: true });
   }
 
-  /** Requests whose process was killed: no program waits for their answers. */
-  async abandoned(): Promise<readonly AskedRecord[]> {
-    const open = await this.open();
-    return open.filter(
+  /** Requests that have not ended, also those of killed processes. */
+  async open(): Promise<readonly UnsettledRecord[]> {
+    return (await this.unsettled()).filter(({ isEnded }) => !isEnded);
+  }
+
+  /** Requests whose process was killed: no program waits for their answers, or reports their end. */
+  async abandoned(): Promise<readonly UnsettledRecord[]> {
+    const unsettled = await this.unsettled();
+    return unsettled.filter(
       ({ owner, expiresAt, digest }) =>
         expiresAt <= Date.now() || (digest !== NOT_ASKED && hasEnded(owner)),
     );
+  }
+
+  private async unsettled(): Promise<readonly UnsettledRecord[]> {
+    await removeOldFiles(this.directory, Date.now() - KEPT_MS);
+    const names = await namesIn(this.directory);
+    const found: UnsettledRecord[] = [];
+    for (const name of names.filter((one) => one.endsWith(RECORD))) {
+      const record = readRecord(await readJsonIfExists(join(this.directory, name)));
+      if (record !== null) {
+        const end = await readIfExists(this.path(record.requestId, END));
+        const [, takenFrom = null] = (end ?? '').trimEnd().split(' ');
+        found.push({ ...record, isEnded: end !== null, takenFrom });
+      }
+    }
+    return found;
   }
 
   private async save(

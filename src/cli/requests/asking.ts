@@ -1,6 +1,11 @@
 import { hostname } from 'node:os';
 import { makeRequestId, type SealedRequest } from '../../client/requests/account-requests.js';
-import { askAndWait, type AskOutcome, type AskStore } from '../../client/requests/ask-and-wait.js';
+import {
+  askAndWait,
+  closeRequest,
+  type AskOutcome,
+  type AskStore,
+} from '../../client/requests/ask-and-wait.js';
 import type { RefusedAnswer } from '../../client/requests/judge-answers.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import {
@@ -14,7 +19,7 @@ import type { CliContext } from '../command.js';
 import { Output } from '../output.js';
 import type { SenderOptions } from '../notify/sender-session.js';
 import { requestAccess, type RequestAccess } from './account-keys.js';
-import { AskedStore, NOT_ASKED } from './asked-store.js';
+import { AskedStore, NOT_ASKED, type UnsettledRecord } from './asked-store.js';
 import { hasTarget, notifyOf, takeBack } from './notice.js';
 
 /** The part of a request that its program names; {@link ask} adds the rest. */
@@ -48,7 +53,8 @@ export async function ask(
   settings: AskSettings,
 ): Promise<AskResult> {
   const current = await requireSession(context);
-  const withdrawn = withdrawAbandoned(context, current);
+  const abandoned = new AskedStore(context.environment).abandoned();
+  const ended = abandoned.then((asked) => endAsked(context, current, asked));
   try {
     const access = await requestAccess(current);
     const request = requestOf(question, current, settings.timeoutMs);
@@ -63,7 +69,7 @@ export async function ask(
     }
     return await waiting(work, asked);
   } finally {
-    await withdrawn;
+    await ended;
   }
 }
 
@@ -173,14 +179,31 @@ function whyUnanswerable(
   return asked === null || isTooLong ? 'too-large' : null;
 }
 
-/** No program waits any more for what killed processes asked. */
-async function withdrawAbandoned(context: Context, { session, client }: CurrentSession) {
+/** Takes the notifications of an ended request back, and forgets it where its server knows the end. */
+export async function settle(context: Context, result: AskResult): Promise<void> {
+  if (result.kind === 'unanswerable') {
+    return;
+  }
+  const { requestId } = result.request;
+  await takeBack(context, requestId);
+  if (result.isClosed) {
+    await new AskedStore(context.environment).settle(requestId);
+  }
+}
+
+/** Ends requests for which no program waits, and reports their end to the server. */
+export async function endAsked(
+  context: Context,
+  { session, client }: CurrentSession,
+  asked: readonly UnsettledRecord[],
+): Promise<void> {
   const store = new AskedStore(context.environment);
-  for (const { requestId, server, accountId } of await store.abandoned()) {
+  for (const { requestId, server, accountId, takenFrom } of asked) {
     if (server === session.server && accountId === session.accountId) {
       await store.end(requestId, 'withdrawn');
-      await client.requests.close(requestId, null).catch(() => undefined);
+      const isClosed = await closeRequest(client.requests, requestId, takenFrom);
       await takeBack(context, requestId);
+      await (isClosed && store.settle(requestId));
     }
   }
 }

@@ -7,12 +7,11 @@ import { EXIT, usageError } from '../cli-error.js';
 import { readStandardInput, textOf } from '../input.js';
 import { sendEvents } from '../notify/send-events.js';
 import { describeUnanswerable, describeUnsigned } from './ask.js';
-import { ask, notesOnly, type AskResult } from './asking.js';
+import { ask, endAsked, notesOnly, settle, type AskResult } from './asking.js';
 import { AskedStore } from './asked-store.js';
 import type { HookOptions } from './hook.command.js';
 import { AGENTS, readHook, type HookQuestion } from './hook-input.js';
 import { hookOutput } from './hook-output.js';
-import { takeBack } from './notice.js';
 import { untilSignal } from './signals.js';
 import { terminalIdleMs } from './terminal-idle.js';
 
@@ -74,9 +73,7 @@ async function decide(context: Context, asked: HookQuestion): Promise<void> {
       asksForDenial: asked.isPromptOpen,
     });
     report(context, result);
-    if (result.kind !== 'unanswerable') {
-      await takeBack(context, result.request.requestId);
-    }
+    await settle(context, result);
     return EXIT.ok;
   });
 }
@@ -125,14 +122,7 @@ async function withdraw(context: Context, subject: string): Promise<void> {
   if (meant.length === 0) {
     return;
   }
-  const { client, session } = await requireSession(context);
-  for (const { requestId, server, accountId } of meant) {
-    if (server === session.server && accountId === session.accountId) {
-      await store.end(requestId, 'withdrawn');
-      await client.requests.close(requestId, null).catch(() => undefined);
-      await takeBack(context, requestId);
-    }
-  }
+  await endAsked(context, await requireSession(context), meant);
 }
 
 function detached(context: Context) {

@@ -89,10 +89,10 @@ class Scene implements AskingServer, AskStore {
     return Promise.resolve();
   }
 
-  end(_id: string, how: string): Promise<boolean> {
+  end(_id: string, how: string, takenFrom: string | null): Promise<boolean> {
     const isFirst = this.ended === null;
     this.ended ??= how;
-    this.log.push(`end ${how}`);
+    this.log.push(takenFrom === null ? `end ${how}` : `end ${how} ${takenFrom}`);
     return Promise.resolve(isFirst);
   }
 }
@@ -106,7 +106,7 @@ describe(askAndWait.name, () => {
       kind: 'answered',
       decision: { choice: 'allow', isSigned: true, session: 'phone' },
     });
-    expect(scene.log).toEqual(['save', 'create', 'end used', 'close phone']);
+    expect(scene.log).toEqual(['save', 'create', 'end used phone', 'close phone']);
   });
 
   it('reports and rejects garbage, and takes the true answer that comes later', async () => {
@@ -147,7 +147,7 @@ describe(askAndWait.name, () => {
         return Promise.resolve();
       },
     });
-    expect(outcome).toEqual({ kind: 'expired' });
+    expect(outcome).toEqual({ kind: 'expired', isClosed: true });
     expect(readings).toBeLessThan(100);
   });
 
@@ -156,7 +156,7 @@ describe(askAndWait.name, () => {
     scene.ended = 'withdrawn';
     const sealed = await scene.answer('allow');
     scene.readings = [() => ({ answers: [{ sealed, session: 'phone' }] })];
-    expect(await scene.ask()).toEqual({ kind: 'withdrawn' });
+    expect(await scene.ask()).toEqual({ kind: 'withdrawn', isClosed: false });
   });
 
   it.each(['withdrawn', 'answered', 'expired'] as const)(
@@ -166,7 +166,7 @@ describe(askAndWait.name, () => {
       const sealed = await scene.answer('allow');
       scene.readings = [() => ({ state, answers: [{ sealed, session: 'phone' }] })];
       const kind = state === 'expired' ? 'expired' : 'withdrawn';
-      expect(await scene.ask()).toEqual({ kind });
+      expect(await scene.ask()).toEqual({ kind, isClosed: true });
     },
   );
 
@@ -183,7 +183,7 @@ describe(askAndWait.name, () => {
         return { answers: [{ sealed, session: 'phone' }] };
       },
     ];
-    expect(await scene.ask()).toEqual({ kind: 'expired' });
+    expect(await scene.ask()).toEqual({ kind: 'expired', isClosed: true });
     expect(scene.log).toContain('refused phone late');
   });
 
@@ -198,6 +198,22 @@ describe(askAndWait.name, () => {
     ];
     expect(await scene.ask()).toMatchObject({ kind: 'answered' });
     expect(scene.log.filter((line) => line === 'unreachable')).toHaveLength(1);
+  });
+
+  it.each([
+    ['is unreachable', new ServerUnreachable('https://gate.example', 'no network'), false],
+    [
+      'has no such request',
+      new GatehouseProblem({ status: 404, code: 'not-found', message: '' }),
+      true,
+    ],
+  ])('returns the answer where the server %s at the end', async (_what, error, isClosed) => {
+    const scene = await Scene.start();
+    const sealed = await scene.answer('allow');
+    scene.readings = [() => ({ answers: [{ sealed, session: 'phone' }] })];
+    scene.close = () => Promise.reject(error);
+    expect(await scene.ask()).toMatchObject({ kind: 'answered', isClosed });
+    expect(scene.ended).toBe('used');
   });
 
   it('ends with the refusal of the server', async () => {
@@ -217,13 +233,16 @@ describe(askAndWait.name, () => {
         return { answers: [{ sealed, session: 'phone' }] };
       },
     ];
-    expect(await scene.ask({ signal: abort.signal })).toEqual({ kind: 'withdrawn' });
+    expect(await scene.ask({ signal: abort.signal })).toEqual({
+      kind: 'withdrawn',
+      isClosed: true,
+    });
     expect(scene.log).toEqual(['save', 'create', 'end withdrawn', 'close null']);
   });
 
   it('ends at the expiry without an answer', async () => {
     const scene = await Scene.start();
-    expect(await scene.ask()).toEqual({ kind: 'expired' });
+    expect(await scene.ask()).toEqual({ kind: 'expired', isClosed: true });
     expect(scene.log).toEqual(['save', 'create', 'end expired', 'close null']);
   });
 });

@@ -31,8 +31,14 @@ export interface AskStore {
   /**
    * Records the end of a request, durably. Resolves to false where another process recorded one
    * before: then the answer does not count.
+   *
+   * @param takenFrom the session whose answer counts; null where none does
    */
-  end(requestId: string, how: 'used' | 'withdrawn' | 'expired'): Promise<boolean>;
+  end(
+    requestId: string,
+    how: 'used' | 'withdrawn' | 'expired',
+    takenFrom: string | null,
+  ): Promise<boolean>;
 }
 
 export interface AskOptions {
@@ -53,12 +59,16 @@ export interface AskOptions {
   readonly pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-export type AskOutcome =
+export type AskOutcome = (
   | { readonly kind: 'answered'; readonly decision: Decision }
   /** No answer in time. */
   | { readonly kind: 'expired' }
   /** The request was answered at the computer, or its account changed. */
-  | { readonly kind: 'withdrawn' };
+  | { readonly kind: 'withdrawn' }
+) & {
+  /** False where the server does not know the end: {@link closeRequest} reports it later. */
+  readonly isClosed: boolean;
+};
 
 /** Limit of `GET /v1/requests/:id`. */
 const MAX_WAIT_SECONDS = 50;
@@ -119,7 +129,9 @@ class Asking {
         await this.pause();
       }
     }
-    return this.isAborted ? this.withdraw() : this.expire();
+    const kind = this.isAborted ? 'withdrawn' : 'expired';
+    await this.options.store.end(this.id, kind, null);
+    return { kind, isClosed: await closeRequest(this.server, this.id, null) };
   }
 
   private get id(): string {
@@ -147,8 +159,9 @@ class Asking {
   /** Judges a withdrawal and the answers of one reading together. */
   private async judge({ state, answers }: RequestState): Promise<AskOutcome | null> {
     if (state !== 'open') {
-      await this.options.store.end(this.id, state === 'expired' ? 'expired' : 'withdrawn');
-      return { kind: state === 'expired' ? 'expired' : 'withdrawn' };
+      const kind = state === 'expired' ? 'expired' : 'withdrawn';
+      await this.options.store.end(this.id, kind, null);
+      return { kind, isClosed: true };
     }
     const time = { now: this.now(), elapsedMs: this.elapsedMs };
     const { decision, refused } = await judgeAnswers(this.requests, this.asked, answers, time);
@@ -158,11 +171,12 @@ class Asking {
 
   /** Records on the disk that the request is used, before anything acts on the answer. */
   private async take(decision: Decision): Promise<AskOutcome> {
-    if (!(await this.options.store.end(this.id, 'used'))) {
-      return { kind: 'withdrawn' };
+    const { session } = decision;
+    if (!(await this.options.store.end(this.id, 'used', session))) {
+      return { kind: 'withdrawn', isClosed: false };
     }
-    await this.server.close(this.id, decision.session).catch(() => undefined);
-    return { kind: 'answered', decision };
+    const isClosed = await closeRequest(this.server, this.id, session);
+    return { kind: 'answered', decision, isClosed };
   }
 
   private async reject(refused: readonly RefusedAnswer[]): Promise<void> {
@@ -176,18 +190,6 @@ class Asking {
         await this.server.reject(this.id, one.session).catch(() => undefined);
       }
     }
-  }
-
-  private async withdraw(): Promise<AskOutcome> {
-    await this.options.store.end(this.id, 'withdrawn');
-    await this.server.close(this.id, null).catch(() => undefined);
-    return { kind: 'withdrawn' };
-  }
-
-  private async expire(): Promise<AskOutcome> {
-    await this.options.store.end(this.id, 'expired');
-    await this.server.close(this.id, null).catch(() => undefined);
-    return { kind: 'expired' };
   }
 
   /** Repeats a call while the server is unreachable; null at the end of the time, or after an abort. */
@@ -217,6 +219,25 @@ class Asking {
     this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
     const { pause = pauseFor, signal } = this.options;
     await pause(Math.max(0, Math.min(ms, this.leftMs)), signal);
+  }
+}
+
+/**
+ * Reports the end of a request to its server.
+ *
+ * @param takenFrom the session whose answer counts; null withdraws
+ * @returns false where the server cannot be reached now
+ */
+export async function closeRequest(
+  server: Pick<AskingServer, 'close'>,
+  id: string,
+  takenFrom: string | null,
+): Promise<boolean> {
+  try {
+    await server.close(id, takenFrom);
+    return true;
+  } catch (error) {
+    return !isTemporary(error);
   }
 }
 
