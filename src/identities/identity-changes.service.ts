@@ -44,7 +44,8 @@ export class IdentityChangesService {
     closes?: 'provider-required' | 'not-eligible',
     provider = '',
   ): boolean {
-    // Sent before the connections end, so that their clients find the reason in the profile.
+    // Sent before the connections of this replica end, so that their clients find the reason in the
+    // profile. Other replicas check theirs first, and may get the update later.
     if (seq !== null) {
       this.events.emit('identities-changed', accountId, seq);
     }

@@ -123,13 +123,18 @@ export class LiveConnectionsService implements OnModuleInit {
 
   /**
    * Sends a change to the account's clients on every replica, also to those that wait for a request.
+   * Those of this replica get it within the call, because their connections may be closed next. The
+   * adapter would send it to them once Redis has answered.
    *
    * @param seq taken in the transaction of the change
    */
   publish(accountId: string, seq: number, body: UpdateBody): void {
     const { clock, random } = this.runtime;
     const update = { id: random.uuid(), seq, createdAt: clock.now(), body };
-    this.server?.to(accountRoom(accountId)).emit('update', update);
+    const room = accountRoom(accountId);
+    const served = this.of(accountId).map(({ id }) => id);
+    this.server?.local.to(room).emit('update', update);
+    this.server?.to(room).except(served).emit('update', update);
     if ('requestId' in body) {
       this.events.announceRequestChange({ accountId, requestId: body.requestId });
     }

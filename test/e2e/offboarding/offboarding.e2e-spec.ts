@@ -2,6 +2,7 @@ import { call } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
 import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
+import { unlink } from '../../fixtures/provider-login-fixture.js';
 
 const withServices = IS_POSTGRES ? describe : describe.skip;
 withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
@@ -67,6 +68,35 @@ withServices('leaving a required provider (needs PostgreSQL and Redis)', () => {
       { ...trace, kind: 'eligibility-lost', reason: 'group_missing' },
       { ...trace, kind: 'eligibility-regained', reason: null },
     ]);
+  });
+
+  it('sends the update of an unlink before it closes the connections of its replica', async () => {
+    const person = await fixture.person(one);
+    const live = await connect(one, { token: person.token });
+    await live.next('hello');
+    const received: string[] = [];
+    live.socket.onAny((name: string) => received.push(name));
+    expect((await unlink(one, person.token, 'people')).status).toBe(200);
+    await live.disconnected;
+    expect(received).toEqual(['update', 'closing']);
+  });
+
+  it('sends each update once to the clients of every replica', async () => {
+    const person = await fixture.person(one);
+    const clients = await Promise.all(
+      [one, other, one].map((server) => connect(server, { token: person.token })),
+    );
+    const first = (await clients[0]?.next('hello'))?.['seq'] as number;
+    await fixture.connect(one, person, 'guild', person.sub);
+    await unlink(other, person.token, 'guild');
+    for (const client of clients) {
+      const updates = [await client.next('update'), await client.next('update')];
+      const seqs = updates.map(({ seq }) => seq as number);
+      // Updates of two replicas may arrive in another order.
+      expect(seqs.toSorted()).toEqual([first + 1, first + 2]);
+      expect(client.waiting('update')).toBe(0);
+      client.close();
+    }
   });
 
   it('ends access by the schedule alone, and on a revoked refresh token', async () => {
