@@ -138,6 +138,18 @@ describe(findFaults.name, () => {
     expect(faults.map((one) => one.split(':')[0])).toEqual([expected]);
   });
 
+  it('is undecided where each of many logouts may have happened, or not', () => {
+    const names = Array.from({ length: 30 }, (_, index) => `phone-${index}`);
+    const history = [
+      ...names.map((created) => login(0, { created })),
+      ...names.map((name) => logout(1, { session: name, ...open })),
+      request(3),
+    ];
+    expect(findFaults(history, BOUNDS)).toEqual([
+      expect.stringMatching(/^access: undecided after 50000 states, .+\n {2}\{"act":"request"/),
+    ]);
+  });
+
   it('explains many simultaneous acts without an answer', () => {
     const acts = Array.from({ length: 12 }, (_, index) =>
       entry(1 + index / 100, index % 2 === 0 ? 'disable' : 'enable', open),

@@ -1,4 +1,4 @@
-import { findContradiction, type Step } from './linearizable.js';
+import { findContradiction, MOST_STATES, type Step } from './linearizable.js';
 
 /** Acts that need an admitted session; the last four stay open to one whose identity is missing. */
 const BY_SESSION = [
@@ -83,12 +83,16 @@ function contradiction<State>(
   initial: State,
   steps: readonly Explained<State>[],
 ): string[] {
-  const stuck = findContradiction(initial, steps) as readonly Explained<State>[] | null;
-  if (stuck === null) {
+  const found = findContradiction(initial, steps);
+  if (found === null) {
     return [];
   }
+  const stuck = found.stuck as readonly Explained<State>[];
   const lines = stuck.filter(({ to }) => to !== Infinity).map(({ of }) => line(of));
-  return [`${name}: no order explains one of\n  ${lines.join('\n  ')}`];
+  const verdict = found.isCertain
+    ? 'no order explains one of'
+    : `undecided after ${MOST_STATES} states, the longest order stops before one of`;
+  return [`${name}: ${verdict}\n  ${lines.join('\n  ')}`];
 }
 
 interface Access {

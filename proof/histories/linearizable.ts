@@ -10,19 +10,33 @@ export interface Step<State> {
 }
 
 /**
+ * The limit of a search. Where there is an order, one account of a history needs about a thousand;
+ * where there is none, each operation of unknown outcome can double the number.
+ */
+export const MOST_STATES = 50_000;
+
+export interface Contradiction<State> {
+  /** The operations that could not happen where most others had. */
+  readonly stuck: readonly Step<State>[];
+  /** False if the search ended at its limit, so that there may be an order. */
+  readonly isCertain: boolean;
+}
+
+/**
  * Looks for an order of the operations that respects their limits, as Wing and Gong do, and remembers
  * the sets of operations with the state after them from which there is none.
  *
- * @returns the operations that could not happen where most others had; null where there is an order
+ * @returns null where there is an order
  */
 export function findContradiction<State>(
   initial: State,
   steps: readonly Step<State>[],
-): readonly Step<State>[] | null {
+): Contradiction<State> | null {
   const sorted = steps.toSorted((one, other) => one.from - other.from);
   const optional = sorted.reduce((set, { to }, at) => (to === Infinity ? set | bit(at) : set), 0n);
   /** By the other operations and the state: those of unknown outcome that had happened. */
   const seen = new Map<string, bigint[]>();
+  let states = 0;
   let most = -1;
   let stuck: readonly Step<State>[] = [];
 
@@ -44,6 +58,10 @@ export function findContradiction<State>(
   }
 
   function canEnd(state: State, before: bigint, from: number, count: number): boolean {
+    states += 1;
+    if (states > MOST_STATES) {
+      return false;
+    }
     let done = before;
     let low = from;
     let depth = count;
@@ -81,7 +99,7 @@ export function findContradiction<State>(
     });
   }
 
-  return canEnd(initial, 0n, 0, 0) ? null : stuck;
+  return canEnd(initial, 0n, 0, 0) ? null : { stuck, isCertain: states <= MOST_STATES };
 }
 
 function bit(index: number): bigint {
