@@ -7,6 +7,7 @@ import {
   type UnopenedRequest,
 } from '../../client/requests/answer-request.js';
 import { showRequest, summaryOf, textOfRequest } from '../../client/requests/show-request.js';
+import { GatehouseProblem } from '../../client/api/problem.js';
 import { parseServerUrl } from '../../client/api/server-url.js';
 import type { AgentRequest } from '../../protocol/agent-request.js';
 import { fitsRequest, type AnswerChoice } from '../../protocol/request-answer.js';
@@ -36,7 +37,7 @@ const FIELDS = ['id', 'state', 'kind', 'host', 'cwd', 'title', 'summary', 'expir
 
 export async function list(context: Context): Promise<void> {
   const { current, options } = await prepare(context);
-  const found = await openRequests(current.client.requests, options);
+  const found = await offered(openRequests(current.client.requests, options));
   await context.output.list<Row>(
     {
       fields: FIELDS,
@@ -81,7 +82,7 @@ export async function answer(context: Context): Promise<void> {
 async function find(context: Context): Promise<ShownableRequest> {
   const { current, options } = await prepare(context);
   const [begin = ''] = context.args;
-  const listed = await current.client.requests.list();
+  const listed = await offered(current.client.requests.list());
   const [one, another] = listed.filter(({ id }) => id.startsWith(begin));
   if (begin.length < MIN_ID_LENGTH) {
     throw usageError(`Name at least ${MIN_ID_LENGTH} characters of the id.`);
@@ -97,6 +98,18 @@ async function find(context: Context): Promise<ShownableRequest> {
     return found;
   }
   throw refusedError(describeUnopened(found), found.kind);
+}
+
+/** @throws CliError where the server has no list of requests */
+async function offered<Listed>(list: Promise<Listed>): Promise<Listed> {
+  try {
+    return await list;
+  } catch (error) {
+    if (error instanceof GatehouseProblem && error.code === 'not-found') {
+      throw refusedError('The server takes no requests.', error.code);
+    }
+    throw error;
+  }
 }
 
 interface Prepared {

@@ -52,7 +52,9 @@ export function AccountView(props: AccountViewProps) {
   const { account, reload, refresh, isEnding } = useAccount(session, endSession, notify);
   const own = useOwnToken(account);
   const waiting = useWaitingRequests(account, tab, clicked);
-  const section = useSection();
+  const wanted = useSection();
+  const hasSection = wanted !== 'requests' || account === null || waiting !== null;
+  const section = hasSection ? wanted : 'overview';
   const forgotten = useForgottenKey(session.accountId);
   const noteKey = (key: DeviceKey, isEntered = true) =>
     startSession(sessionWithKey(session, key, isEntered || session.isKeyEntered));
