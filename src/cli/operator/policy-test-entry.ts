@@ -1,16 +1,25 @@
 import * as v from 'valibot';
-import { choice, flag, object, text, texts } from '../../config/providers-file/entry-schema.js';
+import {
+  choice,
+  flag,
+  object,
+  optionalChoice,
+  optionalText,
+  optionalTexts,
+  text,
+  texts,
+} from '../../config/providers-file/entry-schema.js';
 
 const MODES = 'must be an array of "keyed" and "keyless".';
 const MEMBERSHIP = choice(['active', 'pending', 'none'], 'Membership in the organisation.');
 
 /** The reader of policy tests and the JSON schema are derived from it. */
 export const POLICY_TEST_ENTRY = object({
-  name: v.optional(text('Name in the output. Default: the login, else the subject.')),
+  name: optionalText('Name in the output. Default: the login, else the subject.'),
   provider: text('Id of a configured provider.'),
   subject: text('Subject at the provider; at GitHub the numeric id.'),
-  login: v.optional(text('Login name.')),
-  email: v.optional(text('E-mail address, of the claim that the provider is configured for.')),
+  login: optionalText('Login name.'),
+  email: optionalText('E-mail address, of the claim that the provider is configured for.'),
   emailVerified: flag('Whether the provider says that the address is verified.'),
   groups: v.optional(
     texts('Groups. Without this field the provider reports none, which is not an empty list.'),
@@ -24,23 +33,21 @@ export const POLICY_TEST_ENTRY = object({
     ),
     {},
   ),
-  accountMode: v.optional(
-    choice(['keyed', 'keyless'], 'Mode of the account whose access is judged.'),
+  accountMode: optionalChoice(
+    ['keyed', 'keyless'],
+    'Mode of the account whose access is judged.',
     'keyed',
   ),
-  linked: v.optional(
-    texts('Other providers that the account is connected to, and where the person is eligible.'),
-    [],
+  linked: optionalTexts(
+    'Other providers that the account is connected to, and where the person is eligible.',
   ),
   expect: v.pipe(
     object({
       eligibility: choice(['eligible', 'ineligible'], 'What the rules of the provider result in.'),
-      reason: v.optional(text('Why the person is ineligible, such as group_missing.')),
-      access: v.optional(
-        choice(
-          ['allowed', 'provider-required', 'not-eligible'],
-          'What an account with this identity is answered.',
-        ),
+      reason: optionalText('Why the person is ineligible, such as group_missing.'),
+      access: optionalChoice(
+        ['allowed', 'provider-required', 'not-eligible'],
+        'What an account with this identity is answered.',
       ),
       creates: v.optional(
         v.pipe(

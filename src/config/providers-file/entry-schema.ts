@@ -14,6 +14,11 @@ const isText = (value: string): boolean => value.trim() !== '' && value.length <
 export const text = (doc: string) =>
   v.pipe(v.string(TEXT), v.minLength(1, TEXT), v.check(isText, TEXT), v.description(doc));
 
+export const optionalText = <const Fallback extends string | undefined = undefined>(
+  doc: string,
+  fallback?: Fallback,
+) => v.optional(text(doc), fallback as Fallback);
+
 export const pattern = (shape: string, expression: RegExp, doc: string) =>
   v.pipe(
     v.string(`must be ${shape}.`),
@@ -37,11 +42,37 @@ export const secureUrl = (doc: string) =>
     v.check((value) => insecureFailure(new URL(value)) === null, INSECURE),
   );
 
-export const flag = (doc: string) => v.optional(v.pipe(v.boolean(FLAG), v.description(doc)), false);
+export const flag = (doc: string, fallback = false) =>
+  v.optional(v.pipe(v.boolean(FLAG), v.description(doc)), fallback);
 
 export const choice = <const T extends readonly string[]>(values: T, doc: string) => {
   const words = values.map((value) => JSON.stringify(value)).join(' or ');
   return v.pipe(v.picklist(values, `must be ${words}.`), v.description(doc));
+};
+
+export const optionalChoice = <
+  const T extends readonly string[],
+  const Fallback extends T[number] | undefined = undefined,
+>(
+  values: T,
+  doc: string,
+  fallback?: Fallback,
+) => v.optional(choice(values, doc), fallback as Fallback);
+
+export const optionalNumber = (
+  { min, max }: { readonly min: number; readonly max: number },
+  doc: string,
+  fallback: number,
+) => {
+  const range = `must be a whole number from ${min} to ${max}.`;
+  const schema = v.pipe(
+    v.number(range),
+    v.integer(range),
+    v.minValue(min, range),
+    v.maxValue(max, range),
+    v.description(doc),
+  );
+  return v.optional(schema, fallback);
 };
 
 const item = v.pipe(v.string(TEXTS), v.minLength(1, TEXTS), v.check(isText, TEXTS));
@@ -52,6 +83,8 @@ export const texts = (doc: string, normalize = (value: string) => value) =>
     v.transform((items) => [...new Set(items.map((one) => normalize(one.trim())))]),
     v.description(doc),
   );
+
+export const optionalTexts = (doc: string) => v.optional(texts(doc), []);
 
 /** Refuses unknown fields in one message, one per line. */
 export const object = <const T extends v.ObjectEntries>(entries: T) => {
@@ -70,6 +103,10 @@ export const object = <const T extends v.ObjectEntries>(entries: T) => {
   return { ...schema, '~run': run };
 };
 
+export const optionalObject = <const T extends v.ObjectEntries>(doc: string, entries: T) =>
+  v.optional(v.pipe(object(entries), v.description(doc)));
+
+/** An object that is empty where it is missing: its fields have defaults. */
 export const section = <const T extends v.ObjectEntries>(doc: string, entries: T) => {
   const schema = v.pipe(object(entries), v.description(doc));
   return v.optional(schema, {} as v.InferInput<typeof schema>);

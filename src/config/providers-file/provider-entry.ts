@@ -6,6 +6,11 @@ import {
   FLAG,
   flag,
   object,
+  optionalChoice,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  optionalTexts,
   pattern,
   section,
   secureUrl,
@@ -30,7 +35,6 @@ export const CREDENTIAL_FILES = [
 
 export const FIELDS_WITH_FILES = [...CREDENTIAL_FILES, 'googleWorkspaceGroups'] as const;
 
-const SECONDS = 'must be a whole number from 1 to 120.';
 const DATE = 'must be a date such as 2027-01-31.';
 
 /** Comparisons ignore case, so values are stored in lower case. Empty = no restriction. */
@@ -51,24 +55,17 @@ export const PROVIDER_ENTRY = object({
     ),
   ),
   type: choice(['oidc'], 'Protocol of the provider.'),
-  displayName: v.optional(text('Name that people see. Default: the id.')),
+  displayName: optionalText('Name that people see. Default: the id.'),
   issuer: secureUrl('Issuer, exactly as in its discovery document.'),
-  formerIssuers: v.optional(
-    texts(
-      'Earlier issuers of the same provider, with the same subjects. Identities of any other issuer never match.',
-    ),
-    [],
+  formerIssuers: optionalTexts(
+    'Earlier issuers of the same provider, with the same subjects. Identities of any other issuer never match.',
   ),
   clientId: text('Client id registered with the provider.'),
-  clientSecret: v.optional(
-    text(
-      'Client secret. One of this, clientSecretFile, clientKeyFile and clientAssertionFile is needed.',
-    ),
+  clientSecret: optionalText(
+    'Client secret. One of this, clientSecretFile, clientKeyFile and clientAssertionFile is needed.',
   ),
-  clientSecretFile: v.optional(
-    text(
-      'File with the client secret, relative to the providers file. A change applies without a restart.',
-    ),
+  clientSecretFile: optionalText(
+    'File with the client secret, relative to the providers file. A change applies without a restart.',
   ),
   clientSecretExpiresAt: v.optional(
     v.pipe(
@@ -79,21 +76,15 @@ export const PROVIDER_ENTRY = object({
       ),
     ),
   ),
-  clientKeyFile: v.optional(
-    text(
-      'PEM file with private keys (RSA, EC or Ed25519) for `private_key_jwt` (RFC 7523). The first key signs. `/v1/oauth/<id>/jwks` publishes all. A change applies without a restart.',
-    ),
+  clientKeyFile: optionalText(
+    'PEM file with private keys (RSA, EC or Ed25519) for `private_key_jwt` (RFC 7523). The first key signs. `/v1/oauth/<id>/jwks` publishes all. A change applies without a restart.',
   ),
-  clientAssertionFile: v.optional(
-    text(
-      'File with a client assertion (RFC 7523) that another program renews, such as the token of a Kubernetes service account. Each use reads it.',
-    ),
+  clientAssertionFile: optionalText(
+    'File with a client assertion (RFC 7523) that another program renews, such as the token of a Kubernetes service account. Each use reads it.',
   ),
-  clientAssertionAudience: v.optional(
-    choice(
-      ['issuer', 'tokenEndpoint'],
-      'Audience of assertions that clientKeyFile signs: the issuer, or the address of the token endpoint.',
-    ),
+  clientAssertionAudience: optionalChoice(
+    ['issuer', 'tokenEndpoint'],
+    'Audience of assertions that clientKeyFile signs: the issuer, or the address of the token endpoint.',
     'issuer',
   ),
   redirectUrl: v.optional(
@@ -110,31 +101,22 @@ export const PROVIDER_ENTRY = object({
     ),
     ['openid', 'profile', 'email'],
   ),
-  prompt: v.optional(
-    choice(
-      ['login', 'consent', 'select_account'],
-      'Prompt at every login. Some providers give a refresh token for offline_access only with consent (OpenID Connect Core 1.0, 11).',
-    ),
+  prompt: optionalChoice(
+    ['login', 'consent', 'select_account'],
+    'Prompt at every login. Some providers give a refresh token for offline_access only with consent (OpenID Connect Core 1.0, 11).',
   ),
-  httpTimeoutSeconds: v.optional(
-    v.pipe(
-      v.number(SECONDS),
-      v.integer(SECONDS),
-      v.minValue(1, SECONDS),
-      v.maxValue(120, SECONDS),
-      v.description('Longest time of one request to the provider.'),
-    ),
+  httpTimeoutSeconds: optionalNumber(
+    { min: 1, max: 120 },
+    'Longest time of one request to the provider.',
     30,
   ),
   claims: section('Names of the claims that the server reads.', {
-    login: v.optional(text('Claim with the login name.'), 'preferred_username'),
-    email: v.optional(
-      text(
-        'Claim with the e-mail address. Another claim than email needs the emailVerification trustedIssuer.',
-      ),
+    login: optionalText('Claim with the login name.', 'preferred_username'),
+    email: optionalText(
+      'Claim with the e-mail address. Another claim than email needs the emailVerification trustedIssuer.',
       'email',
     ),
-    groups: v.optional(text('Claim with the groups.'), 'groups'),
+    groups: optionalText('Claim with the groups.', 'groups'),
   }),
   allow: section(
     'Rules for eligible people, compared without case. Each rule that is not empty must be met.',
@@ -168,11 +150,9 @@ export const PROVIDER_ENTRY = object({
       groupsAll: v.optional(allowRule('Groups that are all needed. Empty = no restriction.'), []),
     },
   ),
-  emailVerification: v.optional(
-    choice(
-      ['required', 'trustedIssuer'],
-      'Defines if an e-mail address needs the claim email_verified, or if this issuer is trusted with it.',
-    ),
+  emailVerification: optionalChoice(
+    ['required', 'trustedIssuer'],
+    'Defines if an e-mail address needs the claim email_verified, or if this issuer is trusted with it.',
     'required',
   ),
   fetchUserInfo: flag('Reads the userinfo endpoint in addition to the ID token.'),
@@ -184,17 +164,13 @@ export const PROVIDER_ENTRY = object({
       ),
     ),
   ),
-  idTokenSigningAlg: v.optional(
-    choice(
-      SIGNATURE_ALGORITHMS,
-      'Registered algorithm of ID tokens and logout tokens. Others are refused. Default: those of the discovery document.',
-    ),
+  idTokenSigningAlg: optionalChoice(
+    SIGNATURE_ALGORITHMS,
+    'Registered algorithm of ID tokens and logout tokens. Others are refused. Default: those of the discovery document.',
   ),
-  logoutTokenType: v.optional(
-    choice(
-      ['logout+jwt', 'any'],
-      'Type (typ) of logout tokens. Back-Channel Logout 1.0 recommends logout+jwt, but many providers send none.',
-    ),
+  logoutTokenType: optionalChoice(
+    ['logout+jwt', 'any'],
+    'Type (typ) of logout tokens. Back-Channel Logout 1.0 recommends logout+jwt, but many providers send none.',
     'any',
   ),
   entra: section('Microsoft Entra ID.', {
@@ -205,33 +181,29 @@ export const PROVIDER_ENTRY = object({
       ),
     ),
   }),
-  googleWorkspaceGroups: v.optional(
-    v.pipe(
-      object({
-        serviceAccountKeyFile: text(
-          'File with the JSON key of a service account with domain-wide delegation, relative to the providers file. A change applies without a restart.',
-        ),
-        adminEmail: v.pipe(
-          text(
-            'E-mail address of the administrator for which the service account reads users and groups.',
-          ),
-          v.check((value) => /^[^@\s]+@[^@\s]+$/.test(value), 'must be an e-mail address.'),
-        ),
-        nestedGroups: flag('Also counts the parent groups of a group, with one request per group.'),
-        directoryUrl: v.optional(
-          secureUrl(
-            'Address of the Admin SDK API behind Private Service Connect. Default: https://admin.googleapis.com.',
-          ),
-        ),
-      }),
-      v.description(
-        "Reads the groups of people from Google Workspace by e-mail address, at logins and re-checks. Google's ID tokens have no groups.",
+  googleWorkspaceGroups: optionalObject(
+    "Reads the groups of people from Google Workspace by e-mail address, at logins and re-checks. Google's ID tokens have no groups.",
+    {
+      serviceAccountKeyFile: text(
+        'File with the JSON key of a service account with domain-wide delegation, relative to the providers file. A change applies without a restart.',
       ),
-    ),
+      adminEmail: v.pipe(
+        text(
+          'E-mail address of the administrator for which the service account reads users and groups.',
+        ),
+        v.check((value) => /^[^@\s]+@[^@\s]+$/.test(value), 'must be an e-mail address.'),
+      ),
+      nestedGroups: flag('Also counts the parent groups of a group, with one request per group.'),
+      directoryUrl: v.optional(
+        secureUrl(
+          'Address of the Admin SDK API behind Private Service Connect. Default: https://admin.googleapis.com.',
+        ),
+      ),
+    },
   ),
   signals: SIGNALS,
   ui: section('Hints for clients.', {
-    iconHint: v.optional(text('Name of an icon that clients may know, such as okta.')),
+    iconHint: optionalText('Name of an icon that clients may know, such as okta.'),
     buttonColor: v.optional(
       pattern('a colour such as #1a2b3c', /^#[0-9a-fA-F]{6}$/, 'Colour of the button.'),
     ),

@@ -2,16 +2,20 @@ import * as v from 'valibot';
 import { PROVIDER_ID_PATTERN } from '../environment/variable.js';
 import {
   choice,
+  flag,
   insecureFailure,
   object,
+  optionalChoice,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  optionalTexts,
   pattern,
   text,
-  texts,
 } from '../providers-file/entry-schema.js';
 
 const RESOURCE =
   'must be an https address (http only on a loopback host) without user name, query, fragment or slash at its end.';
-const SECONDS = 'must be a whole number from 60 to 900.';
 
 /** Claims about the person that a backend may ask for. */
 const CLAIMS = ['login', 'email'] as const;
@@ -40,55 +44,41 @@ export const KEY_SOURCES = ['jwksFile', 'jwksUri'] as const;
 
 const CLIENT = v.pipe(
   object({
-    secretFile: v.optional(
-      text(
-        'File with the client secret, for `client_secret_basic` (RFC 6749, 2.3.1). A second line holds a second secret, so that both are valid during a rotation. A change applies without a restart.',
-      ),
+    secretFile: optionalText(
+      'File with the client secret, for `client_secret_basic` (RFC 6749, 2.3.1). A second line holds a second secret, so that both are valid during a rotation. A change applies without a restart.',
     ),
-    jwksFile: v.optional(
-      text(
-        'File with the public keys of the backend as a JWK set (RFC 7517), for `private_key_jwt` (RFC 7523). A change applies without a restart.',
-      ),
+    jwksFile: optionalText(
+      'File with the public keys of the backend as a JWK set (RFC 7517), for `private_key_jwt` (RFC 7523). A change applies without a restart.',
     ),
     jwksUri: v.optional(
       keysAddress('Address of the same JWK set, which the server reads again after five minutes.'),
     ),
-    kubernetes: v.optional(
-      v.pipe(
-        object({
-          issuer: text(
-            'Issuer of the cluster: `iss` in the tokens of its service accounts, compared exactly.',
-          ),
-          subject: pattern(
-            'system:serviceaccount:<namespace>:<name>',
-            /^system:serviceaccount:[a-z0-9-]{1,63}:[a-z0-9.-]{1,253}$/,
-            'Service account of the backend, as `system:serviceaccount:<namespace>:<name>`.',
-          ),
-          jwksFile: v.optional(
-            text(
-              "File with the cluster's public keys as a JWK set. A change applies without a restart.",
-            ),
-          ),
-          jwksUri: v.optional(
-            keysAddress(
-              "Address of the cluster's JWK set, such as `https://kubernetes.default.svc/openid/v1/jwks`.",
-            ),
-          ),
-          caFile: v.optional(
-            text(
-              'PEM file with the authorities that jwksUri is trusted by, in addition to those of the server.',
-            ),
-          ),
-          bearerFile: v.optional(
-            text(
-              'File with the bearer token that jwksUri needs. A change applies without a restart.',
-            ),
-          ),
-        }),
-        v.description(
-          'A projected service account token is the assertion of the backend. Its audience is SERVICE_PUBLIC_URL, and it lives for an hour at most.',
+    kubernetes: optionalObject(
+      'A projected service account token is the assertion of the backend. Its audience is SERVICE_PUBLIC_URL, and it lives for an hour at most.',
+      {
+        issuer: text(
+          'Issuer of the cluster: `iss` in the tokens of its service accounts, compared exactly.',
         ),
-      ),
+        subject: pattern(
+          'system:serviceaccount:<namespace>:<name>',
+          /^system:serviceaccount:[a-z0-9-]{1,63}:[a-z0-9.-]{1,253}$/,
+          'Service account of the backend, as `system:serviceaccount:<namespace>:<name>`.',
+        ),
+        jwksFile: optionalText(
+          "File with the cluster's public keys as a JWK set. A change applies without a restart.",
+        ),
+        jwksUri: v.optional(
+          keysAddress(
+            "Address of the cluster's JWK set, such as `https://kubernetes.default.svc/openid/v1/jwks`.",
+          ),
+        ),
+        caFile: optionalText(
+          'PEM file with the authorities that jwksUri is trusted by, in addition to those of the server.',
+        ),
+        bearerFile: optionalText(
+          'File with the bearer token that jwksUri needs. A change applies without a restart.',
+        ),
+      },
     ),
   }),
   v.description(
@@ -103,22 +93,13 @@ export const RESOURCE_SERVER_ENTRY = object({
     PROVIDER_ID_PATTERN,
     'Client id of the backend, which is also part of the address for proxies.',
   ),
-  name: v.optional(text('Name that people see. Default: the id.')),
+  name: optionalText('Name that people see. Default: the id.'),
   resource,
   client: CLIENT,
-  requireProviders: v.optional(
-    texts(
-      'Ids of providers that an account needs at this backend, in addition to AUTH_REQUIRED_LOGIN_PROVIDERS.',
-    ),
-    [],
+  requireProviders: optionalTexts(
+    'Ids of providers that an account needs at this backend, in addition to AUTH_REQUIRED_LOGIN_PROVIDERS.',
   ),
-  allowKeyless: v.optional(
-    v.pipe(
-      v.boolean('must be true or false.'),
-      v.description('False refuses accounts without a device key.'),
-    ),
-    true,
-  ),
+  allowKeyless: flag('False refuses accounts without a device key.', true),
   claims: v.optional(
     v.pipe(
       v.array(choice(CLAIMS, 'A claim.')),
@@ -126,17 +107,12 @@ export const RESOURCE_SERVER_ENTRY = object({
     ),
     [],
   ),
-  maxTokenSeconds: v.optional(
-    v.pipe(
-      v.number(SECONDS),
-      v.integer(SECONDS),
-      v.minValue(60, SECONDS),
-      v.maxValue(900, SECONDS),
-      v.description('Lifetime of a token in seconds. It never exceeds that of the session.'),
-    ),
+  maxTokenSeconds: optionalNumber(
+    { min: 60, max: 900 },
+    'Lifetime of a token in seconds. It never exceeds that of the session.',
     300,
   ),
-  tokenAlg: v.optional(choice(['ES256', 'RS256'], 'Signature algorithm of the tokens.'), 'ES256'),
+  tokenAlg: optionalChoice(['ES256', 'RS256'], 'Signature algorithm of the tokens.', 'ES256'),
 });
 
 export type ResourceServerEntry = v.InferOutput<typeof RESOURCE_SERVER_ENTRY>;
