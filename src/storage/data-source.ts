@@ -7,6 +7,7 @@ import { Timers } from '../common/runtime/timers.js';
 import { trustingContext, type OwnCertificate } from '../common/network/tls-trust.js';
 import type { StorageSettings } from '../config/storage.config.js';
 import type { SqlRunner } from './database.service.js';
+import { MIGRATIONS_TABLE, NamingStrategy } from './naming-strategy.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';
 import { AgentRequestEntity, RequestAnswerEntity } from './entities/agent-request.entity.js';
@@ -54,8 +55,6 @@ export interface ExternalDatabase {
   readonly caBundle?: string | null;
 }
 
-const MIGRATIONS_TABLE = 'schema_migration';
-
 /** Arbitrary, but the same in every release: one migrator at a time per database. */
 const ADVISORY_LOCK = 7_326_402_911;
 
@@ -98,6 +97,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
     // Passed explicitly so that the bundler links it: TypeORM would look for it in node_modules.
     driver: pg,
     entities: ENTITIES,
+    namingStrategy: new NamingStrategy(),
     migrations: [
       Initial1764600000000,
       Requests1764700000000,

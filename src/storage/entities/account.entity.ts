@@ -8,31 +8,27 @@ import type { ContentForm } from '../sealing/content-at-rest.service.js';
 // An index of an expression: TypeORM cannot declare it, so the migration creates it.
 @Index('account_seen_idx', { synchronize: false })
 export class AccountEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'account_pkey' }) id!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('text', { name: 'key_mode' }) keyMode!: KeyMode;
-
-  @Column('bytea', { name: 'public_key', nullable: true }) publicKey!: Buffer | null;
-  @Column('text', { name: 'encryption_mode' }) encryptionMode!: AccountMode;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('timestamptz') createdAt!: Date;
+  @Column('text') keyMode!: KeyMode;
+  @Column('bytea', { nullable: true }) publicKey!: Buffer | null;
+  @Column('text') encryptionMode!: AccountMode;
 
   /** Tokens of an older epoch are revoked. */
-  @Column('integer', { name: 'token_epoch', default: 0 }) tokenEpoch!: number;
-  @Column('timestamptz', { name: 'disabled_at', nullable: true }) disabledAt!: Date | null;
+  @Column('integer', { default: 0 }) tokenEpoch!: number;
+  @Column('timestamptz', { nullable: true }) disabledAt!: Date | null;
 
   /** The newest use of a session, ended ones included; null = none since the account was created. */
-  @Column('timestamptz', { name: 'last_seen_at', nullable: true }) lastSeenAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) lastSeenAt!: Date | null;
 
   /** `seq` of the newest update sent to this account's clients. */
-  @Column('bigint', { name: 'update_seq', default: 0 }) updateSeq!: string;
+  @Column('bigint', { default: 0 }) updateSeq!: string;
 
   /** null = unchanged since the account was created. */
-  @Column('timestamptz', { name: 'encryption_mode_changed_at', nullable: true })
-  encryptionModeChangedAt!: Date | null;
-
-  @Column('text', { name: 'settings_form', nullable: true }) settingsForm!: ContentForm | null;
+  @Column('timestamptz', { nullable: true }) encryptionModeChangedAt!: Date | null;
+  @Column('text', { nullable: true }) settingsForm!: ContentForm | null;
 
   /** The settings document. It is a column of the account, so that one statement writes both. */
-  @Column('bytea', { name: 'settings_content', nullable: true }) settingsContent!: Buffer | null;
-
-  @Column('integer', { name: 'settings_version', default: 0 }) settingsVersion!: number;
+  @Column('bytea', { nullable: true }) settingsContent!: Buffer | null;
+  @Column('integer', { default: 0 }) settingsVersion!: number;
 }

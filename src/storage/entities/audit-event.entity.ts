@@ -23,7 +23,6 @@ export class AuditEventEntity {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',
-    primaryKeyConstraintName: 'audit_event_pkey',
   })
   id!: string;
 
@@ -32,12 +31,10 @@ export class AuditEventEntity {
   @Column('text') actor!: AuditEvent['actor'];
 
   /** No foreign key: events outlive the account. */
-  @Column('uuid', { name: 'account_id', nullable: true }) accountId!: string | null;
+  @Column('uuid', { nullable: true }) accountId!: string | null;
   @Column('text', { nullable: true }) provider!: string | null;
   @Column('text', { nullable: true }) reason!: string | null;
-
-  @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
-
+  @Column('uuid', { nullable: true }) sessionId!: string | null;
   @Column('text', { nullable: true }) address!: string | null;
 
   /** The person that the rules of a provider refused, as the provider names them. */
@@ -46,15 +43,13 @@ export class AuditEventEntity {
   @Column('text', { nullable: true }) email!: string | null;
 
   /** The invitation that it is about; no foreign key, as above. */
-  @Column('uuid', { name: 'invitation_id', nullable: true }) invitationId!: string | null;
-
-  @Column('text', { name: 'token_end', nullable: true }) tokenEnd!: string | null;
-
+  @Column('uuid', { nullable: true }) invitationId!: string | null;
+  @Column('text', { nullable: true }) tokenEnd!: string | null;
   @Column('integer', { default: 1 }) count!: number;
 
   /** The issuer of the signal that caused it, and the transaction there. */
   @Column('text', { nullable: true }) issuer!: string | null;
-  @Column('text', { name: 'signal_txn', nullable: true }) signalTxn!: string | null;
+  @Column('text', { nullable: true }) signalTxn!: string | null;
 
   /** The transaction that stored it. Security events of the same cause name it too. */
   @Column('bigint', { nullable: true, default: () => TRANSACTION_NUMBER }) txn!: string | null;

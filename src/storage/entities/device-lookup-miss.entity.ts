@@ -7,16 +7,13 @@ import { AccountEntity } from './account.entity.js';
 @Index('device_lookup_miss_address_idx', ['addressGroup', 'expiresAt'])
 @Index('device_lookup_miss_expires_idx', ['expiresAt'])
 export class DeviceLookupMissEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'device_lookup_miss_pkey' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
 
-  @Column('uuid', { name: 'account_id' })
-  @ForeignKey(() => AccountEntity, {
-    name: 'device_lookup_miss_account_fkey',
-    onDelete: 'CASCADE',
-  })
+  @Column('uuid')
+  @ForeignKey(() => AccountEntity, { onDelete: 'CASCADE' })
   accountId!: string;
 
   /** The address, or the network of an IPv6 one. */
-  @Column('text', { name: 'address_group' }) addressGroup!: string;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('text') addressGroup!: string;
+  @Column('timestamptz') expiresAt!: Date;
 }

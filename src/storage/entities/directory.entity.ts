@@ -6,6 +6,6 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
  */
 @Entity('directory')
 export class DirectoryEntity {
-  @PrimaryColumn('text', { primaryKeyConstraintName: 'directory_pkey' }) provider!: string;
-  @Column('timestamptz', { name: 'first_active_at' }) firstActiveAt!: Date;
+  @PrimaryColumn('text') provider!: string;
+  @Column('timestamptz') firstActiveAt!: Date;
 }

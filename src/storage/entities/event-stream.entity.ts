@@ -1,18 +1,17 @@
-import { Column, Entity, Index, ManyToOne, JoinColumn, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 /** A reader of a backend's events. */
 @Entity('event_stream')
 @Index('event_stream_polled_idx', ['resourceServer', 'polledAt'])
 export class EventStreamEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'event_stream_pkey' }) id!: string;
-
-  @Column('text', { name: 'resource_server' }) resourceServer!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') resourceServer!: string;
   @Column('text', { nullable: true }) description!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'polled_at' }) polledAt!: Date;
+  @Column('timestamptz') createdAt!: Date;
+  @Column('timestamptz') polledAt!: Date;
 
   /** The last request for a verification. */
-  @Column('timestamptz', { name: 'verified_at', nullable: true }) verifiedAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) verifiedAt!: Date | null;
 
   /** Every event of earlier transactions is acknowledged. */
   @Column('bigint') position!: string;
@@ -21,24 +20,10 @@ export class EventStreamEntity {
 /** An acknowledged event that is not before the position of its stream. */
 @Entity('event_acknowledgement')
 export class EventAcknowledgementEntity {
-  @PrimaryColumn('uuid', {
-    name: 'stream_id',
-    primaryKeyConstraintName: 'event_acknowledgement_pkey',
-  })
+  @PrimaryColumn('uuid')
+  @ForeignKey(() => EventStreamEntity, { onDelete: 'CASCADE' })
   streamId!: string;
 
-  @ManyToOne(() => EventStreamEntity, { onDelete: 'CASCADE' })
-  @JoinColumn({
-    name: 'stream_id',
-    foreignKeyConstraintName: 'event_acknowledgement_stream_fkey',
-  })
-  stream?: EventStreamEntity;
-
-  @PrimaryColumn('uuid', {
-    name: 'event_id',
-    primaryKeyConstraintName: 'event_acknowledgement_pkey',
-  })
-  eventId!: string;
-
+  @PrimaryColumn('uuid') eventId!: string;
   @Column('bigint') xid!: string;
 }

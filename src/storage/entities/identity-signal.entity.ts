@@ -8,12 +8,12 @@ import type { SignalSource } from '../../policy/eligibility/signals.js';
 @Entity('identity_signal')
 @Index('identity_signal_refused_idx', ['provider', 'at'], { where: '(NOT is_allowed)' })
 export class IdentitySignalEntity {
-  @PrimaryColumn('text', { primaryKeyConstraintName: 'identity_signal_pkey' }) provider!: string;
-  @PrimaryColumn('text', { primaryKeyConstraintName: 'identity_signal_pkey' }) subject!: string;
-  @PrimaryColumn('text', { primaryKeyConstraintName: 'identity_signal_pkey' })
+  @PrimaryColumn('text') provider!: string;
+  @PrimaryColumn('text') subject!: string;
+  @PrimaryColumn('text')
   source!: SignalSource;
 
-  @Column('boolean', { name: 'is_allowed' }) isAllowed!: boolean;
+  @Column('boolean') isAllowed!: boolean;
   @Column('timestamptz') at!: Date;
 }
 
@@ -23,12 +23,10 @@ export class IdentitySignalEntity {
  */
 @Entity('email_signal')
 export class EmailSignalEntity {
-  @PrimaryColumn('text', { primaryKeyConstraintName: 'email_signal_pkey' }) provider!: string;
+  @PrimaryColumn('text') provider!: string;
 
   /** SHA-256 of the address in lower case: the person may never have used this server. */
-  @PrimaryColumn('bytea', { name: 'email_hash', primaryKeyConstraintName: 'email_signal_pkey' })
-  emailHash!: Buffer;
-
-  @Column('boolean', { name: 'is_allowed' }) isAllowed!: boolean;
+  @PrimaryColumn('bytea') emailHash!: Buffer;
+  @Column('boolean') isAllowed!: boolean;
   @Column('timestamptz') at!: Date;
 }

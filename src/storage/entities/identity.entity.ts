@@ -18,10 +18,10 @@ import { AccountEntity } from './account.entity.js';
 @Index('identity_certificate_subject_idx', { synchronize: false })
 @Index('identity_answered_idx', { synchronize: false })
 export class IdentityEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'identity_pkey' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
 
-  @Column('uuid', { name: 'account_id' })
-  @ForeignKey(() => AccountEntity, { name: 'identity_account_fkey', onDelete: 'CASCADE' })
+  @Column('uuid')
+  @ForeignKey(() => AccountEntity, { onDelete: 'CASCADE' })
   accountId!: string;
 
   @Column('text') provider!: string;
@@ -32,18 +32,11 @@ export class IdentityEntity {
   /** Issuer of the subject; null = linked before issuers were stored, or a certificate. */
   @Column('text', { nullable: true }) issuer!: string | null;
   @Column('text', { nullable: true }) login!: string | null;
-  @Column('timestamptz', { name: 'connected_at' }) connectedAt!: Date;
-
-  @Column('text', { name: 'eligibility_status', default: 'unknown' })
-  eligibilityStatus!: EligibilityStatus;
-
-  @Column('text', { name: 'eligibility_reason', nullable: true }) eligibilityReason!: string | null;
-
-  @Column('timestamptz', { name: 'eligibility_checked_at', nullable: true })
-  eligibilityCheckedAt!: Date | null;
-
-  @Column('timestamptz', { name: 'eligibility_next_check_at', nullable: true })
-  eligibilityNextCheckAt!: Date | null;
+  @Column('timestamptz') connectedAt!: Date;
+  @Column('text', { default: 'unknown' }) eligibilityStatus!: EligibilityStatus;
+  @Column('text', { nullable: true }) eligibilityReason!: string | null;
+  @Column('timestamptz', { nullable: true }) eligibilityCheckedAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) eligibilityNextCheckAt!: Date | null;
 
   /** Credentials for a re-check, such as a refresh token, sealed for this account and provider. */
   @Column('bytea', { nullable: true }) credentials!: Buffer | null;
@@ -55,11 +48,9 @@ export class IdentityEntity {
    * The last presented certificate; null = not a certificate, or linked before certificates were
    * stored.
    */
-  @Column('jsonb', { nullable: true })
-  certificate!: CertificateRecord | null;
-
-  @Column('integer', { name: 'consecutive_failures', default: 0 }) consecutiveFailures!: number;
+  @Column('jsonb', { nullable: true }) certificate!: CertificateRecord | null;
+  @Column('integer', { default: 0 }) consecutiveFailures!: number;
 
   /** End of the lease: until then, one replica re-checks the identity and the others skip it. */
-  @Column('timestamptz', { name: 'lease_until', nullable: true }) leaseUntil!: Date | null;
+  @Column('timestamptz', { nullable: true }) leaseUntil!: Date | null;
 }

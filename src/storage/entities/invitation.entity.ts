@@ -7,20 +7,17 @@ import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 @Index('invitation_expires_idx', ['expiresAt'])
 @Index('invitation_created_idx', ['createdAt', 'id'])
 export class InvitationEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'invitation_pkey' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
 
   /** SHA-256 of the code: reading the table is not enough to sign up. */
-  @Column('bytea', { name: 'code_hash' }) codeHash!: Buffer;
-
+  @Column('bytea') codeHash!: Buffer;
   @Column('text', { nullable: true }) note!: string | null;
-
   @Column('integer') uses!: number;
 
   /** Number of accounts that signed up with it, including deleted ones. */
   @Column('integer', { default: 0 }) used!: number;
-
-  @Column('text', { name: 'created_by' }) createdBy!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
-  @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;
+  @Column('text') createdBy!: string;
+  @Column('timestamptz') createdAt!: Date;
+  @Column('timestamptz') expiresAt!: Date;
+  @Column('timestamptz', { nullable: true }) revokedAt!: Date | null;
 }

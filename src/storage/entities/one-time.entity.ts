@@ -4,8 +4,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('login_challenge')
 @Index('login_challenge_expires_idx', ['expiresAt'])
 export class LoginChallengeEntity {
-  @PrimaryColumn('bytea', { primaryKeyConstraintName: 'login_challenge_pkey' }) challenge!: Buffer;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @PrimaryColumn('bytea') challenge!: Buffer;
+  @Column('timestamptz') expiresAt!: Date;
 }
 
 /** An authorization in progress in the browser, from the redirect to the callback. */
@@ -13,12 +13,11 @@ export class LoginChallengeEntity {
 @Index('external_flow_expires_idx', ['expiresAt'])
 export class ExternalFlowEntity {
   /** SHA-256 of `state`: reading the table is not enough to finish a flow. */
-  @PrimaryColumn('bytea', { name: 'state_hash', primaryKeyConstraintName: 'external_flow_pkey' })
-  stateHash!: Buffer;
+  @PrimaryColumn('bytea') stateHash!: Buffer;
 
   /** Sealed with the hash as owner. */
   @Column('bytea') contents!: Buffer;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('timestamptz') expiresAt!: Date;
 }
 
 /**
@@ -27,25 +26,19 @@ export class ExternalFlowEntity {
 @Entity('external_pending')
 @Index('external_pending_expires_idx', ['expiresAt'])
 export class ExternalPendingEntity {
-  @PrimaryColumn('bytea', {
-    name: 'pending_hash',
-    primaryKeyConstraintName: 'external_pending_pkey',
-  })
-  pendingHash!: Buffer;
+  @PrimaryColumn('bytea') pendingHash!: Buffer;
 
   /** Sealed with the hash as owner. */
   @Column('bytea') contents!: Buffer;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('timestamptz') expiresAt!: Date;
 }
 
 @Entity('logout_token')
 @Index('logout_token_expires_idx', ['expiresAt'])
 export class LogoutTokenEntity {
   /** SHA-256 of provider and `jti`. */
-  @PrimaryColumn('bytea', { name: 'token_hash', primaryKeyConstraintName: 'logout_token_pkey' })
-  tokenHash!: Buffer;
-
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @PrimaryColumn('bytea') tokenHash!: Buffer;
+  @Column('timestamptz') expiresAt!: Date;
 }
 
 /** An assertion that authenticated a backend, kept until it could not be accepted again. */
@@ -53,11 +46,6 @@ export class LogoutTokenEntity {
 @Index('client_assertion_expires_idx', ['expiresAt'])
 export class ClientAssertionEntity {
   /** SHA-256 of the backend's id and `jti`. */
-  @PrimaryColumn('bytea', {
-    name: 'assertion_hash',
-    primaryKeyConstraintName: 'client_assertion_pkey',
-  })
-  assertionHash!: Buffer;
-
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @PrimaryColumn('bytea') assertionHash!: Buffer;
+  @Column('timestamptz') expiresAt!: Date;
 }

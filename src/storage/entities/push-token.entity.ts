@@ -5,24 +5,22 @@ import { AccountEntity } from './account.entity.js';
 @Unique('push_token_account_token_key', ['accountId', 'tokenHash'])
 @Index('push_token_account_updated_idx', ['accountId', 'updatedAt'])
 export class PushTokenEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'push_token_pkey' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
 
-  @Column('uuid', { name: 'account_id' })
-  @ForeignKey(() => AccountEntity, { name: 'push_token_account_fkey', onDelete: 'CASCADE' })
+  @Column('uuid')
+  @ForeignKey(() => AccountEntity, { onDelete: 'CASCADE' })
   accountId!: string;
 
   @Column('text') token!: string;
 
   /** SHA-256 of the token, because a long token exceeds the size of an index entry. */
-  @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
-
-  @Column('text', { name: 'client_server_url', nullable: true }) clientServerUrl!: string | null;
-
+  @Column('bytea') tokenHash!: Buffer;
+  @Column('text', { nullable: true }) clientServerUrl!: string | null;
   @Column('text', { nullable: true }) name!: string | null;
   @Column('text', { nullable: true }) platform!: string | null;
 
   /** The session that saved it last; no foreign key: it outlives one that expires. */
-  @Column('uuid', { name: 'session_id', nullable: true, select: false }) sessionId!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('uuid', { nullable: true, select: false }) sessionId!: string | null;
+  @Column('timestamptz') createdAt!: Date;
+  @Column('timestamptz') updatedAt!: Date;
 }

@@ -8,20 +8,20 @@ import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 @Index('resource_session_judge_idx', ['judgeAt'], { where: '(judge_at IS NOT NULL)' })
 @Index('resource_session_rules_idx', ['resourceServer', 'rules'])
 export class ResourceSessionEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'resource_session_pkey' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
 
   /** No foreign key: the row outlives its session, so that its end can be reported. */
-  @Column('uuid', { name: 'session_id' }) sessionId!: string;
-  @Column('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('uuid') sessionId!: string;
+  @Column('uuid') accountId!: string;
 
   /** The id of the configured backend. */
-  @Column('text', { name: 'resource_server' }) resourceServer!: string;
+  @Column('text') resourceServer!: string;
 
   /** Expiry of the session. */
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('timestamptz') expiresAt!: Date;
 
   /** Access has to be judged again at this time; null = when something changes. */
-  @Column('timestamptz', { name: 'judge_at', nullable: true }) judgeAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) judgeAt!: Date | null;
 
   /** A digest of the rules by which access was judged last. */
   @Column('text', { default: '' }) rules!: string;

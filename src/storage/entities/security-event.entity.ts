@@ -8,18 +8,16 @@ export const TRANSACTION_NUMBER = 'transaction_number()';
 @Index('security_event_log_idx', ['resourceServer', 'xid', 'id'])
 @Index('security_event_at_idx', ['at'])
 export class SecurityEventEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'security_event_pkey' }) id!: string;
-
-  @Column('text', { name: 'resource_server' }) resourceServer!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') resourceServer!: string;
 
   /** The order of the log. No transaction before `pg_snapshot_xmin` can add another row. */
   @Column('bigint', { default: () => TRANSACTION_NUMBER }) xid!: string;
-
   @Column('timestamptz') at!: Date;
 
   /** The session at the backend that ended; null = an event about the stream. */
   @Column('uuid', { nullable: true }) sid!: string | null;
-  @Column('uuid', { name: 'account_id', nullable: true }) accountId!: string | null;
+  @Column('uuid', { nullable: true }) accountId!: string | null;
 
   /** The code with which an exchange is refused; null = the session or the account ended. */
   @Column('text', { nullable: true }) code!: string | null;
@@ -28,7 +26,7 @@ export class SecurityEventEntity {
   @Column('bigint') txn!: string;
 
   /** The only stream that receives it; null = every stream of the backend. */
-  @Column('uuid', { name: 'stream_id', nullable: true }) streamId!: string | null;
+  @Column('uuid', { nullable: true }) streamId!: string | null;
 
   /** The text that a requested verification repeats. */
   @Column('text', { nullable: true }) state!: string | null;

@@ -4,14 +4,13 @@ import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 @Entity('signing_key')
 @Unique('signing_key_kid_key', ['kid'])
 export class SigningKeyEntity {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'signing_key_pkey' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
 
   /** The thumbprint of the public key (RFC 7638). */
   @Column('text') kid!: string;
   @Column('text') alg!: string;
 
   /** The private key as JWK, sealed for its `kid`. */
-  @Column('bytea', { name: 'private_key' }) privateKey!: Buffer;
-
-  @Column('timestamptz', { name: 'signs_from' }) signsFrom!: Date;
+  @Column('bytea') privateKey!: Buffer;
+  @Column('timestamptz') signsFrom!: Date;
 }
