@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsIn, IsInt, Max, Min, ValidateBy } from 'class-validator';
+import { ApiTextOrNull, ApiTimeOrNull } from '../common/route-docs.js';
 import { OpaqueJson } from '../common/http/request-validation.pipe.js';
 import type { EligibilityStatus } from '../policy/eligibility/eligibility.js';
 import type { AccountMode, KeyMode } from '../policy/operator-policy.js';
@@ -63,18 +64,16 @@ const IsVersion = (): PropertyDecorator =>
 
 class EligibilityDto {
   @ApiProperty({ enum: ['unknown', 'eligible', 'ineligible'] }) status!: EligibilityStatus;
-  @ApiProperty({ nullable: true, type: String }) reason!: string | null;
+  @ApiTextOrNull() reason!: string | null;
 
-  @ApiProperty({ nullable: true, type: Number, description: 'Unix milliseconds.' })
-  checkedAt!: number | null;
+  @ApiTimeOrNull() checkedAt!: number | null;
 
-  @ApiProperty({ nullable: true, type: Number, description: 'Unix milliseconds.' })
-  nextCheckAt!: number | null;
+  @ApiTimeOrNull() nextCheckAt!: number | null;
 }
 
 class IdentityDto {
   @ApiProperty() provider!: string;
-  @ApiProperty({ nullable: true, type: String }) login!: string | null;
+  @ApiTextOrNull() login!: string | null;
   @ApiProperty() eligibility!: EligibilityDto;
   @ApiProperty({ description: 'Unix milliseconds.' }) connectedAt!: number;
 }
@@ -88,14 +87,13 @@ export class AccountProfileDto {
 }
 
 export class SettingsDto {
-  @ApiProperty({ nullable: true, type: String, description: 'Encrypted by the client.' })
-  settings!: string | null;
+  @ApiTextOrNull('Encrypted by the client.') settings!: string | null;
 
   @ApiProperty({ description: '0 = never written.' }) settingsVersion!: number;
 }
 
 export class WriteSettingsDto {
-  @ApiProperty({ nullable: true, type: String, description: 'Encrypted by the client.' })
+  @ApiTextOrNull('Encrypted by the client.')
   @ValidateBy({
     name: 'isSettings',
     validator: {

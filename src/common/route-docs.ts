@@ -2,6 +2,13 @@ import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from './errors.js';
 
+/** A text that may be missing from what is stored. */
+export const ApiTextOrNull = (description?: string): PropertyDecorator =>
+  ApiProperty({ nullable: true, type: String, ...(description !== undefined && { description }) });
+
+export const ApiTimeOrNull = (description = 'Unix milliseconds.'): PropertyDecorator =>
+  ApiProperty({ nullable: true, type: Number, description });
+
 class ErrorDetailDto {
   @ApiProperty({ description: 'The field the message is about.' }) path!: string;
   @ApiProperty() message!: string;

@@ -3,7 +3,7 @@ import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
-import { Answers, SuccessDto } from '../common/route-docs.js';
+import { ApiTextOrNull, Answers, SuccessDto } from '../common/route-docs.js';
 import { PushTokensService } from './push-tokens.service.js';
 
 const LINE = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
@@ -51,9 +51,9 @@ class SavePushTokenDto {
 class PushTokenDto {
   @ApiProperty() id!: string;
   @ApiProperty() token!: string;
-  @ApiProperty({ nullable: true, type: String }) clientServerUrl!: string | null;
-  @ApiProperty({ nullable: true, type: String }) name!: string | null;
-  @ApiProperty({ nullable: true, type: String }) platform!: string | null;
+  @ApiTextOrNull() clientServerUrl!: string | null;
+  @ApiTextOrNull() name!: string | null;
+  @ApiTextOrNull() platform!: string | null;
   @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
   @ApiProperty({ description: 'Unix milliseconds.' }) updatedAt!: number;
 }

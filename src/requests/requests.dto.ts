@@ -12,6 +12,7 @@ import {
   ValidateBy,
 } from 'class-validator';
 import { Transform } from 'class-transformer';
+import { ApiTextOrNull } from '../common/route-docs.js';
 import { OpaqueJson } from '../common/http/request-validation.pipe.js';
 import { isStorableText } from '../protocol/content.js';
 import type { RequestState } from '../storage/repositories/requests/agent-request.repository.js';
@@ -92,7 +93,7 @@ export class RequestDto {
 
 class AnswerDto {
   @ApiProperty({ description: 'The session that answered.' }) sessionId!: string;
-  @ApiProperty({ nullable: true, type: String }) sessionName!: string | null;
+  @ApiTextOrNull() sessionName!: string | null;
   @ApiProperty({ description: UNIX_MS }) answeredAt!: number;
   @ApiProperty({ required: false, description: SEALED }) sealed?: string;
 

@@ -1,17 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import {
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  Length,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
+import { ApiTextOrNull, ApiTimeOrNull } from '../../common/route-docs.js';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
+import { PageDto, PageQueryDto } from '../page.dto.js';
 import { StatementDto } from '../statement.dto.js';
 import type { EligibilityStatus } from '../../policy/eligibility/eligibility.js';
 import type { AccountMode, KeyMode } from '../../policy/operator-policy.js';
@@ -21,13 +12,11 @@ import {
 } from '../../storage/repositories/account-search.repository.js';
 
 const TIME = 'Unix milliseconds.';
-const TIME_OR_NULL = { nullable: true, type: Number, description: TIME } as const;
-const TEXT_OR_NULL = { nullable: true, type: String } as const;
 
 /** PostgreSQL text cannot contain the character NUL. */
 const WITHOUT_CONTROLS = /^[^\p{Cc}]*$/u;
 
-export class AccountQueryDto {
+export class AccountQueryDto extends PageQueryDto {
   @ApiProperty({
     required: false,
     description:
@@ -49,20 +38,6 @@ export class AccountQueryDto {
   @IsOptional()
   @IsIn(ACCOUNT_STATES)
   state?: AccountState;
-
-  @ApiProperty({ required: false, default: 50, minimum: 1, maximum: 200 })
-  @IsOptional()
-  @Transform(({ value }) => Number(value))
-  @IsInt()
-  @Min(1)
-  @Max(200)
-  limit = 50;
-
-  @ApiProperty({ required: false, description: '`cursor` of the page before.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(2048)
-  cursor?: string;
 }
 
 export class ReasonDto {
@@ -78,14 +53,13 @@ export class ReasonDto {
 export class AdminIdentityDto {
   @ApiProperty() provider!: string;
   @ApiProperty({ description: 'The identifier at the provider.' }) subject!: string;
-  @ApiProperty(TEXT_OR_NULL) login!: string | null;
-  @ApiProperty(TEXT_OR_NULL) email!: string | null;
+  @ApiTextOrNull() login!: string | null;
+  @ApiTextOrNull() email!: string | null;
   @ApiProperty({ description: TIME }) connectedAt!: number;
   @ApiProperty({ enum: ['unknown', 'eligible', 'ineligible'] }) status!: EligibilityStatus;
-  @ApiProperty(TEXT_OR_NULL) reason!: string | null;
-  @ApiProperty({ ...TIME_OR_NULL, description: 'Of the last definite answer.' })
-  checkedAt!: number | null;
-  @ApiProperty(TIME_OR_NULL) nextCheckAt!: number | null;
+  @ApiTextOrNull() reason!: string | null;
+  @ApiTimeOrNull('Of the last definite answer.') checkedAt!: number | null;
+  @ApiTimeOrNull() nextCheckAt!: number | null;
   @ApiProperty({ description: 'Checks without an answer since then.' }) failures!: number;
 }
 
@@ -93,7 +67,7 @@ class AccountFactsDto {
   @ApiProperty() id!: string;
   @ApiProperty({ description: TIME }) createdAt!: number;
   @ApiProperty({ enum: ['active', 'disabled'] }) state!: 'active' | 'disabled';
-  @ApiProperty(TIME_OR_NULL) disabledAt!: number | null;
+  @ApiTimeOrNull() disabledAt!: number | null;
   @ApiProperty({ enum: ['keyed', 'keyless'] }) keyMode!: KeyMode;
   @ApiProperty({ enum: ['e2ee', 'plain'] }) encryptionMode!: AccountMode;
   @ApiProperty({ type: [AdminIdentityDto] }) identities!: readonly AdminIdentityDto[];
@@ -106,15 +80,12 @@ export class ListedAccountDto extends AccountFactsDto {
   @ApiProperty({ description: 'How many sessions are live.' }) sessions!: number;
 }
 
-export class AccountPageDto {
+export class AccountPageDto extends PageDto {
   @ApiProperty({ type: [ListedAccountDto], description: 'The last seen ones first.' })
   accounts!: readonly ListedAccountDto[];
 
   @ApiProperty({ description: 'How many match, on all pages; 100001 = more than 100000.' })
   total!: number;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'null = the last page.' })
-  cursor!: string | null;
 }
 
 export class AdminSessionDto {
@@ -127,7 +98,7 @@ export class AdminSessionDto {
   method!: string;
 
   @ApiProperty() client!: SessionClientDto;
-  @ApiProperty(TEXT_OR_NULL) address!: string | null;
+  @ApiTextOrNull() address!: string | null;
 }
 
 class ExplainedLoginDto {
@@ -170,11 +141,9 @@ class ExplainedResourceServerDto {
   @ApiProperty({ description: 'Whether sessions of the account get its tokens.' })
   isAllowed!: boolean;
 
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'The code of the refusal.' })
-  code!: string | null;
+  @ApiTextOrNull('The code of the refusal.') code!: string | null;
 
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'The provider that the refusal is about.' })
-  provider!: string | null;
+  @ApiTextOrNull('The provider that the refusal is about.') provider!: string | null;
 
   @ApiProperty() sentence!: string;
   @ApiProperty({ description: 'The same sentence, to translate.' }) statement!: StatementDto;

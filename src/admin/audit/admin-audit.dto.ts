@@ -12,6 +12,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { ApiTextOrNull } from '../../common/route-docs.js';
 import { AUDIT_KINDS, type AuditKind } from '../../policy/audit-event.js';
 import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
 
@@ -98,7 +99,7 @@ export class AuditEventDto {
   @ApiProperty({ description: '`user`, `system`, `provider`, or the name of an operator.' })
   actor!: string;
 
-  @ApiProperty({ nullable: true, type: String }) accountId!: string | null;
+  @ApiTextOrNull() accountId!: string | null;
 
   @ApiProperty({
     required: false,
@@ -152,9 +153,6 @@ export class AuditPageDto {
   @ApiProperty({ type: [AuditEventDto], description: 'In the order that was asked for.' })
   events!: readonly AuditEventDto[];
 
-  @ApiProperty({
-    ...{ nullable: true, type: String },
-    description: 'null = the last page. A page before it may have few events, or none.',
-  })
+  @ApiTextOrNull('null = the last page. A page before it may have few events, or none.')
   cursor!: string | null;
 }

@@ -7,9 +7,9 @@ import { ActAnswerDto, ReasonDto } from '../accounts/admin-accounts.dto.js';
 import {
   CreatedInvitationDto,
   InvitationPageDto,
-  InvitationQueryDto,
   NewInvitationDto,
 } from './admin-invitations.dto.js';
+import { PageQueryDto } from '../page.dto.js';
 import { AdminInvitationsService } from './admin-invitations.service.js';
 
 @ApiTags('invitations')
@@ -34,7 +34,7 @@ export class AdminInvitationsController {
   @ApiOperation({ summary: 'Invitations, page by page.' })
   @Get()
   @Answers(InvitationPageDto)
-  page(@Query() query: InvitationQueryDto): Promise<InvitationPageDto> {
+  page(@Query() query: PageQueryDto): Promise<InvitationPageDto> {
     return this.invitations.page(query);
   }
 

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsInt, IsOptional, IsString, Length, Matches, Max, Min } from 'class-validator';
+import { ApiTextOrNull, ApiTimeOrNull } from '../../common/route-docs.js';
 import { INVITATION_LIMITS } from '../../policy/flow/code-limits.js';
+import { PageDto } from '../page.dto.js';
 
 const TIME = 'Unix milliseconds.';
 
@@ -47,34 +48,15 @@ export class CreatedInvitationDto {
   @ApiProperty() id!: string;
   @ApiProperty({ description: 'Shown once: only its hash is stored.' }) code!: string;
 
-  @ApiProperty({
-    nullable: true,
-    type: String,
-    description:
-      'The account page with the code in the fragment; null without SERVICE_PUBLIC_URL or an account page.',
-  })
+  @ApiTextOrNull(
+    'The account page with the code in the fragment; null without SERVICE_PUBLIC_URL or an account page.',
+  )
   link!: string | null;
-}
-
-export class InvitationQueryDto {
-  @ApiProperty({ required: false, default: 50, minimum: 1, maximum: 200 })
-  @IsOptional()
-  @Transform(({ value }) => Number(value))
-  @IsInt()
-  @Min(1)
-  @Max(200)
-  limit = 50;
-
-  @ApiProperty({ required: false, description: '`cursor` of the page before.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(2048)
-  cursor?: string;
 }
 
 export class InvitationDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ nullable: true, type: String }) note!: string | null;
+  @ApiTextOrNull() note!: string | null;
   @ApiProperty({ description: 'Accounts it can make.' }) uses!: number;
 
   @ApiProperty({ description: 'Accounts it made; those that were deleted count.' })
@@ -83,18 +65,15 @@ export class InvitationDto {
   @ApiProperty({ description: 'The administrator who made it.' }) createdBy!: string;
   @ApiProperty({ description: TIME }) createdAt!: number;
   @ApiProperty({ description: TIME }) expiresAt!: number;
-  @ApiProperty({ nullable: true, type: Number, description: TIME }) revokedAt!: number | null;
+  @ApiTimeOrNull() revokedAt!: number | null;
 }
 
-export class InvitationPageDto {
+export class InvitationPageDto extends PageDto {
   @ApiProperty({
     type: [InvitationDto],
     description: 'Newest first; those that expired are deleted.',
   })
   invitations!: readonly InvitationDto[];
-
-  @ApiProperty({ nullable: true, type: String, description: 'null = the last page.' })
-  cursor!: string | null;
 
   @ApiProperty({
     description: 'Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED).',

@@ -19,9 +19,9 @@ import { readCursor, writeCursor } from '../page-cursor.js';
 import type {
   CreatedInvitationDto,
   InvitationPageDto,
-  InvitationQueryDto,
   NewInvitationDto,
 } from './admin-invitations.dto.js';
+import type { PageQueryDto } from '../page.dto.js';
 
 const POSITION = v.object({
   createdAt: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Date.UTC(9999, 0))),
@@ -57,7 +57,7 @@ export class AdminInvitationsService {
   }
 
   /** @throws AppError `invalid-request` for an invalid cursor */
-  async page({ limit, cursor }: InvitationQueryDto): Promise<InvitationPageDto> {
+  async page({ limit, cursor }: PageQueryDto): Promise<InvitationPageDto> {
     const { invitations, next } = await this.invitations.page(readCursor(cursor, POSITION), limit);
     const areAccepted = this.auth.signupInvitationsEnabled;
     return { invitations, cursor: writeCursor(next), areAccepted };

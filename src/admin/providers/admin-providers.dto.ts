@@ -1,18 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
-
-const TIME_OR_NULL = { nullable: true, type: Number, description: 'Unix milliseconds.' } as const;
+import { ApiTextOrNull, ApiTimeOrNull } from '../../common/route-docs.js';
 
 class ProviderFailureDto {
   @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
   @ApiProperty({ description: 'As in the metric `provider_failures_total`.' }) cause!: string;
-  @ApiProperty({ nullable: true, type: String, description: 'An error code.' })
-  detail!: string | null;
+  @ApiTextOrNull('An error code.') detail!: string | null;
 }
 
 class CheckCountsDto {
   @ApiProperty({ description: 'Identities that are due for a re-check.' }) due!: number;
   @ApiProperty({ description: 'Those that are due for more than a minute.' }) overdue!: number;
-  @ApiProperty(TIME_OR_NULL) oldestDueAt!: number | null;
+  @ApiTimeOrNull() oldestDueAt!: number | null;
 
   @ApiProperty({
     ...{ type: 'object', additionalProperties: { type: 'number' } },
@@ -28,14 +26,10 @@ class AdminProviderDto {
   type!: 'oidc' | 'github' | 'certificate';
   @ApiProperty() isRequired!: boolean;
 
-  @ApiProperty({
-    nullable: true,
-    type: String,
-    description: 'Why requests of this replica fail now; null = they do not, or there was none.',
-  })
+  @ApiTextOrNull('Why requests of this replica fail now; null = they do not, or there was none.')
   failingFor!: string | null;
 
-  @ApiProperty(TIME_OR_NULL) lastAnswerAt!: number | null;
+  @ApiTimeOrNull() lastAnswerAt!: number | null;
   @ApiProperty({ nullable: true, type: ProviderFailureDto })
   lastFailure!: ProviderFailureDto | null;
   @ApiProperty() checks!: CheckCountsDto;

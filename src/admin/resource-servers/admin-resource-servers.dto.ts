@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { ApiTextOrNull } from '../../common/route-docs.js';
 
 class RequestCountsDto {
   @ApiProperty({ enum: ['exchange', 'introspection', 'forward_auth', 'token'] }) request!: string;
@@ -9,8 +10,7 @@ class RequestCountsDto {
 
 export class EventStreamStateDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'Given by the backend.' })
-  description!: string | null;
+  @ApiTextOrNull('Given by the backend.') description!: string | null;
 
   @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
   @ApiProperty({ description: 'The last poll, Unix milliseconds.' }) polledAt!: number;

@@ -1,7 +1,8 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses } from '../../common/route-docs.js';
-import { AdminSignalsDto, UnmatchedPageDto, UnmatchedQueryDto } from './admin-signals.dto.js';
+import { AdminSignalsDto, UnmatchedPageDto } from './admin-signals.dto.js';
+import { PageQueryDto } from '../page.dto.js';
 import { AdminSignalsService } from './admin-signals.service.js';
 
 @ApiTags('operations')
@@ -24,7 +25,7 @@ export class AdminSignalsController {
   @Refuses('not-found')
   unmatched(
     @Param('provider') provider: string,
-    @Query() query: UnmatchedQueryDto,
+    @Query() query: PageQueryDto,
   ): Promise<UnmatchedPageDto> {
     return this.signals.unmatched(provider, query);
   }

@@ -1,13 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { ApiTextOrNull, ApiTimeOrNull } from '../../common/route-docs.js';
+import { PageDto } from '../page.dto.js';
 import {
   PROVIDER_SIGNAL_KINDS,
   type ProviderSignalKind,
 } from '../../storage/repositories/signals/provider-signal.repository.js';
 import type { StreamStatus } from '../../storage/repositories/signals/signal-stream.repository.js';
 
-const TIME_OR_NULL = { nullable: true, type: Number, description: 'Unix milliseconds.' } as const;
 const DELIVERIES = ['push', 'poll'] as const;
 const STATUSES = ['enabled', 'paused', 'disabled', 'missing'] as const satisfies StreamStatus[];
 
@@ -28,19 +27,14 @@ class ProviderStreamDto {
   })
   status!: StreamStatus | null;
 
-  @ApiProperty({ nullable: true, type: String, description: 'Given by the transmitter.' })
-  reason!: string | null;
+  @ApiTextOrNull('Given by the transmitter.') reason!: string | null;
 
-  @ApiProperty({
-    ...{ nullable: true, type: String },
-    description: 'Why the last request to the transmitter failed; null = it was answered.',
-  })
+  @ApiTextOrNull('Why the last request to the transmitter failed; null = it was answered.')
   failure!: string | null;
 
-  @ApiProperty({ ...TIME_OR_NULL, description: 'The last verification or answered poll.' })
-  seenAt!: number | null;
+  @ApiTimeOrNull('The last verification or answered poll.') seenAt!: number | null;
 
-  @ApiProperty(TIME_OR_NULL) verifiedAt!: number | null;
+  @ApiTimeOrNull() verifiedAt!: number | null;
 }
 
 class ProviderDirectoryDto {
@@ -81,33 +75,15 @@ export class AdminSignalsDto {
   providers!: readonly ProviderSignalsDto[];
 }
 
-export class UnmatchedQueryDto {
-  @ApiProperty({ required: false, minimum: 1, maximum: 200, default: 50 })
-  @IsOptional()
-  @Transform(({ value }) => Number(value))
-  @IsInt()
-  @Min(1)
-  @Max(200)
-  limit: number = 50;
-
-  @ApiProperty({ required: false, description: '`cursor` of the page before.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(2048)
-  cursor?: string;
-}
-
 class UnmatchedPersonDto {
   @ApiProperty({ description: 'In the directory here.' }) id!: string;
   @ApiProperty() userName!: string;
-  @ApiProperty({ nullable: true, type: String }) externalId!: string | null;
+  @ApiTextOrNull() externalId!: string | null;
   @ApiProperty() isActive!: boolean;
   @ApiProperty({ description: 'More than one identity or person matches.' }) isAmbiguous!: boolean;
   @ApiProperty({ description: 'Unix milliseconds.' }) changedAt!: number;
 }
 
-export class UnmatchedPageDto {
+export class UnmatchedPageDto extends PageDto {
   @ApiProperty({ type: [UnmatchedPersonDto] }) people!: readonly UnmatchedPersonDto[];
-  @ApiProperty({ nullable: true, type: String, description: 'null = the last page.' })
-  cursor!: string | null;
 }

@@ -15,7 +15,8 @@ import {
   type SignalStream,
 } from '../../storage/repositories/signals/signal-stream.repository.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
-import type { AdminSignalsDto, UnmatchedPageDto, UnmatchedQueryDto } from './admin-signals.dto.js';
+import type { AdminSignalsDto, UnmatchedPageDto } from './admin-signals.dto.js';
+import type { PageQueryDto } from '../page.dto.js';
 
 type Provider = ConfigType<typeof providersConfig>[number];
 type Reported = AdminSignalsDto['providers'][number];
@@ -55,7 +56,7 @@ export class AdminSignalsService {
   }
 
   /** @throws AppError `not-found` without a directory, `invalid-request` for an invalid cursor */
-  async unmatched(id: string, { cursor, limit }: UnmatchedQueryDto): Promise<UnmatchedPageDto> {
+  async unmatched(id: string, { cursor, limit }: PageQueryDto): Promise<UnmatchedPageDto> {
     const provider = this.configured.find((one) => one.id === id);
     if (provider === undefined || scimOf(provider) === null) {
       throw new AppError('not-found');

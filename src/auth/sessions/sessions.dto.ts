@@ -1,9 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { ApiTextOrNull } from '../../common/route-docs.js';
 import { IsClientName, MAX_NAME } from './login-origin.js';
 
 export class SessionClientDto {
-  @ApiProperty({ nullable: true, type: String }) name!: string | null;
-  @ApiProperty({ nullable: true, type: String }) platform!: string | null;
+  @ApiTextOrNull() name!: string | null;
+  @ApiTextOrNull() platform!: string | null;
 }
 
 export class SessionDto {
@@ -18,8 +19,7 @@ export class SessionDto {
   @ApiProperty({ description: 'What the client said of itself at login.' })
   client!: SessionClientDto;
 
-  @ApiProperty({ nullable: true, type: String, description: 'Where the login came from.' })
-  address!: string | null;
+  @ApiTextOrNull('Where the login came from.') address!: string | null;
 
   @ApiProperty({ description: 'Whether it is the session of this request.' }) current!: boolean;
 }
