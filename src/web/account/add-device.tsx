@@ -10,7 +10,15 @@ import { deviceCheckWords } from '../../protocol/device-check-words.js';
 import { readUserCode, showUserCode } from '../../protocol/user-code.js';
 import { shownName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
-import { done, Loading, NoticeLine, problem, useAction, type Notice } from '../ui/notice.js';
+import {
+  done,
+  Loading,
+  NoticeLine,
+  problem,
+  useAction,
+  type Notice,
+  useNotedAction,
+} from '../ui/notice.js';
 import { formatDate } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
 import { Scanner } from './scanner.js';
@@ -261,8 +269,7 @@ interface ConsentProps extends Pick<AccountActions, 'endSession'> {
 
 function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps) {
   const { approve, refuse, endSession } = acts;
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, isBusy, run } = useNotedAction(endSession);
   const check = <RequiredCheck label={isLink ? t.add.mine : t.add.same} />;
   return (
     <>

@@ -5,7 +5,14 @@ import type { DeviceKey } from '../../client/crypto/device-key.js';
 import { serverUrl } from '../server.js';
 import { Icon } from '../ui/icon.js';
 import { lazyPart } from '../ui/lazy-part.js';
-import { failure, NoticeLine, problem, useAction, type Notice, type Notify } from '../ui/notice.js';
+import {
+  failure,
+  NoticeLine,
+  problem,
+  type Notice,
+  type Notify,
+  useNotedAction,
+} from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 import { KeyView } from './key-view.js';
 import type { ScannerProps } from './scanner.js';
@@ -40,8 +47,7 @@ interface ExistingKeyFormProps extends KeyFormProps {
 export function KeyForm(props: ExistingKeyFormProps) {
   const { use, endSession, keptFor, children, cancel, isSecondary = false } = props;
   const { label = t.signIn.keySubmit, keptLabel = label } = props;
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, show, isBusy, run } = useNotedAction(endSession);
   const [isTyping, type] = useState(keptFor === undefined || keptKeyOf(keptFor) === null);
   usePreloadedKeys(!isTyping);
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
@@ -132,9 +138,8 @@ interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
 export function NewKeyForm(props: NewKeyFormProps) {
   const { use, endSession, needsInvitation = false, givenInvitation = '', children } = props;
   const [key, setKey] = useState<DeviceKey | null>(null);
-  const [notice, show] = useState<Notice | null>(null);
   const [refused, refuseInvitation] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, show, isBusy, run } = useNotedAction(endSession);
   const create = reportingInvitation(use, refuseInvitation);
   useEffect(() => void generateKey().then(setKey, (error) => show(failure(error))), []);
   if (key === null) {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useHash } from '../ui/use-hash.js';
 
 /**
  * The sections by the fragment of their address: `/app/#security`. Not every server has the last one,
@@ -15,15 +15,5 @@ export function sectionIn(hash: string): Section | null {
 }
 
 export function useSection(): Section {
-  const [section, show] = useState(currentSection);
-  useEffect(() => {
-    const onChange = () => show(currentSection());
-    addEventListener('hashchange', onChange);
-    return () => removeEventListener('hashchange', onChange);
-  }, []);
-  return section;
-}
-
-function currentSection(): Section {
-  return sectionIn(location.hash) ?? 'overview';
+  return useHash((hash) => sectionIn(hash) ?? 'overview');
 }

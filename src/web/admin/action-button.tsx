@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { AdminActAnswer } from '../../client/api/admin-client.js';
 import { Dialog, useDialog } from '../ui/dialog.js';
-import { done, NoticeLine, useAction, type Notice, type Notify } from '../ui/notice.js';
+import { done, NoticeLine, type Notify, useNotedAction } from '../ui/notice.js';
 import { useSession } from './session.js';
 import { texts } from './i18n/texts.js';
 import { FormButtons } from '../ui/form-buttons.js';
@@ -89,8 +89,7 @@ function ReasonForm(props: ReasonFormProps) {
   const { end } = useSession();
   const [reason, setReason] = useState('');
   const [isSure, setSure] = useState(consent === undefined);
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, end);
+  const { notice, isBusy, run } = useNotedAction(end);
   const submit = (event: Event) => {
     event.preventDefault();
     run(async () => {

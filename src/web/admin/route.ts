@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useHash } from '../ui/use-hash.js';
 
 /** Sections of the console, by the beginning of their fragment: `/admin/#audit?actor=alice`. */
 export const SECTIONS = [
@@ -44,13 +44,7 @@ export function accountAddress(id: string): string {
 }
 
 export function useRoute(): Route {
-  const [route, show] = useState(() => readRoute(location.hash));
-  useEffect(() => {
-    const onChange = () => show(readRoute(location.hash));
-    addEventListener('hashchange', onChange);
-    return () => removeEventListener('hashchange', onChange);
-  }, []);
-  return route;
+  return useHash(readRoute);
 }
 
 /** The value of a field of a form; '' = none. */

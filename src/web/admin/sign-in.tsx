@@ -4,7 +4,7 @@ import { Brand } from '../brand.js';
 import { serverUrl } from '../server.js';
 import { Icon } from '../ui/icon.js';
 import { LanguageChoice } from '../ui/language-choice.js';
-import { failure, NoticeLine, problem, useAction, type Notice } from '../ui/notice.js';
+import { failure, NoticeLine, problem, type Notice, useNotedAction } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 import { clientWith, storeToken, loginProvider } from './session.js';
 import { texts } from './i18n/texts.js';
@@ -57,8 +57,7 @@ interface TokenFormProps extends Pick<SignInProps, 'showConsole'> {
 
 function TokenForm({ showConsole, isFirst }: TokenFormProps) {
   const [token, setToken] = useState('');
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, show);
+  const { notice, show, isBusy, run } = useNotedAction();
   const { signIn } = texts;
   const submit = (event: Event) => {
     event.preventDefault();

@@ -81,3 +81,9 @@ export function useAction(notify: Notify, endSession: (notice: Notice) => void =
   );
   return { isBusy, run };
 }
+
+/** {@link useAction} with a notice of its own. */
+export function useNotedAction(endSession?: (notice: Notice) => void) {
+  const [notice, show] = useState<Notice | null>(null);
+  return { notice, show, ...useAction(show, endSession) };
+}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { t } from '../../i18n/messages.js';
 import type { SectionProps } from '../use-account.js';
@@ -7,7 +7,7 @@ import { Rename } from './rename.js';
 import type { AccountSession } from '../../../client/api/api-client-answers.js';
 import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
-import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { repeatWhileVisible } from '../../ui/repeat-while-visible.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { SignOutEverywhere } from '../security/sign-out.js';
@@ -44,8 +44,7 @@ export function DevicesSection(props: SectionProps) {
 }
 
 function Sessions({ account, endings, session, endSession, notify, reload }: SectionProps) {
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, isBusy, run } = useNotedAction(endSession);
   const { devices } = t;
   const { sessions, features } = account;
   const nameOf = (provider: string) =>

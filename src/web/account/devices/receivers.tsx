@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { SavedPushToken } from '../../../client/api/api-client-answers.js';
 import { readWebPushToken } from '../../../client/notifications/web-push.js';
 import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
 import { Icon, type IconName } from '../../ui/icon.js';
-import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { formatRelative } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { unsubscribe } from '../notifications/push-subscription.js';
@@ -14,8 +13,7 @@ import { TestReceiver } from './test-receiver.js';
 import { SectionHead } from '../../ui/section-head.js';
 
 export function Receivers({ account, own, session, endSession, notify, reload }: SectionProps) {
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, isBusy, run } = useNotedAction(endSession);
   const { devices } = t;
   const client = clientFor(session.token);
   const act = (work: () => Promise<void>, outcome: 'renamed' | 'removed') =>

@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import type { SavedPushToken } from '../../../client/api/api-client-answers.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
-import { done, NoticeLine, problem, useAction, type Notice } from '../../ui/notice.js';
+import { done, NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
 import { Listing } from '../notifications/listing.js';
 import { showTest } from '../notifications/push-subscription.js';
@@ -41,8 +40,7 @@ export function TestReceiver({ device, name, isOwn }: TestReceiverProps) {
 }
 
 export function ShowTest() {
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show);
+  const { notice, show, isBusy, run } = useNotedAction();
   const { tests } = t;
   const test = async () => {
     const isShown = await showTest(tests.sampleTitle, tests.sampleBody);

@@ -1,8 +1,7 @@
 import type { TargetedSubmitEvent } from 'preact';
-import { useState } from 'preact/hooks';
 import { browserName, shownName, storedName } from '../../browser-name.js';
 import { Icon } from '../../ui/icon.js';
-import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { ShowTest } from '../devices/test-receiver.js';
 import type { SectionProps } from '../use-account.js';
@@ -49,8 +48,7 @@ function Registered() {
 }
 
 function RegistrationForm({ settings, session, notify, endSession, reload }: PartProps) {
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, isBusy, run } = useNotedAction(endSession);
   const { browser } = notificationMessages;
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();

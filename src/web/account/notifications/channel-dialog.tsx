@@ -4,7 +4,7 @@ import type { WebhookChannel } from '../../../notify/preferences.js';
 import { ChannelRefused } from '../../../notify/settings-changes.js';
 import { WEBHOOK_PRESETS } from '../../../notify/webhook/webhook-request.js';
 import { Dialog, type DialogRef } from '../../ui/dialog.js';
-import { failure, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { failure, NoticeLine, type Notice, useNotedAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { t } from '../../i18n/messages.js';
 import type { AccountActions } from '../use-account.js';
@@ -28,9 +28,8 @@ interface ChannelDialogProps extends Pick<AccountActions, 'endSession'> {
 }
 
 export function ChannelDialog({ own, channel, use, endSession }: ChannelDialogProps) {
-  const [notice, show] = useState<Notice | null>(null);
   const [refused, refuseAddress] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, isBusy, run } = useNotedAction(endSession);
   const { webhooks } = notificationMessages;
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();

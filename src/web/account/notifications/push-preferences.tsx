@@ -1,8 +1,7 @@
 import type { TargetedEvent } from 'preact';
-import { useState } from 'preact/hooks';
 import { changePreferences } from '../../../notify/settings-changes.js';
 import type { Preferences } from '../../../notify/preferences.js';
-import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import type { AccountActions } from '../use-account.js';
 import { TOPICS } from './topics.js';
@@ -24,8 +23,7 @@ interface Fields extends Pick<PartProps, 'preferences'> {
 }
 
 export function PushPreferences({ preferences, settings, endSession }: PartProps) {
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, isBusy, run } = useNotedAction(endSession);
   const { push } = notificationMessages;
   const set: Fields['set'] = (name) => (value) =>
     run(() => settings.change((fields) => changePreferences(fields, { [name]: value })));

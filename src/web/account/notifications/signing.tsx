@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { changeChannel, makeSigningSecret } from '../../../notify/settings-changes.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Dialog, type DialogRef } from '../../ui/dialog.js';
-import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import type { ChannelRowProps } from './channel-props.js';
@@ -12,9 +12,8 @@ interface SigningDialogProps extends Omit<ChannelRowProps, 'show'> {
 }
 
 export function SigningDialog({ own, channel, save, endSession }: SigningDialogProps) {
-  const [notice, show] = useState<Notice | null>(null);
   const [secret, showSecret] = useState<string | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, isBusy, run } = useNotedAction(endSession);
   const { webhooks } = notificationMessages;
   const isSigned = channel.secrets.length > 0;
   const act = (signingSecret: string | null) =>

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
 import { isRequestId } from '../../../protocol/request-id.js';
+import { useHash } from '../../ui/use-hash.js';
 
 /** The address of one request: `/app/#requests/<id>`. */
 const ADDRESS = /^#requests\/([\w-]+)$/;
@@ -10,16 +10,8 @@ export function requestHash(id: string): string {
 
 /** Returns the id of the request that the address names; null = the list. */
 export function useOpenRequest(): string | null {
-  const [open, show] = useState(openRequestId);
-  useEffect(() => {
-    const onChange = () => show(openRequestId());
-    addEventListener('hashchange', onChange);
-    return () => removeEventListener('hashchange', onChange);
-  }, []);
-  return open;
-}
-
-function openRequestId(): string | null {
-  const id = ADDRESS.exec(location.hash)?.[1];
-  return isRequestId(id) ? id : null;
+  return useHash((hash) => {
+    const id = ADDRESS.exec(hash)?.[1];
+    return isRequestId(id) ? id : null;
+  });
 }

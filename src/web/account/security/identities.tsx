@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { AccountProfile } from '../../../client/api/api-client-answers.js';
 import { makeLoginProof } from '../../../client/crypto/login-proof.js';
 import { clientFor } from '../../server.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
-import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { CERTIFICATE, savePendingFlow } from '../tab-state.js';
@@ -15,8 +14,7 @@ import { FormButtons } from '../../ui/form-buttons.js';
 type Identity = AccountProfile['identities'][number];
 
 export function Identities(props: SectionProps) {
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, props.endSession);
+  const { notice, isBusy, run } = useNotedAction(props.endSession);
   const { account, session } = props;
   const { identities } = account.profile;
   const { security } = t;

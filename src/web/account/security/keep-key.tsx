@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { keepMessages } from '../../i18n/keep-messages.js';
 import { Icon } from '../../ui/icon.js';
-import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { SectionHead } from '../../ui/section-head.js';
 import { recentKey, useRecentKey } from '../key-memory.js';
 import { passkeySupport, sealWithPasskey, type PasskeySupport } from '../passkey.js';
@@ -17,8 +17,7 @@ export interface KeepKeyProps extends Pick<SectionProps, 'session' | 'endSession
 /** The choice to keep the key in this browser, encrypted for a passkey, until the session ends. */
 export function KeepKey({ session: { accountId }, endSession, onForgotten }: KeepKeyProps) {
   const [isKept, setKept] = useState(() => keptKeyOf(accountId) !== null);
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, endSession);
+  const { notice, show, isBusy, run } = useNotedAction(endSession);
   const recent = useRecentKey(accountId);
   const keep = keepMessages;
   const start = () =>

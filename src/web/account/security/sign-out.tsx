@@ -1,9 +1,8 @@
 import type { RefObject } from 'preact';
-import { useState } from 'preact/hooks';
 import { clientFor } from '../../server.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
-import { done, failure, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { done, failure, NoticeLine, type Notice, useNotedAction } from '../../ui/notice.js';
 import { requiresSignIn } from '../../i18n/failure.js';
 import { t } from '../../i18n/messages.js';
 import type { AccountActions, Endings } from '../use-account.js';
@@ -15,8 +14,7 @@ interface EndingsOptions extends AccountActions {
 }
 
 export function useEndings({ session, endSession, isEnding }: EndingsOptions): Endings {
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show);
+  const { notice, isBusy, run } = useNotedAction();
   const client = clientFor(session.token);
   const end = (work: () => Promise<void>, message: () => string) => () =>
     run(async () => endSession(await ended(work, message, isEnding)));

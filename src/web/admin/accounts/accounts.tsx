@@ -9,6 +9,7 @@ import { useProviderIds, useProviderName } from '../provider-names.js';
 import { formatCount, MAX_COUNTED } from '../format-count.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
+import { ListTable } from '../tables.js';
 import { texts } from '../i18n/texts.js';
 import { nameOf, stateOf } from './account-names.js';
 
@@ -153,34 +154,16 @@ function totalOf(total: number): string {
 }
 
 function Table({ rows }: { readonly rows: readonly ListedAccount[] }) {
-  const { accounts } = texts;
-  const columns = ['account', 'state', 'providers', 'sessions', 'lastSeen'] as const;
+  const { account, state, providers, sessions, lastSeen } = texts.accounts;
   return (
-    <table class="list" role="table">
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map((column) => (
-            <th
-              key={column}
-              scope="col"
-              role="columnheader"
-              class={column === 'sessions' ? 'number' : ''}
-            >
-              {accounts[column]}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {rows.map((account) => (
-          <Row key={account.id} account={account} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable headings={[account, state, providers, sessions, lastSeen]} number={sessions}>
+      {rows.map((row) => (
+        <Row key={row.id} account={row} />
+      ))}
+    </ListTable>
   );
 }
 
-/** Roles and labels are explicit, because a narrow window shows the table as a list. */
 function Row({ account }: { readonly account: ListedAccount }) {
   const { id, identities, sessions, lastSeenAt } = account;
   const { accounts } = texts;

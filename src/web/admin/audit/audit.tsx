@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import type { AdminAuditQuery } from '../../../client/api/admin-client.js';
 import { Icon } from '../../ui/icon.js';
-import { NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { listAddress, textOf, type Filter } from '../route.js';
@@ -146,8 +145,7 @@ function Events({ filter }: { readonly filter: Filter }) {
 /** A button, because a link would not send the token of this tab. */
 function Download({ filter }: { readonly filter: Filter }) {
   const { end } = useSession();
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, end);
+  const { notice, isBusy, run } = useNotedAction(end);
   const download = () =>
     run(async () => {
       saveFile(await exportAudit(keptToken(), auditQuery(filter)), 'audit.ndjson');

@@ -4,6 +4,7 @@ import { accountAddress, listAddress } from '../route.js';
 import { reasonName } from '../policy/statements.js';
 import { useProviderName } from '../provider-names.js';
 import { texts } from '../i18n/texts.js';
+import { ListTable } from '../tables.js';
 
 type Kind = AdminAuditEvent['kind'];
 
@@ -32,24 +33,13 @@ export function EventTable({ events, withAccount }: EventTableProps) {
   if (events.length === 0) {
     return <p class="empty">{audit.none}</p>;
   }
-  const columns = ['at', 'what', 'actor', ...(withAccount ? (['account'] as const) : [])] as const;
+  const headings = [audit.at, audit.what, audit.actor, ...(withAccount ? [audit.account] : [])];
   return (
-    <table class="list events" role="table">
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map((column) => (
-            <th key={column} scope="col" role="columnheader">
-              {audit[column]}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {events.map((event) => (
-          <Row key={event.id} event={event} withAccount={withAccount} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable headings={headings} kind="events">
+      {events.map((event) => (
+        <Row key={event.id} event={event} withAccount={withAccount} />
+      ))}
+    </ListTable>
   );
 }
 

@@ -8,6 +8,7 @@ import { reasonName } from '../policy/statements.js';
 import { useProviderName } from '../provider-names.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
+import { DataTable, ListTable } from '../tables.js';
 import { useLive } from '../use-live.js';
 
 type Backend = AdminResourceServers['resourceServers'][number];
@@ -85,31 +86,22 @@ function Requests({ requests }: Pick<Backend, 'requests'>) {
   return (
     <>
       <h3>{backends.sinceStart}</h3>
-      <div class="scroll" role="group" aria-label={backends.sinceStart} tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{backends.request}</th>
-              <th scope="col">{backends.outcome}</th>
-              <th scope="col" class="number">
-                {backends.count}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {requests.map(({ request, outcome, reason, count }) => (
-              <tr key={`${request} ${outcome} ${reason}`}>
-                <th scope="row">{textOf(backends.requests, request)}</th>
-                <td>
-                  {textOf(backends.outcomes, outcome)}
-                  {reason !== '' && ` (${reasonName(reason)})`}
-                </td>
-                <td class="number">{formatCount(count)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        headings={[backends.request, backends.outcome, backends.count]}
+        numbersFrom={2}
+        label={backends.sinceStart}
+      >
+        {requests.map(({ request, outcome, reason, count }) => (
+          <tr key={`${request} ${outcome} ${reason}`}>
+            <th scope="row">{textOf(backends.requests, request)}</th>
+            <td>
+              {textOf(backends.outcomes, outcome)}
+              {reason !== '' && ` (${reasonName(reason)})`}
+            </td>
+            <td class="number">{formatCount(count)}</td>
+          </tr>
+        ))}
+      </DataTable>
     </>
   );
 }
@@ -123,27 +115,14 @@ function Streams({ streams }: Pick<Backend, 'streams'>) {
   return (
     <>
       <h3>{backends.streams}</h3>
-      <table class="list" role="table">
-        <thead role="rowgroup">
-          <tr role="row">
-            {(['stream', 'created', 'lastPoll', 'waiting'] as const).map((column) => (
-              <th
-                key={column}
-                scope="col"
-                role="columnheader"
-                class={column === 'waiting' ? 'number' : undefined}
-              >
-                {backends[column]}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">
-          {streams.map((stream) => (
-            <StreamRow key={stream.id} stream={stream} />
-          ))}
-        </tbody>
-      </table>
+      <ListTable
+        headings={[backends.stream, backends.created, backends.lastPoll, backends.waiting]}
+        number={backends.waiting}
+      >
+        {streams.map((stream) => (
+          <StreamRow key={stream.id} stream={stream} />
+        ))}
+      </ListTable>
     </>
   );
 }
@@ -187,28 +166,20 @@ function Keys({ keys }: { readonly keys: readonly SigningKey[] }) {
     <section aria-labelledby="keys">
       <h2 id="keys">{backends.keys}</h2>
       <p class="quiet">{backends.keysLead}</p>
-      <div class="scroll" role="group" aria-label={backends.keys} tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{backends.key}</th>
-              <th scope="col">{backends.algorithm}</th>
-              <th scope="col">{backends.signsFrom}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map(({ kid, alg, signsFrom }) => (
-              <tr key={kid}>
-                <th scope="row" class="code whole-word">
-                  {kid.slice(0, 8)}
-                </th>
-                <td>{alg}</td>
-                <td>{formatDate(signsFrom)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        headings={[backends.key, backends.algorithm, backends.signsFrom]}
+        label={backends.keys}
+      >
+        {keys.map(({ kid, alg, signsFrom }) => (
+          <tr key={kid}>
+            <th scope="row" class="code whole-word">
+              {kid.slice(0, 8)}
+            </th>
+            <td>{alg}</td>
+            <td>{formatDate(signsFrom)}</td>
+          </tr>
+        ))}
+      </DataTable>
     </section>
   );
 }

@@ -4,7 +4,7 @@ import type {
   AdminInvitationPage,
   CreatedInvitation,
 } from '../../../client/api/admin-client.js';
-import { NoticeLine, type Notice, useAction, type Notify } from '../../ui/notice.js';
+import { NoticeLine, type Notice, type Notify, useNotedAction } from '../../ui/notice.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
 import { Head } from '../head.js';
@@ -214,8 +214,7 @@ interface FormProps extends Pick<CreateProps, 'receive'> {
 
 function Form({ receive, close }: FormProps) {
   const { client, end } = useSession();
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, end);
+  const { notice, isBusy, run } = useNotedAction(end);
   const { invitations } = texts;
   const submit = (event: Event) => {
     event.preventDefault();

@@ -7,6 +7,7 @@ import { texts } from '../i18n/texts.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
+import { Legend, Numbers } from './chart-parts.js';
 
 type Buckets = AdminLogins['buckets'];
 
@@ -63,15 +64,14 @@ function Chart({ buckets }: { readonly buckets: Buckets }) {
           <span>{logins.now}</span>
         </p>
       )}
-      <ul class="legend" aria-hidden="true">
-        {SERIES.map(({ name, tone }) => (
-          <li key={name}>
-            <span class={`dot ${tone}`} />
-            {logins[name]}
-          </li>
-        ))}
-      </ul>
-      <Numbers buckets={buckets} />
+      <Legend entries={SERIES.map(({ name, tone }) => ({ tone, label: logins[name] }))} />
+      <Numbers
+        headings={[logins.since, ...SERIES.map(({ name }) => logins[name])]}
+        rows={buckets.map((bucket) => ({
+          name: formatDate(bucket.at),
+          counts: SERIES.map(({ name }) => bucket[name]),
+        }))}
+      />
     </figure>
   );
 }
@@ -97,40 +97,5 @@ function Bars({ buckets }: { readonly buckets: Buckets }) {
         );
       })}
     </svg>
-  );
-}
-
-function Numbers({ buckets }: { readonly buckets: Buckets }) {
-  const { logins } = texts;
-  return (
-    <details>
-      <summary>{texts.rechecks.table}</summary>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{logins.since}</th>
-              {SERIES.map(({ name }) => (
-                <th key={name} scope="col" class="number">
-                  {logins[name]}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {buckets.map((bucket) => (
-              <tr key={bucket.at}>
-                <th scope="row">{formatDate(bucket.at)}</th>
-                {SERIES.map(({ name }) => (
-                  <td key={name} class="number">
-                    {formatCount(bucket[name])}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
   );
 }

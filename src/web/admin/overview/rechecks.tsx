@@ -5,6 +5,7 @@ import { formatCount } from '../format-count.js';
 import { useProviderName } from '../provider-names.js';
 import { texts } from '../i18n/texts.js';
 import { SectionHead } from '../../ui/section-head.js';
+import { Legend, Numbers } from './chart-parts.js';
 
 interface RechecksProps {
   readonly providers: readonly AdminProvider[];
@@ -101,56 +102,17 @@ function BarChart({ title, none, rows }: BarChartProps) {
           {rows.map((row) => (
             <Bar key={row.name} row={row} longest={longest} />
           ))}
-          <ul class="legend" aria-hidden="true">
-            {labels.map(({ tone, label }) => (
-              <li key={label}>
-                <span class={`dot ${tone}`} />
-                {label}
-              </li>
-            ))}
-          </ul>
-          <Numbers rows={rows} labels={labels} />
+          <Legend entries={labels} />
+          <Numbers
+            headings={[texts.rechecks.provider, ...labels.map(({ label }) => label)]}
+            rows={rows.map(({ name, parts }) => ({
+              name,
+              counts: parts.map(({ count }) => count),
+            }))}
+          />
         </>
       )}
     </figure>
-  );
-}
-
-interface NumbersProps extends Pick<BarChartProps, 'rows'> {
-  readonly labels: readonly Part[];
-}
-
-function Numbers({ rows, labels }: NumbersProps) {
-  return (
-    <details>
-      <summary>{texts.rechecks.table}</summary>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{texts.rechecks.provider}</th>
-              {labels.map(({ label }) => (
-                <th key={label} scope="col" class="number">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name, parts }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                {parts.map(({ label, count }) => (
-                  <td key={label} class="number">
-                    {formatCount(count)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
   );
 }
 

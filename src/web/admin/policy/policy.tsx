@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
-import { NoticeLine, problem, useAction, type Notice } from '../../ui/notice.js';
+import { NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
 import { Findings } from './findings.js';
 import { Head } from '../head.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
+import { CountTable } from '../tables.js';
 import { useLive } from '../use-live.js';
 import { texts } from '../i18n/texts.js';
 import type { AdminPlan, AdminPolicy } from '../../../client/api/admin-client.js';
@@ -65,8 +66,7 @@ function Plan({ present }: PlanProps) {
   const { client, end } = useSession();
   const [text, setText] = useState('');
   const [plan, setPlan] = useState<AdminPlan | null>(null);
-  const [notice, show] = useState<Notice | null>(null);
-  const { isBusy, run } = useAction(show, end);
+  const { notice, show, isBusy, run } = useNotedAction(end);
   const { policy } = texts;
   const submit = (event: Event) => {
     event.preventDefault();
@@ -131,29 +131,13 @@ function PlannedBackends({ plan: { resourceServers } }: { readonly plan: AdminPl
   return resourceServers.length === 0 ? null : (
     <>
       <h3>{policy.backends}</h3>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              {[policy.backend, policy.lose, policy.gain, policy.unknown].map((label, column) => (
-                <th key={label} scope="col" class={column === 0 ? undefined : 'number'}>
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {resourceServers.map(({ id, lose, gain, unknown }) => (
-              <tr key={id}>
-                <th scope="row">{id}</th>
-                <td class="number">{formatCount(lose)}</td>
-                <td class="number">{formatCount(gain)}</td>
-                <td class="number">{formatCount(unknown)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CountTable
+        headings={[policy.backend, policy.lose, policy.gain, policy.unknown]}
+        rows={resourceServers.map(({ id, lose, gain, unknown }) => ({
+          name: id,
+          counts: [lose, gain, unknown],
+        }))}
+      />
     </>
   );
 }

@@ -5,9 +5,9 @@ import { texts } from '../i18n/texts.js';
 import { PageButtons, usePages } from '../pages.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
+import { ListTable } from '../tables.js';
 
 const PAGE = 25;
-const COLUMNS = ['userName', 'externalId', 'state', 'changed'] as const;
 
 type Person = UnmatchedPage['people'][number];
 
@@ -31,29 +31,19 @@ export function UnmatchedPeople({ provider }: { readonly provider: string }) {
       {live.value === null ? (
         <Skeleton live={live} />
       ) : (
-        <table class="list" role="table">
-          <thead role="rowgroup">
-            <tr role="row">
-              {COLUMNS.map((column) => (
-                <th key={column} scope="col" role="columnheader">
-                  {signals[column]}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody role="rowgroup">
-            {live.value.rows.map((person) => (
-              <Row key={person.id} person={person} />
-            ))}
-          </tbody>
-        </table>
+        <ListTable
+          headings={[signals.userName, signals.externalId, signals.state, signals.changed]}
+        >
+          {live.value.rows.map((person) => (
+            <Row key={person.id} person={person} />
+          ))}
+        </ListTable>
       )}
       <PageButtons pages={pages} />
     </>
   );
 }
 
-/** Roles and labels are explicit, because a narrow window shows the table as a list. */
 function Row({ person }: { readonly person: Person }) {
   const { userName, externalId, isActive, isAmbiguous, changedAt } = person;
   const { signals } = texts;
