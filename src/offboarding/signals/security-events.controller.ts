@@ -3,11 +3,11 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RateLimitService } from '../../auth/rate-limit.service.js';
 import { Public } from '../../auth/route-access.js';
-import { SET_TYPE } from '../../common/http/request-rules.js';
+import { SET_TYPE, type FormattedRefusal } from '../../common/http/request-rules.js';
 import { Refuses } from '../../common/route-docs.js';
 import { SetError } from '../../providers/signals/security-event-tokens.js';
 import { EventIntakeService } from './event-intake.service.js';
-import { SetRefusal, setRefusal } from './set-refusal.js';
+import { AppError, ERRORS, type ErrorCode } from '../../common/errors.js';
 
 @ApiTags('provider signals')
 @Controller('v1/signals')
@@ -42,4 +42,32 @@ export class SecurityEventsController {
       }),
     );
   }
+}
+
+/** A refusal with the error of RFC 8935, 2.4. */
+class SetRefusal extends AppError {
+  constructor(readonly error: SetError) {
+    super(error.failure === 'authentication_failed' ? 'invalid-token' : 'invalid-request');
+  }
+}
+
+const FAILURES: Partial<Record<ErrorCode, string>> = {
+  'not-found': 'access_denied',
+  'rate-limited': 'access_denied',
+};
+
+/** Adds the members of RFC 8935, 2.3 to those of every refusal. */
+function setRefusal(refusal: AppError, requestId: string): FormattedRefusal {
+  const isSet = refusal instanceof SetRefusal;
+  const err = isSet ? refusal.error.failure : (FAILURES[refusal.code] ?? 'invalid_request');
+  const description = isSet ? refusal.error.message : refusal.message;
+  const { status } = ERRORS[refusal.code];
+  return {
+    status,
+    headers: {
+      'content-language': 'en',
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    },
+    body: JSON.stringify({ ...refusal.toBody(requestId), err, description }),
+  };
 }

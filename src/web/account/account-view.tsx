@@ -11,18 +11,18 @@ import { t } from '../i18n/messages.js';
 import type { GatehouseProblem } from '../../client/api/problem.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
 import type { AddDeviceProps } from './add-device.js';
-import { useOwnToken } from './notifications/push-subscription.js';
+import { useOwnToken, ownToken } from './notifications/push-subscription.js';
 import { DevicesSection } from './devices/devices-section.js';
 import { sessionWithKey } from './key-memory.js';
 import { Overview } from './overview.js';
 import { useWaitingRequests, type ClickedRequest } from './requests/waiting-requests.js';
-import { useReplacedSession } from './replaced-session.js';
 import { useForgottenKey } from './security/forgotten-key.js';
 import { SECTIONS, useSection, type Section } from './sections.js';
 import { SecuritySection } from './security/security-section.js';
 import { SignOut, useEndings } from './security/sign-out.js';
-import { UNKNOWN_DEVICE } from './tab-state.js';
+import { UNKNOWN_DEVICE, takeReplaced, type Session } from './tab-state.js';
 import { useAccount, type Account, type Endings, type SectionProps } from './use-account.js';
+import { clientFor } from '../server.js';
 
 const AddDevice = lazyPart<AddDeviceProps>(async () => {
   return (await import('./add-device.js')).AddDevice;
@@ -175,4 +175,32 @@ function Title({ section }: { readonly section: Section }) {
       {title}
     </h1>
   );
+}
+
+/** Ends the session that this one replaced in this tab: its token would otherwise stay valid. */
+function useReplacedSession(session: Session): void {
+  useEffect(() => {
+    const replaced = takeReplaced();
+    if (replaced !== null && replaced.token !== session.token) {
+      // It has ended already, or it expires.
+      endReplaced(replaced, session).catch(() => undefined);
+    }
+  }, [session.token]);
+}
+
+async function endReplaced(replaced: Session, session: Session): Promise<void> {
+  if (replaced.accountId === session.accountId) {
+    await adoptPushToken(session);
+  }
+  await clientFor(replaced.token).logOut();
+}
+
+/** A push token ends with the session that saved it last. */
+async function adoptPushToken({ token }: Session): Promise<void> {
+  const client = clientFor(token);
+  const own = await ownToken().catch(() => null);
+  const saved = own === null ? [] : await client.pushTokens();
+  if (own !== null && saved.some((one) => one.token === own)) {
+    await client.savePushToken(own);
+  }
 }

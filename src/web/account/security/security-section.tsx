@@ -3,15 +3,21 @@ import { t } from '../../i18n/messages.js';
 import type { Endings, SectionProps } from '../use-account.js';
 import { Identities } from './identities.js';
 import { SignOutEverywhere } from './sign-out.js';
-import { NoticeLine } from '../../ui/notice.js';
-import { DeviceKeySection } from './device-key.js';
-import { Encryption } from './encryption.js';
+import { NoticeLine, done } from '../../ui/notice.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { lazyPart } from '../../ui/lazy-part.js';
 import { SectionHead } from '../../ui/section-head.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 import { keptKeyOf } from '../tab-state.js';
 import type { KeepKeyProps } from './keep-key.js';
+import { Icon } from '../../ui/icon.js';
+import type { ChangeEncryptionProps } from './change-encryption.js';
+import { requireOwnKey } from '../../../client/api/own-key.js';
+import type { DeviceKey } from '../../../client/crypto/device-key.js';
+import { clientFor } from '../../server.js';
+import { KeyForm } from '../key-forms.js';
+import { useRecentKey } from '../key-memory.js';
+import { KeyView } from '../key-view.js';
 
 const KeepKey = lazyPart<KeepKeyProps>(async () => {
   const { KeepKey: loaded } = await import('./keep-key.js');
@@ -104,5 +110,94 @@ function Confirmation({ endings, close }: ConfirmationProps) {
         isDisabled={!isTyped || endings.isBusy}
       />
     </form>
+  );
+}
+
+/** Loaded on demand, because few servers leave the choice to their accounts. */
+const ChangeEncryption = lazyPart<ChangeEncryptionProps>(async () => {
+  const { ChangeEncryption: loaded } = await import('./change-encryption.js');
+  await (await import('../../i18n/encryption-messages.js')).loadEncryptionMessages();
+  return loaded;
+});
+
+function Encryption(props: SectionProps) {
+  const { profile, features } = props.account;
+  const { overview, security } = t;
+  const isSealed = profile.encryptionMode === 'e2ee';
+  const isChoice = features.capabilities.encryption?.allowAccountOptOut === true;
+  return (
+    <section aria-labelledby="encryption">
+      <div class="card-head">
+        <h2 id="encryption">{security.encryption}</h2>
+        <span class={isSealed ? 'badge accent' : 'badge'}>
+          <Icon name={isSealed ? 'lock' : 'shield'} />
+          {isSealed ? overview.e2ee : overview.plain}
+        </span>
+      </div>
+      <p>{isSealed ? security.e2ee : security.plain}</p>
+      {isChoice && profile.keyMode === 'keyed' && <ChangeEncryption {...props} />}
+    </section>
+  );
+}
+
+type DeviceKeyProps = Pick<SectionProps, 'session' | 'noteKey'>;
+
+/** Checks that the owner has the key, and shows it for another print. */
+function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
+  const { accountId, isKeyEntered = false } = session;
+  const [isChecked, setChecked] = useState(false);
+  const [isShown, show] = useState(false);
+  const { security } = t;
+  const key = useRecentKey(accountId);
+  const check = async (entered: DeviceKey, isTyped: boolean) => {
+    await requireOwnKey(clientFor(), entered, accountId);
+    noteKey(entered, isTyped);
+    setChecked(true);
+    show(true);
+  };
+  const keyLead = key === null ? security.keyLead : security.keyKept;
+  const lead = isKeyEntered ? keyLead : security.keyUnchecked;
+  return (
+    <section aria-labelledby="check-key">
+      <SectionHead id="check-key" title={security.key} lead={lead} />
+      {isChecked && key !== null && <NoticeLine notice={done(() => security.keyRight)} />}
+      {(key === null || (!isKeyEntered && !isChecked)) && (
+        <KeyForm
+          use={check}
+          label={security.keyCheck}
+          // A passkey does not prove that the owner saved the key.
+          keptFor={isKeyEntered ? accountId : undefined}
+          keptLabel={security.keyShow}
+          isSecondary
+          isScanned
+        />
+      )}
+      {key !== null && (
+        <KeyPrint secret={key.secret} {...{ accountId, isShown }} show={() => show(true)} />
+      )}
+    </section>
+  );
+}
+
+interface KeyPrintProps {
+  readonly secret: string;
+  readonly accountId: string;
+  readonly isShown: boolean;
+  readonly show: () => void;
+}
+
+function KeyPrint({ secret, accountId, isShown, show }: KeyPrintProps) {
+  const { security } = t;
+  return isShown ? (
+    <div class="field">
+      <label for="own-key">{security.keyView}</label>
+      <KeyView id="own-key" secret={secret} accountId={accountId} />
+    </div>
+  ) : (
+    <div class="row">
+      <button type="button" onClick={show}>
+        {security.keyShow}
+      </button>
+    </div>
   );
 }

@@ -1,8 +1,7 @@
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { AdminPolicy } from '../../../client/api/admin-client.js';
 import { Icon } from '../../ui/icon.js';
 import { texts } from '../i18n/texts.js';
-import { useDismissed } from './dismissed.js';
 import { useMessages } from './statements.js';
 
 type Finding = AdminPolicy['findings'][number];
@@ -88,4 +87,41 @@ function List({ findings, dismiss }: ListProps) {
       ))}
     </ul>
   );
+}
+
+const STORAGE_KEY = 'gatehouse.dismissed-findings';
+/** Findings that the storage keeps, the newest ones. */
+const MAX_KEPT = 200;
+
+interface Dismissed {
+  readonly has: (content: string) => boolean;
+  readonly dismiss: (content: string) => void;
+  readonly restore: () => void;
+}
+
+/** Reads what this browser has dismissed, by content: a finding that changes is shown again. */
+function useDismissed(): Dismissed {
+  const [contents, setContents] = useState(read);
+  const store = (next: readonly string[]) => {
+    setContents(next);
+    try {
+      localStorage.setItem(STORAGE_KEY, JSON.stringify(next));
+    } catch {
+      // Without storage it lasts until the page is left.
+    }
+  };
+  return {
+    has: (content) => contents.includes(content),
+    dismiss: (content) => store([...contents, content].slice(-MAX_KEPT)),
+    restore: () => store([]),
+  };
+}
+
+function read(): readonly string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]');
+    return Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : [];
+  } catch {
+    return [];
+  }
 }

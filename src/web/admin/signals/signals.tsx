@@ -1,4 +1,4 @@
-import type { AdminSignals } from '../../../client/api/admin-client.js';
+import type { AdminSignals, UnmatchedPage } from '../../../client/api/admin-client.js';
 import { formatRelative } from '../../i18n/format.js';
 import { NoticeLine } from '../../ui/notice.js';
 import { formatCount } from '../format-count.js';
@@ -8,7 +8,8 @@ import { useProviderName } from '../provider-names.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
-import { UnmatchedPeople } from './unmatched-people.js';
+import { PageButtons, usePages } from '../pages.js';
+import { ListTable } from '../tables.js';
 
 type Reported = AdminSignals['providers'][number];
 type Stream = NonNullable<Reported['stream']>;
@@ -114,5 +115,60 @@ function People({ directory }: { readonly directory: Directory }) {
       <dt>{signals.unmatched}</dt>
       <dd>{formatCount(directory.unmatched)}</dd>
     </>
+  );
+}
+
+const PAGE = 25;
+
+type Person = UnmatchedPage['people'][number];
+
+/** The people of a directory who match no identity. */
+function UnmatchedPeople({ provider }: { readonly provider: string }) {
+  const { client } = useSession();
+  const pages = usePages(async (cursor) => {
+    const page = await client.unmatchedPeople(provider, {
+      limit: PAGE,
+      ...(cursor && { cursor }),
+    });
+    return { rows: page.people, cursor: page.cursor };
+  }, `unmatched ${provider}`);
+  const { live } = pages;
+  const { signals } = texts;
+  return (
+    <>
+      <h3>{signals.unmatchedTitle}</h3>
+      <p class="quiet">{signals.unmatchedLead}</p>
+      <NoticeLine notice={live.notice} />
+      {live.value === null ? (
+        <Skeleton live={live} />
+      ) : (
+        <ListTable
+          headings={[signals.userName, signals.externalId, signals.state, signals.changed]}
+        >
+          {live.value.rows.map((person) => (
+            <Row key={person.id} person={person} />
+          ))}
+        </ListTable>
+      )}
+      <PageButtons pages={pages} />
+    </>
+  );
+}
+
+function Row({ person }: { readonly person: Person }) {
+  const { userName, externalId, isActive, isAmbiguous, changedAt } = person;
+  const { signals } = texts;
+  const state = isActive ? signals.isActive : signals.isInactive;
+  return (
+    <tr role="row">
+      <td role="cell">{userName}</td>
+      <td role="cell" class="code">
+        {externalId}
+      </td>
+      <td role="cell">{isAmbiguous ? signals.isAmbiguous(state) : state}</td>
+      <td role="cell" data-label={signals.changed}>
+        {formatRelative(changedAt)}
+      </td>
+    </tr>
   );
 }
