@@ -3,6 +3,7 @@ import type { ProviderRules } from '../policy/eligibility/provider-rules.js';
 import { isLoopbackHost } from '../policy/flow/return-address.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import {
+  HOST_NAME,
   PROVIDER_ID_PATTERN,
   namespaceOf,
   variablesOf,
@@ -22,37 +23,22 @@ export const ADMIN_VARIABLES = {
     { type: 'integer', default: null, min: 0, max: 65_535 },
     'Port of the administration API, on ADMIN_HOST. Empty = no administration API.',
   ),
-  ADMIN_HOST: admin(
-    {
-      type: 'string',
-      default: LOOPBACK,
-      pattern: /^[\w.:%-]+$/,
-      shape: 'an IP address or a host name',
-    },
-    'Address of ADMIN_PORT.',
-  ),
+  ADMIN_HOST: admin({ ...HOST_NAME, default: LOOPBACK }, 'Address of ADMIN_PORT.'),
   ADMIN_PUBLIC_URL: admin(
     { type: 'url', default: null, schemes: ['https', 'http'] },
     'Address at which browsers reach ADMIN_PORT. Pages of other origins are refused. ADMIN_LOGIN_PROVIDER needs it. Empty = the address that the browser names.',
   ),
-  ADMIN_TOKENS_FILE: admin(
-    { type: 'path', default: null },
+  ADMIN_TOKENS_FILE: admin.path(
     'JSON file with an array of API tokens: `name`, `sha256` (of the token, in hex) and `role` (`read` or `operate`). It is read again when it changes. Empty = no tokens.',
   ),
-  ADMIN_TLS_CERT_PATH: admin(
-    { type: 'path', default: null },
+  ADMIN_TLS_CERT_PATH: admin.path(
     'PEM file with the certificate chain of ADMIN_PORT. It is read again when it changes. Empty = plain HTTP.',
   ),
-  ADMIN_TLS_KEY_PATH: admin(
-    { type: 'path', default: null },
-    'PEM file with the key of that certificate.',
-  ),
-  ADMIN_TLS_CLIENT_CA_PATH: admin(
-    { type: 'path', default: null },
+  ADMIN_TLS_KEY_PATH: admin.path('PEM file with the key of that certificate.'),
+  ADMIN_TLS_CLIENT_CA_PATH: admin.path(
     'PEM bundle of the authorities whose client certificates may read. Empty = no client certificates.',
   ),
-  ADMIN_TLS_OPERATORS: admin(
-    { type: 'csv', default: [] },
+  ADMIN_TLS_OPERATORS: admin.list(
     'Common names of client certificates that may also act. Empty = none.',
   ),
   ADMIN_LOGIN_PROVIDER: admin(
@@ -64,12 +50,10 @@ export const ADMIN_VARIABLES = {
     },
     'Identity provider of the administrators. Register ADMIN_PUBLIC_URL + /admin/v1/login/callback as a redirect address there. Empty = no login with a browser.',
   ),
-  ADMIN_LOGIN_READ_GROUPS: admin(
-    { type: 'csv', default: [] },
+  ADMIN_LOGIN_READ_GROUPS: admin.list(
     'Groups of that provider (GitHub: organisations of its allowlist). One is needed to read. Empty = only accounts that may act.',
   ),
-  ADMIN_LOGIN_OPERATE_GROUPS: admin(
-    { type: 'csv', default: [] },
+  ADMIN_LOGIN_OPERATE_GROUPS: admin.list(
     'Groups of that provider. One is needed to act. Empty = none.',
   ),
   ADMIN_LOGIN_SESSION_MINUTES: admin(
@@ -80,8 +64,7 @@ export const ADMIN_VARIABLES = {
     { type: 'integer', default: 600, min: 1, max: 1_000_000 },
     'Requests per minute on ADMIN_PORT from one address (IPv6: one /64). Each caller with valid credentials has its own limit.',
   ),
-  ADMIN_TRUSTED_PROXIES: admin(
-    { type: 'cidrs', default: [] },
+  ADMIN_TRUSTED_PROXIES: admin.addresses(
     'Addresses or CIDRs of reverse proxies of ADMIN_PORT. Their X-Forwarded-For counts for the limits and the audit trail. Empty = none.',
   ),
 };

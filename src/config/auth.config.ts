@@ -15,12 +15,10 @@ const login = variablesOf('Sign-up and login');
 const offboarding = variablesOf('Offboarding');
 
 export const AUTH_VARIABLES = {
-  AUTH_ANONYMOUS_SIGNUP_ENABLED: login(
-    { type: 'boolean', default: true },
+  AUTH_ANONYMOUS_SIGNUP_ENABLED: login.onByDefault(
     'Lets any client create an account with a new device key.',
   ),
-  AUTH_SIGNUP_INVITATIONS_ENABLED: login(
-    { type: 'boolean', default: false },
+  AUTH_SIGNUP_INVITATIONS_ENABLED: login.offByDefault(
     'Lets a new device key sign up with an invitation (gatehouse invite create) if anonymous sign-up is off.',
   ),
   AUTH_SIGNUP_PROVIDERS: login(
@@ -31,12 +29,8 @@ export const AUTH_VARIABLES = {
     PROVIDER_LIST,
     'Providers with which each account must be connected and eligible. Empty = none.',
   ),
-  AUTH_KEY_CHALLENGE_ENABLED: login(
-    { type: 'boolean', default: true },
-    'Offers login with a device key.',
-  ),
-  AUTH_REQUIRE_SERVER_CHALLENGE: login(
-    { type: 'boolean', default: true },
+  AUTH_KEY_CHALLENGE_ENABLED: login.onByDefault('Offers login with a device key.'),
+  AUTH_REQUIRE_SERVER_CHALLENGE: login.onByDefault(
     'Accepts only a live challenge of this server, once. false also accepts challenges that older clients make. A captured login can then be sent again.',
   ),
   SERVICE_LOGIN_ORIGINS: login(
@@ -49,8 +43,7 @@ export const AUTH_VARIABLES = {
     },
     'Further origins at which clients reach this server, listed in its challenges. A client refuses a challenge that does not list the origin it uses.',
   ),
-  AUTH_LOOPBACK_RETURN_ENABLED: login(
-    { type: 'boolean', default: true },
+  AUTH_LOOPBACK_RETURN_ENABLED: login.onByDefault(
     'Lets logins through a provider return to a program on the same computer (http://127.0.0.1), after a page has asked. The command line needs it.',
   ),
   AUTH_TOKEN_TTL_SECONDS: login(
@@ -78,8 +71,7 @@ export const AUTH_VARIABLES = {
     { type: 'integer', default: 86_400, min: 60, max: 86_400, clamp: true },
     'Time between two checks of one identity. Other values become 60 or 86400.',
   ),
-  AUTH_OFFBOARDING_STRICT: offboarding(
-    { type: 'boolean', default: false },
+  AUTH_OFFBOARDING_STRICT: offboarding.offByDefault(
     'Refuses an identity whose provider did not answer for a whole interval.',
   ),
   AUTH_OFFBOARDING_CONCURRENCY: offboarding(

@@ -38,8 +38,7 @@ export const BROWSER_VARIABLES = {
     },
     'Further schemes of return addresses. https is allowed, and http on a loopback host.',
   ),
-  SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: clientHint(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: clientHint.offByDefault(
     'Makes clients start at one provider instead of showing a choice.',
   ),
   SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID: clientHint(

@@ -16,8 +16,7 @@ export const ENCRYPTION_VARIABLES = {
     { type: 'enum', default: 'e2ee', values: ['e2ee', 'plain'] },
     'Mode of new keyed accounts when the storage policy is optional.',
   ),
-  SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT: encryption(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT: encryption.offByDefault(
     'Lets users switch an account between e2ee and plain when the storage policy is optional.',
   ),
   SERVICE_FEATURE_ENCRYPTION__PLAIN_ACCOUNT_SETTINGS_AT_REST: encryption(

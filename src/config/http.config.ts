@@ -1,6 +1,12 @@
 import type { ConfigType } from '@nestjs/config';
 import type { ConfigurationReport } from './environment/configuration-error.js';
-import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
+import {
+  HOST_NAME,
+  namespaceOf,
+  variablesOf,
+  type Checked,
+  type ValuesOf,
+} from './environment/variable.js';
 import type { TlsFileSet } from './tls/tls-files.js';
 
 const server = variablesOf('Server');
@@ -11,15 +17,7 @@ export const HTTP_VARIABLES = {
     { type: 'integer', default: 3000, min: 0, max: 65_535 },
     'Port to listen on. 0 takes any free port.',
   ),
-  HOST: server(
-    {
-      type: 'string',
-      default: '0.0.0.0',
-      pattern: /^[\w.:%-]+$/,
-      shape: 'an IP address or a host name',
-    },
-    'Address to listen on.',
-  ),
+  HOST: server({ ...HOST_NAME, default: '0.0.0.0' }, 'Address to listen on.'),
   SERVICE_PRESET: server(
     { type: 'string', default: null },
     'Name of a file in config/presets. Its values apply where a variable is not set.',
@@ -28,16 +26,13 @@ export const HTTP_VARIABLES = {
     { type: 'url', schemes: ['http', 'https'], default: null },
     'Address that clients use. Provider callbacks and the default return address begin with it.',
   ),
-  SERVICE_TLS_CERT_PATH: server(
-    { type: 'path', default: null },
+  SERVICE_TLS_CERT_PATH: server.path(
     'PEM file with the certificate chain of PORT, which then serves HTTPS. It is read again when it changes. Empty = plain HTTP, for a proxy that ends TLS.',
   ),
-  SERVICE_TLS_KEY_PATH: server(
-    { type: 'path', default: null },
+  SERVICE_TLS_KEY_PATH: server.path(
     'PEM file with the key of that certificate. It is read again when it changes.',
   ),
-  SERVICE_TRUSTED_PROXIES: server(
-    { type: 'cidrs', default: [] },
+  SERVICE_TRUSTED_PROXIES: server.addresses(
     'Addresses or CIDRs of reverse proxies whose X-Forwarded-For is trusted. Empty = none.',
   ),
   SERVICE_CORS_ORIGINS: server(
@@ -65,12 +60,8 @@ export const HTTP_VARIABLES = {
     { type: 'integer', default: 10, min: 0, max: 600 },
     'Time in which live connections are closed after SIGTERM, in waves. At most 60 % of SERVICE_SHUTDOWN_GRACE_SECONDS. Few connections take less time.',
   ),
-  SERVICE_DOCS_ENABLED: server(
-    { type: 'boolean', default: true },
-    'Serves the OpenAPI page at /docs.',
-  ),
-  SERVICE_ACCOUNT_PAGE_ENABLED: server(
-    { type: 'boolean', default: true },
+  SERVICE_DOCS_ENABLED: server.onByDefault('Serves the OpenAPI page at /docs.'),
+  SERVICE_ACCOUNT_PAGE_ENABLED: server.onByDefault(
     'Serves the account page at /app. The page is off if SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE is set.',
   ),
   SERVICE_NOTIFICATION_REQUEST_URL: server(

@@ -3,20 +3,17 @@ import { PROVIDER_LIST, namespaceOf, variablesOf, type Checked } from './environ
 const keyless = variablesOf('Keyless accounts');
 
 export const KEYLESS_VARIABLES = {
-  SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: keyless(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: keyless.offByDefault(
     'Allows accounts without device keys. Needs the storage policy optional or plaintext_only.',
   ),
-  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: keyless(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: keyless.offByDefault(
     'Allows login to a keyless account through an identity provider.',
   ),
   SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS: keyless(
     PROVIDER_LIST,
     'Identity providers allowed for keyless login. Empty = none.',
   ),
-  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION: keyless(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_AUTO_PROVISION: keyless.offByDefault(
     'Creates a keyless account at the first keyless login.',
   ),
 };

@@ -1,6 +1,12 @@
 import { isLoopbackHost } from '../policy/flow/return-address.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
-import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
+import {
+  HOST_NAME,
+  namespaceOf,
+  variablesOf,
+  type Checked,
+  type ValuesOf,
+} from './environment/variable.js';
 import type { HTTP_VARIABLES } from './http.config.js';
 
 const LOOPBACK = '127.0.0.1';
@@ -13,12 +19,7 @@ export const METRICS_VARIABLES = {
     'Separate port for /metrics, on METRICS_HOST. Empty = no separate port.',
   ),
   METRICS_HOST: monitoring(
-    {
-      type: 'string',
-      default: null,
-      pattern: /^[\w.:%-]+$/,
-      shape: 'an IP address or a host name',
-    },
+    { ...HOST_NAME, default: null },
     'Address of METRICS_PORT. Empty = HOST if METRICS_TOKEN is set, else 127.0.0.1. Without a token every client that reaches the port reads the metrics.',
   ),
   METRICS_TOKEN: monitoring(

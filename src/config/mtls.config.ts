@@ -13,16 +13,14 @@ const HEADER_NAME = {
 const mtls = variablesOf('Client certificates (mTLS)');
 
 export const MTLS_VARIABLES = {
-  SERVICE_FEATURE_AUTH_MTLS__ENABLED: mtls(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_AUTH_MTLS__ENABLED: mtls.offByDefault(
     'Offers keyless login with a client certificate.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__MODE: mtls(
     { type: 'enum', default: 'forwarded', values: ['forwarded', 'direct'] },
     'Verifier of the certificate: a reverse proxy, or this server on its own TLS port.',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION: mtls(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_AUTH_MTLS__AUTO_PROVISION: mtls.offByDefault(
     'Creates a keyless account at the first login with a certificate.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__IDENTITY_SOURCE: mtls(
@@ -43,20 +41,16 @@ export const MTLS_VARIABLES = {
     },
     'Domains an e-mail or UPN identity may have. Empty = any.',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS: mtls(
-    { type: 'csv', default: [] },
+  SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS: mtls.list(
     'Allowed issuers, as common name or full DN. Put a DN in double quotes. Empty = any verified issuer.',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__RULES_PATH: mtls(
-    { type: 'path', default: null },
+  SERVICE_FEATURE_AUTH_MTLS__RULES_PATH: mtls.path(
     'JSON file with `allowedIssuers` and `allowedEmailDomains`, in place of these two variables. A change applies without a restart.',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS: mtls(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS: mtls.offByDefault(
     'Believes the identity headers of the trusted proxies (mode forwarded).',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES: mtls(
-    { type: 'cidrs', default: [] },
+  SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES: mtls.addresses(
     'Peers whose identity headers are trusted. Those of other peers are removed. Empty = none.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__FORWARDED_PRESET: mtls(
@@ -77,8 +71,7 @@ export const MTLS_VARIABLES = {
     },
     'Format of the forwarded certificate.',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__VERIFY_FORWARDED: mtls(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_AUTH_MTLS__VERIFY_FORWARDED: mtls.offByDefault(
     'Verifies forwarded certificates again, against CA_PATH and CRL_PATH. Always on with aws-alb-passthrough.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__FORWARDED_XFCC_ELEMENT: mtls(
@@ -150,20 +143,16 @@ export const MTLS_VARIABLES = {
     { type: 'integer', default: null, min: 0, max: 65_535 },
     'Port on which this server asks for certificates (mode direct).',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH: mtls(
-    { type: 'path', default: null },
+  SERVICE_FEATURE_AUTH_MTLS__TLS_CERT_PATH: mtls.path(
     'PEM file with the certificate chain of this server (mode direct).',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__TLS_KEY_PATH: mtls(
-    { type: 'path', default: null },
+  SERVICE_FEATURE_AUTH_MTLS__TLS_KEY_PATH: mtls.path(
     'PEM file with the key of this server (mode direct).',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__CA_PATH: mtls(
-    { type: 'path', default: null },
+  SERVICE_FEATURE_AUTH_MTLS__CA_PATH: mtls.path(
     'PEM bundle of the authorities of client certificates (mode direct, and pass-through presets).',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__CRL_PATH: mtls(
-    { type: 'path', default: null },
+  SERVICE_FEATURE_AUTH_MTLS__CRL_PATH: mtls.path(
     'PEM file with revoked certificates. Empty = no revocation list.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__CRL_URLS: mtls(
@@ -193,8 +182,7 @@ export const MTLS_VARIABLES = {
     },
     'Hosts of revocation lists and OCSP responders in certificates that this server may ask. Empty = none.',
   ),
-  SERVICE_FEATURE_AUTH_MTLS__OCSP_ENABLED: mtls(
-    { type: 'boolean', default: false },
+  SERVICE_FEATURE_AUTH_MTLS__OCSP_ENABLED: mtls.offByDefault(
     'Asks the OCSP responder of a certificate if CRL_ALLOWED_HOSTS has its host.',
   ),
 };

@@ -16,8 +16,7 @@ const PROXY = {
 } as const satisfies Partial<UrlVariable>;
 
 export const NETWORK_VARIABLES = {
-  SERVICE_CA_BUNDLE: network(
-    { type: 'path', default: null },
+  SERVICE_CA_BUNDLE: network.path(
     'PEM file with additional certificate authorities, for identity providers, PostgreSQL, Redis and revocation lists. Those of Node.js stay trusted.',
   ),
   HTTPS_PROXY: network(

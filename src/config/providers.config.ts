@@ -18,8 +18,7 @@ const provider = variablesOf('Identity providers');
 const github = variablesOf('GitHub');
 
 export const PROVIDER_VARIABLES = {
-  AUTH_PROVIDERS_CONFIG_PATH: provider(
-    { type: 'path', default: null },
+  AUTH_PROVIDERS_CONFIG_PATH: provider.path(
     'JSON file with the OpenID Connect providers, as config/providers.example.json. Changed `allow` rules apply without a restart.',
   ),
   AUTH_PROVIDERS_CONFIG_JSON: provider(

@@ -60,8 +60,7 @@ export const STORAGE_VARIABLES = {
     { type: 'integer', default: 3000, min: 100, max: 600_000 },
     'Longest wait of one SQL statement for a lock.',
   ),
-  SERVICE_DATABASE_PREPARED_STATEMENTS: storage(
-    { type: 'boolean', default: true },
+  SERVICE_DATABASE_PREPARED_STATEMENTS: storage.onByDefault(
     'Prepares each SQL statement once per connection. Turn it off behind a transaction pooler without prepared statements (PgBouncer before 1.21).',
   ),
 };

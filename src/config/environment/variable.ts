@@ -109,13 +109,26 @@ export type ValuesOf<Table> = { readonly [Name in keyof Table]: ValueOf<Table[Na
 type Declaration<V = Variable> = V extends Variable ? Omit<V, 'group' | 'doc'> : never;
 
 export function variablesOf(group: VariableGroup) {
-  return <const Declared extends Declaration>(
+  const declare = <const Declared extends Declaration>(
     declared: Declared,
     doc: string,
   ): Declared & Described => ({ ...declared, group, doc });
+  return Object.assign(declare, {
+    onByDefault: (doc: string) => declare({ type: 'boolean', default: true }, doc),
+    offByDefault: (doc: string) => declare({ type: 'boolean', default: false }, doc),
+    path: (doc: string) => declare({ type: 'path', default: null }, doc),
+    list: (doc: string) => declare({ type: 'csv', default: [] }, doc),
+    addresses: (doc: string) => declare({ type: 'cidrs', default: [] }, doc),
+  });
 }
 
 export const PROVIDER_ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+export const HOST_NAME = {
+  type: 'string',
+  pattern: /^[\w.:%-]+$/,
+  shape: 'an IP address or a host name',
+} as const;
 
 export const PROVIDER_LIST = {
   type: 'csv',

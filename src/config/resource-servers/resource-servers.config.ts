@@ -4,8 +4,7 @@ import type { ResourceServerSettings } from './resource-servers-file.js';
 const resourceServer = variablesOf('Resource servers');
 
 export const RESOURCE_SERVER_VARIABLES = {
-  AUTH_RESOURCE_SERVERS_CONFIG_PATH: resourceServer(
-    { type: 'path', default: null },
+  AUTH_RESOURCE_SERVERS_CONFIG_PATH: resourceServer.path(
     'JSON file with the backends that accept tokens of this server, as config/resource-servers.example.json. Empty = none.',
   ),
   AUTH_RESOURCE_SERVERS_CONFIG_JSON: resourceServer(
