@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { usageError } from './cli-error.js';
 import type { OptionSpec } from './command.js';
 
 export const SERVER = [
@@ -42,6 +43,25 @@ export const DENY_PRIVATE = [
   '--deny-private',
   'refuse webhooks on private addresses',
 ] as const satisfies OptionSpec;
+
+export const REASON = [
+  '--reason <text>',
+  'why; kept in the audit trail',
+  { isRequired: true },
+] as const satisfies OptionSpec;
+
+export const ACTOR = [
+  '--actor <name>',
+  "who; kept in the audit trail (default: this system's user)",
+] as const satisfies OptionSpec;
+
+/** @throws CliError (usage) for a blank text of {@link REASON} */
+export function reasonIn({ reason = '' }: { readonly reason?: string }): string {
+  if (reason.trim() === '') {
+    throw usageError('--reason must say why: it is kept in the audit trail.');
+  }
+  return reason.trim();
+}
 
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {

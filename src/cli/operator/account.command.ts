@@ -1,7 +1,7 @@
 import type { AdminAct } from '../../storage/repositories/account-admin.repository.js';
 import { command, type CommandGroup, type CommandSpec } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
-import { FIELDS, wholeNumber } from '../options.js';
+import { ACTOR, FIELDS, REASON, reasonIn, wholeNumber } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
 import type { ShownAccount } from './administration.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
@@ -104,20 +104,13 @@ function changing({ name, description, act, done, reason: example }: Change): Co
     name,
     description,
     args: [['<id>', 'id of the account']],
-    options: [
-      ['--reason <text>', 'why; kept in the audit trail', { isRequired: true }],
-      ['--actor <name>', "who; kept in the audit trail (default: this system's user)"],
-      ...ADMIN_OPTIONS,
-    ],
+    options: [REASON, ACTOR, ...ADMIN_OPTIONS],
     examples: [
       `gatehouse account ${name} 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52 --reason '${example}'`,
     ],
     run(context) {
       const [accountId = ''] = context.args;
-      const reason = context.options.reason?.trim() ?? '';
-      if (reason === '') {
-        throw usageError('--reason must say why: it is kept in the audit trail.');
-      }
+      const reason = reasonIn(context.options);
       return withAdministration(context, async (administration) => {
         const named = context.options.actor;
         const report = await administration.act(act, accountId, named, reason);

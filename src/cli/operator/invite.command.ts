@@ -1,16 +1,12 @@
 import { INVITATION_LIMITS } from '../../policy/flow/code-limits.js';
 import { usageError } from '../cli-error.js';
 import { command, type CommandGroup } from '../command.js';
-import { durationMs, FIELDS, wholeNumber } from '../options.js';
+import { ACTOR, durationMs, FIELDS, REASON, reasonIn, wholeNumber } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
 import type { ShownInvitation } from './administration.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
 const DEFAULT_LIFETIME = '7d';
-const ACTOR = [
-  '--actor <name>',
-  "who; kept in the audit trail (default: this system's user)",
-] as const;
 
 export const invite: CommandGroup = {
   name: 'invite',
@@ -68,21 +64,14 @@ ${WITH_ADMINISTRATION}`,
       name: 'revoke',
       description: 'revoke an invitation; the accounts it created stay',
       args: [['<id>', 'id of the invitation']],
-      options: [
-        ['--reason <text>', 'why; kept in the audit trail', { isRequired: true }],
-        ACTOR,
-        ...ADMIN_OPTIONS,
-      ],
+      options: [REASON, ACTOR, ...ADMIN_OPTIONS],
       examples: [
         "gatehouse invite revoke 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52 --reason 'sent to the wrong address'",
       ],
       run(context) {
         const [id = ''] = context.args;
         const { actor } = context.options;
-        const reason = context.options.reason?.trim() ?? '';
-        if (reason === '') {
-          throw usageError('--reason must say why: it is kept in the audit trail.');
-        }
+        const reason = reasonIn(context.options);
         return withAdministration(context, async (administration) => {
           const changed = await administration.revokeInvitation(id, actor, reason);
           context.output.result(

@@ -1,6 +1,6 @@
-import { refusedError, usageError } from '../cli-error.js';
+import { refusedError } from '../cli-error.js';
 import { command, type CommandGroup } from '../command.js';
-import { WITH_DATABASE } from '../options.js';
+import { ACTOR, REASON, reasonIn, WITH_DATABASE } from '../options.js';
 
 export const keys: CommandGroup = {
   name: 'keys',
@@ -15,8 +15,8 @@ ${WITH_DATABASE}`,
       description: 'publish new keys, which sign from tomorrow on; with --now at once',
       options: [
         ['--now', 'after a theft: sign with the new keys now, and revoke all others'],
-        ['--reason <text>', 'why; kept in the audit trail', { isRequired: true }],
-        ['--actor <name>', "who; kept in the audit trail (default: this system's user)"],
+        REASON,
+        ACTOR,
       ],
       examples: [
         "gatehouse keys rotate --reason 'yearly rotation'",
@@ -24,10 +24,7 @@ ${WITH_DATABASE}`,
       ],
       async run(context) {
         const { options, output } = context;
-        const reason = options.reason?.trim() ?? '';
-        if (reason === '') {
-          throw usageError('--reason must say why: it is kept in the audit trail.');
-        }
+        const reason = reasonIn(options);
         const { withSealed } = await import('./database.js');
         const { rotateKeys } = await import('./rotate-keys.js');
         const isNow = options.now === true;
