@@ -442,12 +442,12 @@ export interface components {
             sessions: number;
         };
         AccountPageDto: {
+            /** @description null = the last page. */
+            cursor: string | null;
             /** @description The last seen ones first. */
             accounts: components["schemas"]["ListedAccountDto"][];
             /** @description How many match, on all pages; 100001 = more than 100000. */
             total: number;
-            /** @description null = the last page. */
-            cursor: string | null;
         };
         SessionClientDto: {
             name: string | null;
@@ -634,10 +634,10 @@ export interface components {
             revokedAt: number | null;
         };
         InvitationPageDto: {
-            /** @description Newest first; those that expired are deleted. */
-            invitations: components["schemas"]["InvitationDto"][];
             /** @description null = the last page. */
             cursor: string | null;
+            /** @description Newest first; those that expired are deleted. */
+            invitations: components["schemas"]["InvitationDto"][];
             /** @description Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED). */
             areAccepted: boolean;
         };
@@ -896,9 +896,9 @@ export interface components {
             changedAt: number;
         };
         UnmatchedPageDto: {
-            people: components["schemas"]["UnmatchedPersonDto"][];
             /** @description null = the last page. */
             cursor: string | null;
+            people: components["schemas"]["UnmatchedPersonDto"][];
         };
         /**
          * @description For programs.
@@ -1180,14 +1180,14 @@ export interface operations {
     AdminAccountsController_search: {
         parameters: {
             query?: {
+                limit?: number;
+                /** @description `cursor` of the page before. */
+                cursor?: string;
                 /** @description An id, or a part of a login, an e-mail address or a certificate subject, in any case. */
                 query?: string;
                 /** @description With an identity of this provider. */
                 provider?: string;
                 state?: "active" | "disabled" | "ineligible";
-                limit?: unknown;
-                /** @description `cursor` of the page before. */
-                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -1983,7 +1983,7 @@ export interface operations {
     AdminInvitationsController_page: {
         parameters: {
             query?: {
-                limit?: unknown;
+                limit?: number;
                 /** @description `cursor` of the page before. */
                 cursor?: string;
             };
