@@ -119,16 +119,18 @@ export class AuthService implements OnModuleInit {
   }
 
   /**
-   * As {@link authenticateFor}, from storage. `tx` holds the account: no end of access is missed.
+   * As {@link authenticateFor}, from storage.
+   * @param tx holds the account, so that no end of access is missed until it commits
    */
   async judgeFor(
     resourceServer: ResourceServerRules,
     session: TokenClaims,
-    tx: Transaction,
+    tx?: Transaction,
   ): Promise<Access> {
     const readAt = momentOf(this.runtime.clock);
-    const facts = await this.readFacts([session], tx);
-    const access = facts.get(session.sessionId)?.access ?? null;
+    const access = await (tx === undefined
+      ? this.factsOf(session)
+      : this.readFacts([session], tx).then((facts) => facts.get(session.sessionId)?.access ?? null));
     return withoutRefusal(this.requireAccess(this.judge(session, access, readAt, resourceServer)));
   }
 

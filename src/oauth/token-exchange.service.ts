@@ -5,7 +5,11 @@ import { AuthService } from '../auth/auth.service.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { AppError } from '../common/errors.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
-import { ResourceSessionRepository } from '../storage/repositories/oauth/resource-session.repository.js';
+import type { Transaction } from '../storage/database.service.js';
+import {
+  ResourceSessionRepository,
+  type Judgement,
+} from '../storage/repositories/oauth/resource-session.repository.js';
 import type { TokenForm, TokenDto } from './oauth.dto.js';
 import { ResourceTokenService } from './resource-token.service.js';
 
@@ -23,8 +27,9 @@ export class TokenExchangeService {
   ) {}
 
   /**
-   * Judges from storage, in the transaction that stores the session at the backend: a replica whose
-   * cache is warm would otherwise issue a token after access has ended.
+   * Judges from storage: a replica whose cache is warm would otherwise issue a token after access
+   * has ended. The first exchange stores the session at the backend in the transaction that judges.
+   * Later ones find it, after they judged: an end that they did not see finds it too.
    *
    * @throws AppError `invalid-target`, and as {@link AuthService.authenticateFor}
    */
@@ -38,10 +43,12 @@ export class TokenExchangeService {
     const { accountId, sessionId } = claims;
     const key = { accountId, sessionId, resourceServer: server.id };
     const rules = this.auth.rulesOf(server);
-    const session = await this.sessions.open(key, async (tx) => {
+    const judge = async (tx?: Transaction): Promise<Judgement> => {
       const { holdsUntil } = await this.auth.judgeFor(server, claims, tx);
       return { until: holdsUntil, rules };
-    });
+    };
+    const session =
+      (await this.sessions.findOpen(key, await judge())) ?? (await this.sessions.open(key, judge));
     const issued = await this.tokens.issue(server, accountId, session);
     return {
       access_token: issued.token,

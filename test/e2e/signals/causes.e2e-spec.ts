@@ -230,8 +230,17 @@ withServices('each end of a session (two replicas; needs PostgreSQL and Redis)',
     const [relay] = streams;
     for (let round = 0; round < RACE_ROUNDS; round += 1) {
       const people = await Promise.all(Array.from({ length: 5 }, () => fixture.person(one)));
-      // Both replicas have warm caches.
-      await Promise.all(people.flatMap(({ token }) => [sidsOf(token, one), sidsOf(token, two)]));
+      // Both replicas have warm caches. Every second session is new to the backends.
+      const isKnown = (index: number): boolean => index % 2 === 0;
+      await Promise.all(
+        people.flatMap(({ token }, index) =>
+          [one, two].map((replica) =>
+            isKnown(index)
+              ? sidsOf(token, replica)
+              : call(replica, 'GET', '/v1/push-tokens', { token }),
+          ),
+        ),
+      );
       const racing = people.map(async (person) => {
         const { token } = person;
         const exchanges = Array.from({ length: 6 }, (_none, index) =>

@@ -37,6 +37,25 @@ export interface PersonFacts {
   readonly email: string | null;
 }
 
+/** Of the account of a "login". */
+const IDENTITIES = `
+  COALESCE((SELECT json_agg(json_build_object('provider', "provider", 'login', "login",
+      'email', "facts" ->> 'email') ORDER BY "connected_at", "id")
+    FROM "identity" WHERE "identity"."account_id" = "login"."account_id"), '[]') AS "identities"`;
+
+/** Only a row that an exchange would leave as it is. */
+const FIND_OPEN = `
+  SELECT "resource_session"."id", "login"."expires_at" AS "expiresAt",
+    "login"."authenticatedAt", "login"."method", ${IDENTITIES}
+  FROM "resource_session" JOIN (
+    SELECT "id", "account_id", "expires_at", ${AUTHENTICATED_AT} AS "authenticatedAt",
+      ${AUTHENTICATED_BY} AS "method"
+    FROM "session") AS "login" ON "login"."id" = "resource_session"."session_id"
+  WHERE "session_id" = $1 AND "resource_server" = $2
+    AND "resource_session"."account_id" = "login"."account_id"
+    AND "resource_session"."expires_at" = "login"."expires_at"
+    AND "judge_at" IS NOT DISTINCT FROM $3 AND "rules" = $4 AND "txn" IS NULL`;
+
 const OPEN = `
   WITH "login" AS (
     SELECT "account_id", "expires_at", ${AUTHENTICATED_AT} AS "authenticatedAt",
@@ -51,10 +70,7 @@ const OPEN = `
         "rules" = EXCLUDED."rules", "txn" = NULL
     RETURNING "id")
   SELECT "opened"."id", "expires_at" AS "expiresAt", "authenticatedAt", "method",
-    COALESCE((SELECT json_agg(json_build_object('provider', "provider", 'login', "login",
-        'email', "facts" ->> 'email') ORDER BY "connected_at", "id")
-      FROM "identity" WHERE "identity"."account_id" = "login"."account_id"), '[]')
-      AS "identities"
+    ${IDENTITIES}
   FROM "login", "opened"`;
 
 interface OpenedRow extends Omit<ResourceSession, 'expiresAt' | 'authenticatedAt'> {
@@ -71,6 +87,21 @@ export class ResourceSessionRepository {
     @InjectRepository(ResourceSessionEntity)
     private readonly resourceSessions: Repository<ResourceSessionEntity>,
   ) {}
+
+  /**
+   * Finds the session at a backend that an earlier exchange stored with the same judgement. Without
+   * a lock: a transaction that ends access after this read finds the stored session.
+   * @param judgement read from storage before this call, so that an end in between is noticed
+   * @returns null when there is something to store
+   */
+  async findOpen(
+    { sessionId, resourceServer }: ResourceSessionKey,
+    { until, rules }: Judgement,
+  ): Promise<ResourceSession | null> {
+    const values = [sessionId, resourceServer, judgeAt(until), rules];
+    const [found] = await this.database.query<OpenedRow>(FIND_OPEN, values);
+    return found === undefined ? null : toSession(found);
+  }
 
   /**
    * Finds or creates the session at a backend. Its lock makes transactions that end access wait and
@@ -90,12 +121,7 @@ export class ResourceSessionRepository {
       if (opened === undefined) {
         throw new Error('A session without a row was admitted.');
       }
-      const { expiresAt, authenticatedAt, ...facts } = opened;
-      return {
-        ...facts,
-        expiresAt: expiresAt.getTime(),
-        authenticatedAt: authenticatedAt.getTime(),
-      };
+      return toSession(opened);
     });
   }
 
@@ -104,6 +130,14 @@ export class ResourceSessionRepository {
     const found = await this.resourceSessions.findOneBy({ id, resourceServer });
     return found && { accountId: found.accountId, sessionId: found.sessionId, resourceServer };
   }
+}
+
+function toSession({ expiresAt, authenticatedAt, ...facts }: OpenedRow): ResourceSession {
+  return {
+    ...facts,
+    expiresAt: expiresAt.getTime(),
+    authenticatedAt: authenticatedAt.getTime(),
+  };
 }
 
 export function judgeAt(until: number): Date | null {
