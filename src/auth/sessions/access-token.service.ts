@@ -1,6 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, webcrypto, type KeyObject } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { errors, jwtVerify } from 'jose';
+import { errors, jwtVerify, type CryptoKey } from 'jose';
 import { Clock } from '../../common/runtime/clock.js';
 import { AppError, isUnavailable } from '../../common/errors.js';
 import { normalizeBase64 } from '../../protocol/base64.js';
@@ -30,7 +30,8 @@ interface SigningKey {
 /** Creates and verifies bearer tokens with one algorithm and one key per master secret. */
 @Injectable()
 export class AccessTokenService implements OnModuleInit {
-  private keys!: ReadonlyMap<string, KeyObject>;
+  /** Imported once: `jose` would import other forms of a key for each token. */
+  private keys!: ReadonlyMap<string, Promise<CryptoKey>>;
   private current!: SigningKey;
 
   constructor(
@@ -46,10 +47,10 @@ export class AccessTokenService implements OnModuleInit {
 
   private deriveKeys(): void {
     const keys = this.masterKeys.allKeys('access-token');
-    this.keys = new Map(keys.map(({ id, bytes }) => [id, createSecretKey(bytes)]));
-    const { id } = this.masterKeys.currentKey('access-token');
+    this.keys = new Map(keys.map(({ id, bytes }) => [id, importKey(bytes)]));
+    const { id, bytes } = this.masterKeys.currentKey('access-token');
     this.current = {
-      key: this.keyOf(id),
+      key: createSecretKey(bytes),
       header: encode({ alg: ALGORITHM, typ: TYPE, kid: id }),
     };
   }
@@ -92,7 +93,7 @@ export class AccessTokenService implements OnModuleInit {
     }
   }
 
-  private keyOf(keyId: string | undefined): KeyObject {
+  private keyOf(keyId: string | undefined): Promise<CryptoKey> {
     const key = this.keys.get(keyId ?? '');
     if (key === undefined) {
       // With a wrong master secret every client would discard a token that is valid.
@@ -100,6 +101,11 @@ export class AccessTokenService implements OnModuleInit {
     }
     return key;
   }
+}
+
+function importKey(bytes: Uint8Array): Promise<CryptoKey> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  return webcrypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
 }
 
 function encode(part: object): string {
