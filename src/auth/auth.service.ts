@@ -130,7 +130,9 @@ export class AuthService implements OnModuleInit {
     const readAt = momentOf(this.runtime.clock);
     const access = await (tx === undefined
       ? this.factsOf(session)
-      : this.readFacts([session], tx).then((facts) => facts.get(session.sessionId)?.access ?? null));
+      : this.readFacts([session], tx).then(
+          (facts) => facts.get(session.sessionId)?.access ?? null,
+        ));
     return withoutRefusal(this.requireAccess(this.judge(session, access, readAt, resourceServer)));
   }
 

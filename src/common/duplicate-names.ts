@@ -5,7 +5,13 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],]/gs;
 export function hasDuplicateNames(token: string): boolean {
   return token
     .split('.', 2)
-    .some((part) => repeatsName(Buffer.from(part, 'base64url').toString('utf8')));
+    .map((part) => Buffer.from(part, 'base64url').toString('utf8'))
+    .some((json) => !isUnchangedByParsing(json) && repeatsName(json));
+}
+
+/** True for the usual compact JSON: a repeated name would be lost in its second writing. */
+function isUnchangedByParsing(json: string): boolean {
+  return JSON.stringify(JSON.parse(json)) === json;
 }
 
 /** @param json a valid JSON text */
