@@ -37,13 +37,13 @@ export interface PersonFacts {
   readonly email: string | null;
 }
 
-/** Of the account of a "login". */
+/** Selects the identities of the account of "login", with the names that they give the person. */
 const IDENTITIES = `
   COALESCE((SELECT json_agg(json_build_object('provider', "provider", 'login', "login",
       'email', "facts" ->> 'email') ORDER BY "connected_at", "id")
     FROM "identity" WHERE "identity"."account_id" = "login"."account_id"), '[]') AS "identities"`;
 
-/** Only a row that an exchange would leave as it is. */
+/** Finds a row only if an exchange would leave it as it is. */
 const FIND_OPEN = `
   SELECT "resource_session"."id", "login"."expires_at" AS "expiresAt",
     "login"."authenticatedAt", "login"."method", ${IDENTITIES}
