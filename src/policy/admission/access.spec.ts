@@ -30,6 +30,9 @@ describe(judgeProviders, () => {
   const okta = identity('okta');
   const gone = identity('okta', { status: 'ineligible' });
   const unknown = identity('okta', { status: 'unknown', checkedAt: NOW - HOUR });
+  const signedOut = identity('acme', {
+    signals: [{ source: 'sign-out', isAllowed: false, at: NOW }],
+  });
   const allowed = { isAllowed: true, until: Infinity };
   const refused = (code: string, provider: string | null) => ({ isAllowed: false, code, provider });
 
@@ -52,6 +55,20 @@ describe(judgeProviders, () => {
       true,
       [gone, identity('mtls', { status: 'ineligible' })],
       refused('not-eligible', 'okta'),
+    ],
+    [
+      'an account removed by one provider and signed out at the other',
+      [],
+      true,
+      [gone, signedOut],
+      refused('provider-required', 'acme'),
+    ],
+    [
+      'one who is signed out at the required one',
+      ['acme'],
+      false,
+      [okta, signedOut],
+      refused('provider-required', 'acme'),
     ],
     ['one whose provider gives no answer', [], true, [unknown], allowed],
     [

@@ -1,4 +1,5 @@
 import {
+  judgeContentWrite,
   judgeMigration,
   judgeModeSwitch,
   newKeyedAccountMode,
@@ -60,4 +61,25 @@ describe('judgeMigration', () => {
       refused('account-optout-disabled'),
     );
   });
+});
+
+describe('judgeContentWrite', () => {
+  it.each([
+    ['optional', 'e2ee', 'e2ee', ALLOWED],
+    ['optional', 'plain', 'plain', ALLOWED],
+    ['required_e2ee', 'e2ee', 'e2ee', ALLOWED],
+    ['plaintext_only', 'plain', 'plain', ALLOWED],
+    ['optional', 'e2ee', 'plain', refused('content-mode-mismatch')],
+    ['optional', 'plain', 'e2ee', refused('content-mode-mismatch')],
+    ['required_e2ee', 'plain', 'e2ee', refused('content-mode-mismatch')],
+    // The policy is judged before the mode of the account.
+    ['required_e2ee', 'plain', 'plain', refused('plaintext-writes-disabled')],
+    ['required_e2ee', 'e2ee', 'plain', refused('plaintext-writes-disabled')],
+    ['plaintext_only', 'e2ee', 'e2ee', refused('encrypted-writes-disabled')],
+  ] as const)(
+    'judges on %s, in an account of %s, content of %s',
+    (policy, account, content, to) => {
+      expect(judgeContentWrite(policy, account, content)).toEqual(to);
+    },
+  );
 });

@@ -43,6 +43,10 @@ describe(judgeRecord, () => {
     const judge = (rules: Partial<CertificateRules>) =>
       judgeRecord(null, SUBJECT, { ...RULES, ...rules }, NOW);
     expect(judge({})).toEqual({ kind: 'unknown', reason: 'certificate_not_seen' });
+    const rules = { ...RULES, identitySource: 'fingerprint', allowedEmailDomains: [] } as const;
+    expect(judgeRecord(null, `fingerprint:${'a'.repeat(64)}`, rules, NOW)).toEqual({
+      ...{ kind: 'unknown', reason: 'certificate_not_seen' },
+    });
     expect(judge({ allowedEmailDomains: ['new.example'] })).toEqual({
       kind: 'ineligible',
       reason: 'domain_not_allowed',

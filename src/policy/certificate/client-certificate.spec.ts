@@ -66,6 +66,28 @@ describe(judgeClientCertificate.name, () => {
     expect(judge({ upns: emails }, { identitySource: 'san_upn' })).toBe(reason);
   });
 
+  it('accepts an address of 320 characters, and none longer', () => {
+    const address = (length: number): string => `a@${'b'.repeat(length - 2)}`;
+    expect(judge({ emails: [address(320)] })).toBe(`san_email:${address(320)}`);
+    expect(judge({ emails: [address(321)] })).toBe('malformed-identity');
+  });
+
+  it('keeps the case of a common name', () => {
+    const commonNames = ['Alice@Corp.Example'];
+    expect(judge({ commonNames }, { identitySource: 'subject_cn' })).toBe(
+      'subject_cn:Alice@Corp.Example',
+    );
+  });
+
+  it.each([
+    [null, 'no-identity'],
+    [`0${'ab'.repeat(32)}`, 'malformed-identity'],
+    [`${'ab'.repeat(32)}0`, 'malformed-identity'],
+    ['AB'.repeat(32), 'malformed-identity'],
+  ])('refuses the fingerprint %j: %s', (fingerprint, reason) => {
+    expect(judge({ fingerprint }, { identitySource: 'fingerprint' })).toBe(reason);
+  });
+
   it('treats two spellings of one address as one', () => {
     expect(judge({ emails: ['a@corp.example', 'a@CORP.example'] })).toBe(
       'san_email:a@corp.example',
@@ -96,6 +118,11 @@ describe(judgeClientCertificate.name, () => {
     expect(judge(changed)).toBe(reason);
   });
 
+  it('accepts a certificate in the first and the last millisecond of its validity', () => {
+    const validity = { notBefore: NOW, notAfter: NOW };
+    expect(judge({ validity })).toBe('san_email:Alice@corp.example');
+  });
+
   it('accepts a certificate without usages for any use', () => {
     expect(judge({ usages: null })).toBe('san_email:Alice@corp.example');
   });
@@ -109,6 +136,7 @@ describe(judgeClientCertificate.name, () => {
     ['CN=Acme Issuing CA', false],
     ['CN=Acme Issuing CA,O=Acme\\, s.r.o.,C=SK', false],
     ['O=Acme Issuing CA', false],
+    ['CN=Acme;', false],
   ])('compares the issuer with %j: %s', (allowed, isAllowed) => {
     const verdict = judge({}, { allowedIssuers: ['Other', allowed] });
     expect(verdict).toBe(isAllowed ? 'san_email:Alice@corp.example' : 'issuer-not-allowed');
@@ -127,6 +155,7 @@ describe(judgeClientCertificate.name, () => {
     [['*.corp.example'], 'wildcard-identity'],
     [['ad\u202emin'], 'control-characters'],
     [[' admin'], 'malformed-identity'],
+    [['admin '], 'malformed-identity'],
   ])('refuses the common names %j: %s', (commonNames, reason) => {
     expect(judge({ commonNames }, { identitySource: 'subject_cn' })).toBe(reason);
   });
@@ -157,9 +186,21 @@ describe(parseDistinguishedName.name, () => {
     'CN="a"',
     'CN=a\\',
     'CN=\\ff',
+    'CN=\\ax',
+    'CN2=a',
     'x-y=1',
   ])('refuses %j', (text) => {
     expect(parseDistinguishedName(text)).toBeNull();
+  });
+
+  it.each([
+    ['CN=a  ,O=b', 'a'],
+    ['CN=a  ', 'a'],
+    ['CN=a\\ ', 'a '],
+    ['CN=a\\   ', 'a '],
+    ['CN=a b', 'a b'],
+  ])('removes the spaces after a value, unless they are escaped: %j', (text, commonName) => {
+    expect(commonNamesOf(parseDistinguishedName(text) ?? [])).toEqual([commonName]);
   });
 
   it('finds no second common name inside a value', () => {
@@ -171,6 +212,7 @@ describe(parseDistinguishedName.name, () => {
     const [a, b] = ['CN=a+O=b', 'CN=a,O=b'].map((text) => parseDistinguishedName(text) ?? []);
     expect(isSameName(a ?? [], b ?? [])).toBe(false);
     expect(isSameName(a ?? [], a ?? [])).toBe(true);
+    expect(isSameName(a ?? [], parseDistinguishedName('O=b+CN=a') ?? [])).toBe(true);
   });
 });
 

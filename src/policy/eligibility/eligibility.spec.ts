@@ -4,6 +4,7 @@ import {
   type EligibilityRules,
   type Membership,
   foldCase,
+  userEntryFailure,
 } from './eligibility.js';
 
 const NO_RULES: EligibilityRules = {
@@ -44,6 +45,7 @@ describe(judgeEligibility, () => {
     ['a verified e-mail address', ['alice@acme.example'], true, 'eligible'],
     ['the subject', ['SUB-1'], true, 'eligible'],
     ['the subject where subjects do not count', ['sub-1'], false, 'ineligible: user_not_allowed'],
+    ['the second entry', ['bob', 'alice'], true, 'eligible'],
     ['another person', ['bob'], true, 'ineligible: user_not_allowed'],
     ['a part of the login', ['alic'], true, 'ineligible: user_not_allowed'],
   ])('allows users by %s', (_case, users, matchSubjects, expected) => {
@@ -96,6 +98,7 @@ describe(judgeEligibility, () => {
     ['"alice@acme.example"@evil.test', 'ineligible: email_domain_not_allowed'],
     ['alice@evil.test\n@acme.example', 'ineligible: email_domain_not_allowed'],
     ['alice@evil.test @acme.example', 'ineligible: email_domain_not_allowed'],
+    ['alice@acme.example @evil.test', 'ineligible: email_domain_not_allowed'],
     ['@acme.example', 'ineligible: email_domain_not_allowed'],
     ['acme.example', 'ineligible: email_domain_not_allowed'],
     ['', 'ineligible: email_domain_not_allowed'],
@@ -167,6 +170,25 @@ describe(judgeEligibility, () => {
   it('refuses by a definite refusal of one rule next to an unknown one', () => {
     expect(outcome({ orgs: ['acme'], users: ['bob'] })).toBe('ineligible: user_not_allowed');
     expect(outcome({ orgs: ['acme'], users: ['alice'] })).toBe(unknown);
+  });
+});
+
+describe(userEntryFailure.name, () => {
+  it.each(['alice', 'alice@acme.example', 'email:alice@acme.example', 'login:alice', 'sub: 1'])(
+    'finds no problem in %j',
+    (entry) => {
+      expect(userEntryFailure(entry)).toBeNull();
+    },
+  );
+
+  it.each(['sub:', 'login: ', 'EMAIL:'])('refuses %j, which names no person', (entry) => {
+    expect(userEntryFailure(entry)).toBe('has an entry with nothing after its prefix.');
+  });
+
+  it('refuses an e-mail address without @', () => {
+    expect(userEntryFailure('email:alice')).toBe(
+      'has an entry with email: and no e-mail address after it.',
+    );
   });
 });
 

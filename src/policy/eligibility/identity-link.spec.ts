@@ -17,6 +17,7 @@ describe(isOfAuthority.name, () => {
 
   it('requires no issuer where identities have none', () => {
     expect(isOfAuthority(null, null)).toBe(true);
+    expect(isOfAuthority('https://old.example', null)).toBe(true);
     expect(issuersOf(AUTHORITY)).toEqual(['https://new.example', 'https://old.example']);
   });
 });
@@ -53,6 +54,11 @@ describe(judgeLink.name, () => {
   it.each<[string, LinkedIdentity[]]>([
     ['the identity has another account', [{ ...linked, accountId: 'b' }]],
     ['the account has another identity', [{ ...linked, subject: 'bob' }]],
+    [
+      'the account has another identity of another issuer',
+      [{ ...linked, subject: 'bob', issuer: 'https://other.example' }],
+    ],
+    ['the account has another identity too', [linked, { ...linked, subject: 'bob' }]],
     [
       'both',
       [
@@ -92,6 +98,8 @@ describe(judgeLink.name, () => {
   it('keeps a refusal that is newer than the proof, and replaces an older one', () => {
     const refused = { ...linked, status: 'ineligible' as const, checkedAt: 1001 };
     expect(judgeLink(request, [refused])).toEqual({ kind: 'refuse', code: 'not-eligible' });
+    const accepted = { ...linked, checkedAt: 1001 };
+    expect(judgeLink(request, [accepted])).toEqual({ kind: 'refresh', change: 'none' });
     const regained = { ...refused, checkedAt: 1000 };
     expect(judgeLink(request, [regained])).toEqual({ kind: 'refresh', change: 'regained' });
   });

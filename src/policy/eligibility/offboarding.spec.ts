@@ -118,6 +118,10 @@ describe('an identity whose provider gives nothing to ask with', () => {
     });
     const other = { ...good, status: 'unknown', reason: 'rate_limited' } as const;
     expect(applyRecheck(other, verdict, lenient, times, 0).reason).toBe('timeout');
+    const counting = { ...good, reason: reasons[0] };
+    expect(applyRecheck(counting, verdict, lenient, times, 0)).toMatchObject({
+      ...{ status: 'eligible', reason: 'timeout' },
+    });
   });
 });
 

@@ -60,6 +60,13 @@ describe(judgeSignals.name, () => {
   });
 });
 
+describe('an identity about which no source reported anything', () => {
+  it('is allowed, also where its directory is required', () => {
+    expect(judgeSignals({ provider: 'people' })).toEqual({ isAllowed: true });
+    expect(judgeSignals({ provider: 'people' }, ['people'])).toEqual({ isAllowed: true });
+  });
+});
+
 describe(judgeSignalledIdentity.name, () => {
   const record = { provider: 'people', reason: null, checkedAt: 0, failures: 0 };
 

@@ -6,6 +6,7 @@ describe(readSubject.name, () => {
   it.each<[object, ReturnType<typeof readSubject>]>([
     [{ format: 'email', email: 'Ada@example.com' }, { email: 'Ada@example.com' }],
     [{ format: 'opaque', id: 's1' }, { subject: 's1' }],
+    [{ format: 'opaque', id: 'x'.repeat(320) }, { subject: 'x'.repeat(320) }],
     [{ format: 'iss_sub', iss: ISSUERS[0], sub: 's1' }, { subject: 's1' }],
     [{ format: 'iss_sub', iss: ISSUERS[1], sub: 's1' }, { subject: 's1' }],
     [{ format: 'iss_sub', iss: 'https://else.example.com', sub: 's1' }, 'foreign'],
@@ -14,7 +15,7 @@ describe(readSubject.name, () => {
   });
 
   it.each([
-    ...[null, 's1', [], {}, { id: 's1' }, { format: 'phone_number', phone_number: '1' }],
+    ...[undefined, null, 's1', [], {}, { id: 's1' }, { format: 'phone_number', phone_number: '1' }],
     ...[{ format: 'email' }, { format: 'email', email: 'ada' }, { format: 'email', email: 7 }],
     ...[
       { format: 'opaque', id: '' },
@@ -69,6 +70,14 @@ describe(readEventSubject.name, () => {
     ],
     [PHONE, { names: [], session: null }],
     [
+      { ...MAIL, user: ADA },
+      { names: [{ email: MAIL.email }], session: null },
+    ],
+    [
+      { format: 'opaque', id: 's1', uri: 'acct:ada@example.com' },
+      { names: [{ subject: 's1' }], session: null },
+    ],
+    [
       { format: 'aliases', identifiers: [MAIL, PHONE, { format: 'did', url: 'did:example:1' }] },
       { names: [{ email: MAIL.email }], session: null },
     ],
@@ -85,11 +94,23 @@ describe(readEventSubject.name, () => {
   });
 
   it.each([
-    ...[null, 'ada', [], {}, { format: 'aliases' }, { format: 'aliases', identifiers: [{}] }],
+    ...[
+      undefined,
+      null,
+      'ada',
+      [],
+      {},
+      { format: 'aliases' },
+      { format: 'aliases', identifiers: [{}] },
+    ],
     ...[{ format: 'complex' }, { format: 'account', uri: 'ada@example.com' }, { user: 's1' }],
     ...[
       { user: ADA, session: MAIL },
       { user: ADA, session: 7 },
+      { format: 'aliases', identifiers: [MAIL, {}] },
+      { format: 'account', uri: ['acct:ada@example.com'] },
+      { format: 'account', uri: 'x acct:ada@example.com' },
+      { format: 'account', uri: 'acct:ada@example.com\nx' },
       { format: 'aliases', identifiers: [{ format: 'aliases', identifiers: [MAIL] }] },
     ],
   ])('does not read %j', (identifier) => {
