@@ -1,0 +1,119 @@
+import { format } from 'node:util';
+import { TestStatus } from '@stryker-mutator/api/test-runner';
+import { expect } from 'expect';
+
+// The globals of Jest that specs use, in the process of the runner: a spec is loaded once, and runs for each mutant.
+
+/** The suite whose callback runs. */
+let open = null;
+/** The error that no promise and no caller of the running test caught. */
+let uncaught = null;
+const noteError = (error) => (uncaught ??= error);
+process.on('uncaughtException', noteError).on('unhandledRejection', noteError);
+
+function suiteOf(name) {
+  const hooks = { beforeAll: [], afterAll: [], beforeEach: [], afterEach: [] };
+  return { name, hooks, children: [] };
+}
+
+function describe(name, define) {
+  const outer = open;
+  const suite = suiteOf(`${outer.name} ${name.name ?? name}`);
+  outer.children.push(suite);
+  open = suite;
+  define();
+  open = outer;
+}
+
+function it(title, run) {
+  const id = `${open.name} ${title} #${open.children.length}`;
+  open.children.push({ id, name: id, run });
+}
+
+const eachOf = (add) => (table) => (title, run) => {
+  const rows = table.every(Array.isArray) ? table : table.map((row) => [row]);
+  rows.forEach((row) => add(format(String(title), ...row), () => run(...row)));
+};
+
+const hook = (kind) => (run) => void open.hooks[kind].push(run);
+
+Object.assign(globalThis, {
+  ...{ expect, describe, it },
+  ...{ beforeAll: hook('beforeAll'), afterAll: hook('afterAll') },
+  ...{ beforeEach: hook('beforeEach'), afterEach: hook('afterEach') },
+});
+describe.each = eachOf(describe);
+it.each = eachOf(it);
+
+/** Loads a spec and returns its suite. */
+export async function loadSpec(name, url) {
+  open = suiteOf(name);
+  const suite = open;
+  await import(url);
+  return suite;
+}
+
+export function testsIn(one) {
+  return one.children === undefined ? [one] : one.children.flatMap(testsIn);
+}
+
+/**
+ * Runs the selected tests of a suite in their order, with the hooks around them.
+ *
+ * @param run.isSelected by the id of a test
+ * @param run.begins is called with the tests for which the next hook or test runs
+ * @param run.isOver true ends the run early; `afterAll` hooks run nevertheless
+ * @param run.results gets each outcome
+ */
+export async function runSuite(suite, run, outer = { before: [], after: [] }) {
+  const tests = testsIn(suite).filter(({ id }) => run.isSelected(id));
+  if (tests.length === 0 || run.isOver()) {
+    return;
+  }
+  run.begins(tests);
+  const failure = await failureOf(suite.hooks.beforeAll);
+  if (failure !== null) {
+    run.results.push(outcomeOf(tests[0], failure, 0));
+  }
+  const before = [...outer.before, ...suite.hooks.beforeEach];
+  const after = [...suite.hooks.afterEach, ...outer.after];
+  for (const child of suite.children) {
+    if (child.children !== undefined) {
+      await runSuite(child, run, { before, after });
+    } else if (run.isSelected(child.id) && !run.isOver()) {
+      run.begins([child]);
+      run.results.push(await resultOf(child, before, after));
+    }
+  }
+  await failureOf(suite.hooks.afterAll);
+}
+
+async function resultOf(test, before, after) {
+  const start = performance.now();
+  const failure = await failureOf([...before, test.run]);
+  const cleanup = await failureOf(after);
+  return outcomeOf(test, failure ?? cleanup, performance.now() - start);
+}
+
+function outcomeOf({ id, name }, failure, timeSpentMs) {
+  return failure === null
+    ? { id, name, timeSpentMs, status: TestStatus.Success }
+    : { id, name, timeSpentMs, status: TestStatus.Failed, failureMessage: failure };
+}
+
+/** Runs steps up to the first failure, and returns its message. */
+async function failureOf(steps) {
+  uncaught = null;
+  try {
+    for (const step of steps) {
+      await step();
+    }
+  } catch (error) {
+    return messageOf(error);
+  }
+  return uncaught === null ? null : messageOf(uncaught);
+}
+
+function messageOf(error) {
+  return error instanceof Error ? (error.stack ?? error.message) : format(error);
+}
