@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { writeLoginChallenge } from '../../protocol/login-challenge.js';
-import { DeviceKey } from './device-key.js';
+import { DeviceKey, type DeviceKeyJwk } from './device-key.js';
 import { DeviceKeyError } from './key-text.js';
 import { ChallengeRefused } from './login-challenge.js';
 
@@ -65,5 +65,67 @@ describe('a device key from its secret', () => {
     await expect(DeviceKey.fromJwk({ ...mixed, d: 'AAAA' })).rejects.toThrow(DeviceKeyError);
     await expect(DeviceKey.fromSecret(new Uint8Array(31))).rejects.toThrow(DeviceKeyError);
     await expect(DeviceKey.fromSecret('no key')).rejects.toThrow(DeviceKeyError);
+  });
+
+  it.each([{ kty: 'EC' }, { crv: 'X25519' }, { d: '' }, { x: '' }])(
+    'refuses a JWK with %j',
+    async (change) => {
+      const jwk = { ...(await DeviceKey.generate()).toJwk(), ...change };
+      await expect(DeviceKey.fromJwk(jwk as DeviceKeyJwk)).rejects.toMatchObject({
+        name: 'DeviceKeyError',
+        reason: 'form',
+      });
+    },
+  );
+
+  it('is written as an Ed25519 JWK', async () => {
+    const key = await DeviceKey.fromSecret(SECRET);
+    expect(key.toJwk()).toEqual({
+      ...{ kty: 'OKP', crv: 'Ed25519', x: PUBLIC.toString('base64url') },
+      d: SECRET.toString('base64url'),
+    });
+  });
+
+  it('keeps its secret when a caller changes the bytes that it gave or got', async () => {
+    const given = Uint8Array.from(SECRET);
+    const key = await DeviceKey.fromSecret(given);
+    given.fill(0);
+    key.bytes.fill(0);
+    expect(Buffer.from(key.bytes)).toEqual(SECRET);
+  });
+});
+
+describe('signLogin', () => {
+  const SERVER = 'https://gate.example';
+
+  it('signs the challenge of the server', async () => {
+    const key = await DeviceKey.generate();
+    const challenge = Buffer.from(
+      writeLoginChallenge({
+        ...{ origins: [SERVER], nonce: 'A'.repeat(43), expiresAt: Date.now() + 60_000 },
+      }),
+    ).toString('base64');
+    for (const allowed of [false, true]) {
+      expect(await key.signLogin(challenge, SERVER, allowed)).toEqual({
+        ...{ publicKey: key.publicKey, challenge },
+        signature: await key.signChallenge(challenge, SERVER),
+      });
+    }
+  });
+
+  it('signs 32 random bytes of its own only where the caller allows it', async () => {
+    const key = await DeviceKey.generate();
+    await expect(key.signLogin(null, SERVER, false)).rejects.toMatchObject({
+      ...{ name: 'ChallengeRefused', reason: 'no-challenge', serverUrl: SERVER },
+    });
+    const signed = await key.signLogin(null, SERVER, true);
+    const challenge = Buffer.from(signed.challenge, 'base64url');
+    expect(challenge).toHaveLength(32);
+    const jwk = { kty: 'OKP', crv: 'Ed25519', x: signed.publicKey };
+    const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
+    const signature = Buffer.from(signed.signature, 'base64url');
+    expect(signed.publicKey).toBe(key.publicKey);
+    expect(verify(null, challenge, publicKey, signature)).toBe(true);
+    expect((await key.signLogin(null, SERVER, true)).challenge).not.toBe(signed.challenge);
   });
 });
