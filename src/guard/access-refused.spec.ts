@@ -1,0 +1,41 @@
+import { AccessRefused, type RefusalCode } from './access-refused.js';
+
+const METADATA = 'https://relay.example/.well-known/oauth-protected-resource';
+
+describe(AccessRefused.name, () => {
+  it.each<[RefusalCode, number, string | null]>([
+    ['invalid-request', 400, 'invalid_request'],
+    ['invalid-token', 401, 'invalid_token'],
+    ['token-expired', 401, 'invalid_token'],
+    ['token-revoked', 401, 'invalid_token'],
+    ['missing-token', 401, null],
+  ])('answers %s with %i and a challenge', (code, status, error) => {
+    const refusal = new AccessRefused(code, METADATA);
+    const description = `error="${error}", error_description="${refusal.message}", `;
+    const challenge = `Bearer ${error === null ? '' : description}resource_metadata="${METADATA}"`;
+    expect(refusal).toMatchObject({ code, status, retryAfterSeconds: null });
+    expect(refusal.wwwAuthenticate).toBe(challenge);
+    expect(refusal.headers).toEqual({ 'cache-control': 'no-store', 'www-authenticate': challenge });
+    expect(refusal.body).toEqual({ statusCode: status, code, message: refusal.message });
+  });
+
+  it.each<RefusalCode>(['guard-starting', 'guard-lease-expired', 'guard-closed', 'unavailable'])(
+    'answers %s with 503 and a time to retry, without a challenge',
+    (code) => {
+      const refusal = new AccessRefused(code, METADATA);
+      expect(refusal).toMatchObject({ code, status: 503, wwwAuthenticate: null });
+      expect(refusal.headers).toEqual({ 'cache-control': 'no-store', 'retry-after': '2' });
+      expect(refusal.body).toEqual({ statusCode: 503, code, message: refusal.message });
+    },
+  );
+
+  it('has a sentence for each code', () => {
+    const codes = ['missing-token', 'invalid-token', 'unavailable'] as const;
+    const messages = codes.map((code) => new AccessRefused(code, METADATA).message);
+    expect(messages).toEqual([
+      'The request has no access token.',
+      'The access token is not valid here.',
+      'The access token cannot be checked now.',
+    ]);
+  });
+});

@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GuardFixture } from '../../../test/fixtures/guard-fixture.js';
+import { answerTo, closeServer, listen } from '../../../test/helpers/local-server.js';
+import { waitFor } from '../../../test/helpers/wait.js';
+import type { Guard } from '../guard.js';
+
+let fixture: GuardFixture;
+let guard: Guard;
+let server: Server;
+let port: number;
+/** Sockets that the guard handed to the application. */
+let upgraded: Duplex[];
+beforeEach(async () => {
+  fixture = await GuardFixture.start();
+  guard = await fixture.readyGuard();
+  upgraded = [];
+  server = createServer((_request, response) => response.end('app'));
+  guard.upgrade(server);
+  server.on('upgrade', (_request, socket: Duplex) => {
+    upgraded.push(socket);
+    socket.on('error', () => undefined).on('end', () => socket.end());
+    socket.resume();
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\n\r\n');
+  });
+  port = await listen(server);
+});
+afterEach(async () => {
+  upgraded.forEach((socket) => socket.destroy());
+  await closeServer(server);
+  await fixture.close();
+});
+
+interface Client {
+  readonly socket: Socket;
+  /** The bytes that arrived. */
+  received(): Buffer;
+}
+
+async function upgrade(token: string | null, protocol = 'websocket'): Promise<Client> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined);
+  await once(socket, 'connect');
+  const lines = ['GET / HTTP/1.1', 'host: x', 'connection: upgrade', `upgrade: ${protocol}`];
+  const credentials = token === null ? [] : [`authorization: Bearer ${token}`];
+  socket.write(`${[...lines, ...credentials].join('\r\n')}\r\n\r\n`);
+  return { socket, received: () => Buffer.concat(chunks) };
+}
+
+const isClosed = async ({ socket }: Client): Promise<void> => {
+  await waitFor('the socket closes', () => socket.closed);
+};
+
+describe('an upgrade', () => {
+  it('is refused with a whole answer, after which the socket is closed', async () => {
+    const client = await upgrade(null);
+    await isClosed(client);
+    const [head = '', body = ''] = client.received().toString().split('\r\n\r\n');
+    const refusal = guard.refusal('missing-token');
+    expect(head.split('\r\n')).toEqual([
+      'HTTP/1.1 401 Unauthorized',
+      'cache-control: no-store',
+      `www-authenticate: ${refusal.wwwAuthenticate}`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+    ]);
+    expect(JSON.parse(body)).toEqual(refusal.body);
+    expect(upgraded).toEqual([]);
+  });
+
+  it.each(['websocket', 'WebSocket'])(
+    'is closed as %s with a close frame when its session ends',
+    async (protocol) => {
+      const client = await upgrade(await fixture.issuer.token({ sid: 'leaver' }), protocol);
+      await waitFor('the upgrade', () => client.received().includes('\r\n\r\n'));
+      const start = client.received().length;
+      await fixture.issuer.endSession('leaver');
+      await isClosed(client);
+      const reason = Buffer.from('session-revoked');
+      const code = Buffer.from([4401 >> 8, 4401 & 0xff]);
+      expect(client.received().subarray(start)).toEqual(
+        Buffer.concat([Buffer.from([0x88, reason.length + 2]), code, reason]),
+      );
+      expect(upgraded[0]?.destroyed).toBe(true);
+    },
+  );
+
+  it('ends at once if it speaks another protocol', async () => {
+    const client = await upgrade(await fixture.issuer.token({ sid: 'leaver' }), 'other');
+    await waitFor('the upgrade', () => client.received().includes('\r\n\r\n'));
+    const start = client.received().length;
+    await fixture.issuer.endSession('leaver');
+    await isClosed(client);
+    expect(client.received().length).toBe(start);
+  });
+
+  it('is disconnected after a second if the client does not read', async () => {
+    const client = await upgrade(await fixture.issuer.token({ sid: 'leaver' }));
+    await waitFor('the upgrade', () => upgraded.length > 0);
+    client.socket.pause();
+    const [socket] = upgraded as [Duplex];
+    socket.write(Buffer.alloc(64 * 1024 * 1024));
+    await fixture.issuer.endSession('leaver');
+    await waitFor('the end', () => socket.writableEnded);
+    await fixture.time.advance(999);
+    expect(socket.destroyed).toBe(false);
+    await fixture.time.advance(1);
+    expect(socket.destroyed).toBe(true);
+    client.socket.destroy();
+  });
+
+  it('is held until the client disconnects', async () => {
+    const client = await upgrade(await fixture.issuer.token());
+    await waitFor('the upgrade', () => upgraded.length > 0);
+    expect(guard.heldCount).toBe(1);
+    client.socket.destroy();
+    await waitFor('the release', () => guard.heldCount === 0);
+  });
+});
+
+describe('a request of Socket.IO', () => {
+  const ask = async (path: string, method = 'GET', headers = {}): Promise<number> => {
+    const sent = request({ port, host: '127.0.0.1', path, method, headers, agent: false });
+    return (await answerTo(sent)).status;
+  };
+
+  it.each([
+    '/socket.io/',
+    '/socket.io/?x=1',
+    '/?transport=polling',
+    '/?transport=websocket',
+    '/?transport=webtransport',
+    '/?transport=other&transport=polling',
+  ])('needs a token for %s', async (path) => {
+    expect(await ask(path)).toBe(401);
+    const headers = { authorization: `Bearer ${await fixture.issuer.token()}` };
+    expect(await ask(path, 'GET', headers)).toBe(200);
+  });
+
+  it.each(['/', '/x', '/?transport=other', '/transport=polling', '/x/socket.io/', '/socket.io'])(
+    'is not meant by %s',
+    async (path) => {
+      expect(await ask(path)).toBe(200);
+    },
+  );
+
+  it('needs no token as a preflight, which carries none', async () => {
+    expect(await ask('/socket.io/', 'OPTIONS')).toBe(200);
+  });
+});
