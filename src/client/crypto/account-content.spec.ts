@@ -1,20 +1,27 @@
 import { createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { hchacha } from '@noble/ciphers/chacha.js';
-import { AccountContent, ContentUnreadable, type ContentPurpose } from './account-content.js';
+import { hchacha, xchacha20poly1305 } from '@noble/ciphers/chacha.js';
+import {
+  AccountContent,
+  ContentUnreadable,
+  deriveContentKey,
+  type ContentPurpose,
+} from './account-content.js';
 
 const ACCOUNT = '3acac10b-ee58-472f-acca-d62315e02895';
 const secret = randomBytes(32);
 const account = new AccountContent(secret, ACCOUNT);
 
-function reasonFor(open: () => unknown): string {
+function errorOf(open: () => unknown): ContentUnreadable | null {
   try {
     open();
-    return 'opened';
+    return null;
   } catch (error) {
     expect(error).toBeInstanceOf(ContentUnreadable);
-    return (error as ContentUnreadable).reason;
+    return error as ContentUnreadable;
   }
 }
+
+const reasonFor = (open: () => unknown): string => errorOf(open)?.reason ?? 'opened';
 
 const changed = (sealed: string, change: (bytes: Buffer) => Buffer): string =>
   `1.${change(Buffer.from(sealed.slice(2), 'base64url')).toString('base64url')}`;
@@ -92,8 +99,26 @@ describe(AccountContent.name, () => {
     expect(reasonFor(() => account.open('settings', text))).toBe('other-form');
   });
 
+  it.each(['{"a":', '', '\u00ff'])(
+    'does not read the content %j, and does not quote it',
+    (text) => {
+      const nonce = randomBytes(24);
+      const data = Buffer.from(`settings\n${ACCOUNT}`);
+      const cipher = xchacha20poly1305(deriveContentKey(secret), nonce, data);
+      const sealed = Buffer.concat([nonce, cipher.encrypt(Buffer.from(text, 'latin1'))]);
+      const error = errorOf(() => account.open('settings', `1.${sealed.toString('base64url')}`));
+      expect([error?.reason, error?.cause]).toEqual(['not-json', undefined]);
+    },
+  );
+
+  it('keeps the cause of a value that is not authentic', () => {
+    const sealed = account.seal('settings', {});
+    const error = errorOf(() => account.open('credential:x', sealed));
+    expect(error).toMatchObject({ reason: 'not-authentic', cause: expect.any(Error) });
+  });
+
   it('refuses to seal a value that is ambiguous or not JSON', () => {
-    expect(() => account.seal('settings', undefined)).toThrow(TypeError);
+    expect(() => account.seal('settings', undefined)).toThrow('JSON cannot represent this value.');
     expect(() => account.seal('credential:a\nb', {})).toThrow(TypeError);
     expect(() => new AccountContent(randomBytes(31), ACCOUNT)).toThrow(TypeError);
   });

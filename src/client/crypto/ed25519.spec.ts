@@ -85,6 +85,15 @@ describe('Ed25519', () => {
   });
 });
 
+describe('a platform without crypto', () => {
+  it('has no key, and the error names what is missing', async () => {
+    await withCrypto(undefined, async () => {
+      await expect(publicKeyOf(SEED)).rejects.toThrow('getRandomValues');
+      await expect(signWith(SEED, MESSAGE)).rejects.toThrow('getRandomValues');
+    });
+  });
+});
+
 describe(verifyWith.name, () => {
   const verify = (key: string, message: Uint8Array, signature: string): boolean =>
     verifyWith(bytes(key), message, bytes(signature));

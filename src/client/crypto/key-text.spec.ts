@@ -66,6 +66,16 @@ describe('the text of a device key', () => {
     expect(reasonFor(text)).toBe('form');
   });
 
+  it('is refused with the kind of the mistake', () => {
+    const text = formatDeviceKey(randomBytes(32));
+    expect(() => parseDeviceKey(`${text}q`)).toThrow(
+      'This device key has a typing mistake: its checksum does not match.',
+    );
+    expect(() => parseDeviceKey('x')).toThrow(
+      'This is no device key: it begins with gatekey1, or has 43 characters.',
+    );
+  });
+
   it('is created for 32 bytes only', () => {
     expect(() => formatDeviceKey(new Uint8Array(31))).toThrow(DeviceKeyError);
   });

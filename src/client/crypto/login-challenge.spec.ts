@@ -117,4 +117,11 @@ describe(checkLoginChallenge.name, () => {
       /challenge of https:\/\/gate\.example is for https:\/\/bank\.example\..*SERVICE_LOGIN_ORIGINS.*Nothing was signed/,
     );
   });
+
+  it('reports a challenge that names no server', () => {
+    const challenge = base64(challengeFor({ origins: [] }));
+    expect(() => checkLoginChallenge(challenge, SERVER, NOW)).toThrow(
+      /names no server, which only loopback and private IP addresses may\..*Nothing was signed/,
+    );
+  });
 });
