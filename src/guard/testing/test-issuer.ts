@@ -37,6 +37,14 @@ interface Answer {
   readonly body?: object;
 }
 
+let signalKey: Promise<TestKey> | undefined;
+
+/** An RSA key takes long to make, so the issuers of a process share one: signals name their issuer. */
+function keyOfSignals(): Promise<TestKey> {
+  signalKey ??= makeKey('RS256');
+  return signalKey;
+}
+
 /** Issues tokens and signals over HTTP, as Gatehouse does, for the tests of a backend. */
 export class TestIssuer {
   /** False answers 503 to every request, as Gatehouse does without its database. */
@@ -62,7 +70,7 @@ export class TestIssuer {
   }
 
   static async start(options: TestIssuerOptions, runtime: GuardRuntime): Promise<TestIssuer> {
-    const keys = await Promise.all([makeKey(options.tokenAlg ?? 'ES256'), makeKey('RS256')]);
+    const keys = await Promise.all([makeKey(options.tokenAlg ?? 'ES256'), keyOfSignals()]);
     const issuer = new TestIssuer(options, runtime, ...keys);
     issuer.server.listen(0, '127.0.0.1');
     await once(issuer.server, 'listening');
