@@ -12,7 +12,7 @@ const FOLDERS = {
   'src/policy/eligibility': 90,
   'src/policy/certificate': 90,
   'src/policy/admission': 90,
-  'src/client/crypto': null,
+  'src/client/crypto': 90,
   'src/guard': null,
   'src/auth': null,
 };
