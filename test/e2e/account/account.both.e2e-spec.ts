@@ -1,18 +1,14 @@
 import { call, logIn, makeDeviceKey, refusalOf } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { AccountCalls, OPTIONAL_PLAIN, plain } from '../../helpers/account-calls.js';
 import { DeviceCalls } from '../../helpers/device-calls.js';
 
+const server = await startServer({ env: OPTIONAL_PLAIN });
+
+afterAll(() => server.stop());
+
 describe('an account', () => {
-  let server: Server;
-
-  beforeAll(async () => {
-    server = await startServer({ env: OPTIONAL_PLAIN });
-  });
-
-  afterAll(() => server.stop());
-
   it('is deleted with its tokens, live connections and content', async () => {
     const key = makeDeviceKey();
     const { token, accountId } = await logIn(server, key);

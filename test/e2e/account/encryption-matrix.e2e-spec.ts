@@ -1,7 +1,7 @@
 import { logIn, type Answer } from '../../helpers/client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { createServerPool } from '../../fixtures/programs/server-pool-fixture.js';
-import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
 import {
   AccountCalls,
   encrypted,
@@ -115,27 +115,24 @@ function codeOf({ status, body }: Answer): string {
 const host = createServerPool();
 afterAll(() => host.end());
 
+/** There are more accounts of each mode than cells, so that each cell has its own. */
+const tokens: Record<Mode, string[]> = { e2ee: [], plain: [] };
+
+const signUp = async (mode: Mode, env: Record<string, string>): Promise<void> => {
+  const server = await startServer({ host, store, env });
+  for (let made = 0; made < 2 * Object.keys(ACTS).length * 4; made += 1) {
+    tokens[mode].push((await logIn(server)).token);
+  }
+  await server.stop();
+};
+
+const store = await createStore();
+await signUp('e2ee', OPTIONAL);
+await signUp('plain', OPTIONAL_PLAIN);
+
+afterAll(() => store.drop());
+
 describe('the permitted writes', () => {
-  let store: Store;
-  /** There are more accounts of each mode than cells, so that each cell has its own. */
-  const tokens: Record<Mode, string[]> = { e2ee: [], plain: [] };
-
-  const signUp = async (mode: Mode, env: Record<string, string>): Promise<void> => {
-    const server = await startServer({ host, store, env });
-    for (let made = 0; made < 2 * Object.keys(ACTS).length * 4; made += 1) {
-      tokens[mode].push((await logIn(server)).token);
-    }
-    await server.stop();
-  };
-
-  beforeAll(async () => {
-    store = await createStore();
-    await signUp('e2ee', OPTIONAL);
-    await signUp('plain', OPTIONAL_PLAIN);
-  });
-
-  afterAll(() => store.drop());
-
   describe.each(Object.keys(POLICIES) as Policy[])('under %s', (policy) => {
     let server: Server;
 

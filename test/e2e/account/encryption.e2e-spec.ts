@@ -1,24 +1,19 @@
 import { logIn, refusalOf } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
 import { AccountCalls, encrypted, OPTIONAL, plain } from '../../helpers/account-calls.js';
 
+const store = await createStore();
+const server = await startServer({ store, env: OPTIONAL });
+
+afterAll(async () => {
+  await server.stop();
+  await store.drop();
+});
+
 describe('the encryption of an account', () => {
-  let store: Store;
-  let server: Server;
-
-  beforeAll(async () => {
-    store = await createStore();
-    server = await startServer({ store, env: OPTIONAL });
-  });
-
-  afterAll(async () => {
-    await server.stop();
-    await store.drop();
-  });
-
   const fresh = async (): Promise<AccountCalls> =>
     new AccountCalls(server, (await logIn(server)).token);
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { call, expectErrorShape, logIn, refusalOf } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
 import {
   AccountCalls,
   encrypted,
@@ -11,23 +11,16 @@ import {
   plain,
 } from '../../helpers/account-calls.js';
 
-let store: Store;
-let server: Server;
-let e2ee: AccountCalls;
-let open: AccountCalls;
-
 const fresh = async (at: Server = server): Promise<AccountCalls> =>
   new AccountCalls(at, (await logIn(at)).token);
 
-beforeAll(async () => {
-  store = await createStore();
-  const first = await startServer({ store, env: OPTIONAL });
-  const { token } = await fresh(first);
-  await first.stop();
-  server = await startServer({ store, env: OPTIONAL_PLAIN });
-  e2ee = new AccountCalls(server, token);
-  open = await fresh();
-});
+const store = await createStore();
+const first = await startServer({ store, env: OPTIONAL });
+const { token } = await fresh(first);
+await first.stop();
+let server = await startServer({ store, env: OPTIONAL_PLAIN });
+let e2ee = new AccountCalls(server, token);
+let open = await fresh();
 
 afterAll(async () => {
   await server.stop();

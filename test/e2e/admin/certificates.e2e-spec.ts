@@ -10,7 +10,7 @@ import {
   type IssuedCertificate,
 } from '../../fixtures/certificates-fixture.js';
 import { call, logIn, type Json } from '../../helpers/client.js';
-import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 import { AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 
@@ -36,39 +36,33 @@ function isoDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
+const path = (name: string): string => join(directory.path, name);
+
+writeFileSync(path('admin.crt'), host.cert);
+writeFileSync(path('admin.key'), host.key);
+writeFileSync(path('admin-ca.crt'), authority.cert);
+writeFileSync(path('old.crt'), old.cert);
+const tokens = await AdminTokensFile.create();
+const server = await startServer({
+  env: {
+    ...tokens.env,
+    ADMIN_TLS_CERT_PATH: path('admin.crt'),
+    ADMIN_TLS_KEY_PATH: path('admin.key'),
+    ADMIN_TLS_CLIENT_CA_PATH: path('admin-ca.crt'),
+    ADMIN_TLS_OPERATORS: 'alice',
+    SERVICE_CA_BUNDLE: path('old.crt'),
+    SERVICE_PUBLIC_URL: 'https://gate.example',
+    AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([OKTA]),
+  },
+});
+const url = await adminUrlOf(server);
+afterAll(async () => {
+  await server.stop();
+  await tokens.remove();
+  directory.remove();
+});
+
 describe('client certificates of administrators', () => {
-  let tokens: AdminTokensFile;
-  let server: Server;
-  let url: string;
-
-  const path = (name: string): string => join(directory.path, name);
-
-  beforeAll(async () => {
-    writeFileSync(path('admin.crt'), host.cert);
-    writeFileSync(path('admin.key'), host.key);
-    writeFileSync(path('admin-ca.crt'), authority.cert);
-    writeFileSync(path('old.crt'), old.cert);
-    tokens = await AdminTokensFile.create();
-    server = await startServer({
-      env: {
-        ...tokens.env,
-        ADMIN_TLS_CERT_PATH: path('admin.crt'),
-        ADMIN_TLS_KEY_PATH: path('admin.key'),
-        ADMIN_TLS_CLIENT_CA_PATH: path('admin-ca.crt'),
-        ADMIN_TLS_OPERATORS: 'alice',
-        SERVICE_CA_BUNDLE: path('old.crt'),
-        SERVICE_PUBLIC_URL: 'https://gate.example',
-        AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([OKTA]),
-      },
-    });
-    url = await adminUrlOf(server);
-  });
-  afterAll(async () => {
-    await server.stop();
-    await tokens.remove();
-    directory.remove();
-  });
-
   async function ask(
     own: Partial<IssuedCertificate>,
     route: string,

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { CLI, createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
+import { CLI, createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
-import { startOidc, type Oidc } from '../../fixtures/oidc-provider-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
+import { startOidc } from '../../fixtures/oidc-provider-fixture.js';
 import { callbackOf } from '../../fixtures/provider-login-fixture.js';
 
 const run = promisify(execFile);
@@ -41,43 +41,35 @@ interface Values {
   readonly providers?: { readonly list: readonly object[] };
 }
 
+const ports = [await freePort(), await freePort(), await freePort()];
+const addressOf = (at: 0 | 1 | 2): string => `http://127.0.0.1:${ports[at]}`;
+
+let server: Server;
+const work = await mkdtemp(join(tmpdir(), 'gatehouse-week-'));
+await mkdir(join(work, 'secrets'));
+await mkdir(join(work, 'bin'));
+await writeFile(join(work, 'kubectl.cjs'), KUBECTL);
+const programs = {
+  helm: 'true',
+  kubectl: `"${process.execPath}" "${work}/kubectl.cjs" "$@"`,
+  gatehouse: `"${process.execPath}" "${CLI}" "$@"`,
+};
+for (const [name, script] of Object.entries(programs)) {
+  await writeFile(join(work, 'bin', name), `#!/bin/sh\nexec ${script}\n`, { mode: 0o755 });
+}
+const store = await createStore();
+const oidc = await startOidc([`${addressOf(0)}/v1/oauth/okta/callback`]);
+const colleague = await createCliUser();
+
+afterAll(async () => {
+  await server.stop();
+  await colleague.remove();
+  await oidc.stop();
+  await store.drop();
+  await rm(work, { recursive: true });
+});
+
 describe('docs/first-week.md', () => {
-  let work: string;
-  let store: Store;
-  let oidc: Oidc;
-  let server: Server;
-  let colleague: CliUser;
-  let ports: readonly [server: number, admin: number, metrics: number];
-
-  beforeAll(async () => {
-    work = await mkdtemp(join(tmpdir(), 'gatehouse-week-'));
-    await mkdir(join(work, 'secrets'));
-    await mkdir(join(work, 'bin'));
-    await writeFile(join(work, 'kubectl.cjs'), KUBECTL);
-    const programs = {
-      helm: 'true',
-      kubectl: `"${process.execPath}" "${work}/kubectl.cjs" "$@"`,
-      gatehouse: `"${process.execPath}" "${CLI}" "$@"`,
-    };
-    for (const [name, script] of Object.entries(programs)) {
-      await writeFile(join(work, 'bin', name), `#!/bin/sh\nexec ${script}\n`, { mode: 0o755 });
-    }
-    ports = [await freePort(), await freePort(), await freePort()];
-    store = await createStore();
-    oidc = await startOidc([`${addressOf(0)}/v1/oauth/okta/callback`]);
-    colleague = await createCliUser();
-  });
-
-  afterAll(async () => {
-    await server.stop();
-    await colleague.remove();
-    await oidc.stop();
-    await store.drop();
-    await rm(work, { recursive: true });
-  });
-
-  const addressOf = (at: 0 | 1 | 2): string => `http://127.0.0.1:${ports[at]}`;
-
   /** Returns the blocks of a section, with the addresses of this machine. */
   function blocksOf(heading: string, language: 'sh' | 'yaml' = 'sh'): string[] {
     const section = PAGE.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';

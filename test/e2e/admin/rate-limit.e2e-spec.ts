@@ -1,28 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { call, expectErrorShape, refusalOf, type Answer } from '../../helpers/client.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { callFrom } from '../../fixtures/certificate-login-fixture.js';
 
 const LIMIT = 20;
 const ELSEWHERE = '127.0.0.2';
 
+const tokens = await AdminTokensFile.create();
+const env = { ...tokens.env, ADMIN_RATE_LIMIT_PER_MINUTE: `${LIMIT}` };
+const server = await startServer({ env });
+const url = await adminUrlOf(server);
+afterAll(async () => {
+  await server.stop();
+  await tokens.remove();
+});
+
 describe('ADMIN_RATE_LIMIT_PER_MINUTE', () => {
-  let tokens: AdminTokensFile;
-  let server: Server;
-  let url: string;
-
-  beforeAll(async () => {
-    tokens = await AdminTokensFile.create();
-    const env = { ...tokens.env, ADMIN_RATE_LIMIT_PER_MINUTE: `${LIMIT}` };
-    server = await startServer({ env });
-    url = await adminUrlOf(server);
-  });
-  afterAll(async () => {
-    await server.stop();
-    await tokens.remove();
-  });
-
   it('counts the requests of each caller at an address, apart from those of strangers there', async () => {
     const headers = { 'x-forwarded-for': '10.1.2.3' };
     const paths = ['/me', '/accounts', `/accounts/${randomUUID()}`, '/audit?kind=none'];

@@ -1,34 +1,21 @@
 import { call, logIn, makeDeviceKey, type Json } from '../../helpers/client.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
-import {
-  backends,
-  backendToken,
-  basic,
-  postForm,
-  type Backends,
-} from '../../fixtures/resource-server-fixture.js';
+import { backends, backendToken, basic, postForm } from '../../fixtures/resource-server-fixture.js';
 import { EventStreamFixture } from '../../fixtures/event-stream-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
 
+const tokens = await AdminTokensFile.create();
+const setup = backends([{ id: 'relay', name: 'The relay', claims: ['login'] }, { id: 'files' }]);
+const server = await startServer({ env: { ...setup.env, ...tokens.env } });
+const reader = new AdminCalls(await adminUrlOf(server), tokens.reader);
+afterAll(async () => {
+  await server.stop();
+  await tokens.remove();
+  setup.remove();
+});
+
 describe('the backends in the administration API', () => {
-  let setup: Backends;
-  let tokens: AdminTokensFile;
-  let server: Server;
-  let reader: AdminCalls;
-
-  beforeAll(async () => {
-    tokens = await AdminTokensFile.create();
-    setup = backends([{ id: 'relay', name: 'The relay', claims: ['login'] }, { id: 'files' }]);
-    server = await startServer({ env: { ...setup.env, ...tokens.env } });
-    reader = new AdminCalls(await adminUrlOf(server), tokens.reader);
-  });
-  afterAll(async () => {
-    await server.stop();
-    await tokens.remove();
-    setup.remove();
-  });
-
   it('lists them with their rules, requests and keys, and with no secret', async () => {
     const token = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
     const credentials = basic('relay', setup.secretOf('relay'));

@@ -5,7 +5,7 @@ import { GatehouseClient } from '../../../src/client/api/api-client.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { GuardedRelay } from '../../fixtures/guarded-relay-fixture.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { backends, resourceOf } from '../../fixtures/resource-server-fixture.js';
 import { logIn, type Login } from '../../helpers/client.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
@@ -31,10 +31,6 @@ async function statusAs(host: string, url: string): Promise<number | undefined> 
 
 const setup = backends([{ id: 'relay', maxTokenSeconds: 900 }]);
 const resource = resourceOf('relay');
-let admins: AdminTokensFile;
-let proxy: TcpProxy;
-let server: Server;
-let operator: AdminCalls;
 const relays: GuardedRelay[] = [];
 
 /** Gatehouse as the guards reach it: a test can cut the connection. */
@@ -46,15 +42,13 @@ const client = { id: 'relay', secret: setup.secretOf('relay') };
 const startRelay = (): Promise<GuardedRelay> =>
   GuardedRelay.start({ issuer: issuer(), resource, client });
 
-beforeAll(async () => {
-  [admins, proxy] = await Promise.all([AdminTokensFile.create(), TcpProxy.start(1)]);
-  server = await startServer({
-    env: { ...setup.env, ...admins.env, SERVICE_PUBLIC_URL: issuer() },
-  });
-  proxy.leadTo(server.port);
-  operator = new AdminCalls(await adminUrlOf(server), admins.operator);
-  relays.push(...(await Promise.all([startRelay(), startRelay(), startRelay()])));
+const [admins, proxy] = await Promise.all([AdminTokensFile.create(), TcpProxy.start(1)]);
+let server = await startServer({
+  env: { ...setup.env, ...admins.env, SERVICE_PUBLIC_URL: issuer() },
 });
+proxy.leadTo(server.port);
+const operator = new AdminCalls(await adminUrlOf(server), admins.operator);
+relays.push(...(await Promise.all([startRelay(), startRelay(), startRelay()])));
 
 afterAll(async () => {
   relays.forEach((relay) => relay.kill('SIGKILL'));

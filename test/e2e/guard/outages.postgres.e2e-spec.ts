@@ -4,14 +4,10 @@ import { Client } from 'pg';
 import { WebSocket } from 'ws';
 import { EventStreamFixture } from '../../fixtures/event-stream-fixture.js';
 import { GuardedRelay } from '../../fixtures/guarded-relay-fixture.js';
-import {
-  startPostgres,
-  startRedis,
-  type Service,
-} from '../../fixtures/programs/services-fixture.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startPostgres, startRedis } from '../../fixtures/programs/services-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
-import { createPostgresStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { createPostgresStore } from '../../fixtures/programs/store-fixture.js';
 import { backends, backendToken, resourceOf } from '../../fixtures/resource-server-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
 import { call, makeDeviceKey } from '../../helpers/client.js';
@@ -23,28 +19,19 @@ const LEASE_MS = 30_000;
 const MAX_STREAMS = 100;
 
 const setup = backends([{ id: 'relay', maxTokenSeconds: 900 }]);
-let postgres: Service;
-let redis: Service;
-let store: Store;
-/** The relay polls the second replica; sessions end at the first. */
-let servers: readonly [Server, Server];
-let options: Parameters<typeof GuardedRelay.begin>[0];
-let relay: GuardedRelay;
 
-beforeAll(async () => {
-  [postgres, redis] = await Promise.all([startPostgres({ durable: true }), startRedis()]);
-  store = await createPostgresStore(postgres.url);
-  const port = await freePort();
-  const issuer = `http://127.0.0.1:${port}`;
-  const env = { ...setup.env, SERVICE_PUBLIC_URL: issuer, REDIS_URL: redis.url };
-  servers = [
-    await startServer({ store, env }),
-    await startServer({ store, env: { ...env, PORT: String(port) } }),
-  ];
-  const client = { id: 'relay', secret: setup.secretOf('relay') };
-  options = { issuer, resource: resourceOf('relay'), client };
-  relay = await GuardedRelay.start(options);
-});
+const [postgres, redis] = await Promise.all([startPostgres({ durable: true }), startRedis()]);
+const store = await createPostgresStore(postgres.url);
+const port = await freePort();
+const issuer = `http://127.0.0.1:${port}`;
+const env = { ...setup.env, SERVICE_PUBLIC_URL: issuer, REDIS_URL: redis.url };
+const servers = [
+  await startServer({ store, env }),
+  await startServer({ store, env: { ...env, PORT: String(port) } }),
+] as const;
+const client = { id: 'relay', secret: setup.secretOf('relay') };
+const options = { issuer, resource: resourceOf('relay'), client };
+let relay = await GuardedRelay.start(options);
 
 afterAll(async () => {
   relay.kill('SIGKILL');

@@ -7,7 +7,7 @@ import { connect as openSocket } from 'node:net';
 import { join } from 'node:path';
 import { connect as openTls, type TLSSocket } from 'node:tls';
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { connect } from '../../helpers/client-live.js';
 import { waitFor } from '../../helpers/wait.js';
 
@@ -22,16 +22,12 @@ const trusted = { ca: authority.cert, agent: false } as const;
 
 afterAll(() => directory.remove());
 
+writeFileSync(TLS.SERVICE_TLS_CERT_PATH, first.cert);
+writeFileSync(TLS.SERVICE_TLS_KEY_PATH, first.key);
+const server = await startServer({ env: TLS, untilReady: false });
+afterAll(() => server.stop());
+
 describe('the main port with a certificate', () => {
-  let server: Server;
-
-  beforeAll(async () => {
-    writeFileSync(TLS.SERVICE_TLS_CERT_PATH, first.cert);
-    writeFileSync(TLS.SERVICE_TLS_KEY_PATH, first.key);
-    server = await startServer({ env: TLS, untilReady: false });
-  });
-  afterAll(() => server.stop());
-
   async function answerOf(route: string): Promise<IncomingMessage> {
     const [answer] = (await once(get(`${server.url}${route}`, trusted), 'response')) as [
       IncomingMessage,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { decodeJwt } from 'jose';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
 import { makeDeviceKey, type Json } from '../../helpers/client.js';
 
@@ -23,28 +23,25 @@ function blockOf(heading: string, language: 'sh' | 'json'): string {
   return block;
 }
 
+const work = mkdtempSync(join(tmpdir(), 'gatehouse-backend-page-'));
+
+const [, command = ''] = /`(openssl [^`]+)`/.exec(PAGE) ?? [];
+await run('/bin/sh', ['-euc', command], { cwd: work });
+const [entry] = JSON.parse(blockOf('Configure the backend', 'json')) as [
+  Json & { readonly client: { readonly secretFile: string } },
+];
+const client = { secretFile: join(work, entry.client.secretFile) };
+const file = join(work, 'resource-servers.json');
+writeFileSync(file, JSON.stringify([{ ...entry, client }]));
+const server = await startServer({
+  env: { AUTH_RESOURCE_SERVERS_CONFIG_PATH: file, SERVICE_PUBLIC_URL: ISSUER },
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(work, { recursive: true });
+});
+
 describe('docs/protect-a-backend.md', () => {
-  const work = mkdtempSync(join(tmpdir(), 'gatehouse-backend-page-'));
-  let server: Server;
-
-  beforeAll(async () => {
-    const [, command = ''] = /`(openssl [^`]+)`/.exec(PAGE) ?? [];
-    await run('/bin/sh', ['-euc', command], { cwd: work });
-    const [entry] = JSON.parse(blockOf('Configure the backend', 'json')) as [
-      Json & { readonly client: { readonly secretFile: string } },
-    ];
-    const client = { secretFile: join(work, entry.client.secretFile) };
-    const file = join(work, 'resource-servers.json');
-    writeFileSync(file, JSON.stringify([{ ...entry, client }]));
-    server = await startServer({
-      env: { AUTH_RESOURCE_SERVERS_CONFIG_PATH: file, SERVICE_PUBLIC_URL: ISSUER },
-    });
-  });
-  afterAll(async () => {
-    await server.stop();
-    rmSync(work, { recursive: true });
-  });
-
   async function follow(block: string, env: Readonly<Record<string, string>>): Promise<Json> {
     const script = block.replaceAll(ISSUER, server.url);
     const { stdout } = await run('/bin/sh', ['-euc', script], {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createHmac, createPublicKey } from 'node:crypto';
 import { UnsecuredJWT, decodeJwt, type JSONWebKeySet } from 'jose';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { backends, backendToken, resourceOf } from '../../fixtures/resource-server-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
@@ -27,41 +27,35 @@ function findPython(): string {
   return found;
 }
 
+async function startBackend(...args: string[]): Promise<ChildProcess> {
+  const started = spawn(findPython(), ['backend.py', ...args], {
+    cwd: FOLDER,
+    env: { RELAY_SECRET: setup.secretOf('relay'), PYTHONDONTWRITEBYTECODE: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(started.stdout as NodeJS.ReadableStream, 'data');
+  return started;
+}
+
+const ask = (token: string, at = url) => call({ url: at }, 'GET', '/', { token });
+
+const setup = backends([{ id: 'relay' }, { id: 'files' }]);
+
+const [gate, port] = [await freePort(), await freePort()];
+const issuer = `http://127.0.0.1:${gate}`;
+let server = await startServer({
+  env: { ...setup.env, PORT: String(gate), SERVICE_PUBLIC_URL: issuer },
+});
+const url = `http://127.0.0.1:${port}`;
+const backend = await startBackend(issuer, resourceOf('relay'), 'relay', String(port));
+await waitFor('the backend has its lease', async () => (await ask('x')).status === 401);
+afterAll(async () => {
+  backend.kill('SIGKILL');
+  await server.stop();
+  setup.remove();
+});
+
 describe('docs/samples/backend-python', () => {
-  const setup = backends([{ id: 'relay' }, { id: 'files' }]);
-  let server: Server;
-  let issuer: string;
-  let backend: ChildProcess;
-  let url: string;
-
-  beforeAll(async () => {
-    const [gate, port] = [await freePort(), await freePort()];
-    issuer = `http://127.0.0.1:${gate}`;
-    server = await startServer({
-      env: { ...setup.env, PORT: String(gate), SERVICE_PUBLIC_URL: issuer },
-    });
-    url = `http://127.0.0.1:${port}`;
-    backend = await startBackend(issuer, resourceOf('relay'), 'relay', String(port));
-    await waitFor('the backend has its lease', async () => (await ask('x')).status === 401);
-  });
-  afterAll(async () => {
-    backend.kill('SIGKILL');
-    await server.stop();
-    setup.remove();
-  });
-
-  async function startBackend(...args: string[]): Promise<ChildProcess> {
-    const started = spawn(findPython(), ['backend.py', ...args], {
-      cwd: FOLDER,
-      env: { RELAY_SECRET: setup.secretOf('relay'), PYTHONDONTWRITEBYTECODE: '1' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    await once(started.stdout as NodeJS.ReadableStream, 'data');
-    return started;
-  }
-
-  const ask = (token: string, at = url) => call({ url: at }, 'GET', '/', { token });
-
   /** Opens the response that ends with the session. */
   async function openEvents(token: string, at = url) {
     const headers = { authorization: `Bearer ${token}` };

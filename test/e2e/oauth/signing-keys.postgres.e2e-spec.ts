@@ -13,9 +13,9 @@ import { Client } from 'pg';
 import { Random } from '../../../src/common/runtime/random.js';
 import { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
 import { SealedBoxService } from '../../../src/storage/sealing/sealed-box.service.js';
-import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
+import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
 import {
   backends,
   backendToken,
@@ -31,18 +31,13 @@ import { waitFor } from '../../helpers/wait.js';
 const REDIS_URL = `${process.env['TEST_REDIS_URL']}/${process.env['JEST_WORKER_ID']}`;
 const setup = backends([{ id: 'relay' }, { id: 'files', tokenAlg: 'RS256' }]);
 const redis = { ...setup.env, REDIS_URL };
-let store: Store;
-let user: CliUser;
-let servers: readonly Server[];
 
-beforeAll(async () => {
-  store = await createStore();
-  user = await createCliUser();
-  const first = await startServer({ store, env: redis });
-  const second = await startServer({ store, env: redis });
-  // Without Redis a replica finds a rotation by itself.
-  servers = [first, second, await startServer({ store, env: setup.env })];
-});
+const store = await createStore();
+const user = await createCliUser();
+const first = await startServer({ store, env: redis });
+const second = await startServer({ store, env: redis });
+// Without Redis a replica finds a rotation by itself.
+const servers = [first, second, await startServer({ store, env: setup.env })];
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
   await user.remove();

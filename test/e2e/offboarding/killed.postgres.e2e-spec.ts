@@ -18,21 +18,14 @@ interface Leaver {
   readonly send: (server: Server) => Promise<number>;
 }
 
-let fixture: OffboardingFixture;
-let scim: ScimFixture;
-let transmitter: SsfTransmitter;
-let server: Server;
-
-beforeAll(async () => {
-  fixture = await OffboardingFixture.open();
-  scim = new ScimFixture(fixture);
-  transmitter = await SsfTransmitter.start('https://gate.example.com');
-  const sharedSignals = { transmitter: transmitter.issuer, audience: 'https://gate.example.com' };
-  const [people] = JSON.parse(scim.providers()) as [Json];
-  const signals = { ...(people['signals'] as Json), sharedSignals };
-  server = await fixture.start({
-    AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([{ ...people, signals }]),
-  });
+const fixture = await OffboardingFixture.open();
+const scim = new ScimFixture(fixture);
+const transmitter = await SsfTransmitter.start('https://gate.example.com');
+const sharedSignals = { transmitter: transmitter.issuer, audience: 'https://gate.example.com' };
+const [provider] = JSON.parse(scim.providers()) as [Json];
+const signals = { ...(provider['signals'] as Json), sharedSignals };
+let server = await fixture.start({
+  AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([{ ...provider, signals }]),
 });
 afterAll(async () => {
   await server.stop();

@@ -20,18 +20,13 @@ interface Waiting {
 
 const server = await startServer();
 const proxy = await TcpProxy.start(Number(new URL(server.url).port));
-let asker: Notifying;
-let phone: CliUser;
-let receiver: Awaited<ReturnType<Notifying['webhook']>>;
 
-beforeAll(async () => {
-  asker = await Notifying.start(server);
-  receiver = await asker.webhook('phone');
-  phone = await createCliUser();
-  const { stdout: secret } = await asker.user.run(['key', 'show']);
-  await phone.run(['key', 'restore', '--server', server.url], {}, secret);
-  expect(await phone.run(['login', '--server', server.url])).toMatchObject({ code: 0 });
-});
+const asker = await Notifying.start(server);
+const receiver = await asker.webhook('phone');
+const phone = await createCliUser();
+const { stdout: secret } = await asker.user.run(['key', 'show']);
+await phone.run(['key', 'restore', '--server', server.url], {}, secret);
+expect(await phone.run(['login', '--server', server.url])).toMatchObject({ code: 0 });
 
 afterAll(async () => {
   await Promise.all([asker.stop(), phone.remove()]);

@@ -1,6 +1,6 @@
 import { call, logIn, makeDeviceKey, refusalOf, type DeviceKey } from '../../helpers/client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
 import { endSession, sessionIdOf, tokenOf } from '../../fixtures/sessions-fixture.js';
 import { newRequestId, RequestCalls, sealedText } from '../../helpers/request-calls.js';
 import { waitFor } from '../../helpers/wait.js';
@@ -15,31 +15,22 @@ async function untilWaiting(server: Server): Promise<void> {
   });
 }
 
+let key: DeviceKey;
+let asker: RequestCalls;
+let phone: RequestCalls;
+
+const store = await createStore();
+const start = (env: Readonly<Record<string, string>>) =>
+  startServer({ store, env: { ...env, METRICS_TOKEN } });
+const [first, second] = await Promise.all([start({ REDIS_URL }), start({ REDIS_URL })]);
+let alone = await start({});
+
+afterAll(async () => {
+  await Promise.all([first, second, alone].map((server) => server.stop()));
+  await store.drop();
+});
+
 describe('requests at several replicas', () => {
-  let store: Store;
-  let first: Server;
-  let second: Server;
-  let alone: Server;
-  let key: DeviceKey;
-  let asker: RequestCalls;
-  let phone: RequestCalls;
-
-  beforeAll(async () => {
-    store = await createStore();
-    const start = (env: Readonly<Record<string, string>>) =>
-      startServer({ store, env: { ...env, METRICS_TOKEN } });
-    [first, second, alone] = await Promise.all([
-      start({ REDIS_URL }),
-      start({ REDIS_URL }),
-      start({}),
-    ]);
-  });
-
-  afterAll(async () => {
-    await Promise.all([first, second, alone].map((server) => server.stop()));
-    await store.drop();
-  });
-
   beforeEach(async () => {
     key = makeDeviceKey();
     asker = new RequestCalls(first, (await logIn(first, key)).token);

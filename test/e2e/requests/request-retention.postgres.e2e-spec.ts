@@ -6,8 +6,8 @@ import { ExpiredRowsRepository } from '../../../src/storage/repositories/expired
 import { RequestRetentionRepository } from '../../../src/storage/repositories/requests/request-retention.repository.js';
 import { ServerDataSource } from '../../../src/storage/server-data-source.js';
 import { call, logIn } from '../../helpers/client.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
 import { sessionIdOf } from '../../fixtures/sessions-fixture.js';
 import { RequestCalls, sealedText } from '../../helpers/request-calls.js';
 
@@ -17,33 +17,29 @@ const HOUR_MS = 3_600_000;
 const MAX_CLOSED = 100;
 const { storage } = resolveSettings({}).settings;
 
+let asker: RequestCalls;
+
+const store = await createStore();
+const server = await startServer({ store, env: { REDIS_URL, METRICS_TOKEN } });
+const source = new ServerDataSource({
+  ...dataSourceOptions(storage),
+  url: store.databaseUrl ?? '',
+});
+await source.initialize();
+source.open(true);
+const database = new DatabaseService(source);
+const retention = new RequestRetentionRepository(database);
+const expiredRows = new ExpiredRowsRepository(database);
+beforeEach(async () => {
+  asker = new RequestCalls(server, (await logIn(server)).token);
+});
+afterAll(async () => {
+  await source.destroy();
+  await server.stop();
+  await store.drop();
+});
+
 describe('the retention of requests', () => {
-  let store: Store;
-  let server: Server;
-  let source: ServerDataSource;
-  let retention: RequestRetentionRepository;
-  let expiredRows: ExpiredRowsRepository;
-  let asker: RequestCalls;
-
-  beforeAll(async () => {
-    store = await createStore();
-    server = await startServer({ store, env: { REDIS_URL, METRICS_TOKEN } });
-    source = new ServerDataSource({ ...dataSourceOptions(storage), url: store.databaseUrl ?? '' });
-    await source.initialize();
-    source.open(true);
-    const database = new DatabaseService(source);
-    retention = new RequestRetentionRepository(database);
-    expiredRows = new ExpiredRowsRepository(database);
-  });
-  beforeEach(async () => {
-    asker = new RequestCalls(server, (await logIn(server)).token);
-  });
-  afterAll(async () => {
-    await source.destroy();
-    await server.stop();
-    await store.drop();
-  });
-
   const count = async (table: string, where = 'true'): Promise<number> => {
     const [row] = await source.query<{ count: number }[]>(
       `SELECT count(*)::int AS count FROM ${table} WHERE ${where}`,

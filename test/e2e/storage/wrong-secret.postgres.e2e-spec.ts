@@ -18,10 +18,7 @@ const TOKEN = 'a-metrics-token-of-the-spec';
 
 const runbooks = readFileSync(join(import.meta.dirname, '../../../docs/runbooks.md'), 'utf8');
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'gatehouse-wrong-secret-'));
-});
+const directory = mkdtempSync(join(tmpdir(), 'gatehouse-wrong-secret-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Replaces a file as a Kubernetes volume does. */

@@ -20,20 +20,16 @@ const revoked = issuing.issue({ names });
 issuing.revoke(revoked);
 writeFileSync(crlPath, root.revocationList() + issuing.revocationList());
 
+const own = { FORWARDED_PRESET: 'aws-alb-passthrough', CA_PATH: root.certPath };
+
+const server = await startServer({ env: mtlsEnv(own) });
+const revoking = await startServer({ env: mtlsEnv({ ...own, CRL_PATH: crlPath }) });
+afterAll(async () => {
+  await Promise.all([server.stop(), revoking.stop()]);
+  directory.remove();
+});
+
 describe('certificates that the proxy did not verify', () => {
-  const own = { FORWARDED_PRESET: 'aws-alb-passthrough', CA_PATH: root.certPath };
-  let server: Server;
-  let revoking: Server;
-
-  beforeAll(async () => {
-    server = await startServer({ env: mtlsEnv(own) });
-    revoking = await startServer({ env: mtlsEnv({ ...own, CRL_PATH: crlPath }) });
-  });
-  afterAll(async () => {
-    await Promise.all([server.stop(), revoking.stop()]);
-    directory.remove();
-  });
-
   const logIn = (...chain: readonly IssuedCertificate[]) => logInTo(server, chain);
   const logInTo = (target: Server, chain: readonly IssuedCertificate[]) =>
     callFrom(PROXY, target, [

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { makeLoginProof } from '../../../../src/client/crypto/login-proof.js';
 import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';
 import { call, refusalOf } from '../../../helpers/client.js';
-import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import {
   callFrom,
   FORWARDED,
@@ -15,18 +15,15 @@ const root = TestAuthority.root(directory.path, 'Acme Root');
 const alice = root.issue({ names: ['email:alice@corp.example'] });
 const RETURN_TO = 'https://app.example/login';
 
+const headers = FORWARDED['ingress-nginx']?.(alice, root) ?? [];
+
+const server = await startServer({ env: mtlsEnv({ FORWARDED_PRESET: 'ingress-nginx' }) });
+afterAll(async () => {
+  await server.stop();
+  directory.remove();
+});
+
 describe('a code that is bound to a proof', () => {
-  const headers = FORWARDED['ingress-nginx']?.(alice, root) ?? [];
-  let server: Server;
-
-  beforeAll(async () => {
-    server = await startServer({ env: mtlsEnv({ FORWARDED_PRESET: 'ingress-nginx' }) });
-  });
-  afterAll(async () => {
-    await server.stop();
-    directory.remove();
-  });
-
   const open = (step: string, query: Record<string, string>) => {
     const path = `/v1/auth/mtls/${step}?${new URLSearchParams(query).toString()}`;
     return callFrom(PROXY, server, headers, 'GET', path);

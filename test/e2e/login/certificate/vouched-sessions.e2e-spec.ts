@@ -34,16 +34,13 @@ const claimsOf = (token: string): Record<string, number> =>
     number
   >;
 
-describe('revoked certificates', () => {
-  let direct: DirectServer;
-  beforeAll(async () => {
-    direct = await startDirect({}, { env: { AUTH_OFFBOARDING_INTERVAL_SECONDS: '86400' } });
-  });
-  afterAll(async () => {
-    await direct.server.stop();
-    directory.remove();
-  });
+const direct = await startDirect({}, { env: { AUTH_OFFBOARDING_INTERVAL_SECONDS: '86400' } });
+afterAll(async () => {
+  await direct.server.stop();
+  directory.remove();
+});
 
+describe('revoked certificates', () => {
   it('ends the devices that a certificate session approved, when the person returns', async () => {
     const names = ['email:robbed@corp.example'];
     const stolen = await loggedIn(direct, issuing.issue({ names }));

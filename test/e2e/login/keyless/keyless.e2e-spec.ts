@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeDeviceKey, refusalOf } from '../../../helpers/client.js';
 import { connect } from '../../../helpers/client-live.js';
-import type { Server } from '../../../fixtures/programs/server-fixture.js';
 import { AccountCalls, encrypted, plain } from '../../../helpers/account-calls.js';
 import {
   logInAtProvider,
@@ -12,22 +11,16 @@ import {
   params,
   startLoginFixture,
   unlink,
-  type LoginFixture,
 } from '../../../fixtures/provider-login-fixture.js';
 import { finish, keylessLogin, OPTIONAL, pendingOf } from '../../../helpers/keyless-calls.js';
 import { sessionsOf } from '../../../fixtures/sessions-fixture.js';
 
+const fixture = await startLoginFixture({ env: OPTIONAL });
+const server = fixture.server;
+
+afterAll(() => fixture.stop());
+
 describe('logins without a device key, the policy optional', () => {
-  let fixture: LoginFixture;
-  let server: Server;
-
-  beforeAll(async () => {
-    fixture = await startLoginFixture({ env: OPTIONAL });
-    server = fixture.server;
-  });
-
-  afterAll(() => fixture.stop());
-
   it('creates an account at the first login, whose content is plain, and finds it again', async () => {
     const { proof, back } = await pendingOf(server, 'anna');
     expect(back).toMatchObject({

@@ -6,15 +6,11 @@ import {
   type Answer,
   type DeviceKey,
 } from '../../../helpers/client.js';
-import {
-  IS_POSTGRES,
-  startServer,
-  type Server,
-} from '../../../fixtures/programs/server-fixture.js';
+import { IS_POSTGRES, startServer } from '../../../fixtures/programs/server-fixture.js';
 import { createServerPool } from '../../../fixtures/programs/server-pool-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
-import { startOidc, type Oidc } from '../../../fixtures/oidc-provider-fixture.js';
+import { startOidc } from '../../../fixtures/oidc-provider-fixture.js';
 import {
   begin,
   beginConnect,
@@ -27,7 +23,6 @@ import {
   profile,
   startLoginFixture,
   unlink,
-  type LoginFixture,
 } from '../../../fixtures/provider-login-fixture.js';
 
 const KEYLESS = {
@@ -41,15 +36,10 @@ const KEYLESS = {
 const NOT_ELIGIBLE = { status: 403, code: 'not-eligible' };
 
 const host = createServerPool();
-let fixture: LoginFixture;
-let other: Oidc;
-let server: Server;
 
-beforeAll(async () => {
-  fixture = await startLoginFixture({ env: KEYLESS, host });
-  server = fixture.server;
-  other = await startOidc([`${server.url}/v1/oauth/okta/callback`]);
-});
+const fixture = await startLoginFixture({ env: KEYLESS, host });
+let server = fixture.server;
+const other = await startOidc([`${server.url}/v1/oauth/okta/callback`]);
 afterAll(async () => {
   await server.stop();
   await other.stop();

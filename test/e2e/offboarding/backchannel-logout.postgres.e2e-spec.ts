@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { call, makeDeviceKey, type Answer, type Json } from '../../helpers/client.js';
+import { connect } from '../../helpers/client-live.js';
+import type { LogoutTokenChanges } from '../../fakes/people-provider.js';
+import { begin, finalize } from '../../fixtures/provider-login-fixture.js';
+import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
+import { sessionIdOf } from '../../fixtures/sessions-fixture.js';
+
+const fixture = await OffboardingFixture.open();
+const env = { ...KEYLESS, AUTH_SIGNUP_PROVIDERS: 'people', AUTH_ACCESS_CACHE_SECONDS: '15' };
+const one = await fixture.start(env);
+const other = await fixture.start(env);
+afterAll(() => fixture.close());
+
+describe('back-channel logout', () => {
+  const send = (token: string, provider = 'people'): Promise<Answer> =>
+    call(one, 'POST', `/v1/auth/backchannel-logout/${provider}`, {
+      body: new URLSearchParams({ logout_token: token }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  const logOut = async (sub: string, changes: LogoutTokenChanges, provider?: string) =>
+    send(await fixture.provider.logoutToken(sub, changes), provider);
+  const checksOf = ({ sub }: Person): number => fixture.provider.checks.get(sub) ?? 0;
+
+  /** The relying-party plan of the OpenID conformance suite, with the expected status. */
+  const modules: [string, number, LogoutTokenChanges][] = [
+    ['', 200, {}],
+    ['-alg-none', 400, { isUnsigned: true }],
+    ['-no-event', 400, { claims: { events: undefined } }],
+    ['-with-nonce', 400, { claims: { nonce: 'a-nonce' } }],
+    ['-wrong-alg', 400, { isOfOtherAlgorithm: true }],
+    ['-wrong-aud', 400, { claims: { aud: 'another-client' } }],
+    ['-wrong-event', 400, { claims: { events: { 'urn:another:event': {} } } }],
+    ['-wrong-iss', 400, { claims: { iss: 'https://another.example' } }],
+  ];
+  it.each(modules)(
+    'passes oidcc-client-test-rp-backchannel-rpinitlogout%s: %d',
+    async (_module, status, changes) => {
+      const sid = randomUUID();
+      const person = await fixture.keylessLogin(one, randomUUID(), sid);
+      expect(await fixture.statusOf(other, person)).toBe(200);
+      const claims = { sid, ...changes.claims };
+      const answer = await logOut(person.sub, { ...changes, claims });
+      expect(answer.status).toBe(status);
+      expect(answer.headers['cache-control']).toBe('no-store');
+      const left = status === 200 ? 401 : 200;
+      await fixture.until(`${left} on both`, async () => {
+        const statuses = [
+          await fixture.statusOf(one, person),
+          await fixture.statusOf(other, person),
+        ];
+        return statuses.every((now) => now === left);
+      });
+      expect(answer.text).toContain(status === 400 ? '"invalid-request"' : '');
+    },
+  );
+
+  it('ends the session of the logout token on every replica, and no other of the account', async () => {
+    const [here, there] = [randomUUID(), randomUUID()];
+    const person = await fixture.keylessLogin(one, randomUUID(), here);
+    const again = await fixture.keylessLogin(one, person.sub, there);
+    expect(again.accountId).toBe(person.accountId);
+    const ends = await connect(other, { token: person.token });
+    const stays = await connect(other, { token: again.token });
+    await Promise.all([ends.next('hello'), stays.next('hello')]);
+
+    const sessionAlone = { claims: { sub: undefined, sid: here } };
+    expect((await logOut(person.sub, sessionAlone, 'guild')).status).toBe(400);
+    expect((await logOut(person.sub, { claims: { sub: undefined, sid: 'else' } })).status).toBe(
+      200,
+    );
+    expect(ends.waiting('closing')).toBe(0);
+    expect((await logOut(person.sub, sessionAlone)).status).toBe(200);
+    expect(await ends.next('closing')).toMatchObject({ code: 'token-revoked' });
+    await fixture.until('401', async () => (await fixture.statusOf(other, person)) === 401);
+    expect(await fixture.statusOf(other, again)).toBe(200);
+    expect(stays.socket.connected).toBe(true);
+    expect(checksOf(person)).toBe(0);
+    const { rows } = await fixture.sql.query<Json>(
+      `SELECT actor, provider, reason, issuer, session_id AS session FROM audit_event
+       WHERE account_id = $1 AND kind = 'token-revoked'`,
+      [person.accountId],
+    );
+    const session = sessionIdOf(person.token);
+    const { issuer } = fixture.provider;
+    expect(rows).toEqual([
+      { actor: 'provider', provider: 'people', reason: 'backchannel-logout', issuer, session },
+    ]);
+    await one.logged(/"reason":"backchannel-logout"/);
+    stays.close();
+  });
+
+  it('ends a session that a device key began through the provider', async () => {
+    const [sub, sid] = [randomUUID(), randomUUID()];
+    fixture.provider.add(sub);
+    const { url, proof } = await begin(one, 'people');
+    const pending = await fixture.pendingOf(one, fixture.provider.authorize(url, sub, sid));
+    const login = { provider: 'people', proof };
+    const { status, body } = await finalize(one, pending, makeDeviceKey(), login);
+    expect(status).toBe(200);
+    const keyed = { ...body, sub } as unknown as Person;
+    expect(await fixture.statusOf(other, keyed)).toBe(200);
+    expect((await logOut(sub, { claims: { sid } })).status).toBe(200);
+    await fixture.until('401', async () => (await fixture.statusOf(other, keyed)) === 401);
+    await fixture.until('checked', () => checksOf(keyed) === 1);
+  });
+
+  it('re-checks the identity of a logout token that has a subject and no session', async () => {
+    const person = await fixture.keylessLogin(one, randomUUID(), randomUUID());
+    expect((await logOut(person.sub, {})).status).toBe(200);
+    await fixture.until('checked', () => checksOf(person) === 1);
+    expect(await fixture.statusOf(one, person)).toBe(200);
+    fixture.provider.groups.delete(person.sub);
+    expect((await logOut(person.sub, {})).status).toBe(200);
+    await fixture.until('403', async () => (await fixture.statusOf(other, person)) === 403);
+  });
+
+  it('accepts one of 50 simultaneous requests with the same logout token', async () => {
+    const sid = randomUUID();
+    const person = await fixture.keylessLogin(one, randomUUID(), sid);
+    const token = await fixture.provider.logoutToken(person.sub, { claims: { sid } });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send(token)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
+  });
+
+  it.each<[string, Json, number]>([
+    ['no type', {}, 400],
+    ['the type of other tokens', { typ: 'JWT' }, 400],
+    ['the type of logout tokens', { typ: 'logout+jwt' }, 200],
+    ['the same as a media type', { typ: 'application/logout+jwt' }, 200],
+  ])(
+    'checks a logout token with %s, where the provider is configured to send logout+jwt',
+    async (_what, header, status) => {
+      expect((await logOut(randomUUID(), { header }, 'guild')).status).toBe(status);
+      expect((await logOut(randomUUID(), { header })).status).toBe(200);
+    },
+  );
+
+  it('ends sessions where re-checks are off, and refuses a token without a session', async () => {
+    const off = await fixture.start({ ...KEYLESS, AUTH_OFFBOARDING_ENABLED: 'false' });
+    const sid = randomUUID();
+    const person = await fixture.keylessLogin(off, randomUUID(), sid);
+    const logOutThere = async (changes: LogoutTokenChanges): Promise<Answer> =>
+      call(off, 'POST', '/v1/auth/backchannel-logout/people', {
+        body: new URLSearchParams({
+          logout_token: await fixture.provider.logoutToken(person.sub, changes),
+        }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    expect((await logOutThere({})).status).toBe(400);
+    expect(await fixture.statusOf(off, person)).toBe(200);
+    expect((await logOutThere({ claims: { sid } })).status).toBe(200);
+    expect(await fixture.statusOf(off, person)).toBe(401);
+  });
+});

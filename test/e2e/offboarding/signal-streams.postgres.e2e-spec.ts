@@ -1,0 +1,324 @@
+import { randomUUID } from 'node:crypto';
+import { CAEP, RISC, SSF, SsfTransmitter, type EventChanges } from '../../fakes/ssf-transmitter.js';
+import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
+import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
+import { type Server } from '../../fixtures/programs/server-fixture.js';
+import { call, type Json } from '../../helpers/client.js';
+
+const AUDIENCE = 'https://gate.example.com';
+const TOKEN = 'a-management-token-of-the-spec-of-streams';
+const PUSH_TOKENS = 'the-former-token-of-the-deliveries\nthe-newest-token-of-the-deliveries';
+const REVOKED = `${CAEP}session-revoked`;
+const DISABLED = `${RISC}account-disabled`;
+
+interface Kind {
+  readonly delivery: 'poll' | 'push';
+  readonly settings: (transmitter: SsfTransmitter) => object;
+}
+
+/** The receiver modules of the OpenID conformance suite, by what their descriptions ask for. */
+describe.each<[string, Kind]>([
+  [
+    'polls, with tokens of an OAuth client',
+    {
+      delivery: 'poll',
+      settings: ({ tokenUrl }) => ({
+        delivery: 'poll',
+        managementClient: { tokenUrl, clientId: 'gatehouse', clientSecret: 'secret' },
+      }),
+    },
+  ],
+  [
+    'receives pushes, with a management token',
+    { delivery: 'push', settings: () => ({ managementToken: TOKEN, pushToken: PUSH_TOKENS }) },
+  ],
+])('a stream of security events that %s (needs PostgreSQL and Redis)', (_title, kind) => {
+  let fixture: OffboardingFixture;
+  let transmitter: SsfTransmitter;
+  let cli: CliUser;
+  let servers: [Server, Server];
+  const env = (): Record<string, string> => ({
+    ...KEYLESS,
+    AUTH_PROVIDERS_CONFIG_JSON: fixture.providers({
+      signals: {
+        sharedSignals: {
+          ...{ transmitter: transmitter.issuer, audience: AUDIENCE },
+          ...kind.settings(transmitter),
+        },
+      },
+    }),
+    METRICS_TOKEN: TOKEN,
+  });
+
+  beforeAll(async () => {
+    fixture = await OffboardingFixture.open();
+    transmitter = await SsfTransmitter.start(AUDIENCE);
+    cli = await createCliUser();
+    servers = [await fixture.start(env()), await fixture.start(env())];
+    transmitter.pushOrigin = servers[0].url;
+  });
+  afterAll(async () => {
+    await fixture.close();
+    await transmitter.close();
+    await cli.remove();
+  });
+
+  const connect = async (...options: string[]) => {
+    const variables = { ...fixture.env, ...env(), ...fixture.store.env };
+    const result = await cli.run(['signals', 'connect', 'people', ...options, '--json'], {
+      ...variables,
+    });
+    const text = result.code === 0 ? result.stdout : result.stderr;
+    const body = JSON.parse(text.trim().split('\n').at(-1) ?? '') as Json;
+    return { code: result.code, body: (body['error'] ?? body) as Json };
+  };
+  const subjectOf = ({ sub }: Pick<Person, 'sub'>) => ({
+    ...{ format: 'iss_sub', iss: fixture.provider.issuer, sub },
+  });
+  const transmit = (type: string, subject: unknown, changes?: EventChanges) =>
+    transmitter.transmit(type, subject, changes);
+  /** Waits until the transmitter knows that the event was accepted. */
+  const accepted = async ({ jti, answer }: Awaited<ReturnType<typeof transmit>>): Promise<void> => {
+    if (answer !== null) {
+      expect(answer.status).toBe(202);
+      return;
+    }
+    await fixture.until('acknowledged', () => transmitter.stream.acknowledged.includes(jti));
+  };
+  /** Returns the error that the receiver reported. */
+  const refusal = async ({ jti, answer }: Awaited<ReturnType<typeof transmit>>) => {
+    if (answer !== null) {
+      const { err, description } = (await answer.json()) as Json;
+      expect(typeof description).toBe('string');
+      return err;
+    }
+    await fixture.until('reported', () => transmitter.stream.errors.has(jti));
+    expect(transmitter.stream.acknowledged).not.toContain(jti);
+    return transmitter.stream.errors.get(jti);
+  };
+  const rowOf = async (): Promise<Json> => {
+    const { rows } = await fixture.sql.query<Json>('SELECT * FROM signal_stream');
+    return rows[0] ?? {};
+  };
+
+  it('rejects a stream that names another issuer, and stores nothing', async () => {
+    transmitter.streamIssuer = 'https://else.example';
+    expect(await connect()).toMatchObject({ code: 4, body: { code: 'transmitter-unavailable' } });
+    transmitter.streamIssuer = null;
+    transmitter.streams.clear();
+    expect(await rowOf()).toEqual({});
+  });
+
+  it('makes the stream, adopts its audience, and waits for the verification event', async () => {
+    const made = await connect();
+    expect(made).toMatchObject({
+      code: 0,
+      body: { provider: 'people', audiences: [`${AUDIENCE}/of-the-stream`], status: 'enabled' },
+    });
+    const { delivery, requested } = transmitter.stream;
+    expect(requested).toEqual(expect.arrayContaining([REVOKED, DISABLED]));
+    if (kind.delivery === 'push') {
+      expect(delivery).toEqual({
+        method: 'urn:ietf:rfc:8935',
+        endpoint_url: 'http://127.0.0.1:1/v1/signals/people',
+        authorization_header: 'Bearer the-newest-token-of-the-deliveries',
+      });
+    }
+  });
+
+  it('finds its stream again, and enables it', async () => {
+    transmitter.stream.status = 'paused';
+    await fixture.sql.query('DELETE FROM signal_stream');
+    expect((await connect()).code).toBe(0);
+    expect(transmitter.streams.size).toBe(1);
+    expect(transmitter.stream.status).toBe('enabled');
+  });
+
+  it('shows the stream, as the transmitter describes it', async () => {
+    transmitter.stream.reason = 'For a reason.';
+    const shown = await connect('--show');
+    expect(shown.body).toMatchObject({ status: 'enabled', reason: 'For a reason.' });
+    expect(shown.body['events']).toContain(REVOKED);
+    expect(JSON.stringify(shown.body)).not.toContain('tate"');
+  });
+
+  it.each(['email', 'iss_sub'])(
+    'ends sessions for an event about an %s subject',
+    async (format) => {
+      const person = await fixture.keylessLogin(servers[0]);
+      const email = `${person.sub}@example.com`;
+      await fixture.sql.query(`UPDATE identity SET facts = facts || $2 WHERE subject = $1`, [
+        person.sub,
+        JSON.stringify({ email, emailVerified: true }),
+      ]);
+      await accepted(
+        await transmit(REVOKED, format === 'email' ? { format, email } : subjectOf(person)),
+      );
+      await fixture.until(
+        'the end',
+        async () => (await fixture.statusOf(servers[1], person)) === 401,
+      );
+    },
+  );
+
+  it('accepts events of every kind that CAEP, RISC and SSF define', async () => {
+    const caep = ['credential-change', 'token-claims-change', 'assurance-level-change'];
+    const more = ['device-compliance-change', 'risk-level-change', 'session-established'];
+    const risc = ['account-enabled', 'identifier-changed', 'identifier-recycled', 'opt-in'];
+    const subject = subjectOf({ sub: randomUUID() });
+    for (const type of [
+      ...[...caep, ...more].map((name) => `${CAEP}${name}`),
+      ...[...risc, 'account-purged', 'credential-compromise'].map((name) => `${RISC}${name}`),
+    ]) {
+      const event = { change_type: 'revoke', credential_type: 'fido2-roaming', any: { other: 1 } };
+      await accepted(await transmit(type, subject, { event }));
+    }
+  });
+
+  it.each<[string, string, EventChanges]>([
+    ['whose signature is forged', 'invalid_key', { isForged: true }],
+    ['of another issuer', 'invalid_issuer', { claims: { iss: 'https://else.example' } }],
+    ['for another audience', 'invalid_audience', { claims: { aud: 'https://else.example' } }],
+    ['for the audience before the stream', 'invalid_audience', { claims: { aud: AUDIENCE } }],
+    ['with an unknown key', 'invalid_key', { header: { kid: 'unknown' } }],
+  ])('reports an event %s as %s, and goes on', async (_what, err, changes) => {
+    const person = await fixture.keylessLogin(servers[0]);
+    expect(await refusal(await transmit(REVOKED, subjectOf(person), changes))).toBe(err);
+    expect(await fixture.statusOf(servers[0], person)).toBe(200);
+    await accepted(await transmit(REVOKED, subjectOf(person)));
+  });
+
+  it('refuses a verification event with another state or about another stream', async () => {
+    const subject = { format: 'opaque', id: transmitter.stream.id };
+    const wrong = { event: { state: 'of-another-request' } };
+    expect(await refusal(await transmit(`${SSF}verification`, subject, wrong))).toBe(
+      'invalid_state',
+    );
+    const { verification_state: state } = await rowOf();
+    const other = { format: 'opaque', id: randomUUID() };
+    expect(await refusal(await transmit(`${SSF}verification`, other, { event: { state } }))).toBe(
+      'invalid_request',
+    );
+    const before = (await rowOf())['verified_at'] as Date;
+    await accepted(await transmit(`${SSF}verification`, subject));
+    expect(((await rowOf())['verified_at'] as Date).getTime()).toBeGreaterThan(before.getTime());
+  });
+
+  it('acknowledges a verification event behind others', async () => {
+    const sent = [await transmit(DISABLED, subjectOf({ sub: randomUUID() }))];
+    sent.push(await transmit(DISABLED, subjectOf({ sub: randomUUID() })));
+    expect((await connect('--verify')).code).toBe(0);
+    await Promise.all(sent.map(accepted));
+  });
+
+  it('shows that the transmitter pauses the stream, and enables it again', async () => {
+    const subject = { format: 'opaque', id: transmitter.stream.id };
+    const status = async () => {
+      const { text } = await call(servers[1], 'GET', '/metrics', { token: TOKEN });
+      return /signal_stream_state\{provider="people",state="(\w+)"/.exec(text)?.[1];
+    };
+    const paused = { event: { status: 'paused', reason: 'Maintenance.' } };
+    await accepted(await transmit(`${SSF}stream-updated`, subject, paused));
+    expect(await status()).toBe('paused');
+    await accepted(
+      await transmit(`${SSF}stream-updated`, subject, { event: { status: 'enabled' } }),
+    );
+    expect(await status()).toBe('enabled');
+    const unknown = { event: { status: 'asleep' } };
+    expect(await refusal(await transmit(`${SSF}stream-updated`, subject, unknown))).toBe(
+      'invalid_request',
+    );
+  });
+
+  it('accepts an event that is delivered again, with one effect', async () => {
+    const person = await fixture.keylessLogin(servers[0]);
+    const token = await transmitter.event(REVOKED, subjectOf(person), {
+      claims: { aud: transmitter.stream.audience },
+    });
+    await accepted(await transmitter.enqueue(token));
+    transmitter.stream.acknowledged.length = 0;
+    await accepted(await transmitter.enqueue(token));
+    const { rows } = await fixture.sql.query(
+      `SELECT 1 FROM audit_event WHERE account_id = $1 AND kind = 'all-tokens-revoked'`,
+      [person.accountId],
+    );
+    expect(rows).toHaveLength(1);
+  });
+
+  it('renews its token before the end, and when it is refused', async () => {
+    transmitter.tokenSeconds = 10;
+    transmitter.tokens.clear();
+    transmitter.tokens.add(TOKEN);
+    await accepted(await transmit(DISABLED, subjectOf({ sub: randomUUID() })));
+    expect((await connect('--show')).code).toBe(0);
+  });
+
+  it('accepts what waited for three hours while the transmitter was away', async () => {
+    const person = await fixture.keylessLogin(servers[0]);
+    transmitter.isDown = true;
+    if (kind.delivery === 'poll') {
+      await fixture.until('the failure', async () => (await rowOf())['failure'] === 'server_error');
+    }
+    const claims = { iat: Math.floor(Date.now() / 1000) - 3 * 3600 };
+    transmitter.isDown = false;
+    await accepted(await transmit(REVOKED, subjectOf(person), { claims }));
+    await fixture.until('401', async () => (await fixture.statusOf(servers[0], person)) === 401);
+    expect((await rowOf())['failure']).toBeNull();
+  });
+
+  if (kind.delivery === 'poll') {
+    it('polls with one replica at a time', () => {
+      expect(transmitter.mostPolls).toBe(1);
+    });
+
+    it('lets another replica go on when the polling one is killed, and loses no event', async () => {
+      const [first] = servers;
+      const people = [await fixture.keylessLogin(first), await fixture.keylessLogin(first)];
+      const spare = await fixture.start(env());
+      await fixture.sql.query(
+        `UPDATE signal_stream SET leased_until = now() + interval '1 second'`,
+      );
+      const sent = await Promise.all(people.map((person) => transmit(REVOKED, subjectOf(person))));
+      await Promise.all(servers.map((server) => server.kill('SIGKILL')));
+      // The lease of a killed replica ends by itself.
+      await fixture.sql.query(`UPDATE signal_stream SET leased_until = now()`);
+      await Promise.all(sent.map(accepted));
+      for (const person of people) {
+        await fixture.until('401', async () => (await fixture.statusOf(spare, person)) === 401);
+      }
+      servers = [spare, spare];
+    });
+
+    it('makes another stream, and re-checks everyone, when the transmitter lost it', async () => {
+      const person = await fixture.keylessLogin(servers[0]);
+      fixture.provider.groups.delete(person.sub);
+      transmitter.streams.clear();
+      await fixture.until('403', async () => (await fixture.statusOf(servers[0], person)) === 403);
+      await fixture.until('another stream', () => transmitter.streams.size === 1);
+      const next = await fixture.keylessLogin(servers[0]);
+      await fixture.until(
+        'stored',
+        async () => (await rowOf())['stream_id'] === transmitter.stream.id,
+      );
+      await accepted(await transmit(REVOKED, subjectOf(next)));
+    });
+  }
+
+  it('removes the stream, here and at the transmitter', async () => {
+    expect((await connect('--remove')).body).toMatchObject({ removed: true });
+    expect(transmitter.streams.size).toBe(0);
+    expect(await rowOf()).toEqual({});
+    expect(await connect('--show')).toMatchObject({ code: 1, body: { code: 'not-found' } });
+  });
+
+  it('explains a refused credential and an entry without one', async () => {
+    transmitter.tokens.clear();
+    if (kind.delivery === 'push') {
+      expect(await connect()).toMatchObject({ code: 1, body: { code: 'stream-unauthorized' } });
+    }
+    const variables = { ...fixture.env, ...fixture.store.env };
+    const { code, stderr } = await cli.run(['signals', 'connect', 'people', '--json'], variables);
+    expect(code).toBe(1);
+    expect(stderr).toContain('not-configured');
+  });
+});

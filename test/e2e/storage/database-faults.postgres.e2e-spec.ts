@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import {
+  call,
+  expectErrorShape,
+  logIn,
+  loginBody,
+  makeDeviceKey,
+  type Answer,
+  type Login,
+} from '../../helpers/client.js';
+import { createPostgresStore } from '../../fixtures/programs/store-fixture.js';
+import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startPostgres, runSql } from '../../fixtures/programs/services-fixture.js';
+import { TcpProxy } from '../../helpers/tcp-proxy.js';
+import { waitFor } from '../../helpers/wait.js';
+import { hashOf, makeX25519Key } from '../../helpers/device-calls.js';
+
+const TIMEOUTS = {
+  SERVICE_DATABASE_CONNECT_TIMEOUT_MS: '1000',
+  SERVICE_DATABASE_STATEMENT_TIMEOUT_MS: '1000',
+  SERVICE_DATABASE_LOCK_TIMEOUT_MS: '500',
+};
+
+const postgres = await startPostgres({ durable: true });
+const store = await createPostgresStore(postgres.url);
+const server = await startServer({ store, env: TIMEOUTS });
+afterAll(async () => {
+  await server.stop();
+  await postgres.stop();
+});
+
+describe('a database that fails under load (PostgreSQL only: it is killed and stopped)', () => {
+  it('loses no acknowledged sign-up when the database is killed, and answers 503 until it is back', async () => {
+    const load = new SignUps(server);
+    await load.until(() => load.acknowledged.size >= 100);
+    await postgres.kill('SIGKILL');
+    await load.until(() => load.refused >= 20);
+    await postgres.restart();
+    await load.recover();
+    await load.stop();
+    expect(load.surprises).toEqual([]);
+    await expectAllThere(server, load.acknowledged);
+    await server.logged(/The database is available again/);
+    expect(linesAfterStart(server)).toEqual([
+      expect.stringMatching(/^error The database is not available: /),
+      'info The database is available again.',
+    ]);
+  });
+
+  it('answers 503 in a bounded time while the database hangs, and admits no revoked token', async () => {
+    const session = await logInInTime(server);
+    await waitFor('the session is ended', async () => {
+      const path = '/v1/auth/logout-everywhere';
+      return (await call(server, 'POST', path, { token: session.token })).status !== 503;
+    });
+    const load = new SignUps(server);
+    await load.until(() => load.acknowledged.size >= 50);
+    await postgres.kill('SIGSTOP');
+    await load.until(() => load.refused >= 20);
+    const revoked = await call(server, 'GET', '/v1/account/profile', { token: session.token });
+    expect([401, 503]).toContain(revoked.status);
+    await postgres.kill('SIGCONT');
+    await load.recover();
+    await load.stop();
+    expect(load.surprises).toEqual([]);
+    await expectAllThere(server, load.acknowledged);
+  });
+
+  it('waits for the database when the server starts without it', async () => {
+    const { token } = await logInInTime(server);
+    await postgres.kill('SIGKILL');
+    const early = await startServer({ store, untilReady: false });
+    try {
+      const notYet = await call(early, 'GET', '/readyz');
+      expect(notYet.status).toBe(503);
+      expectErrorShape(notYet);
+      expect((await call(early, 'GET', '/livez')).status).toBe(200);
+      expect((await call(early, 'GET', '/v1/features')).status).toBe(200);
+      const device = { publicKey: makeX25519Key(), proofHash: hashOf('proof') };
+      for (const refused of [
+        await call(early, 'POST', '/v2/auth/devices', { body: device }),
+        await call(early, 'POST', '/v1/auth/challenge', { body: {} }),
+        await call(early, 'GET', '/v1/push-tokens', { token }),
+      ]) {
+        expect({ status: refused.status, code: refused.body['code'] }).toEqual({
+          status: 503,
+          code: 'unavailable',
+        });
+        expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+      }
+      const answers = await callEveryRoute(early, token);
+      expect(answers.filter(({ status }) => status >= 500).length).toBeGreaterThan(20);
+      expect(answers.filter(({ status, retryAfter }) => status >= 500 && !retryAfter)).toEqual([]);
+      await postgres.restart();
+      await waitFor('ready', async () => (await call(early, 'GET', '/readyz')).status === 200);
+      expect((await logIn(early)).created).toBe(true);
+    } finally {
+      await early.kill('SIGTERM');
+    }
+  });
+
+  it('keeps the server running when its connection is cut in the middle of a transaction', async () => {
+    const { port } = new URL(store.databaseUrl ?? '');
+    const proxy = await TcpProxy.start(Number(port));
+    const behind = await startServer({
+      store,
+      env: { DATABASE_URL: proxy.urlFor(store.databaseUrl ?? '') },
+    });
+    const sql = new Client({ connectionString: store.databaseUrl ?? '' });
+    await sql.connect();
+    try {
+      const { token, accountId } = await logIn(behind);
+      const save = () => call(behind, 'POST', '/v1/push-tokens', { token, body: { token: 'x' } });
+      await sql.query('BEGIN');
+      await sql.query('SELECT FROM account WHERE id = $1 FOR UPDATE', [accountId]);
+      const saving = save();
+      await waitFor('the request waits for the lock', async () => {
+        const { rowCount } = await sql.query(
+          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return rowCount === 1;
+      });
+      proxy.cut();
+      expect((await saving).status).toBe(503);
+      await sql.query('ROLLBACK');
+      expect((await call(behind, 'GET', '/livez')).status).toBe(200);
+      expect((await save()).status).toBe(200);
+    } finally {
+      await sql.end();
+      await behind.kill('SIGTERM');
+      proxy.close();
+    }
+  });
+});
+
+/** The lines of a server since it was ready, as level and message, without the audit trail. */
+function linesAfterStart(server: Server): string[] {
+  const [, lines = ''] = server.logs().split('The database is ready.');
+  return [...lines.matchAll(/"level":"(\w+)".*?"msg":"([^"]*)"/g)]
+    .filter(([, , message]) => message !== 'audit')
+    .map(([, level, message]) => `${level} ${message}`);
+}
+
+/** Timeouts for a database that hangs may be too short for a slow one. */
+function logInInTime(server: Server): Promise<Login> {
+  return waitFor('a login', () => logIn(server).catch(() => undefined));
+}
+
+const CLIENTS = 8;
+
+/** Clients that sign up one new key after another, and record the results. */
+class SignUps {
+  readonly acknowledged = new Set<string>();
+  /** Answers that are neither a success nor a correct 503. */
+  readonly surprises: string[] = [];
+  refused = 0;
+  private isStopped = false;
+  private readonly clients: Promise<void>[];
+
+  constructor(private readonly server: Server) {
+    this.clients = Array.from({ length: CLIENTS }, () => this.run());
+  }
+
+  async until(isDone: () => boolean): Promise<void> {
+    await waitFor(() => this.surprises.join('; '), isDone);
+  }
+
+  async recover(): Promise<void> {
+    const before = this.acknowledged.size;
+    await this.until(() => this.acknowledged.size >= before + 50);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await Promise.all(this.clients);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopped) {
+      const issued = await this.post('/v1/auth/challenge', {});
+      if (issued.status === 200) {
+        const challenge = Buffer.from(String(issued.body['challenge']), 'base64');
+        const answer = await this.post('/v1/auth', loginBody(makeDeviceKey(), challenge));
+        this.judge(answer);
+      } else {
+        this.judge(issued);
+      }
+    }
+  }
+
+  private post(path: string, body: object): Promise<Answer> {
+    return call(this.server, 'POST', path, { body });
+  }
+
+  private judge(answer: Answer): void {
+    if (answer.status === 200) {
+      this.acknowledged.add(String(answer.body['accountId']));
+    } else if (answer.status === 503 && Number(answer.headers['retry-after']) > 0) {
+      this.refused += 1;
+    } else {
+      this.surprises.push(`${answer.status} ${answer.text}`);
+    }
+  }
+}
+
+async function expectAllThere(server: Server, acknowledged: ReadonlySet<string>): Promise<void> {
+  const rows = await runSql<{ id: string }>(server.databaseUrl, 'SELECT "id" FROM "account"');
+  const stored = new Set(rows.map(({ id }) => id));
+  expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+}
+
+/** Calls each documented route once, with ids and bodies that name nothing. */
+async function callEveryRoute(server: Server, token: string) {
+  const document = JSON.parse(await readFile('docs/openapi.json', 'utf8')) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const routes = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => [method.toUpperCase(), path] as const),
+  );
+  return Promise.all(
+    routes.map(async ([method, template]) => {
+      const path = template.replaceAll(/\{\w+\}/g, randomUUID());
+      const body = method === 'GET' ? {} : { body: {} };
+      const { status, headers } = await call(server, method, path, { token, ...body });
+      return { method, template, status, retryAfter: headers['retry-after'] };
+    }),
+  );
+}
