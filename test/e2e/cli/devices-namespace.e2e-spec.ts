@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { hasChromium, startChromium, visit } from '../../fixtures/programs/browser-fixture.js';
+import { hasChromium, startChromium, visitWith } from '../../fixtures/programs/browser-fixture.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import {
   makeNamespace,
@@ -25,7 +25,7 @@ suite('a machine in a separate network, without a browser', () => {
   it('logs in with a code that a browser outside approves', async () => {
     const network = makeNamespace();
     const machine = await createCliUser(network.enter);
-    const visitor = await visit(browser, `${server.url}/app`);
+    const visitor = await visitWith(browser, `${server.url}/app`);
     const { page, press } = visitor;
     try {
       const loopback = await machine.run(['login', '--server', server.url, '--code']);

@@ -11,7 +11,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import type { Browser } from 'playwright-core';
 import { publint } from 'publint';
 import { signatureHeaders } from '../../../src/notify/webhook/webhook-signature.js';
-import { hasChromium, startChromium, visit } from '../../fixtures/programs/browser-fixture.js';
+import { inChromium, startChromium, visitWith } from '../../fixtures/programs/browser-fixture.js';
 import { KIT_OUTPUT, kitProgram } from '../../helpers/documented-kit.js';
 import {
   hasRegistry,
@@ -259,7 +259,7 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
     expect(gzipSync(code).length).toBeLessThan(2000);
   });
 
-  (hasChromium() ? describe : describe.skip)('in a browser', () => {
+  inChromium('in a browser', () => {
     let browser: Browser;
     let files: HttpServer;
 
@@ -296,7 +296,7 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
 
     it('runs in a bundle of Vite', async () => {
       const { port } = files.address() as AddressInfo;
-      const page = await visit(browser, `http://127.0.0.1:${port}/`);
+      const page = await visitWith(browser, `http://127.0.0.1:${port}/`);
       await waitFor('the program ends', async () => (await page.text()).includes('stopped:'));
       expect(plain(await page.text())).toBe(plain(KIT_OUTPUT.join('')));
       expect(page.browserErrors).toEqual([]);

@@ -1,15 +1,15 @@
 import type { Browser } from 'playwright-core';
 import { Notifying } from '../../fixtures/notify-fixture.js';
 import {
-  hasChromium,
+  inChromium,
   startChromium,
-  visit,
+  visitWith,
   type Visitor,
 } from '../../fixtures/programs/browser-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { enterKey, open, sees, seesAccount } from '../web/account-page-acts.js';
 
-(hasChromium() ? describe : describe.skip)('gatehouse ask, answered in a browser', () => {
+inChromium('gatehouse ask, answered in a browser', () => {
   let server: Server;
   let browser: Browser;
   let asker: Notifying;
@@ -20,7 +20,7 @@ import { enterKey, open, sees, seesAccount } from '../web/account-page-acts.js';
     asker = await Notifying.start(server);
     await asker.webhook('phone');
     const { stdout: key } = await asker.user.run(['key', 'show']);
-    visitor = await visit(browser, `${server.url}/app`);
+    visitor = await visitWith(browser, `${server.url}/app`);
     await enterKey(visitor, key.trim());
     await seesAccount(visitor);
   });

@@ -1,19 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { newRequestId, RequestCalls, sealedText } from '../../helpers/request-calls.js';
 import { adminUrlOf, AdminCalls, AdminTokensFile } from '../../fixtures/admin-fixture.js';
-import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
-  type Visitor,
-} from '../../fixtures/programs/browser-fixture.js';
+import { inChromium, useChromium } from '../../fixtures/programs/browser-fixture.js';
 import { Notifying } from '../../fixtures/notify-fixture.js';
-import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../fixtures/programs/services-fixture.js';
-import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
 import { call, logIn, refusalOf } from '../../helpers/client.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
@@ -24,42 +17,33 @@ const CLAUDE = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../fixtures/agent-hooks/claude-code.json'), 'utf8'),
 ) as { readonly inputs: Readonly<Record<string, object>> };
 
+const visit = useChromium();
+
 // The same database, first where requests are answered, then with the feature switched off.
+const [store, tokens] = await Promise.all([createStore(), AdminTokensFile.create()]);
+const start = (env: Readonly<Record<string, string>>) =>
+  startServer({ store, env: { ...tokens.env, ...env } });
+const before = await start({});
+const proxy = await TcpProxy.start(before.port);
+const asker = await Notifying.start({ ...before, url: proxy.urlFor(before.url) });
+const receiver = await asker.webhook('phone');
+const first = new RequestCalls(before, (await logIn(before)).token);
+const open = await first.asked();
+await first.answer(await first.asked(), { sealed: sealedText() });
+const admin = new AdminCalls(await adminUrlOf(before), tokens.reader);
+expect((await admin.get('/overview')).body['requests']).toMatchObject({ waiting: 2 });
+await before.kill('SIGTERM');
+const server = await start({ SERVICE_FEATURE_ANSWERS__ENABLED: '0' });
+proxy.leadTo(server.port);
+const calls = new RequestCalls(server, first.token);
+afterAll(async () => {
+  await asker.stop();
+  proxy.close();
+  await server.stop();
+  await Promise.all([store.drop(), tokens.remove()]);
+});
+
 describe('a server with SERVICE_FEATURE_ANSWERS__ENABLED=0', () => {
-  let store: Store;
-  let tokens: AdminTokensFile;
-  let server: Server;
-  let proxy: TcpProxy;
-  let asker: Notifying;
-  let receiver: Awaited<ReturnType<Notifying['webhook']>>;
-  let calls: RequestCalls;
-  let open: string;
-
-  beforeAll(async () => {
-    [store, tokens] = await Promise.all([createStore(), AdminTokensFile.create()]);
-    const start = (env: Readonly<Record<string, string>>) =>
-      startServer({ store, env: { ...tokens.env, ...env } });
-    const before = await start({});
-    proxy = await TcpProxy.start(before.port);
-    asker = await Notifying.start({ ...before, url: proxy.urlFor(before.url) });
-    receiver = await asker.webhook('phone');
-    const first = new RequestCalls(before, (await logIn(before)).token);
-    open = await first.asked();
-    await first.answer(await first.asked(), { sealed: sealedText() });
-    const admin = new AdminCalls(await adminUrlOf(before), tokens.reader);
-    expect((await admin.get('/overview')).body['requests']).toMatchObject({ waiting: 2 });
-    await before.kill('SIGTERM');
-    server = await start({ SERVICE_FEATURE_ANSWERS__ENABLED: '0' });
-    proxy.leadTo(server.port);
-    calls = new RequestCalls(server, first.token);
-  });
-  afterAll(async () => {
-    await asker.stop();
-    proxy.close();
-    await server.stop();
-    await Promise.all([store.drop(), tokens.remove()]);
-  });
-
   const rows = async (): Promise<number> =>
     (await runSql<object>(store.databaseUrl, 'SELECT 1 FROM agent_request')).length;
 
@@ -103,19 +87,10 @@ describe('a server with SERVICE_FEATURE_ANSWERS__ENABLED=0', () => {
     expect(after).toMatchObject({ code: 0, stdout: '' });
   });
 
-  (hasChromium() ? describe : describe.skip)('on its pages', () => {
-    let browser: Browser;
-    let visitor: Visitor;
-
-    beforeAll(async () => {
-      browser = await startChromium();
-    });
-    afterEach(() => closeVisitor(visitor));
-    afterAll(() => browser.close());
-
+  inChromium('on its pages', () => {
     it('has no section for requests on the account page, also at its address', async () => {
       const { stdout } = await asker.user.run(['key', 'show']);
-      visitor = await visit(browser, `${server.url}/app`);
+      const visitor = await visit(`${server.url}/app`);
       const { page } = visitor;
       await enterKey(visitor, stdout.trim());
       await seesAccount(visitor);
@@ -132,7 +107,7 @@ describe('a server with SERVICE_FEATURE_ANSWERS__ENABLED=0', () => {
       const url = await adminUrlOf(server);
       const { body } = await new AdminCalls(url, tokens.reader).get('/overview');
       expect(body['requests']).toBeNull();
-      visitor = await openConsole(browser, url, tokens.reader);
+      const visitor = await openConsole(visit, url, tokens.reader);
       await sees(visitor, 'All accounts');
       expect(await visitor.text()).not.toContain('Requests of programs');
     });

@@ -1,12 +1,11 @@
-import type { Browser } from 'playwright-core';
-import { visit, type Visitor } from '../../fixtures/programs/browser-fixture.js';
+import type { Visit, Visitor } from '../../fixtures/programs/browser-fixture.js';
 
 export type ConsoleSection =
   'Overview' | 'Accounts' | 'Invitations' | 'Backends' | 'Signals' | 'Audit trail' | 'Policy';
 
 /** Opens the console and signs in with this token. @param url of ADMIN_PORT */
-export async function openConsole(browser: Browser, url: string, token: string): Promise<Visitor> {
-  const visitor = await visit(browser, 'about:blank');
+export async function openConsole(visit: Visit, url: string, token: string): Promise<Visitor> {
+  const visitor = await visit('about:blank');
   await visitor.page.emulateMedia({ reducedMotion: 'reduce' });
   await visitor.page.goto(url);
   await signInWith(visitor, token);

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import { formatDeviceKey, parseDeviceKey } from '../../../../src/client/crypto/key-text.js';
 import {
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import { call } from '../../../helpers/client.js';
@@ -33,6 +31,8 @@ afterAll(async () => {
   await host.end();
   await server.stop();
 });
+
+const visit = useChromium();
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(new URL(path, server.url), { redirect: 'manual', headers });
@@ -122,24 +122,16 @@ describe('the account page, as it is served', () => {
   });
 });
 
-(hasChromium() ? describe : describe.skip)('the account page, with a device key', () => {
-  let browser: Browser;
+inChromium('the account page, with a device key', () => {
   let visitor: Visitor;
   let started: Server | null = null;
 
-  beforeAll(async () => {
-    browser = await startChromium();
-  });
-  afterAll(() => browser.close());
   beforeEach(async () => {
-    visitor = await visit(browser, `${server.url}/app`);
+    visitor = await visit(`${server.url}/app`);
   });
   afterEach(async () => {
-    const { browserErrors } = visitor;
-    await visitor.close();
     await started?.stop();
     started = null;
-    expect(browserErrors).toEqual([]);
   });
 
   /** Opens another server as the same person. */
@@ -286,7 +278,7 @@ describe('the account page, as it is served', () => {
   });
 
   it('uses the language of the browser, or the one that was chosen', async () => {
-    const german = await visit(browser, `${server.url}/app`, { locale: 'de-AT' });
+    const german = await visit(`${server.url}/app`, { locale: 'de-AT' });
     const { page } = german;
     await page.getByRole('heading', { name: 'Bei Gatehouse anmelden' }).waitFor();
     expect(await page.locator('html').getAttribute('lang')).toBe('de');
@@ -298,8 +290,6 @@ describe('the account page, as it is served', () => {
     expect(await page.getByLabel('Device key', { exact: true }).inputValue()).not.toBe('');
     await page.reload();
     await seesSignIn(german);
-    expect(german.browserErrors).toEqual([]);
-    await german.close();
   });
 
   it('prints the key and nothing else', async () => {

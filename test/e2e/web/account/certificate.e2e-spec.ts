@@ -1,14 +1,11 @@
 import { request } from 'node:https';
-import type { Browser } from 'playwright-core';
 import { answerTo } from '../../../helpers/local-server.js';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../../fixtures/programs/service-process.js';
 import {
   accountId,
@@ -29,18 +26,32 @@ import {
 } from '../../../fixtures/tls-listener-fixture.js';
 import { mtlsEnv } from '../../../fixtures/certificate-login-fixture.js';
 
-let browser: Browser;
-let server: Server;
-let certificateUrl: string;
+publish(files, 'v1');
+const [port, tlsPort] = [await freePort(), await freePort()];
+const certificateUrl = `https://127.0.0.1:${tlsPort}`;
+const env = mtlsEnv({
+  MODE: 'direct',
+  TLS_PORT: String(tlsPort),
+  TLS_CERT_PATH: `${volume}/..data/tls.crt`,
+  TLS_KEY_PATH: `${volume}/..data/tls.key`,
+  CA_PATH: `${volume}/..data/ca.crt`,
+  PUBLIC_URL: certificateUrl,
+  ALLOWED_ISSUERS: 'Acme Issuing CA',
+});
+const url = `http://127.0.0.1:${port}`;
+const server = await startServer({ env: { ...env, PORT: String(port), SERVICE_PUBLIC_URL: url } });
+afterAll(() => server.stop());
+const visit = useChromium();
 let visitor: Visitor;
 
 /** A visitor whose computer holds this certificate, and presents it where it is requested. */
 async function holderOf(own: typeof alice, address: string): Promise<void> {
   const { cert, key } = chained(own);
-  const origin = certificateUrl;
-  visitor = await visit(browser, address, {
+  visitor = await visit(address, {
     ignoreHTTPSErrors: true,
-    clientCertificates: [{ origin, cert: Buffer.from(cert), key: Buffer.from(key) }],
+    clientCertificates: [
+      { origin: certificateUrl, cert: Buffer.from(cert), key: Buffer.from(key) },
+    ],
   });
 }
 
@@ -61,30 +72,7 @@ const sees = (words: string) => seesIn(visitor, words);
 const proceed = () => visitor.press('Continue with the certificate of this device');
 const account = () => accountId(visitor);
 
-(hasChromium() ? describe : describe.skip)('the account page, with a client certificate', () => {
-  beforeAll(async () => {
-    publish(files, 'v1');
-    const [port, tlsPort] = [await freePort(), await freePort()];
-    certificateUrl = `https://127.0.0.1:${tlsPort}`;
-    const env = mtlsEnv({
-      MODE: 'direct',
-      TLS_PORT: String(tlsPort),
-      TLS_CERT_PATH: `${volume}/..data/tls.crt`,
-      TLS_KEY_PATH: `${volume}/..data/tls.key`,
-      CA_PATH: `${volume}/..data/ca.crt`,
-      PUBLIC_URL: certificateUrl,
-      ALLOWED_ISSUERS: 'Acme Issuing CA',
-    });
-    const url = `http://127.0.0.1:${port}`;
-    server = await startServer({ env: { ...env, PORT: String(port), SERVICE_PUBLIC_URL: url } });
-    browser = await startChromium();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  afterEach(() => closeVisitor(visitor));
-
+inChromium('the account page, with a client certificate', () => {
   it('signs in with a certificate on request, and again to the same account', async () => {
     await holderOf(alice, `${certificateUrl}/app`);
     await proceed();

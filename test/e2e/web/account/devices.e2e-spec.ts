@@ -1,13 +1,10 @@
-import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { deviceCheckWords, readDeviceLink } from '../../../../src/client/index.js';
-import { filmOfQr, readQr } from '../../../fixtures/camera-fixture.js';
+import { readQr, visitWithCamera } from '../../../fixtures/camera-fixture.js';
 import {
-  hasChromium,
-  startChromium,
-  visit,
+  closeVisitor,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import {
@@ -32,12 +29,11 @@ import {
 import { startLoginFixture, type LoginFixture } from '../../../fixtures/provider-login-fixture.js';
 import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 
-let browser: Browser;
 let server: Server;
 let visitor: Visitor;
 let machine: CliUser;
 
-const suite = hasChromium() ? describe : describe.skip;
+const visit = useChromium();
 
 interface PrintedCode {
   readonly cli: RunningCli;
@@ -60,7 +56,7 @@ async function accountOf({ exited }: RunningCli): Promise<unknown> {
 
 /** A person with an address of their own: look-ups are limited by address. */
 async function open(url: string): Promise<Visitor> {
-  const visitor = await visit(browser, 'about:blank');
+  const visitor = await visit('about:blank');
   await visitor.page.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress() });
   await visitor.page.goto(url);
   return visitor;
@@ -80,20 +76,12 @@ async function enterCode(code: string): Promise<void> {
   await visitor.press('Continue');
 }
 
-beforeAll(async () => {
-  browser = await startChromium();
-});
-afterAll(() => browser.close());
 beforeEach(async () => {
   machine = await createCliUser();
 });
-afterEach(async () => {
-  const { browserErrors } = visitor;
-  await Promise.all([visitor.close(), machine.remove()]);
-  expect(browserErrors).toEqual([]);
-});
+afterEach(() => machine.remove());
 
-suite('/app/device', () => {
+inChromium('/app/device', () => {
   beforeAll(async () => {
     server = await startServer({ env: BEHIND_PROXY });
   });
@@ -215,8 +203,7 @@ suite('/app/device', () => {
     const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
     const { accountId: id } = JSON.parse(signedUp.stdout) as { accountId: string };
     await visitor.press('Use another device');
-    const picture = await visitor.page.getByRole('img', { name: 'QR code' }).screenshot();
-    const link = await readQr(browser, picture);
+    const link = await readQr(visitor.page.getByRole('img', { name: 'QR code' }));
     const words = deviceCheckWords(readDeviceLink(link)?.publicKey ?? '').join(' ');
     await visitor.page.getByText(words, { exact: true }).waitFor();
     expect((await owner.run(['devices', 'approve', link, '--yes'])).code).toBe(0);
@@ -229,14 +216,7 @@ suite('/app/device', () => {
 
   it('reads the QR code of another device with the camera', async () => {
     const { cli, link, checkWords } = await begin(server.url);
-    const film = join(machine.home, 'camera.y4m');
-    await writeFile(film, filmOfQr(link));
-    const withCamera = await startChromium([
-      '--use-fake-ui-for-media-stream',
-      '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-video-capture=${film}`,
-    ]);
-    const person = await visit(withCamera, `${server.url}/app`);
+    const person = await visitWithCamera(link, `${server.url}/app`);
     await createIn(person);
     await openSection(person, 'Devices and sessions');
     await person.press('Add a device…');
@@ -244,8 +224,7 @@ suite('/app/device', () => {
     await person.page.getByText(checkWords.join(' ')).waitFor();
     // The key is that of the code, so there is nothing to compare.
     await person.page.getByLabel('I started this myself').waitFor();
-    expect(person.browserErrors).toEqual([]);
-    await withCamera.close();
+    await closeVisitor(person);
     cli.child.kill('SIGINT');
     await cli.exited;
   });
@@ -262,7 +241,7 @@ suite('/app/device', () => {
   });
 });
 
-suite('/app/device, for an account of a provider', () => {
+inChromium('/app/device, for an account of a provider', () => {
   let fixture: LoginFixture;
 
   beforeAll(async () => {

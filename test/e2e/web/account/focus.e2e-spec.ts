@@ -1,12 +1,9 @@
-import type { Browser } from 'playwright-core';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { call } from '../../../helpers/client.js';
 import {
   createAccount,
@@ -34,27 +31,19 @@ const DESCRIBE_FOCUS = `(() => {
   return name.split('\\n')[0] + (isSeen ? '' : ' (not seen)');
 })()`;
 
-(hasChromium() ? describe : describe.skip)('the keyboard focus on the account page', () => {
-  let server: Server;
-  let browser: Browser;
+const server = await startServer();
+afterAll(() => server.stop());
+const visit = useChromium();
+
+inChromium('the keyboard focus on the account page', () => {
   let visitor: Visitor;
 
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), startChromium()]);
-  });
-  afterEach(() => closeVisitor(visitor));
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-
   async function prepare(): Promise<void> {
-    visitor = await visit(browser, `${server.url}/app`);
+    visitor = await visit(`${server.url}/app`);
     const key = await createAccount(visitor);
-    const other = await visit(browser, `${server.url}/app`);
+    const other = await visit(`${server.url}/app`);
     await enterKey(other, key);
     await seesAccount(other);
-    await other.close();
     const body = { token: 'ExponentPushToken[abcdefghijklmnop]', name: 'Pixel 9' };
     await call(server, 'POST', '/v1/push-tokens', { token: await tokenOf(visitor), body });
     await open(visitor, 'Notifications');
@@ -139,7 +128,7 @@ const DESCRIBE_FOCUS = `(() => {
   const link = (name: string) => visitor.page.getByRole('link', { name }).first();
 
   it('passes through a request in its order on a phone, and follows what opens', async () => {
-    visitor = await visit(browser, `${server.url}/app`);
+    visitor = await visit(`${server.url}/app`);
     const { page } = visitor;
     await page.setViewportSize({ width: 360, height: 640 });
     const { asker } = await signUpAsker(visitor, server);

@@ -1,49 +1,37 @@
-import type { Browser } from 'playwright-core';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import { call } from '../../../helpers/client.js';
-import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../../fixtures/programs/service-process.js';
 import { accountId, saveNewKey, sees, seesSignIn } from '../account-page-acts.js';
 import { act, openConsole, openSection } from '../admin-console-acts.js';
 import { AdminTokensFile, adminUrlOf } from '../../../fixtures/admin-fixture.js';
 import { PageScreenshots } from '../page-screenshots.js';
 
-(hasChromium() ? describe : describe.skip)('invitations, in the browser', () => {
-  let tokens: AdminTokensFile;
-  let server: Server;
-  let adminUrl: string;
-  let browser: Browser;
-  let screenshots: PageScreenshots;
-  let visitor: Visitor;
+const tokens = await AdminTokensFile.create();
+const screenshots = await PageScreenshots.open('admin-console');
+const port = await freePort();
+const server = await startServer({
+  env: {
+    ...tokens.env,
+    PORT: String(port),
+    SERVICE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false',
+    AUTH_SIGNUP_INVITATIONS_ENABLED: 'true',
+  },
+});
+const adminUrl = await adminUrlOf(server);
+afterAll(async () => {
+  await server.stop();
+  await tokens.remove();
+});
+const visit = useChromium();
 
-  beforeAll(async () => {
-    tokens = await AdminTokensFile.create();
-    screenshots = await PageScreenshots.open('admin-console');
-    browser = await startChromium();
-    const port = await freePort();
-    server = await startServer({
-      env: {
-        ...tokens.env,
-        PORT: String(port),
-        SERVICE_PUBLIC_URL: `http://127.0.0.1:${port}`,
-        AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false',
-        AUTH_SIGNUP_INVITATIONS_ENABLED: 'true',
-      },
-    });
-    adminUrl = await adminUrlOf(server);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-    await tokens.remove();
-  });
-  afterEach(() => closeVisitor(visitor));
+inChromium('invitations, in the browser', () => {
+  let visitor: Visitor;
 
   const invite = async (body: object): Promise<string> => {
     const token = tokens.operator;
@@ -66,7 +54,7 @@ import { PageScreenshots } from '../page-screenshots.js';
     page.getByRole('listitem').filter({ has: page.getByText(note, { exact: true }) });
 
   it('creates an invitation in the console, whose link creates one account', async () => {
-    visitor = await openConsole(browser, adminUrl, tokens.operator);
+    visitor = await openConsole(visit, adminUrl, tokens.operator);
     const { page } = visitor;
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await openSection(visitor, 'Invitations');
@@ -82,10 +70,9 @@ import { PageScreenshots } from '../page-screenshots.js';
     await visitor.press('I saved it');
     expect(await page.content()).not.toContain(code);
 
-    const guest = await visit(browser, link);
+    const guest = await visit(link);
     await saveNewKey(guest);
     const id = await accountId(guest);
-    await guest.close();
     await rowOf(visitor, 'the Garcia family').getByText('Used up').waitFor();
     await openSection(visitor, 'Audit trail');
     const used = page.getByRole('row', { name: /Invitation used/ });
@@ -94,7 +81,7 @@ import { PageScreenshots } from '../page-screenshots.js';
 
   it('revokes an invitation with a reason, after which its code is refused', async () => {
     const code = await invite({ uses: 3, expiresInSeconds: 3600, note: 'sent to a wrong address' });
-    visitor = await openConsole(browser, adminUrl, tokens.operator);
+    visitor = await openConsole(visit, adminUrl, tokens.operator);
     await openSection(visitor, 'Invitations');
     const row = rowOf(visitor, 'sent to a wrong address');
     expect(await row.innerText()).toMatch(/Open[^]*0 of 3[^]*alice/);
@@ -102,17 +89,16 @@ import { PageScreenshots } from '../page-screenshots.js';
     await act(visitor, button, 'Revoke the invitation', 'wrong address');
     await row.getByText('Revoked', { exact: true }).waitFor();
     expect(await row.getByRole('button').count()).toBe(0);
-    const guest = await visit(browser, `${server.url}/app#invitation=${code}`);
+    const guest = await visit(`${server.url}/app#invitation=${code}`);
     await guest.page.getByLabel('I saved the key').check();
     await guest.press('Create the account');
     await sees(guest, 'This invitation is not valid');
-    await guest.close();
   });
 
   it('shows invitations to a reader without actions, in German', async () => {
     await invite({ uses: 12, expiresInSeconds: 60 * 86_400, note: 'Rowing club, members of 2026' });
     await invite({ uses: 1, expiresInSeconds: 3600 });
-    visitor = await openConsole(browser, adminUrl, tokens.reader);
+    visitor = await openConsole(visit, adminUrl, tokens.reader);
     await openSection(visitor, 'Invitations');
     await sees(visitor, 'Rowing club, members of 2026');
     const { page } = visitor;
@@ -123,7 +109,7 @@ import { PageScreenshots } from '../page-screenshots.js';
     await page.getByText('0 von 12 verwendet').waitFor();
     await visitor.close();
 
-    visitor = await openConsole(browser, adminUrl, tokens.operator);
+    visitor = await openConsole(visit, adminUrl, tokens.operator);
     await visitor.page.getByLabel('Language').selectOption('Deutsch');
     await visitor.page.goto(`${adminUrl}/admin/#invitations`);
     await sees(visitor, 'Ohne Notiz');
@@ -141,7 +127,7 @@ import { PageScreenshots } from '../page-screenshots.js';
   it('fills in the code of the link, which leaves the address bar at once and reaches no log', async () => {
     const code = await invite({ uses: 1, expiresInSeconds: 3600 });
     const link = `#invitation=${code}`;
-    visitor = await visit(browser, `${server.url}/app`);
+    visitor = await visit(`${server.url}/app`);
     const { page } = visitor;
     const field = page.getByLabel('Invitation code');
     await visitor.press('Create an account');

@@ -1,16 +1,9 @@
-import type { Browser } from 'playwright-core';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import {
-  IS_POSTGRES,
-  startServer,
-  type Server,
-} from '../../../fixtures/programs/server-fixture.js';
+import { IS_POSTGRES, startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { addAuthenticator, type Passkeys } from '../../../fixtures/passkey-fixture.js';
 import { call } from '../../../helpers/client.js';
@@ -29,29 +22,19 @@ import {
 const KEEP = 'Keep the key with a passkey…';
 const FORGET = 'Forget the key on this device';
 
-(hasChromium() ? describe : describe.skip)('the key that a browser keeps', () => {
-  let server: Server;
-  let browser: Browser;
+const server = await startServer({ env: { AUTH_ACCESS_CACHE_SECONDS: '0' } });
+afterAll(() => server.stop());
+const visit = useChromium();
+/** The page at a host name: browsers allow no passkeys at an IP address. */
+const address = `http://localhost:${server.port}/app`;
+
+inChromium('the key that a browser keeps', () => {
   let visitor: Visitor;
   let passkeys: Passkeys;
-  /** The page at a host name: browsers allow no passkeys at an IP address. */
-  let address: string;
 
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([
-      startServer({ env: { AUTH_ACCESS_CACHE_SECONDS: '0' } }),
-      startChromium(),
-    ]);
-    address = `http://localhost:${server.port}/app`;
-  });
   beforeEach(async () => {
-    visitor = await visit(browser, address);
+    visitor = await visit(address);
     passkeys = await addAuthenticator(visitor.page);
-  });
-  afterEach(() => closeVisitor(visitor));
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
   });
 
   const sees = (words: string) => seesIn(visitor, words);
@@ -275,7 +258,7 @@ const FORGET = 'Forget the key on this device';
 
   it('is not stored where the passkey computes no secret', async () => {
     // Its own context: an authenticator stays with the page.
-    const person = await visit(browser, address, {});
+    const person = await visit(address, {});
     const plain = await addAuthenticator(person.page, { hasPrf: false });
     await createAccount(person);
     await open(person, 'Security');
@@ -283,11 +266,10 @@ const FORGET = 'Forget the key on this device';
     await seesIn(person, 'This passkey cannot encrypt a key.');
     await waitFor('the passkey to be deleted', async () => (await plain.count()) === 0);
     expect(await person.page.evaluate("sessionStorage.getItem('gatehouse.kept-key')")).toBeNull();
-    await person.close();
   });
 
   it('uses a security key where the device has no passkeys', async () => {
-    const person = await visit(browser, address, {});
+    const person = await visit(address, {});
     await addAuthenticator(person.page, { transport: 'usb' });
     await createAccount(person);
     await open(person, 'Security');
@@ -298,8 +280,6 @@ const FORGET = 'Forget the key on this device';
     await open(person, 'Notifications');
     await person.press('Open the settings');
     await person.page.getByRole('switch', { name: 'Send push notifications' }).waitFor();
-    expect(person.browserErrors).toEqual([]);
-    await person.close();
   });
 
   it('is not offered by a browser without the PRF extension, or at an IP address', async () => {

@@ -11,7 +11,7 @@ import {
   hasChromium,
   startChromium,
   startProfile,
-  visit,
+  visitWith,
   visitIn,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
@@ -56,7 +56,7 @@ interface EventLine {
     });
     await givePushService(phone);
     [first, second] = await Promise.all([
-      visit(laptopBrowser, `${server.url}/app`, { viewport: { width: 800, height: 500 } }),
+      visitWith(laptopBrowser, `${server.url}/app`, { viewport: { width: 800, height: 500 } }),
       visitIn(phone, `${server.url}/app`),
     ]);
     await second.page.setViewportSize({ width: 390, height: 640 });
@@ -149,7 +149,7 @@ interface EventLine {
     const code = second.page.getByRole('img', { name: 'QR code' });
     await code.waitFor();
     await picture(second, 'notifications-code');
-    await approve(await readQr(laptopBrowser, await code.screenshot()), key);
+    await approve(await readQr(code), key);
     await seesAccount(second);
     await openSettings(second, key);
     await second.page.getByLabel('Name of this browser').fill('My phone');

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
 import {
   AccountContent,
   changeSettings,
@@ -14,13 +13,11 @@ import { changePreferences } from '../../../../src/notify/settings-changes.js';
 import { verify } from '../../../../src/webhooks/verify.js';
 import { WebhookReceiver } from '../../../fakes/webhook-receiver.js';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { OPTIONAL } from '../../../helpers/account-calls.js';
 
@@ -33,22 +30,13 @@ interface Owner {
   readonly session: { readonly token: string; readonly accountId: string };
 }
 
-(hasChromium() ? describe : describe.skip)('/app/#notifications', () => {
-  let server: Server;
-  let browser: Browser;
-  let receiver: WebhookReceiver;
-  let visitor: Visitor;
+const server = await startServer({ env: OPTIONAL });
+const receiver = await WebhookReceiver.start();
+afterAll(() => Promise.all([server.stop(), receiver.close()]));
+const visit = useChromium();
 
-  beforeAll(async () => {
-    server = await startServer({ env: OPTIONAL });
-    browser = await startChromium();
-    receiver = await WebhookReceiver.start();
-  });
-  afterAll(async () => {
-    await Promise.all([browser.close(), receiver.close()]);
-    await server.stop();
-  });
-  afterEach(() => closeVisitor(visitor));
+inChromium('/app/#notifications', () => {
+  let visitor: Visitor;
 
   async function signUp(mode: 'e2ee' | 'plain' = 'e2ee'): Promise<Owner> {
     const key = await DeviceKey.generate();
@@ -60,7 +48,7 @@ interface Owner {
   }
 
   async function open({ session }: Owner): Promise<void> {
-    visitor = await visit(browser, `${server.url}/livez`);
+    visitor = await visit(`${server.url}/livez`);
     await visitor.page.evaluate(
       `sessionStorage.setItem('gatehouse.session', ${JSON.stringify(JSON.stringify(session))})`,
     );

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import { formatDeviceKey } from '../../../../src/client/crypto/key-text.js';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import { call } from '../../../helpers/client.js';
@@ -29,7 +26,7 @@ const NEEDED = {
   AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta',
 };
 
-let browser: Browser;
+const visit = useChromium();
 let fixture: LoginFixture;
 let visitor: Visitor;
 
@@ -54,20 +51,10 @@ async function through(person: string): Promise<void> {
 
 /** Opens a browser without cookies of this server or the provider. */
 async function openPage(): Promise<void> {
-  visitor = await visit(browser, `${fixture.server.url}/app`);
+  visitor = await visit(`${fixture.server.url}/app`);
 }
 
-const gone = (): Promise<void> => closeVisitor(visitor);
-
-const suite = hasChromium() ? describe : describe.skip;
-
-beforeAll(async () => {
-  browser = await startChromium();
-});
-afterAll(() => browser.close());
-afterEach(() => gone());
-
-suite('the account page, on a server with both kinds of account', () => {
+inChromium('the account page, on a server with both kinds of account', () => {
   beforeAll(async () => {
     fixture = await startLoginFixture({
       env: { ...OPTIONAL, ...HERE, AUTH_SIGNUP_PROVIDERS: 'okta' },
@@ -83,7 +70,7 @@ suite('the account page, on a server with both kinds of account', () => {
     await sees('Readable by the server');
     expect(visitor.page.url()).toBe(`${fixture.server.url}/app/`);
     const number = await account();
-    await gone();
+    await visitor.close();
     await openPage();
     await through('anna');
     await sees('Readable by the server');
@@ -105,7 +92,7 @@ suite('the account page, on a server with both kinds of account', () => {
     const key = await makeKey();
     await sees('End-to-end encrypted: only');
     const number = await account();
-    await gone();
+    await visitor.close();
     await openPage();
     await through('berta');
     await sees('Enter your device key');
@@ -168,7 +155,7 @@ suite('the account page, on a server with both kinds of account', () => {
   );
 });
 
-suite('the account page, where a provider is required', () => {
+inChromium('the account page, where a provider is required', () => {
   beforeAll(async () => {
     fixture = await startLoginFixture({ env: NEEDED });
   });
@@ -207,7 +194,7 @@ suite('the account page, where a provider is required', () => {
   });
 });
 
-suite('the account page, with an automatic redirect to one provider', () => {
+inChromium('the account page, with an automatic redirect to one provider', () => {
   beforeAll(async () => {
     const direct = {
       SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1',

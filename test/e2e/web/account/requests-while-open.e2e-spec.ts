@@ -1,36 +1,27 @@
-import type { Browser } from 'playwright-core';
 import type { Asker } from '../../../fixtures/asker-fixture.js';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { AccountCalls, OPTIONAL } from '../../../helpers/account-calls.js';
 import { call } from '../../../helpers/client.js';
 import { open, sees as seesIn, seesAccount, tokenOf } from '../account-page-acts.js';
 import { openRequests, signUpAsker } from '../request-page-acts.js';
 
-(hasChromium() ? describe : describe.skip)('requests that change while the page is open', () => {
-  let server: Server;
-  let browser: Browser;
+const server = await startServer({ env: OPTIONAL });
+afterAll(() => server.stop());
+const visit = useChromium();
+
+inChromium('requests that change while the page is open', () => {
   let visitor: Visitor;
   let asker: Asker;
 
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer({ env: OPTIONAL }), startChromium()]);
-  });
   beforeEach(async () => {
-    visitor = await visit(browser, `${server.url}/app`);
+    visitor = await visit(`${server.url}/app`);
     ({ asker } = await signUpAsker(visitor, server));
-  });
-  afterEach(() => closeVisitor(visitor));
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
   });
 
   const sees = (words: string | RegExp) => seesIn(visitor, words);
@@ -89,8 +80,7 @@ import { openRequests, signUpAsker } from '../request-page-acts.js';
 
   it('shows that a request expired, and takes no answer any more', async () => {
     // A context of its own: its clock stays set.
-    await visitor.close();
-    visitor = await visit(browser, `${server.url}/app`, {});
+    visitor = await visit(`${server.url}/app`, {});
     await visitor.page.clock.install();
     ({ asker } = await signUpAsker(visitor, server));
     const { request } = await asker.ask();

@@ -1,37 +1,28 @@
-import type { Browser } from 'playwright-core';
 import type { Asker } from '../../../fixtures/asker-fixture.js';
 import { addAuthenticator } from '../../../fixtures/passkey-fixture.js';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { sees as seesIn, seesAccount, seesSignIn } from '../account-page-acts.js';
 import { openRequests as openRequestsIn, signUpAsker } from '../request-page-acts.js';
 
 const KEEP = 'Keep the keys in this browser';
 
-(hasChromium() ? describe : describe.skip)('requests on the account page', () => {
-  let server: Server;
-  let browser: Browser;
+const server = await startServer();
+afterAll(() => server.stop());
+const visit = useChromium();
+
+inChromium('requests on the account page', () => {
   let visitor: Visitor;
   let secret: string;
 
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), startChromium()]);
-  });
   beforeEach(async () => {
     // A host name: browsers allow no passkeys at an IP address.
-    visitor = await visit(browser, `http://localhost:${server.port}/app`);
-  });
-  afterEach(() => closeVisitor(visitor));
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
+    visitor = await visit(`http://localhost:${server.port}/app`);
   });
 
   const sees = (words: string | RegExp) => seesIn(visitor, words);

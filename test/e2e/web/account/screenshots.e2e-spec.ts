@@ -1,17 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import { call } from '../../../helpers/client.js';
 import { createAccount, enterKey, open, sees, seesAccount, tokenOf } from '../account-page-acts.js';
 import { openRequests, signUpAsker } from '../request-page-acts.js';
-import { startLoginFixture, type LoginFixture } from '../../../fixtures/provider-login-fixture.js';
+import { startLoginFixture } from '../../../fixtures/provider-login-fixture.js';
 import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 import { PageScreenshots } from '../page-screenshots.js';
 
@@ -21,26 +18,18 @@ const MAX_LOADED_BYTES = 125_000;
 const MAX_FIRST_BYTES = 50_500;
 const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
 
-(hasChromium() ? describe : describe.skip)('every state of the account page', () => {
-  let browser: Browser;
-  let fixture: LoginFixture;
-  let visitor: Visitor;
-  let screenshots: PageScreenshots;
+const screenshots = await PageScreenshots.open('account-page');
+const env = { ...OPTIONAL, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: '' };
+const fixture = await startLoginFixture({ env: { ...env, AUTH_ANONYMOUS_SIGNUP_ENABLED: '1' } });
+afterAll(() => fixture.stop());
+const visit = useChromium();
 
-  beforeAll(async () => {
-    screenshots = await PageScreenshots.open('account-page');
-    browser = await startChromium();
-    const env = { ...OPTIONAL, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: '' };
-    fixture = await startLoginFixture({ env: { ...env, AUTH_ANONYMOUS_SIGNUP_ENABLED: '1' } });
-  });
-  afterAll(async () => {
-    await browser.close();
-    await fixture.stop();
-  });
+inChromium('every state of the account page', () => {
+  let visitor: Visitor;
+
   beforeEach(async () => {
-    visitor = await visit(browser, `${fixture.server.url}/app`, { reducedMotion: 'reduce' });
+    visitor = await visit(`${fixture.server.url}/app`, { reducedMotion: 'reduce' });
   });
-  afterEach(() => closeVisitor(visitor));
 
   const check = (name: string): Promise<void> => screenshots.check(visitor, name);
 
@@ -117,11 +106,10 @@ const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
     for (const body of tokens) {
       await call(fixture.server, 'POST', '/v1/push-tokens', { token, body });
     }
-    const other = await visit(browser, `${fixture.server.url}/app`);
+    const other = await visit(`${fixture.server.url}/app`);
     await other.press('Use a device key');
     await enterKey(other, key);
     await seesAccount(other);
-    await other.close();
     await visitor.page.reload();
     await sees(visitor, '2 sessions');
     await check('overview');

@@ -1,19 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import { formatDeviceKey } from '../../../../src/client/crypto/key-text.js';
 import { call } from '../../../helpers/client.js';
-import {
-  IS_POSTGRES,
-  startServer,
-  type Server,
-} from '../../../fixtures/programs/server-fixture.js';
+import { IS_POSTGRES, startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import {
   accountId,
@@ -28,24 +21,15 @@ import {
 import { sessionIdOf, sessionsOf } from '../../../fixtures/sessions-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 
-(hasChromium() ? describe : describe.skip)('the session and the key on the account page', () => {
-  let server: Server;
-  let browser: Browser;
+const server = await startServer({ env: { AUTH_ACCESS_CACHE_SECONDS: '0' } });
+afterAll(() => server.stop());
+const visit = useChromium();
+
+inChromium('the session and the key on the account page', () => {
   let visitor: Visitor;
 
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([
-      startServer({ env: { AUTH_ACCESS_CACHE_SECONDS: '0' } }),
-      startChromium(),
-    ]);
-  });
   beforeEach(async () => {
-    visitor = await visit(browser, `${server.url}/app`);
-  });
-  afterEach(() => closeVisitor(visitor));
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
+    visitor = await visit(`${server.url}/app`);
   });
 
   const sees = (words: string) => seesIn(visitor, words);
@@ -89,7 +73,7 @@ import { waitFor } from '../../../helpers/wait.js';
 
   it('ends another session, which then shows the sign-in', async () => {
     const key = await createAccount(visitor);
-    const other = await visit(browser, `${server.url}/app`);
+    const other = await visit(`${server.url}/app`);
     await signIn(other, key);
     const bearer = { token: await tokenOf(other) };
     await visitor.page.reload();
@@ -102,7 +86,6 @@ import { waitFor } from '../../../helpers/wait.js';
     await visitor.page.getByRole('button', { name: /^End the session/ }).waitFor({
       state: 'detached',
     });
-    await other.close();
   });
 
   it('ends the session of a closed tab within hours, unless the person chose to stay', async () => {
@@ -160,7 +143,7 @@ import { waitFor } from '../../../helpers/wait.js';
 
   it('shows the key for a print only while it was entered recently', async () => {
     // Its own context, which is not used again: the clock of a context stays installed.
-    const person = await visit(browser, `${server.url}/app`, {});
+    const person = await visit(`${server.url}/app`, {});
     const { page } = person;
     await page.clock.install();
     const key = await createAccount(person);
@@ -172,7 +155,6 @@ import { waitFor } from '../../../helpers/wait.js';
     await open(person, 'Security');
     await page.getByRole('button', { name: 'Check the key' }).waitFor();
     expect(await page.getByRole('button', { name: 'Show or print the key' }).count()).toBe(0);
-    await person.close();
   });
 
   it('names a session', async () => {

@@ -1,12 +1,8 @@
-import type { Browser } from 'playwright-core';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { IS_POSTGRES, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { sees } from '../account-page-acts.js';
 import {
@@ -19,7 +15,7 @@ import {
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../../fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../../fixtures/offboarding-fixture.js';
 import { EventStreamFixture } from '../../../fixtures/event-stream-fixture.js';
-import { backends, exchange, type Backends } from '../../../fixtures/resource-server-fixture.js';
+import { backends, exchange } from '../../../fixtures/resource-server-fixture.js';
 import { PageScreenshots } from '../page-screenshots.js';
 
 const PEOPLE = [
@@ -32,134 +28,121 @@ const PEOPLE = [
 
 const TRANSMITTER = 'https://idp.example.com/realms/acme';
 
-const inBrowser = IS_POSTGRES && hasChromium() ? describe : describe.skip;
-inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', () => {
-  let fixture: OffboardingFixture;
-  let tokens: AdminTokensFile;
-  let relays: Backends;
-  let server: Server;
-  let browser: Browser;
-  let url: string;
-  let screenshots: PageScreenshots;
+const [fixture, tokens, screenshots] = await Promise.all([
+  OffboardingFixture.open(),
+  AdminTokensFile.create(),
+  PageScreenshots.open('admin-console'),
+]);
+const strict = {
+  requireProviders: ['people'],
+  allowKeyless: false,
+  claims: ['login', 'email'],
+};
+const relays = backends([
+  { id: 'relay', name: 'Relay' },
+  { id: 'files', name: 'Files', ...strict },
+]);
+const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
+const signals = {
+  scim: { token: 'a-token-of-the-directory-of-the-spec', match: 'email', required: true },
+  sharedSignals: { transmitter: TRANSMITTER },
+};
+const server = await fixture.start({
+  ...relays.env,
+  AUTH_PROVIDERS_CONFIG_JSON: fixture.providers({ signals }),
+  SERVICE_PUBLIC_URL: 'http://127.0.0.1:1',
+  ...tokens.env,
+  ...offboarding,
+});
+const url = await adminUrlOf(server);
+const accountId = await populate();
+afterAll(async () => {
+  await fixture.close();
+  await tokens.remove();
+  relays.remove();
+});
+const visit = useChromium();
+
+/** Creates people with sessions, a refused one, a disabled one, and a waiting check. */
+async function populate(): Promise<string> {
+  const operator = new AdminCalls(url, tokens.operator);
+  const checked = await fixture.person(server);
+  await operator.act(checked.accountId, 'recheck', 'moved to another team');
+  await fixture.until('its check', () => (fixture.provider.checks.get(checked.sub) ?? 0) > 0);
+  await operator.remove(checked.accountId);
+  const ids: string[] = [];
+  for (const login of PEOPLE) {
+    const person = await fixture.person(server);
+    const facts = {
+      ...{ login, email: `${login}@example.com`, emailVerified: true },
+      ...{ groups: ['staff'], memberships: {} },
+    };
+    const statement = 'UPDATE identity SET login = $2, facts = $3 WHERE account_id = $1';
+    await fixture.sql.query(statement, [person.accountId, login, facts]);
+    ids.push(person.accountId);
+  }
+  const [first = '', second = '', third = '', fourth = ''] = ids;
+  await operator.act(second, 'disable', 'left the company');
+  await operator.act(fourth, 'disable', 'by mistake');
+  await operator.act(fourth, 'enable', 'was a mistake');
+  await fixture.sql.query(
+    `UPDATE identity SET eligibility_status = 'ineligible', eligibility_reason = 'not_in_group',
+       lease_until = now() + interval '1 hour', eligibility_next_check_at = now() - interval '2 hours'
+     WHERE account_id = $1`,
+    [third],
+  );
+  await fixture.sql.query(
+    `INSERT INTO audit_event (at, kind, actor, provider, reason, subject, login, email, count)
+     VALUES (now(), 'login-refused', 'user', 'people', 'group_missing', 'sub-of-mallory',
+         'mallory', 'mallory@example.com', 3),
+       (now(), 'login-refused', 'user', 'people', 'not-eligible', NULL, NULL, NULL, 3)`,
+  );
+  await fixture.sql.query(
+    `UPDATE session SET client_name = 'Firefox on Linux', client_platform = 'web', address = '192.0.2.7',
+       created_at = now() - interval '3 days', last_seen_at = now() - interval '10 minutes'`,
+  );
+  await reportLeavers();
+  return first;
+}
+
+/** Stores the people of a directory, a paused stream and the last signals of a provider. */
+async function reportLeavers(): Promise<void> {
+  await fixture.sql.query(
+    `INSERT INTO directory_person (id, provider, user_name, external_id, is_active, is_ambiguous,
+       emails, email_values, created_at, changed_at)
+     SELECT md5(n::text)::uuid, 'people', 'person.number-' || n || '@example.com',
+       CASE WHEN n % 3 > 0 THEN '00u1abcdefGHIJKL0h' || n END, n % 5 > 0, n % 7 = 0, '[]', '{}',
+       now(), now() - n * interval '1 hour'
+     FROM generate_series(1, 30) AS n`,
+  );
+  await fixture.sql.query(
+    `INSERT INTO signal_stream (provider, transmitter, stream_id, audiences, status, reason,
+       verification_state, connected_at, seen_at, verified_at, check_at)
+     VALUES ('people', $1, 'one', '{}', 'paused', 'The receiver did not answer.', '', now(),
+       now() - interval '3 hours', now(), 'infinity')`,
+    [TRANSMITTER],
+  );
+  await fixture.sql.query(
+    `INSERT INTO provider_signal (provider, kind, received_at)
+     VALUES ('people', 'shared-signals', now() - interval '3 hours'),
+       ('people', 'scim', now() - interval '5 minutes')`,
+  );
+  await fixture.sql.query(
+    `INSERT INTO audit_event (at, kind, actor, provider, reason, subject, issuer, signal_txn)
+     VALUES (now(), 'eligibility-lost', 'provider', 'people', 'shared-signals', 'sub-of-trent', $1,
+       'c1a2')`,
+    [TRANSMITTER],
+  );
+}
+
+inChromium('every page of the console', () => {
   let visitor: Visitor;
-  let accountId: string;
-
-  beforeAll(async () => {
-    [fixture, tokens, screenshots, browser] = await Promise.all([
-      OffboardingFixture.open(),
-      AdminTokensFile.create(),
-      PageScreenshots.open('admin-console'),
-      startChromium(),
-    ]);
-    const strict = {
-      requireProviders: ['people'],
-      allowKeyless: false,
-      claims: ['login', 'email'],
-    };
-    relays = backends([
-      { id: 'relay', name: 'Relay' },
-      { id: 'files', name: 'Files', ...strict },
-    ]);
-    const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
-    const signals = {
-      scim: { token: 'a-token-of-the-directory-of-the-spec', match: 'email', required: true },
-      sharedSignals: { transmitter: TRANSMITTER },
-    };
-    server = await fixture.start({
-      ...relays.env,
-      AUTH_PROVIDERS_CONFIG_JSON: fixture.providers({ signals }),
-      SERVICE_PUBLIC_URL: 'http://127.0.0.1:1',
-      ...tokens.env,
-      ...offboarding,
-    });
-    url = await adminUrlOf(server);
-    accountId = await populate();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await fixture.close();
-    await tokens.remove();
-    relays.remove();
-  });
-  afterEach(() => closeVisitor(visitor));
-
-  /** Creates people with sessions, a refused one, a disabled one, and a waiting check. */
-  async function populate(): Promise<string> {
-    const operator = new AdminCalls(url, tokens.operator);
-    const checked = await fixture.person(server);
-    await operator.act(checked.accountId, 'recheck', 'moved to another team');
-    await fixture.until('its check', () => (fixture.provider.checks.get(checked.sub) ?? 0) > 0);
-    await operator.remove(checked.accountId);
-    const ids: string[] = [];
-    for (const login of PEOPLE) {
-      const person = await fixture.person(server);
-      const facts = {
-        ...{ login, email: `${login}@example.com`, emailVerified: true },
-        ...{ groups: ['staff'], memberships: {} },
-      };
-      const statement = 'UPDATE identity SET login = $2, facts = $3 WHERE account_id = $1';
-      await fixture.sql.query(statement, [person.accountId, login, facts]);
-      ids.push(person.accountId);
-    }
-    const [first = '', second = '', third = '', fourth = ''] = ids;
-    await operator.act(second, 'disable', 'left the company');
-    await operator.act(fourth, 'disable', 'by mistake');
-    await operator.act(fourth, 'enable', 'was a mistake');
-    await fixture.sql.query(
-      `UPDATE identity SET eligibility_status = 'ineligible', eligibility_reason = 'not_in_group',
-         lease_until = now() + interval '1 hour', eligibility_next_check_at = now() - interval '2 hours'
-       WHERE account_id = $1`,
-      [third],
-    );
-    await fixture.sql.query(
-      `INSERT INTO audit_event (at, kind, actor, provider, reason, subject, login, email, count)
-       VALUES (now(), 'login-refused', 'user', 'people', 'group_missing', 'sub-of-mallory',
-           'mallory', 'mallory@example.com', 3),
-         (now(), 'login-refused', 'user', 'people', 'not-eligible', NULL, NULL, NULL, 3)`,
-    );
-    await fixture.sql.query(
-      `UPDATE session SET client_name = 'Firefox on Linux', client_platform = 'web', address = '192.0.2.7',
-         created_at = now() - interval '3 days', last_seen_at = now() - interval '10 minutes'`,
-    );
-    await reportLeavers();
-    return first;
-  }
-
-  /** Stores the people of a directory, a paused stream and the last signals of a provider. */
-  async function reportLeavers(): Promise<void> {
-    await fixture.sql.query(
-      `INSERT INTO directory_person (id, provider, user_name, external_id, is_active, is_ambiguous,
-         emails, email_values, created_at, changed_at)
-       SELECT md5(n::text)::uuid, 'people', 'person.number-' || n || '@example.com',
-         CASE WHEN n % 3 > 0 THEN '00u1abcdefGHIJKL0h' || n END, n % 5 > 0, n % 7 = 0, '[]', '{}',
-         now(), now() - n * interval '1 hour'
-       FROM generate_series(1, 30) AS n`,
-    );
-    await fixture.sql.query(
-      `INSERT INTO signal_stream (provider, transmitter, stream_id, audiences, status, reason,
-         verification_state, connected_at, seen_at, verified_at, check_at)
-       VALUES ('people', $1, 'one', '{}', 'paused', 'The receiver did not answer.', '', now(),
-         now() - interval '3 hours', now(), 'infinity')`,
-      [TRANSMITTER],
-    );
-    await fixture.sql.query(
-      `INSERT INTO provider_signal (provider, kind, received_at)
-       VALUES ('people', 'shared-signals', now() - interval '3 hours'),
-         ('people', 'scim', now() - interval '5 minutes')`,
-    );
-    await fixture.sql.query(
-      `INSERT INTO audit_event (at, kind, actor, provider, reason, subject, issuer, signal_txn)
-       VALUES (now(), 'eligibility-lost', 'provider', 'people', 'shared-signals', 'sub-of-trent', $1,
-         'c1a2')`,
-      [TRANSMITTER],
-    );
-  }
 
   const unmatchedRows = ({ page }: Visitor): Promise<number> =>
     page.locator('main tbody tr').count();
 
   it('shows the sign-in without faults', async () => {
-    visitor = await visit(browser, url, { reducedMotion: 'reduce' });
+    visitor = await visit(url, { reducedMotion: 'reduce' });
     await seesTitle(visitor, 'Administration');
     await signInWith(visitor, 'wrong');
     await sees(visitor, 'The server does not know this token.');
@@ -167,7 +150,7 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
   });
 
   it('shows the pages of an administrator without faults', async () => {
-    visitor = await openConsole(browser, url, tokens.operator);
+    visitor = await openConsole(visit, url, tokens.operator);
     await sees(visitor, 'All accounts');
     await sees(visitor, /^[1-9]\d* sign-ins, [1-9]\d* refused$/);
     await visitor.page.getByRole('button', { name: '7 days' }).click();
@@ -221,7 +204,7 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
   });
 
   it('shows the pages of a reader without faults, in German', async () => {
-    visitor = await openConsole(browser, url, tokens.reader);
+    visitor = await openConsole(visit, url, tokens.reader);
     const { page } = visitor;
     await page.getByLabel('Language').selectOption('Deutsch');
     await seesTitle(visitor, 'Übersicht');
@@ -250,7 +233,7 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
   });
 
   it('hides a finding in this browser until its content changes', async () => {
-    visitor = await openConsole(browser, url, tokens.reader);
+    visitor = await openConsole(visit, url, tokens.reader);
     const { page } = visitor;
     const shown = page.locator('.findings li');
     await shown.first().waitFor();
@@ -273,7 +256,7 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
 
   it('requests nothing while it is hidden, and marks old data', async () => {
     // The clock applies to everything that its context shows, now and later.
-    visitor = await visit(browser, url, { reducedMotion: 'reduce' });
+    visitor = await visit(url, { reducedMotion: 'reduce' });
     await signInWith(visitor, tokens.reader);
     await seesTitle(visitor, 'Overview');
     const { page } = visitor;
@@ -309,7 +292,7 @@ inBrowser('every page of the console (needs PostgreSQL, Redis and Chromium)', ()
   });
 
   it('can be used with the keyboard alone', async () => {
-    visitor = await openConsole(browser, url, tokens.operator);
+    visitor = await openConsole(visit, url, tokens.operator);
     const { page } = visitor;
     await page.getByLabel('Language').focus();
     const focused = () => page.evaluate<string>('document.activeElement?.textContent ?? ""');

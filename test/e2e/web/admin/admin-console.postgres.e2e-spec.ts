@@ -1,18 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { startLocalServer, type LocalServer } from '../../../helpers/local-server.js';
 import {
-  closeVisitor,
-  hasChromium,
-  startChromium,
-  visit,
+  inChromium,
+  useChromium,
   visitIn,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { createCliUser, type CliUser } from '../../../fixtures/programs/cli-fixture.js';
+import { createCliUser } from '../../../fixtures/programs/cli-fixture.js';
 import { call, type Json } from '../../../helpers/client.js';
-import { IS_POSTGRES, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { freePort } from '../../../fixtures/programs/service-process.js';
 import { sees } from '../account-page-acts.js';
@@ -34,43 +30,31 @@ const MAX_BYTES = 80_000;
 const ENV = { AUTH_ACCESS_CACHE_SECONDS: '60', SERVICE_PUBLIC_URL: '' };
 const NAME = 'alice@example.com';
 
-const inBrowser = IS_POSTGRES && hasChromium() ? describe : describe.skip;
-inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)', () => {
-  let fixture: OffboardingFixture;
-  let tokens: AdminTokensFile;
-  let other: Server;
-  let browser: Browser;
-  let consoleUrl: string;
-  let reader: AdminCalls;
-  let operator: AdminCalls;
-  let employee: CliUser;
+const [fixture, tokens] = await Promise.all([OffboardingFixture.open(), AdminTokensFile.create()]);
+const port = await freePort();
+const consoleUrl = `http://console.example:${port}`;
+const first = await fixture.start({
+  ...ENV,
+  ...tokens.env,
+  ADMIN_PORT: String(port),
+  ADMIN_PUBLIC_URL: consoleUrl,
+  ADMIN_LOGIN_PROVIDER: 'people',
+  ADMIN_LOGIN_OPERATE_GROUPS: 'admins',
+});
+const other = await fixture.start(ENV);
+const url = await adminUrlOf(first);
+const reader = new AdminCalls(url, tokens.reader);
+const operator = new AdminCalls(url, tokens.operator);
+const employee = await createCliUser();
+afterAll(async () => {
+  await employee.remove();
+  await fixture.close();
+  await tokens.remove();
+});
+const visit = useChromium();
 
-  beforeAll(async () => {
-    [fixture, tokens] = await Promise.all([OffboardingFixture.open(), AdminTokensFile.create()]);
-    const port = await freePort();
-    consoleUrl = `http://console.example:${port}`;
-    const first = await fixture.start({
-      ...ENV,
-      ...tokens.env,
-      ADMIN_PORT: String(port),
-      ADMIN_PUBLIC_URL: consoleUrl,
-      ADMIN_LOGIN_PROVIDER: 'people',
-      ADMIN_LOGIN_OPERATE_GROUPS: 'admins',
-    });
-    other = await fixture.start(ENV);
-    const url = await adminUrlOf(first);
-    reader = new AdminCalls(url, tokens.reader);
-    operator = new AdminCalls(url, tokens.operator);
-    [browser, employee] = await Promise.all([startChromium(), createCliUser()]);
-  });
-  afterAll(async () => {
-    await Promise.all([browser.close(), employee.remove()]);
-    await fixture.close();
-    await tokens.remove();
-  });
-
+inChromium('the console for administrators', () => {
   let visitor: Visitor;
-  afterEach(() => closeVisitor(visitor));
 
   /** An account of the other replica, with an identity of this address. */
   async function employ(email: string): Promise<string> {
@@ -97,7 +81,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
     const watch = employee.start(['watch', '--json']);
     await watch.until(() => watch.stderr().includes('Connected'));
 
-    visitor = await openConsole(browser, consoleUrl, tokens.operator);
+    visitor = await openConsole(visit, consoleUrl, tokens.operator);
     await findAccount(visitor, 'Alice@Example', NAME);
     await sees(visitor, 'This account is admitted');
     await sees(visitor, 'The login method Device key is allowed.');
@@ -116,7 +100,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
   });
 
   it('keeps the token in its tab, and refuses an invalid one', async () => {
-    visitor = await visit(browser, consoleUrl);
+    visitor = await visit(consoleUrl);
     const { page } = visitor;
     for (const wrong of ['wrong', `${tokens.operator}x`, 'tökén']) {
       await signInWith(visitor, wrong);
@@ -139,7 +123,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
 
   it('offers no actions to a reader', async () => {
     const accountId = await employ('rita-cannot@example.com');
-    visitor = await openConsole(browser, consoleUrl, tokens.reader);
+    visitor = await openConsole(visit, consoleUrl, tokens.reader);
     await findAccount(visitor, accountId, 'rita-cannot@example.com');
     await sees(visitor, 'This account is admitted');
     const { page } = visitor;
@@ -150,7 +134,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
 
   it('copies over plain HTTP, and selects the text where the browser refuses to copy', async () => {
     const accountId = await employ('copied@example.com');
-    visitor = await openConsole(browser, consoleUrl, tokens.reader);
+    visitor = await openConsole(visit, consoleUrl, tokens.reader);
     await findAccount(visitor, accountId, 'copied@example.com');
     const { page } = visitor;
     expect(await page.evaluate('navigator.clipboard')).toBeUndefined();
@@ -168,7 +152,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
 
   it('shows changes by other administrators as they happen', async () => {
     const accountId = await employ('live@example.com');
-    visitor = await openConsole(browser, consoleUrl, tokens.operator);
+    visitor = await openConsole(visit, consoleUrl, tokens.operator);
     await findAccount(visitor, 'live@', 'live@example.com');
     await sees(visitor, 'This account is admitted');
     await operator.act(accountId, 'disable', 'by another administrator');
@@ -181,7 +165,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
 
   it('ends one session, all sessions, and the account, each with a reason', async () => {
     const accountId = await employ('several@example.com');
-    visitor = await openConsole(browser, consoleUrl, tokens.operator);
+    visitor = await openConsole(visit, consoleUrl, tokens.operator);
     await findAccount(visitor, 'several@', 'several@example.com');
     const { page } = visitor;
     await page.getByRole('button', { name: 'Check again…' }).click();
@@ -211,7 +195,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
 
   it('pages through the results, and keeps the filter in the address', async () => {
     await fixture.crowd(30);
-    visitor = await openConsole(browser, consoleUrl, tokens.reader);
+    visitor = await openConsole(visit, consoleUrl, tokens.reader);
     await openSection(visitor, 'Accounts');
     const { page } = visitor;
     await page.getByLabel('Provider').selectOption('people');
@@ -233,7 +217,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
   it('filters the audit trail, and downloads the filtered events', async () => {
     const accountId = await employ('audited@example.com');
     await operator.act(accountId, 'disable', 'for the record');
-    visitor = await openConsole(browser, consoleUrl, tokens.reader);
+    visitor = await openConsole(visit, consoleUrl, tokens.reader);
     await openSection(visitor, 'Audit trail');
     const { page } = visitor;
     await page.getByLabel('Account ID').fill(accountId);
@@ -258,7 +242,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
 
   it('shows the policy, and the effect of other variables', async () => {
     await employ('director@example.com');
-    visitor = await openConsole(browser, consoleUrl, tokens.reader);
+    visitor = await openConsole(visit, consoleUrl, tokens.reader);
     await openSection(visitor, 'Policy');
     const { page } = visitor;
     const variables = page.getByLabel('Changed variables');
@@ -296,7 +280,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
     afterAll(() => attacker.close());
 
     async function signIn(): Promise<void> {
-      visitor = await visit(browser, consoleUrl);
+      visitor = await visit(consoleUrl);
       const { page } = visitor;
       fixture.provider.groups.set('ada', ['admins']);
       const [response] = await Promise.all([
@@ -366,7 +350,7 @@ inBrowser('the console for administrators (needs PostgreSQL, Redis and Chromium)
   });
 
   it('serves small files, cached by their names, on the port of administrators only', async () => {
-    visitor = await openConsole(browser, consoleUrl, tokens.reader);
+    visitor = await openConsole(visit, consoleUrl, tokens.reader);
     const loaded = new Set<string>();
     visitor.page.on('request', (request) => {
       if (request.url().includes('/admin/assets/')) {
