@@ -52,10 +52,24 @@ const BY_FACT: Readonly<Record<Match, string>> = {
   email: `"email_values" @> ARRAY[lower($2::text)]`,
 };
 
+/** The names by which an identity can match the person: two people match the same one by these. */
+const NAMES_OF: Readonly<Record<Match, (person: DirectoryPerson) => readonly string[]>> = {
+  externalId: ({ externalId }) => (externalId === null ? [] : [externalId]),
+  oid: ({ externalId }) => (externalId === null ? [] : [externalId]),
+  userName: ({ userName }) => [userName],
+  email: ({ emails }) => emails.map(({ value }) => value),
+};
+
+/** The keys in ascending order, so that two transactions do not wait for each other. */
+const LOCK = `
+  SELECT pg_advisory_xact_lock("key") FROM (
+    SELECT DISTINCT hashtextextended($1 || lower("name") COLLATE "C", 0) AS "key"
+    FROM unnest($2::text[]) AS "name" ORDER BY "key" OFFSET 0) AS "keys"`;
+
 /**
  * Links people of a directory to identities, for good: a changed name does not hide a later
- * deactivation. First matches of a provider happen one after the other, by a lock that follows the
- * one of the row of `directory_person`.
+ * deactivation. First matches by the same name happen one after the other, and so do links to the same
+ * subject. The locks follow that of the row of `directory_person`, in this order.
  */
 @Injectable()
 export class DirectoryLinkRepository {
@@ -64,7 +78,7 @@ export class DirectoryLinkRepository {
     if (person.subject !== null) {
       return { subject: person.subject, isLinked: true, isAmbiguous: false };
     }
-    await lockMatches(tx, person.provider);
+    await lockNames(tx, person.provider, NAMES_OF[match](person));
     const found = await this.find(tx, match, person);
     if (found.isLinked || found.isAmbiguous !== person.isAmbiguous) {
       const subject = found.isLinked ? found.subject : null;
@@ -78,7 +92,7 @@ export class DirectoryLinkRepository {
     const [row] = await tx.query<Row>(FIND(match), [person.provider, person.id]);
     const { subjects = [], hasTwin = false } = row ?? {};
     const [subject = null] = subjects;
-    const isTaken = subject !== null && (await isLinked(tx, person.provider, subject));
+    const isTaken = subject !== null && (await lockLink(tx, person.provider, subject));
     if (hasTwin || subjects.length > 1 || isTaken) {
       return { subject: null, isLinked: false, isAmbiguous: true };
     }
@@ -107,8 +121,8 @@ export class DirectoryLinkRepository {
     if (people.length === 0) {
       return null;
     }
-    await lockMatches(tx, provider);
-    if (await isLinked(tx, provider, subject)) {
+    await lockNames(tx, provider, [fact]);
+    if (await lockLink(tx, provider, subject)) {
       return null;
     }
     const deleted = people.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
@@ -133,13 +147,19 @@ function factOf(match: Match, { subject, facts }: MatchedLogin): string | null {
   return found[match];
 }
 
-async function lockMatches(tx: Transaction, provider: string): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-    `gatehouse directory ${provider}`,
-  ]);
+async function lockNames(
+  tx: Transaction,
+  provider: string,
+  names: readonly string[],
+): Promise<void> {
+  await (names.length > 0 && tx.query(LOCK, [`gatehouse directory ${provider} `, names]));
 }
 
-async function isLinked(tx: Transaction, provider: string, subject: string): Promise<boolean> {
+/** Locks the links to the subject: people with different names may match it meanwhile. */
+async function lockLink(tx: Transaction, provider: string, subject: string): Promise<boolean> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+    `gatehouse directory link ${provider} ${subject}`,
+  ]);
   const linked = await tx.query(
     `SELECT 1 FROM "directory_person" WHERE "provider" = $1 AND "subject" = $2`,
     [provider, subject],

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
+import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
+import { ScimFixture } from '../../fixtures/scim-fixture.js';
+import type { Answer, Json } from '../../helpers/client.js';
+
+const INACTIVE = [{ op: 'replace', value: { active: false } }];
+const MANY = 50;
+
+const times = <Value>(make: (at: number) => Value): Value[] =>
+  Array.from({ length: MANY }, (_, at) => make(at));
+const statusesOf = (answers: readonly Answer[]): Set<number> =>
+  new Set(answers.map(({ status }) => status));
+
+const withServices = IS_POSTGRES ? describe : describe.skip;
+withServices('first matches of people at once (needs PostgreSQL and Redis)', () => {
+  let fixture: OffboardingFixture;
+  let scim: ScimFixture;
+  let one: Server;
+  let other: Server;
+
+  beforeAll(async () => {
+    fixture = await OffboardingFixture.open();
+    scim = new ScimFixture(fixture);
+    const env = {
+      ...KEYLESS,
+      AUTH_PROVIDERS_CONFIG_JSON: scim.providers({ match: 'oid' }),
+      AUTH_ACCESS_CACHE_SECONDS: '0',
+    };
+    one = await fixture.start(env);
+    other = await fixture.start(env);
+  });
+  afterAll(() => fixture.close());
+
+  const replica = (at: number): Server => (at % 2 === 0 ? one : other);
+  const post = (at: number, externalId: string): Promise<Answer> =>
+    scim.send(replica(at), 'POST', '/Users', { body: { userName: randomUUID(), externalId } });
+  const newPerson = (): { readonly sub: string; readonly oid: string } => {
+    const person = { sub: randomUUID(), oid: randomUUID() };
+    fixture.provider.oids.set(person.sub, person.oid);
+    return person;
+  };
+
+  it('links one of 50 people with the same name, and none to a subject that has one', async () => {
+    const { sub, oid } = newPerson();
+    await fixture.keylessLogin(one, sub);
+    expect(statusesOf(await Promise.all(times((at) => post(at, oid))))).toEqual(new Set([201]));
+    const { rows } = await fixture.sql.query<Json>(
+      `SELECT count(subject)::int AS linked, count(*) FILTER (WHERE is_ambiguous)::int AS ambiguous
+       FROM directory_person WHERE external_id = $1`,
+      [oid],
+    );
+    expect(rows).toEqual([{ linked: 1, ambiguous: MANY - 1 }]);
+  });
+
+  it('stores 50 deactivations of different people without an identity', async () => {
+    const oids = times(() => randomUUID());
+    const ids = await Promise.all(
+      oids.map((externalId, at) => scim.add(replica(at), { userName: randomUUID(), externalId })),
+    );
+    const answers = await Promise.all(ids.map((id, at) => scim.patch(replica(at), id, INACTIVE)));
+    expect(statusesOf(answers)).toEqual(new Set([200]));
+    const { rows } = await fixture.sql.query<Json>(
+      `SELECT subject FROM audit_event WHERE kind = 'directory-deactivated' AND subject = ANY($1)`,
+      [oids],
+    );
+    expect(rows.map(({ subject }) => subject).sort()).toEqual(oids.toSorted());
+  });
+
+  it('lets none of 50 people in who are deactivated during their first login', async () => {
+    const people = times(() => newPerson());
+    const ids = await Promise.all(
+      people.map(({ oid }, at) =>
+        scim.add(replica(at), { userName: randomUUID(), externalId: oid }),
+      ),
+    );
+    const [answers, logins] = await Promise.all([
+      Promise.all(ids.map((id, at) => scim.patch(replica(at), id, INACTIVE))),
+      Promise.allSettled(people.map(({ sub }, at) => fixture.keylessLogin(replica(at + 1), sub))),
+    ]);
+    expect(statusesOf(answers)).toEqual(new Set([200]));
+    const admitted = logins.flatMap((login): Person[] =>
+      login.status === 'fulfilled' ? [login.value] : [],
+    );
+    for (const person of admitted) {
+      expect(await fixture.statusOf(one, person)).not.toBe(200);
+    }
+    for (const { sub } of people.slice(0, 5)) {
+      await expect(fixture.keylessLogin(one, sub)).rejects.toThrow();
+    }
+    const { rows } = await fixture.sql.query<Json>(
+      `SELECT count(*)::int AS refused FROM identity_signal
+       WHERE subject = ANY($1) AND source = 'directory' AND NOT is_allowed`,
+      [people.map(({ sub }) => sub)],
+    );
+    expect(rows).toEqual([{ refused: MANY }]);
+  });
+});
