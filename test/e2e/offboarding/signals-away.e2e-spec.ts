@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { SsfTransmitter } from '../../fakes/ssf-transmitter.js';
+import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
+import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { IS_POSTGRES } from '../../fixtures/programs/server-fixture.js';
+import { ScimFixture } from '../../fixtures/scim-fixture.js';
+import { connect } from '../../helpers/client-live.js';
+import type { Json } from '../../helpers/client.js';
+
+const AUDIENCE = 'https://gate.example.com';
+/** The shortest that the server accepts. */
+const INTERVAL_SECONDS = 60;
+
+const withServices = IS_POSTGRES ? describe : describe.skip;
+withServices('while directory and transmitter are away (needs PostgreSQL and Redis)', () => {
+  let fixture: OffboardingFixture;
+  let scim: ScimFixture;
+  let transmitter: SsfTransmitter;
+
+  beforeAll(async () => {
+    fixture = await OffboardingFixture.open();
+    scim = new ScimFixture(fixture);
+    transmitter = await SsfTransmitter.start(AUDIENCE);
+  });
+  afterAll(async () => {
+    await fixture.close();
+    await transmitter.close();
+  });
+
+  /** A directory with the same people, and a stream that is polled. */
+  function env(): Record<string, string> {
+    const [people] = JSON.parse(scim.providers({ required: true })) as [Json];
+    const sharedSignals = {
+      ...{ transmitter: transmitter.issuer, audience: AUDIENCE, delivery: 'poll' },
+      managementToken: 'a-management-token-of-the-spec-of-streams',
+    };
+    const signals = { ...(people['signals'] as Json), sharedSignals };
+    return {
+      ...KEYLESS,
+      SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS: 'people',
+      AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([{ ...people, signals }]),
+      AUTH_OFFBOARDING_INTERVAL_SECONDS: String(INTERVAL_SECONDS),
+    };
+  }
+
+  it('ends the access of a leaver at the scheduled re-check, within the interval', async () => {
+    const server = await fixture.start(env());
+    const cli = await createCliUser();
+    const variables = { ...fixture.env, ...env(), ...fixture.store.env };
+    expect((await cli.run(['signals', 'connect', 'people'], variables)).code).toBe(0);
+    await cli.remove();
+    const [sub, colleague] = [randomUUID(), randomUUID()];
+    for (const externalId of [sub, colleague]) {
+      await scim.add(server, { userName: externalId, externalId });
+    }
+    const leaver = await fixture.keylessLogin(server, sub);
+    const stays = await fixture.keylessLogin(server, colleague);
+    const live = await connect(server, { token: leaver.token });
+    await live.next('hello');
+
+    transmitter.isDown = true;
+    fixture.provider.groups.delete(sub);
+    const schedule = await fixture.sql.query<Json>(
+      `SELECT eligibility_next_check_at <= eligibility_checked_at + $1 * interval '1 second'
+         AS is_within, eligibility_next_check_at > now() AS is_later
+       FROM identity WHERE subject = $2`,
+      [INTERVAL_SECONDS, sub],
+    );
+    expect(schedule.rows).toEqual([{ is_within: true, is_later: true }]);
+
+    expect(await live.next('closing')).toMatchObject({ code: 'not-eligible', provider: 'people' });
+    expect(await fixture.statusOf(server, leaver)).toBe(403);
+    expect(await fixture.statusOf(server, stays)).toBe(200);
+    const stream = await fixture.sql.query<Json>('SELECT failure FROM signal_stream');
+    expect(stream.rows).toEqual([{ failure: 'server_error' }]);
+    const lost = await fixture.sql.query<Json>(
+      `SELECT kind, issuer FROM audit_event
+       WHERE account_id = $1 AND kind IN ('eligibility-lost', 'directory-deactivated')`,
+      [leaver.accountId],
+    );
+    expect(lost.rows).toEqual([{ kind: 'eligibility-lost', issuer: null }]);
+  });
+});
