@@ -21,6 +21,7 @@ import { AdminProvidersController } from './providers/admin-providers.controller
 import { AdminProvidersService } from './providers/admin-providers.service.js';
 import { AdminResourceServersController } from './resource-servers/admin-resource-servers.controller.js';
 import { AdminResourceServersService } from './resource-servers/admin-resource-servers.service.js';
+import { AdminRefusalsService } from './signals/admin-refusals.service.js';
 import { AdminSignalsController } from './signals/admin-signals.controller.js';
 import { AdminSignalsService } from './signals/admin-signals.service.js';
 
@@ -36,6 +37,7 @@ export const ADMIN_SERVICES = [
   AdminPlanService,
   AdminPolicyService,
   AdminProvidersService,
+  AdminRefusalsService,
   AdminResourceServersService,
   AdminSessionsService,
   AdminSignalsService,
@@ -50,7 +52,7 @@ export interface Services {
  * on the other. Routes: /admin/v1/me, /admin/v1/login and …/callback, /admin/v1/logout,
  * /admin/v1/accounts and below, /admin/v1/audit, /admin/v1/overview, /admin/v1/providers,
  * /admin/v1/policy and …/plan, /admin/v1/invitations and …/:id, /admin/v1/logins,
- * /admin/v1/resource-servers, /admin/v1/signals and …/:provider/unmatched.
+ * /admin/v1/resource-servers, /admin/v1/signals, …/:provider/unmatched and …/:provider/end-refusal.
  */
 @Module({})
 export class AdminApiModule {

@@ -29,6 +29,7 @@ export const AUDIT_KINDS = [
   'eligibility-regained',
   'directory-deactivated',
   'directory-activated',
+  'refusal-ended',
   'token-revoked',
   'all-tokens-revoked',
   'device-approved',

@@ -32,6 +32,7 @@ export const CAUSE_REASONS = {
   'admin-refused': null,
   'signing-keys-rotated': null,
   'directory-activated': null,
+  'refusal-ended': null,
 } as const satisfies Record<AuditKind, string | null>;
 
 /** The audit events that end access. */

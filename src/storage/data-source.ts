@@ -38,6 +38,7 @@ import { Initial1764600000000 } from './migrations/1764600000000-initial.js';
 import { Requests1764700000000 } from './migrations/1764700000000-requests.js';
 import { SignalOrigins1764800000000 } from './migrations/1764800000000-signal-origins.js';
 import { EmailSignals1764900000000 } from './migrations/1764900000000-email-signals.js';
+import { EndedRefusals1765000000000 } from './migrations/1765000000000-ended-refusals.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -103,6 +104,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       Requests1764700000000,
       SignalOrigins1764800000000,
       EmailSignals1764900000000,
+      EndedRefusals1765000000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

@@ -6,6 +6,7 @@ import { AccountAdminRepository } from './repositories/account-admin.repository.
 import { AccountSearchRepository } from './repositories/account-search.repository.js';
 import { AuditRepository } from './repositories/audit.repository.js';
 import { SigningKeyEntity } from './entities/signing-key.entity.js';
+import { PersonRefusalRepository } from './repositories/directory/person-refusal.repository.js';
 import { InvitationRepository } from './repositories/invitation.repository.js';
 import { SigningKeyRepository } from './repositories/oauth/signing-key.repository.js';
 import type { SealedBoxService } from './sealing/sealed-box.service.js';
@@ -17,6 +18,7 @@ export interface OperatorStorage {
   readonly search: AccountSearchRepository;
   readonly audit: AuditRepository;
   readonly invitations: InvitationRepository;
+  readonly refusals: PersonRefusalRepository;
 }
 
 export function openOperatorStorage(source: ServerDataSource): OperatorStorage {
@@ -31,6 +33,7 @@ export function openOperatorStorage(source: ServerDataSource): OperatorStorage {
     search: new AccountSearchRepository(database, administered),
     audit: new AuditRepository(database),
     invitations: new InvitationRepository(database, new Random()),
+    refusals: new PersonRefusalRepository(database),
   };
 }
 

@@ -1,14 +1,20 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses } from '../../common/route-docs.js';
-import { AdminSignalsDto, UnmatchedPageDto } from './admin-signals.dto.js';
+import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
+import { ActAnswerDto } from '../accounts/admin-accounts.dto.js';
 import { PageQueryDto } from '../page.dto.js';
+import { AdminRefusalsService } from './admin-refusals.service.js';
+import { AdminSignalsDto, RefusedPersonDto, UnmatchedPageDto } from './admin-signals.dto.js';
 import { AdminSignalsService } from './admin-signals.service.js';
 
 @ApiTags('operations')
 @Controller('admin/v1/signals')
 export class AdminSignalsController {
-  constructor(private readonly signals: AdminSignalsService) {}
+  constructor(
+    private readonly signals: AdminSignalsService,
+    private readonly refusals: AdminRefusalsService,
+  ) {}
 
   @ApiOperation({
     summary: 'Lists the last signals, the stream and the directory of each provider.',
@@ -28,5 +34,22 @@ export class AdminSignalsController {
     @Query() query: PageQueryDto,
   ): Promise<UnmatchedPageDto> {
     return this.signals.unmatched(provider, query);
+  }
+
+  @ApiOperation({
+    summary: 'Ends what the directory or an event refuses a person without an account.',
+    description:
+      'The rules decide about the next login. A later request or event refuses the person again.',
+  })
+  @Post(':provider/end-refusal')
+  @Operates()
+  @Answers(ActAnswerDto)
+  @Refuses('not-found')
+  endRefusal(
+    @Admin() caller: AdminOrigin,
+    @Param('provider') provider: string,
+    @Body() body: RefusedPersonDto,
+  ): Promise<ActAnswerDto> {
+    return this.refusals.end(provider, body, caller);
   }
 }

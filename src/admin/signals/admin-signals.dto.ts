@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsString, Length, Matches } from 'class-validator';
 import { ApiTextOrNull, ApiTimeOrNull } from '../../common/route-docs.js';
+import { ReasonDto } from '../accounts/admin-accounts.dto.js';
 import { PageDto } from '../page.dto.js';
 import {
   PROVIDER_SIGNAL_KINDS,
@@ -82,6 +84,20 @@ class UnmatchedPersonDto {
   @ApiProperty() isActive!: boolean;
   @ApiProperty({ description: 'More than one identity or person matches.' }) isAmbiguous!: boolean;
   @ApiProperty({ description: 'Unix milliseconds.' }) changedAt!: number;
+
+  @ApiProperty({ description: 'The directory or an event refuses the first login.' })
+  isRefused!: boolean;
+}
+
+export class RefusedPersonDto extends ReasonDto {
+  @ApiProperty({
+    ...{ minLength: 1, maxLength: 320 },
+    description: 'Subject, external id, user name or e-mail address; or the id of the list.',
+  })
+  @Matches(/^[^\p{Cc}]*$/u, { message: 'name must not have control characters' })
+  @Length(1, 320)
+  @IsString({ message: 'name is missing: say who is refused' })
+  name!: string;
 }
 
 export class UnmatchedPageDto extends PageDto {

@@ -58,11 +58,12 @@ export class AdminSignalsService {
   /** @throws AppError `not-found` without a directory, `invalid-request` for an invalid cursor */
   async unmatched(id: string, { cursor, limit }: PageQueryDto): Promise<UnmatchedPageDto> {
     const provider = this.configured.find((one) => one.id === id);
-    if (provider === undefined || scimOf(provider) === null) {
+    const scim = provider === undefined ? null : scimOf(provider);
+    if (scim === null) {
       throw new AppError('not-found');
     }
-    const after = readCursor(cursor, POSITION);
-    const { people, next } = await this.people.unmatched(id, after?.id ?? null, limit);
+    const after = readCursor(cursor, POSITION)?.id ?? null;
+    const { people, next } = await this.people.unmatched(id, scim.match, after, limit);
     return { people, cursor: writeCursor(next === null ? null : { id: next }) };
   }
 }

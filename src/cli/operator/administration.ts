@@ -51,6 +51,20 @@ export interface Administration {
 
   /** @returns true if it was not revoked before @throws CliError `not-found` */
   revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean>;
+
+  /** @throws CliError `not-found` for an unknown provider */
+  endRefusal(
+    provider: string,
+    name: string,
+    actor: string | undefined,
+    reason: string,
+  ): Promise<EndedRefusal>;
+}
+
+export interface EndedRefusal {
+  /** False: nothing refused a person without an account by this name. */
+  readonly changed: boolean;
+  readonly actor: string;
 }
 
 export interface ShownEvents {
@@ -98,4 +112,8 @@ export function accountNotFound(id: string): CliError {
 
 export function invitationNotFound(id: string): CliError {
   return refusedError(`There is no invitation ${id}.`, 'not-found', 'Run: gatehouse invite list');
+}
+
+export function providerNotFound(id: string): CliError {
+  return refusedError(`There is no provider ${id}.`, 'not-found', 'Run: gatehouse doctor signals');
 }

@@ -35,9 +35,11 @@ import {
   accountNotFound,
   type ActReport,
   type Administration,
+  type EndedRefusal,
   type ExplainedAnswer,
   invitationNotFound,
   type MadeInvitation,
+  providerNotFound,
   type ShownEvents,
   type WantedInvitation,
 } from './administration.js';
@@ -160,6 +162,24 @@ export class DatabaseAdministration implements Administration {
       throw invitationNotFound(id);
     }
     return outcome === 'done';
+  }
+
+  async endRefusal(
+    id: string,
+    name: string,
+    named: string | undefined,
+    reason: string,
+  ): Promise<EndedRefusal> {
+    const actor = operatorName(named);
+    const { settings, refusals } = this.storage;
+    const provider = settings.providers.find((one) => one.id === id);
+    if (provider === undefined) {
+      throw providerNotFound(id);
+    }
+    const match = provider.type === 'oidc' ? (provider.scim?.match ?? null) : null;
+    const person = { provider: id, match, name };
+    const events = await refusals.end(person, { actor, reason }, new Date());
+    return { changed: events.length > 0, actor };
   }
 }
 

@@ -33,9 +33,11 @@ import {
   accountNotFound,
   type ActReport,
   type Administration,
+  type EndedRefusal,
   type ExplainedAnswer,
   invitationNotFound,
   type MadeInvitation,
+  providerNotFound,
   type ShownEvents,
   type WantedInvitation,
 } from './administration.js';
@@ -172,6 +174,21 @@ class ServerAdministration implements Administration {
     return changed;
   }
 
+  async endRefusal(
+    provider: string,
+    person: string,
+    actor: string | undefined,
+    reason: string,
+  ): Promise<EndedRefusal> {
+    refuseActor(actor);
+    const { name } = await this.api.me();
+    const { changed } = await foundOr(
+      () => this.api.endRefusal(provider, person, reason),
+      () => providerNotFound(provider),
+    );
+    return { changed, actor: name };
+  }
+
   async plan(environment: CliContext['environment']): Promise<PlanCounts> {
     return this.api.plan(await plannable(environment));
   }
@@ -193,13 +210,17 @@ async function known<Answer>(
   if (!isUuid(id)) {
     throw notFound(id);
   }
+  return foundOr(send, () => notFound(id));
+}
+
+async function foundOr<Answer>(
+  send: () => Promise<Answer>,
+  notFound: () => CliError,
+): Promise<Answer> {
   try {
     return await send();
   } catch (error) {
-    if (error instanceof GatehouseProblem && error.code === 'not-found') {
-      throw notFound(id);
-    }
-    throw error;
+    throw error instanceof GatehouseProblem && error.code === 'not-found' ? notFound() : error;
   }
 }
 

@@ -1,9 +1,15 @@
 import { command, type CommandGroup } from '../command.js';
-import { VARIABLES_FILE } from '../options.js';
+import {
+  ADMIN_OPTIONS,
+  WITH_ADMINISTRATION,
+  withAdministration,
+} from '../operator/with-administration.js';
+import { ACTOR, REASON, reasonIn, VARIABLES_FILE } from '../options.js';
 
 export const signals: CommandGroup = {
   name: 'signals',
-  description: 'manage the streams of security events that providers send',
+  description:
+    'manage the streams of security events, and end refusals of people without an account',
   help: `
 Docs: docs/shared-signals.md
 `,
@@ -32,6 +38,35 @@ with 4 when the transmitter or the database cannot be reached.
         'gatehouse signals connect okta --remove',
       ],
       run: async (context) => (await import('./connect-signals.js')).run(context),
+    }),
+    command({
+      name: 'end-refusal',
+      description: 'end what a directory or an event refuses a person without an account',
+      args: [
+        ['<provider>', 'id of the provider'],
+        ['<name>', 'subject, external id, user name or e-mail address, as the audit trail has it'],
+      ],
+      options: [REASON, ACTOR, ...ADMIN_OPTIONS],
+      help: `
+The rules decide about the next login. A later request or event refuses the person again. For a person
+with an account use: gatehouse account enable
+${WITH_ADMINISTRATION}`,
+      examples: ["gatehouse signals end-refusal okta ada@example.com --reason 'returns in May'"],
+      run(context) {
+        const [provider = '', name = ''] = context.args;
+        const { actor: named } = context.options;
+        const reason = reasonIn(context.options);
+        return withAdministration(context, async (administration) => {
+          const ended = await administration.endRefusal(provider, name, named, reason);
+          const { changed, actor } = ended;
+          context.output.result(
+            { provider, name, changed, actor, reason },
+            changed
+              ? `Ended the refusal of ${name}: the next login at ${provider} is judged by the rules.`
+              : `Nothing refuses a person without an account named ${name}.`,
+          );
+        });
+      },
     }),
   ],
 };

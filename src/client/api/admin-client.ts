@@ -106,6 +106,16 @@ export class GatehouseAdmin {
     return this.get(`/signals/${encodeURIComponent(provider)}/unmatched${writeQuery(query)}`);
   }
 
+  /**
+   * Ends what the directory or an event refuses a person without an account.
+   * @param name subject, external id, user name, e-mail address, or the id of the unmatched person
+   * @param reason 1 to 200 characters, kept in the audit trail
+   */
+  endRefusal(provider: string, name: string, reason: string): Promise<AdminActAnswer> {
+    const path = `/signals/${encodeURIComponent(provider)}/end-refusal`;
+    return this.send('POST', path, { name, reason });
+  }
+
   policy(): Promise<AdminPolicy> {
     return this.get('/policy');
   }

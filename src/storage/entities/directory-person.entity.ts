@@ -38,4 +38,7 @@ export class DirectoryPersonEntity {
 
   /** Set for a deleted person who was never linked: a first login finds the refusal by it. */
   @Column('timestamptz', { nullable: true }) deletedAt!: Date | null;
+
+  /** Set by an administrator who ended the refusal; the next request about the person clears it. */
+  @Column('timestamptz', { nullable: true }) refusalEndedAt!: Date | null;
 }

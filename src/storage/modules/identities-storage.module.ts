@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { DirectoryLinkRepository } from '../repositories/directory/directory-link.repository.js';
 import { DirectoryPersonRepository } from '../repositories/directory/directory-person.repository.js';
 import { IdentitySignalRepository } from '../repositories/directory/identity-signal.repository.js';
+import { PersonRefusalRepository } from '../repositories/directory/person-refusal.repository.js';
 import { IdentityDueRepository } from '../repositories/identity-due.repository.js';
 import { IdentityRepository } from '../repositories/identity.repository.js';
 import { KeylessRepository } from '../repositories/keyless.repository.js';
@@ -18,6 +19,7 @@ const repositories = [
   IdentityRepository,
   IdentitySignalRepository,
   KeylessRepository,
+  PersonRefusalRepository,
   ProviderLogoutRepository,
   ProviderSignalRepository,
   ReceivedEventRepository,

@@ -7,6 +7,7 @@ import { texts } from './i18n/texts.js';
 import { FormButtons } from '../ui/form-buttons.js';
 
 const MAX_REASON = 200;
+const MAX_TEXT = 320;
 
 interface ActTexts {
   readonly open: string;
@@ -31,7 +32,9 @@ interface ActButtonProps extends ActionResult {
   readonly isSmall?: boolean;
   /** A checkbox that has to be ticked in addition to the reason. */
   readonly consent?: string;
-  readonly run: (reason: string) => Promise<AdminActAnswer>;
+  /** A text field before the reason; its text is passed to `run`. */
+  readonly field?: { readonly label: string; readonly hint: string };
+  readonly run: (reason: string, text: string) => Promise<AdminActAnswer>;
 }
 
 /** An action that first asks for a reason, which the audit log keeps. */
@@ -78,22 +81,25 @@ export function ActionButton({
 
 interface ReasonFormProps extends Pick<
   ActButtonProps,
-  'textsOf' | 'isDanger' | 'consent' | 'run' | 'reload' | 'notify'
+  'textsOf' | 'isDanger' | 'consent' | 'field' | 'run' | 'reload' | 'notify'
 > {
   readonly close: () => void;
 }
 
 function ReasonForm(props: ReasonFormProps) {
-  const { textsOf, isDanger, consent, run: act, reload, notify, close } = props;
+  const { textsOf, isDanger, consent, field, run: act, reload, notify, close } = props;
   const own = textsOf();
+  const why = { label: texts.acts.reason, hint: texts.acts.reasonHint, most: MAX_REASON };
   const { end } = useSession();
+  const [text, setText] = useState('');
   const [reason, setReason] = useState('');
   const [isSure, setSure] = useState(consent === undefined);
   const { notice, isBusy, run } = useNotedAction(end);
+  const isIncomplete = reason.trim() === '' || (field !== undefined && text.trim() === '');
   const submit = (event: Event) => {
     event.preventDefault();
     run(async () => {
-      const { changed } = await act(reason.trim());
+      const { changed } = await act(reason.trim(), text.trim());
       close();
       notify(done(() => (changed ? textsOf().done : texts.acts.unchanged)));
       reload();
@@ -102,43 +108,55 @@ function ReasonForm(props: ReasonFormProps) {
   return (
     <form onSubmit={submit}>
       <p>{own.lead}</p>
-      <ReasonField reason={reason} setReason={setReason} />
+      {field !== undefined && (
+        <TextField {...field} most={MAX_TEXT} value={text} setValue={setText} hasFocus />
+      )}
+      <TextField {...why} value={reason} setValue={setReason} hasFocus={field === undefined} />
       {consent !== undefined && <Consent text={consent} isGiven={isSure} give={setSure} />}
       <NoticeLine notice={notice} />
       <FormButtons
         close={close}
         submit={own.submit}
         kind={isDanger ? 'danger solid' : 'primary'}
-        isDisabled={reason.trim() === '' || !isSure || isBusy}
+        isDisabled={isIncomplete || !isSure || isBusy}
       />
     </form>
   );
 }
 
-interface ReasonFieldProps {
-  readonly reason: string;
-  readonly setReason: (reason: string) => void;
+interface TextFieldProps {
+  readonly label: string;
+  readonly hint: string;
+  /** Characters. */
+  readonly most: number;
+  readonly value: string;
+  readonly setValue: (value: string) => void;
+  readonly hasFocus: boolean;
 }
 
-function ReasonField({ reason, setReason }: ReasonFieldProps) {
+function TextField({ label, hint, most, value, setValue, hasFocus }: TextFieldProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   // The field is created after the dialog has opened, so `autofocus` would not work.
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    if (hasFocus) {
+      field.current?.focus();
+    }
+  }, [hasFocus]);
   return (
     <div class="field">
-      <label for={`${id}-reason`}>{texts.acts.reason}</label>
+      <label for={`${id}-text`}>{label}</label>
       <input
         ref={field}
-        id={`${id}-reason`}
+        id={`${id}-text`}
         autocomplete="off"
-        maxLength={MAX_REASON}
-        value={reason}
+        maxLength={most}
+        value={value}
         aria-describedby={`${id}-hint`}
-        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+        onInput={({ currentTarget }) => setValue(currentTarget.value)}
       />
       <p id={`${id}-hint`} class="hint">
-        {texts.acts.reasonHint}
+        {hint}
       </p>
     </div>
   );

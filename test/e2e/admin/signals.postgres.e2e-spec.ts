@@ -91,7 +91,7 @@ describe('signals in the administration API', () => {
     expect(listed).toHaveLength(people - matched);
     expect(listed.find(({ id }) => id === ids[0])).toEqual({
       ...{ id: ids[0], userName: 'unmatched-0', externalId: 'e-0', isActive: true },
-      ...{ isAmbiguous: false, changedAt: expect.any(Number) },
+      ...{ isAmbiguous: false, changedAt: expect.any(Number), isRefused: false },
     });
     // The counts are kept for 30 seconds; another process counts for itself.
     const fresh = await fixture.start({

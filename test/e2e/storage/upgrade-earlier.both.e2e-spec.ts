@@ -32,6 +32,7 @@ const MIGRATIONS = [
   'Requests1764700000000',
   'SignalOrigins1764800000000',
   'EmailSignals1764900000000',
+  'EndedRefusals1765000000000',
 ];
 const NEW_SECRET = 'the-next-master-secret-0123456789-0123456789';
 

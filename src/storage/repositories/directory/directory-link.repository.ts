@@ -103,7 +103,7 @@ export class DirectoryLinkRepository {
 
   /**
    * Links the person that a login matches.
-   * @returns the directory's word about the person, if any
+   * @returns the directory's word about the person, if any; null also for an ended refusal
    */
   async meet(tx: Transaction, match: Match, login: MatchedLogin): Promise<boolean | null> {
     const { provider, subject } = login;
@@ -111,9 +111,10 @@ export class DirectoryLinkRepository {
     if (fact === null || fact.includes('\0')) {
       return null;
     }
-    type Row = { readonly id: string; readonly isActive: boolean; readonly isDeleted: boolean };
+    type Row = { readonly id: string; readonly word: boolean | null; readonly isDeleted: boolean };
     const people = await tx.query<Row>(
-      `SELECT "id", "is_active" AS "isActive", "deleted_at" IS NOT NULL AS "isDeleted"
+      `SELECT "id", "deleted_at" IS NOT NULL AS "isDeleted",
+         CASE WHEN "refusal_ended_at" IS NULL THEN "is_active" END AS "word"
        FROM "directory_person" WHERE "provider" = $1 AND ${BY_FACT[match]} AND "subject" IS NULL
        ORDER BY "id" FOR UPDATE`,
       [provider, fact],
@@ -133,7 +134,7 @@ export class DirectoryLinkRepository {
     }
     const isAmbiguous = twins.length > 0 || (await hasOtherIdentity(tx, match, person.id, login));
     await setLink(tx, person.id, isAmbiguous ? null : subject, isAmbiguous);
-    return isAmbiguous ? null : person.isActive;
+    return isAmbiguous ? null : person.word;
   }
 }
 

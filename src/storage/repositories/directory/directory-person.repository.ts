@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 import { Random } from '../../../common/runtime/random.js';
+import type { DirectoryRules } from '../../../policy/eligibility/provider-rules.js';
 import { Parameters, readPage } from '../../bounded-page.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 
@@ -43,7 +44,10 @@ export interface PersonPage {
 export type UnmatchedPerson = Pick<
   DirectoryPerson,
   'id' | 'userName' | 'externalId' | 'isActive' | 'isAmbiguous' | 'changedAt'
->;
+> & {
+  /** True if the first login would be refused, whatever the rules say. */
+  readonly isRefused: boolean;
+};
 
 export interface UnmatchedPage {
   readonly people: readonly UnmatchedPerson[];
@@ -123,7 +127,7 @@ export class DirectoryPersonRepository {
       .query<DirectoryPerson>(
         `UPDATE "directory_person" SET "external_id" = $2, "user_name" = $3,
            "is_active" = $4, "emails" = $5, "email_values" = $6, "display_name" = $7,
-           "changed_at" = $8
+           "changed_at" = $8, "refusal_ended_at" = NULL
          WHERE "id" = $1 RETURNING ${COLUMNS}`,
         [id, ...valuesOf(person), now],
       )
@@ -148,7 +152,7 @@ export class DirectoryPersonRepository {
     await tx.query(
       `UPDATE "directory_person" SET "is_active" = false, "emails" = '[]', "display_name" = NULL,
          "email_values" = CASE WHEN $3 THEN "email_values" ELSE '{}' END,
-         "deleted_at" = $2 WHERE "id" = $1`,
+         "deleted_at" = $2, "refusal_ended_at" = NULL WHERE "id" = $1`,
       [id, now, keepsEmails],
     );
   }
@@ -181,26 +185,46 @@ export class DirectoryPersonRepository {
   }
 
   /** @param after the last id of the page before */
-  async unmatched(provider: string, after: string | null, limit: number): Promise<UnmatchedPage> {
+  async unmatched(
+    provider: string,
+    match: DirectoryRules['match'],
+    after: string | null,
+    limit: number,
+  ): Promise<UnmatchedPage> {
     const parameters = new Parameters();
     const where = [
       `"provider" = ${parameters.bind(provider)} AND "subject" IS NULL AND "deleted_at" IS NULL`,
       ...(after === null ? [] : [`"id" > ${parameters.bind(after)}::uuid`]),
     ];
     const source = (most: string): string => `
-      SELECT ${COLUMNS} FROM "directory_person" WHERE ${where.join(' AND ')}
+      SELECT ${COLUMNS}, ${isRefused(match)} AS "isRefused"
+      FROM "directory_person" WHERE ${where.join(' AND ')}
       ORDER BY "id" LIMIT ${most}`;
     const page = { source, conditions: [], parameters, limit };
-    const { rows, last } = await readPage<DirectoryPerson>(this.database, page);
-    const people = rows.map(({ id, userName, externalId, isActive, isAmbiguous, changedAt }) => ({
-      ...{ id, userName, externalId, isActive, isAmbiguous, changedAt },
-    }));
+    const { rows, last } = await readPage<UnmatchedPerson>(this.database, page);
+    const people = rows.map(
+      ({ id, userName, externalId, isActive, isAmbiguous, changedAt, isRefused }) => ({
+        ...{ id, userName, externalId, isActive, isAmbiguous, changedAt, isRefused },
+      }),
+    );
     return { people, next: last?.id ?? null };
   }
 
   counts(provider: string): Promise<DirectoryCounts> {
     return countDirectory(this.database, provider);
   }
+}
+
+/** SQL: a refusal of the directory, or of an event about the subject or an address, is stored. */
+function isRefused(match: DirectoryRules['match']): string {
+  const ofSubject = `EXISTS (SELECT FROM "identity_signal" AS "signal"
+    WHERE "signal"."provider" = "directory_person"."provider"
+      AND "signal"."subject" = "external_id" AND NOT "signal"."is_allowed")`;
+  const ofAddress = `EXISTS (SELECT FROM unnest("email_values") AS "value"
+    JOIN "email_signal" AS "event" ON "event"."provider" = "directory_person"."provider"
+      AND "event"."email_hash" = sha256(convert_to("value", 'UTF8')) AND NOT "event"."is_allowed")`;
+  const ofDirectory = `NOT "is_active" AND NOT "is_ambiguous" AND "refusal_ended_at" IS NULL`;
+  return `(${[ofDirectory, ...(match === 'externalId' ? [ofSubject] : []), ofAddress].join(' OR ')})`;
 }
 
 /** Counts the people of a directory, and the identities of its provider. */

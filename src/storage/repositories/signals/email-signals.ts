@@ -73,6 +73,20 @@ export async function removeEmailSignals(
   );
 }
 
+/** Removes refusals, as an administrator decides. @returns true if there were any */
+export async function removeEmailRefusals(
+  tx: Transaction,
+  provider: string,
+  emails: readonly string[],
+): Promise<boolean> {
+  const removed = await tx.query(
+    `DELETE FROM "email_signal"
+     WHERE "provider" = $1 AND "email_hash" = ANY($2::bytea[]) AND NOT "is_allowed" RETURNING 1`,
+    [provider, emails.map(hashOf)],
+  );
+  return removed.length > 0;
+}
+
 function hashOf(email: string): Buffer {
   return createHash('sha256').update(email.toLowerCase()).digest();
 }

@@ -17,6 +17,7 @@ const TONES: Partial<Readonly<Record<Kind, 'alarm' | 'caution' | 'good'>>> = {
   'all-tokens-revoked': 'caution',
   'account-disabled': 'alarm',
   'account-enabled': 'good',
+  'refusal-ended': 'good',
   'account-deleted': 'alarm',
   'admin-login-refused': 'alarm',
   'admin-refused': 'caution',

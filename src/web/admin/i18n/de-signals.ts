@@ -43,4 +43,24 @@ export const signals: Texts['signals'] = {
   isActive: 'Aktiv',
   isInactive: 'Deaktiviert',
   isAmbiguous: (state) => `${state}, passt zu mehreren`,
+  isEnded: 'Deaktiviert, Ablehnung beendet',
+  isRefused: 'Aktiv, durch ein Ereignis abgelehnt',
+  act: 'Aktion',
+  endRefusal: {
+    open: 'Ablehnung beenden…',
+    title: 'Ablehnung dieser Person beenden?',
+    lead: 'Über die nächste Anmeldung entscheiden die Regeln. Eine spätere Anfrage des Verzeichnisses oder ein weiteres Ereignis lehnt die Person wieder ab.',
+    submit: 'Ablehnung beenden',
+    done: 'Die Ablehnung ist beendet.',
+  },
+  endRefusalOf: (name) => `Ablehnung beenden: ${name}`,
+  endOther: {
+    open: 'Andere Ablehnung beenden…',
+    title: 'Ablehnung einer Person ohne Konto beenden?',
+    lead: 'Für Personen, die nicht in der Liste stehen: Ereignisse zu unbekannten Adressen, und Personen, die aus dem Verzeichnis gelöscht wurden oder sich anmelden wollten.',
+  },
+  endOtherAt: (provider) => `Andere Ablehnung beenden: ${provider}`,
+  person: 'Person',
+  personHint:
+    'Kennung beim Anbieter, externe ID, Benutzername oder E-Mail-Adresse, wie im Protokoll.',
 };

@@ -358,6 +358,7 @@ export const de: Texts = {
     'recheck-requested': 'Prüfung angefordert',
     'directory-deactivated': 'Vom Verzeichnis deaktiviert',
     'directory-activated': 'Vom Verzeichnis aktiviert',
+    'refusal-ended': 'Ablehnung beendet',
     'account-disabled': 'Konto gesperrt',
     'account-enabled': 'Konto freigegeben',
     'account-deleted': 'Konto gelöscht',

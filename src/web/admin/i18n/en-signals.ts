@@ -45,4 +45,23 @@ export const signals = {
   isActive: 'Active',
   isInactive: 'Deactivated',
   isAmbiguous: (state: string) => `${state}, matches several`,
+  isEnded: 'Deactivated, refusal ended',
+  isRefused: 'Active, refused by an event',
+  act: 'Action',
+  endRefusal: {
+    open: 'End the refusal…',
+    title: 'End the refusal of this person?',
+    lead: 'The rules decide about the next sign-in. A later request of the directory, or another event, refuses the person again.',
+    submit: 'End the refusal',
+    done: 'The refusal has ended.',
+  },
+  endRefusalOf: (name: string) => `End the refusal of ${name}`,
+  endOther: {
+    open: 'End another refusal…',
+    title: 'End the refusal of a person without an account?',
+    lead: 'For people who are not in the list: events about unknown addresses, and people who were deleted from the directory or tried to sign in.',
+  },
+  endOtherAt: (provider: string) => `End another refusal at ${provider}`,
+  person: 'Person',
+  personHint: 'Subject, external ID, user name or e-mail address, as the audit trail shows it.',
 };

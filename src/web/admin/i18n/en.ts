@@ -357,6 +357,7 @@ export const en = {
     'recheck-requested': 'Re-check requested',
     'directory-deactivated': 'Deactivated by the directory',
     'directory-activated': 'Activated by the directory',
+    'refusal-ended': 'Refusal ended',
     'account-disabled': 'Account disabled',
     'account-enabled': 'Account enabled',
     'account-deleted': 'Account deleted',

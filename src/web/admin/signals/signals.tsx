@@ -1,6 +1,8 @@
+import { useState } from 'preact/hooks';
 import type { AdminSignals, UnmatchedPage } from '../../../client/api/admin-client.js';
 import { formatRelative } from '../../i18n/format.js';
-import { NoticeLine } from '../../ui/notice.js';
+import { NoticeLine, type Notice } from '../../ui/notice.js';
+import { ActionButton, type ActionResult } from '../action-button.js';
 import { formatCount } from '../format-count.js';
 import { Head } from '../head.js';
 import { texts } from '../i18n/texts.js';
@@ -19,15 +21,16 @@ type Directory = NonNullable<Reported['directory']>;
 export function Signals() {
   const { client } = useSession();
   const live = useLive(() => client.signals(), 'signals');
+  const [notice, notify] = useState<Notice | null>(null);
   const { value } = live;
   return (
     <>
       <Head title={texts.nav.signals} live={live} />
-      <NoticeLine notice={live.notice} />
+      <NoticeLine notice={live.notice ?? notice} />
       {value === null && <Skeleton live={live} />}
       {value?.providers.length === 0 && <None />}
       {value?.providers.map((reported) => (
-        <Details key={reported.id} reported={reported} />
+        <Details key={reported.id} reported={reported} notify={notify} reload={live.reload} />
       ))}
     </>
   );
@@ -44,7 +47,13 @@ function None() {
   );
 }
 
-function Details({ reported: { id, received, stream, directory } }: { reported: Reported }) {
+interface DetailsProps extends ActionResult {
+  readonly reported: Reported;
+}
+
+function Details({ reported, ...result }: DetailsProps) {
+  const { id, received, stream, directory } = reported;
+  const { caller } = useSession();
   const { signals } = texts;
   const nameOf = useProviderName();
   return (
@@ -62,8 +71,33 @@ function Details({ reported: { id, received, stream, directory } }: { reported: 
         {stream !== null && <StreamState stream={stream} />}
         {directory !== null && <People directory={directory} />}
       </dl>
-      {directory !== null && directory.unmatched > 0 && <UnmatchedPeople provider={id} />}
+      {directory !== null && directory.unmatched > 0 && (
+        <UnmatchedPeople provider={id} notify={result.notify} />
+      )}
+      {caller.role === 'operate' && (stream !== null || directory !== null) && (
+        <EndOther provider={id} {...result} />
+      )}
     </section>
+  );
+}
+
+interface EndOtherProps extends ActionResult {
+  readonly provider: string;
+}
+
+/** Ends the refusal of a person who is in no list. */
+function EndOther({ provider, ...result }: EndOtherProps) {
+  const { client } = useSession();
+  const nameOf = useProviderName();
+  const { signals } = texts;
+  return (
+    <ActionButton
+      label={signals.endOtherAt(nameOf(provider))}
+      textsOf={() => ({ ...texts.signals.endRefusal, ...texts.signals.endOther })}
+      field={{ label: signals.person, hint: signals.personHint }}
+      run={(reason, name) => client.endRefusal(provider, name, reason)}
+      {...result}
+    />
   );
 }
 
@@ -122,9 +156,13 @@ const PAGE = 25;
 
 type Person = UnmatchedPage['people'][number];
 
+interface UnmatchedProps extends Pick<ActionResult, 'notify'> {
+  readonly provider: string;
+}
+
 /** The people of a directory who match no identity. */
-function UnmatchedPeople({ provider }: { readonly provider: string }) {
-  const { client } = useSession();
+function UnmatchedPeople({ provider, notify }: UnmatchedProps) {
+  const { client, caller } = useSession();
   const pages = usePages(async (cursor) => {
     const page = await client.unmatchedPeople(provider, {
       limit: PAGE,
@@ -134,6 +172,7 @@ function UnmatchedPeople({ provider }: { readonly provider: string }) {
   }, `unmatched ${provider}`);
   const { live } = pages;
   const { signals } = texts;
+  const columns = [signals.userName, signals.externalId, signals.state, signals.changed];
   return (
     <>
       <h3>{signals.unmatchedTitle}</h3>
@@ -142,11 +181,9 @@ function UnmatchedPeople({ provider }: { readonly provider: string }) {
       {live.value === null ? (
         <Skeleton live={live} />
       ) : (
-        <ListTable
-          headings={[signals.userName, signals.externalId, signals.state, signals.changed]}
-        >
+        <ListTable headings={caller.role === 'operate' ? [...columns, signals.act] : columns}>
           {live.value.rows.map((person) => (
-            <Row key={person.id} person={person} />
+            <Row key={person.id} {...{ person, provider, notify }} reload={live.reload} />
           ))}
         </ListTable>
       )}
@@ -155,20 +192,49 @@ function UnmatchedPeople({ provider }: { readonly provider: string }) {
   );
 }
 
-function Row({ person }: { readonly person: Person }) {
-  const { userName, externalId, isActive, isAmbiguous, changedAt } = person;
+interface RowProps extends ActionResult {
+  readonly person: Person;
+  readonly provider: string;
+}
+
+function Row({ person, provider, ...result }: RowProps) {
+  const { client, caller } = useSession();
+  const { id, userName, externalId, isRefused, changedAt } = person;
   const { signals } = texts;
-  const state = isActive ? signals.isActive : signals.isInactive;
   return (
     <tr role="row">
       <td role="cell">{userName}</td>
       <td role="cell" class="code">
         {externalId}
       </td>
-      <td role="cell">{isAmbiguous ? signals.isAmbiguous(state) : state}</td>
+      <td role="cell">{stateOf(person)}</td>
       <td role="cell" data-label={signals.changed}>
         {formatRelative(changedAt)}
       </td>
+      {caller.role === 'operate' && (
+        <td role="cell">
+          {isRefused && (
+            <ActionButton
+              textsOf={() => texts.signals.endRefusal}
+              label={signals.endRefusalOf(userName)}
+              isSmall
+              run={(reason) => client.endRefusal(provider, id, reason)}
+              {...result}
+            />
+          )}
+        </td>
+      )}
     </tr>
   );
+}
+
+function stateOf({ isActive, isAmbiguous, isRefused }: Person): string {
+  const { signals } = texts;
+  if (isAmbiguous) {
+    return signals.isAmbiguous(isActive ? signals.isActive : signals.isInactive);
+  }
+  if (isActive) {
+    return isRefused ? signals.isRefused : signals.isActive;
+  }
+  return isRefused ? signals.isInactive : signals.isEnded;
 }

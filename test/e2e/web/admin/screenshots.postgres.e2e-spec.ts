@@ -6,6 +6,7 @@ import {
 import { waitFor } from '../../../helpers/wait.js';
 import { sees } from '../account-page-acts.js';
 import {
+  act,
   findAccount,
   openConsole,
   openSection,
@@ -185,10 +186,25 @@ inChromium('every page of the console', () => {
     await visitor.page.getByRole('button', { name: 'Previous' }).click();
     await waitFor('the first page', async () => (await unmatchedRows(visitor)) === 25);
     await screenshots.check(visitor, 'signals');
+    const open = visitor.page.getByRole('button', { name: /^End the refusal of person/ });
+    const refused = await open.count();
+    const [name = ''] = (await open.first().getAttribute('aria-label'))?.match(/person.*/) ?? [];
+    await act(visitor, `End the refusal of ${name}`, 'End the refusal', 'returns from leave');
+    await sees(visitor, 'The refusal has ended.');
+    await waitFor('one button less', async () => (await open.count()) === refused - 1);
+    await sees(visitor, 'Deactivated, refusal ended');
+    const other = visitor.page.getByRole('button', { name: /^End another refusal at / });
+    await other.first().click();
+    await visitor.page.getByRole('dialog').getByLabel('Person').fill('nobody@example.com');
+    await visitor.page.getByRole('dialog').getByLabel('Reason').fill('asked by phone');
+    await screenshots.check(visitor, 'end-refusal');
+    await visitor.press('End the refusal');
+    await sees(visitor, 'Nothing changed: it was so already.');
     await openSection(visitor, 'Audit trail');
+    await visitor.page.getByRole('row', { name: /Refusal ended.*returns from leave/ }).waitFor();
     await sees(visitor, 'left the company');
-    const refused = visitor.page.getByRole('row', { name: /Sign-in refused.*mallory/ });
-    expect(await refused.innerText()).toMatch(
+    const refusal = visitor.page.getByRole('row', { name: /Sign-in refused.*mallory/ });
+    expect(await refusal.innerText()).toMatch(
       /not in a required group · people[^]*mallory@example\.com/,
     );
     const signalled = visitor.page.getByRole('row', { name: /sub-of-trent/ });
