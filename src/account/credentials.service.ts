@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../common/runtime/clock.js';
-import { AppError, invalidRequest } from '../common/errors.js';
+import { invalidRequest, orRefuse } from '../common/errors.js';
 import { isServiceName, MAX_CREDENTIALS, type Content } from '../protocol/content.js';
 import {
   AccountCredentialsRepository,
@@ -30,11 +30,7 @@ export class CredentialsService {
   /** @throws AppError `invalid-request`, `not-found` */
   async find(accountId: string, service: string): Promise<AccountCredential> {
     checkName(service);
-    const credential = await this.credentials.find(accountId, service);
-    if (credential === null) {
-      throw new AppError('not-found');
-    }
-    return credential;
+    return orRefuse(await this.credentials.find(accountId, service), 'not-found');
   }
 
   /**

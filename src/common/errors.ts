@@ -150,6 +150,14 @@ export class AppError extends Error {
   }
 }
 
+/** Returns the value. @throws AppError with the code if there is none */
+export function orRefuse<Value>(value: Value | null | undefined, code: ErrorCode): Value {
+  if (value === null || value === undefined) {
+    throw new AppError(code);
+  }
+  return value;
+}
+
 function messageFor(code: ErrorCode, extras: ErrorExtras): string {
   return ERRORS[code].message.replace('{provider}', extras.provider ?? 'The identity provider');
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { RefusedPeopleService } from '../audit/refused-people.service.js';
-import { AppError } from '../common/errors.js';
+import { orRefuse } from '../common/errors.js';
 import { Random } from '../common/runtime/random.js';
 import { authConfig } from '../config/auth.config.js';
 import { endOf, type CertificateRecord } from '../policy/certificate/certificate-record.js';
@@ -41,20 +41,13 @@ export class IdentityProofService {
 
   /** @throws AppError `unsupported-provider` */
   judge(provider: string, person: ProviderProfile): EligibilityVerdict {
-    const rules = this.providers.rules(provider);
-    if (rules === undefined) {
-      throw new AppError('unsupported-provider');
-    }
+    const rules = orRefuse(this.providers.rules(provider), 'unsupported-provider');
     return judgeEligibility(rules, person);
   }
 
   /** @throws AppError `unsupported-provider` */
   authorityOf(provider: string): Authority {
-    const authority = this.providers.authority(provider);
-    if (authority === undefined) {
-      throw new AppError('unsupported-provider');
-    }
-    return authority;
+    return orRefuse(this.providers.authority(provider), 'unsupported-provider');
   }
 
   /** @param authority null for a certificate, whose issuer names no subjects here */

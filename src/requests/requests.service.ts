@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import type { Access } from '../auth/auth.service.js';
-import { AppError } from '../common/errors.js';
+import { AppError, orRefuse } from '../common/errors.js';
 import { Clock } from '../common/runtime/clock.js';
 import { encryptionConfig } from '../config/encryption.config.js';
 import { modeOf } from '../protocol/content.js';
@@ -64,10 +64,7 @@ export class RequestsService {
 
   /** @throws AppError `not-found` */
   async read({ accountId }: Access, id: string): Promise<AnsweredRequestDto> {
-    const found = await this.requests.find(accountId, id);
-    if (found === null) {
-      throw new AppError('not-found');
-    }
+    const found = orRefuse(await this.requests.find(accountId, id), 'not-found');
     return toDto(found, await this.requests.contentOf(accountId, id));
   }
 
@@ -84,10 +81,7 @@ export class RequestsService {
     ms: number,
     gone: AbortSignal,
   ): Promise<AnsweredRequestDto> {
-    const found = await this.waits.until(caller, id, ms, gone);
-    if (found === null) {
-      throw new AppError('not-found');
-    }
+    const found = orRefuse(await this.waits.until(caller, id, ms, gone), 'not-found');
     return toDto(found);
   }
 }

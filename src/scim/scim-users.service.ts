@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/runtime/clock.js';
-import { AppError } from '../common/errors.js';
+import { orRefuse } from '../common/errors.js';
 import { httpConfig } from '../config/http.config.js';
 import type { DirectoryRules } from '../policy/eligibility/provider-rules.js';
 import { DatabaseService } from '../storage/database.service.js';
@@ -58,11 +58,7 @@ export class ScimUsersService {
 
   async read(provider: string, id: string): Promise<DirectoryPerson> {
     const { people } = await this.people.search(provider, [{ attribute: 'id', value: id }], 0, 1);
-    const [person] = people;
-    if (person === undefined) {
-      throw new AppError('not-found');
-    }
-    return person;
+    return orRefuse(people[0], 'not-found');
   }
 
   /** @param filter absent = all people */
@@ -89,10 +85,7 @@ export class ScimUsersService {
     const rules = this.rulesOf(provider);
     const now = new Date(this.clock.now());
     const effect = await this.database.transaction(async (tx) => {
-      const before = await this.people.lock(tx, provider, id);
-      if (before === null) {
-        throw new AppError('not-found');
-      }
+      const before = orRefuse(await this.people.lock(tx, provider, id), 'not-found');
       const applied = await this.changes.apply(tx, rules, { before, after: null, now });
       if (applied.isKnown) {
         await this.people.remove(tx, before);
@@ -115,10 +108,7 @@ export class ScimUsersService {
     const now = new Date(this.clock.now());
     const { after, effect } = await this.database
       .transaction(async (tx) => {
-        const before = await this.people.lock(tx, provider, id);
-        if (before === null) {
-          throw new AppError('not-found');
-        }
+        const before = orRefuse(await this.people.lock(tx, provider, id), 'not-found');
         const after = await this.people.update(tx, before, changed(before), now);
         return { after, ...(await this.changes.apply(tx, rules, { before, after, now })) };
       })
@@ -132,11 +122,7 @@ export class ScimUsersService {
   }
 
   private rulesOf(provider: string): DirectoryRules {
-    const rules = this.directories.settingsOf(provider);
-    if (rules === null) {
-      throw new AppError('not-found');
-    }
-    return rules;
+    return orRefuse(this.directories.settingsOf(provider), 'not-found');
   }
 }
 

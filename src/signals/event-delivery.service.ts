@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../common/errors.js';
+import { orRefuse } from '../common/errors.js';
 import { isUuid } from '../common/uuid.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { MetricsService } from '../metrics/metrics.service.js';
@@ -59,10 +59,10 @@ export class EventDeliveryService {
     acknowledged: readonly string[],
   ): Promise<void> {
     const { silentMs } = STREAM_BOUNDS;
-    const count = await this.log.acknowledge({ id, resourceServer }, acknowledged, silentMs);
-    if (count === null) {
-      throw new AppError('not-found');
-    }
+    const count = orRefuse(
+      await this.log.acknowledge({ id, resourceServer }, acknowledged, silentMs),
+      'not-found',
+    );
     this.count(resourceServer, 'acknowledged', count);
   }
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AppError, invalidRequest } from '../common/errors.js';
+import { AppError, invalidRequest, orRefuse } from '../common/errors.js';
 import { isUuid } from '../common/uuid.js';
 import { httpConfig } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
@@ -39,10 +39,10 @@ export class EventStreamsService {
       throw invalidRequest('events_requested', `Only ${SESSION_REVOKED} is offered.`);
     }
     const text = description ?? null;
-    const stream = await this.streams.add(backend.id, text, BACKLOG_MS, STREAM_BOUNDS);
-    if (stream === null) {
-      throw new AppError('too-many-streams');
-    }
+    const stream = orRefuse(
+      await this.streams.add(backend.id, text, BACKLOG_MS, STREAM_BOUNDS),
+      'too-many-streams',
+    );
     return this.describe(backend, stream);
   }
 
@@ -83,11 +83,7 @@ export class EventStreamsService {
 
   private async find(backend: ResourceServerSettings, id: unknown): Promise<EventStream> {
     const key = { id: toStreamId(id), resourceServer: backend.id };
-    const stream = await this.streams.find(key, STREAM_BOUNDS);
-    if (stream === null) {
-      throw new AppError('not-found');
-    }
-    return stream;
+    return orRefuse(await this.streams.find(key, STREAM_BOUNDS), 'not-found');
   }
 
   private describe(

@@ -1,12 +1,9 @@
-import { AppError } from '../common/errors.js';
+import { AppError, orRefuse } from '../common/errors.js';
 import type { Transaction } from './database.service.js';
 
 /** @throws AppError `token-revoked` without a row: the account and its tokens were deleted */
 export function accountRow<Row>(row: Row | null | undefined): Row {
-  if (row === null || row === undefined) {
-    throw new AppError('token-revoked');
-  }
-  return row;
+  return orRefuse(row, 'token-revoked');
 }
 
 /** Locks the account until the commit. It is the first lock of a transaction: no deadlocks. */

@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RefusedPeopleService } from '../../audit/refused-people.service.js';
-import { AppError } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { adminConfig } from '../../config/admin.config.js';
 import { toOperatorName } from '../../policy/audit-event.js';
@@ -79,12 +79,12 @@ export class AdminLoginService {
     const state = new URLSearchParams(search).get('state') ?? '';
     const now = new Date(this.runtime.clock.now());
     const browserHash = hashOf(request.cookies[this.cookie] ?? '');
-    const flow = await this.flows.takeChecked<LoginContents>('admin-login', state, now, (login) =>
-      requireBrowser(login, browserHash),
+    const flow = orRefuse(
+      await this.flows.takeChecked<LoginContents>('admin-login', state, now, (login) =>
+        requireBrowser(login, browserHash),
+      ),
+      'invalid-pending',
     );
-    if (flow === null) {
-      throw new AppError('invalid-pending');
-    }
     const callback = new URL(flow.redirectUri);
     callback.search = search;
     const { profile } = await provider

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { isUuid, UUID } from '../../common/uuid.js';
-import { AppError } from '../../common/errors.js';
+import { orRefuse } from '../../common/errors.js';
 import { explainAccount } from '../../policy/findings/explain-account.js';
 import {
   AccountAdminRepository,
@@ -65,10 +65,7 @@ export class AdminAccountsService {
 
   /** @throws AppError `not-found` */
   async find(id: string): Promise<AdministeredAccountDto> {
-    const account = await this.accounts.find(id);
-    if (account === null) {
-      throw new AppError('not-found');
-    }
+    const account = orRefuse(await this.accounts.find(id), 'not-found');
     const now = this.clock.now();
     const sessions = await this.sessions.list(account.id, new Date(now));
     const activity = await this.sessions.activityOf([id], new Date(now));

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { AdmissionService } from '../../auth/admission.service.js';
-import { AppError } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { IdentityLinksService } from '../../identities/identity-links.service.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import type { Transaction } from '../../storage/database.service.js';
@@ -52,10 +52,7 @@ export class CertificateConnectService {
     this.admission.require(CERTIFICATES, 'connect', 'keyed');
     const start =
       typeof state === 'string' ? await this.codes.takeStart<ConnectStart>(state) : null;
-    if (start === null) {
-      throw new AppError('invalid-pending');
-    }
-    const { returnTo, ...owner } = start;
+    const { returnTo, ...owner } = orRefuse(start, 'invalid-pending');
     const url = this.returns.addressOf(returnTo);
     url.searchParams.set('flow', 'connect');
     try {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AppError } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { CERTIFICATES, judgeAdmission } from '../../policy/admission/admission.js';
@@ -85,14 +85,12 @@ export class CertificateLoginService {
   /** A refused proof does not use the code up. */
   async claim(code: string, proof: string | null, origin: LoginOrigin): Promise<Login> {
     this.admission.require(CERTIFICATES, 'login', 'keyless');
-    const contents = await this.codes.takeChecked<ClaimContents>(
-      'mtls-claim',
-      code,
-      ({ proofHash }) => checkProof(proofHash, proof),
+    const contents = orRefuse(
+      await this.codes.takeChecked<ClaimContents>('mtls-claim', code, ({ proofHash }) =>
+        checkProof(proofHash, proof),
+      ),
+      'invalid-code',
     );
-    if (contents === null) {
-      throw new AppError('invalid-code');
-    }
     const { subject, login, record, created, shownAt } = contents;
     const proven = await this.certificates.verify({ subject, login, record }, origin.address);
     const identity = { ...this.identity(proven), authenticatedAt: shownAt };

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
-import { AppError, ERRORS, invalidRequest } from '../../common/errors.js';
+import { AppError, ERRORS, invalidRequest, orRefuse } from '../../common/errors.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
 import { CERTIFICATES } from '../../policy/admission/admission.js';
 import { allowedReturnTo } from '../../policy/flow/return-address.js';
@@ -31,10 +31,7 @@ export class CertificateReturnService {
     const { returnToAllowPrefixes } = this.mtls;
     const url =
       typeof returnTo === 'string' ? allowedReturnTo(returnTo, returnToAllowPrefixes) : null;
-    if (url === null) {
-      throw new AppError('invalid-return-to');
-    }
-    return url;
+    return orRefuse(url, 'invalid-return-to');
   }
 
   /** The return address with a refusal as its `error`, which is audited. @throws any other error */

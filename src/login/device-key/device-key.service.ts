@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError, invalidRequest } from '../../common/errors.js';
+import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import {
   readPublicKey,
   readSignedChallenge,
@@ -74,10 +74,7 @@ export class DeviceKeyService {
     if (id !== null) {
       return { account: { id, isDisabled: false, sessions: 0 }, created: true };
     }
-    const other = await this.sessions.logInByKey(publicKey, session, tx);
-    if (other === null) {
-      throw new AppError('unavailable');
-    }
+    const other = orRefuse(await this.sessions.logInByKey(publicKey, session, tx), 'unavailable');
     return { account: other, created: false };
   }
 }

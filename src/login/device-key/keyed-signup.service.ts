@@ -3,7 +3,7 @@ import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
 import { RateLimitService } from '../../auth/rate-limit.service.js';
 import { AdmissionService } from '../../auth/admission.service.js';
-import { AppError } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { encryptionConfig } from '../../config/encryption.config.js';
 import { INVITATION } from '../../policy/admission/admission.js';
 import { newKeyedAccountMode } from '../../policy/admission/encryption.js';
@@ -63,17 +63,14 @@ export class KeyedSignupService {
     publicKey: Buffer,
     session: NewSession,
   ): Promise<string | null> {
-    const code = readInvitationCode(text);
-    if (code === null) {
-      throw new AppError('invitation-invalid');
-    }
+    const code = orRefuse(readInvitationCode(text), 'invitation-invalid');
     // Counted before it is looked up: beyond the limit a right guess finds nothing either.
     await this.limits.count('invitationPerIp', session.address ?? '');
     const mode = newKeyedAccountMode(this.encryption);
-    const account = await this.invitations.signUp(code, publicKey, mode, session);
-    if (account === null) {
-      throw new AppError('invitation-invalid');
-    }
+    const account = orRefuse(
+      await this.invitations.signUp(code, publicKey, mode, session),
+      'invitation-invalid',
+    );
     const { accountId, invitationId, inviter: actor } = account;
     if (accountId !== null) {
       const { id: sessionId, address } = session;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
 import { addressGroup } from '../../common/network/addresses.js';
-import { AppError, invalidRequest } from '../../common/errors.js';
+import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { USER_CODE_LIFETIME_MS } from '../../policy/flow/code-limits.js';
 import { normalizeBase64 } from '../../protocol/base64.js';
@@ -64,17 +64,14 @@ export class DevicesService {
 
   /** Look-ups that find none are limited by account and by address. */
   async find(text: string, { accountId }: Access, address: string): Promise<WaitingDeviceDto> {
-    const code = readUserCode(text);
-    if (code === null) {
-      throw new AppError('not-found');
-    }
+    const code = orRefuse(readUserCode(text), 'not-found');
     const guesser = { accountId, addressGroup: addressGroup(address) };
     const now = this.runtime.clock.now();
     const missUntil = new Date(now + USER_CODE_LIFETIME_MS);
-    const found = await this.devices.findWaiting(code, guesser, new Date(now), missUntil);
-    if (found === null) {
-      throw new AppError('not-found');
-    }
+    const found = orRefuse(
+      await this.devices.findWaiting(code, guesser, new Date(now), missUntil),
+      'not-found',
+    );
     if (found instanceof Date) {
       const retryAfterSeconds = Math.ceil((found.getTime() - now) / 1000);
       throw new AppError('rate-limited', { retryAfterSeconds });
@@ -137,10 +134,7 @@ export class DevicesService {
   /** Returns the session of an approved request once, while the approving session is active. */
   async claim(id: string, proof: string, sessionSeconds?: number): Promise<DeviceTokenDto> {
     const now = this.runtime.clock.now();
-    const known = await this.devices.progressOf(id, new Date(now));
-    if (known === null) {
-      throw new AppError('not-found');
-    }
+    const known = orRefuse(await this.devices.progressOf(id, new Date(now)), 'not-found');
     // First, so that a caller who only knows the id changes nothing.
     if (!isProofOf(proof, known.proofHash.toString('hex'))) {
       throw new AppError('invalid-proof');
@@ -164,10 +158,7 @@ export class DevicesService {
     sessionSeconds: number | undefined,
   ): Promise<DeviceTokenDto> {
     const login = await this.database.transaction(async (tx) => {
-      const taken = await this.devices.take(tx, id, now);
-      if (taken === null) {
-        throw new AppError('not-found');
-      }
+      const taken = orRefuse(await this.devices.take(tx, id, now), 'not-found');
       const { voucher } = taken;
       return voucher === null ? null : this.begin(tx, taken, voucher, sessionSeconds);
     });
@@ -203,9 +194,6 @@ function tooOften(waitMs: number): AppError {
 }
 
 function decodeX25519(text: string): Buffer {
-  const normalized = normalizeBase64(text, 32, 32);
-  if (normalized === null) {
-    throw new AppError('invalid-public-key');
-  }
+  const normalized = orRefuse(normalizeBase64(text, 32, 32), 'invalid-public-key');
   return Buffer.from(normalized, 'base64url');
 }

@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChangesState } from '../../common/http/request-rules.js';
-import { AppError } from '../../common/errors.js';
+import { orRefuse } from '../../common/errors.js';
 import { Answers, Refuses } from '../../common/route-docs.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import { LoginOutcomesService } from '../login-outcomes.service.js';
@@ -74,10 +74,7 @@ export class ProviderCallbackController {
   @Answers(KeySetDto)
   @Refuses('not-found')
   async keys(@Param('provider') provider: string): Promise<KeySetDto> {
-    const keys = await this.providers.clientKeys(provider);
-    if (keys === null) {
-      throw new AppError('not-found');
-    }
+    const keys = orRefuse(await this.providers.clientKeys(provider), 'not-found');
     return { keys };
   }
 

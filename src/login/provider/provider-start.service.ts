@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AppError, invalidRequest } from '../../common/errors.js';
+import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { Random } from '../../common/runtime/random.js';
 import { oauthReturnConfig } from '../../config/browser.config.js';
 import { AdmissionService } from '../../auth/admission.service.js';
@@ -77,11 +77,7 @@ export class ProviderStartService {
   }
 
   private known(id: string): IdentityProvider {
-    const provider = this.providers.get(id);
-    if (provider === undefined) {
-      throw new AppError('unsupported-provider');
-    }
-    return provider;
+    return orRefuse(this.providers.get(id), 'unsupported-provider');
   }
 }
 

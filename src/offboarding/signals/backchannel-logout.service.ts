@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../common/runtime/clock.js';
-import { AppError } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import { MAX_LOGOUT_TOKEN_AGE_SECONDS } from '../../providers/identity-provider.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
@@ -40,10 +40,7 @@ export class BackchannelLogoutService {
    *   a token that names no session where nothing is re-checked, `unavailable`
    */
   async logOut(providerId: string, form: string): Promise<void> {
-    const provider = this.providers.logoutNotifier(providerId);
-    if (provider === undefined) {
-      throw new AppError('not-found');
-    }
+    const provider = orRefuse(this.providers.logoutNotifier(providerId), 'not-found');
     const [token = '', ...more] = new URLSearchParams(form).getAll('logout_token');
     if (token === '' || more.length > 0 || token.length > MAX_TOKEN_LENGTH) {
       throw new AppError('invalid-request');

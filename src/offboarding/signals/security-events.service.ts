@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AppError } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import { issuersOf } from '../../policy/eligibility/identity-link.js';
@@ -88,11 +88,7 @@ export class SecurityEventsService {
   }
 
   private tokensOf(provider: string): SecurityEventTokens {
-    const { securityEvents } = this.providers.signalTokens(provider);
-    if (securityEvents === null) {
-      throw new AppError('not-found');
-    }
-    return securityEvents;
+    return orRefuse(this.providers.signalTokens(provider).securityEvents, 'not-found');
   }
 
   private async verify(

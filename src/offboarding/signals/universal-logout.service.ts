@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AppError, invalidRequest } from '../../common/errors.js';
+import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { authConfig } from '../../config/auth.config.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
@@ -90,14 +90,8 @@ export class UniversalLogoutService {
     provider: string,
     authorization: string | undefined,
   ): Promise<{ readonly tokenId: string; readonly issuer: string }> {
-    const { revocations: tokens } = this.providers.signalTokens(provider);
-    if (tokens === null) {
-      throw new AppError('not-found');
-    }
-    const [, token] = BEARER.exec(authorization ?? '') ?? [];
-    if (token === undefined) {
-      throw new AppError('missing-token');
-    }
+    const tokens = orRefuse(this.providers.signalTokens(provider).revocations, 'not-found');
+    const token = orRefuse(BEARER.exec(authorization ?? '')?.[1], 'missing-token');
     try {
       return { tokenId: await tokens.verify(token), issuer: tokens.settings.issuer };
     } catch (error) {
