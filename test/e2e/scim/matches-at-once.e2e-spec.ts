@@ -53,6 +53,32 @@ withServices('first matches of people at once (needs PostgreSQL and Redis)', () 
     expect(rows).toEqual([{ linked: 1, ambiguous: MANY - 1 }]);
   });
 
+  it('lets no person wait for the first match of another one', async () => {
+    const { sub, oid } = newPerson();
+    await fixture.keylessLogin(one, sub);
+    const other = await scim.add(one, { userName: randomUUID(), externalId: randomUUID() });
+    const holder = await fixture.sql.connect();
+    await holder.query('BEGIN');
+    // The directory's word about the subject waits for this one, and with it the first match.
+    await holder.query(
+      `INSERT INTO identity_signal (provider, subject, source, is_allowed, at)
+       VALUES ('people', $1, 'directory', true, now())`,
+      [sub],
+    );
+    const waiting = post(0, oid);
+    await fixture.until('it waits', async () => {
+      const { rows } = await fixture.sql.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+           AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO "identity_signal"%'`,
+      );
+      return rows.length > 0;
+    });
+    expect((await scim.patch(one, other, INACTIVE)).status).toBe(200);
+    await holder.query('ROLLBACK');
+    holder.release();
+    expect((await waiting).status).toBe(201);
+  });
+
   it('stores 50 deactivations of different people without an identity', async () => {
     const oids = times(() => randomUUID());
     const ids = await Promise.all(
