@@ -1,14 +1,18 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { register } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { declareFactoryPlugin, PluginKind } from '@stryker-mutator/api/plugin';
 import {
   determineHitLimitReached,
+  MutantRunStatus,
   TestStatus,
   toMutantRunResult,
 } from '@stryker-mutator/api/test-runner';
-import { loadSpec, runSuite } from './specs.mjs';
+import { loadSpec, runSuite, testsIn } from './specs.mjs';
+
+/** Milliseconds of each spec without a mutant: the fast ones run first. */
+const TIMES = 'times-of-specs.json';
 
 /**
  * Runs the unit specs of a folder in one process, which loads them once. Jest would load all modules again for
@@ -31,6 +35,12 @@ class SpecsRunner {
       this.#shared.currentTestId = ids.length === 1 ? ids[0] : `hooks of ${ids[0]}`;
       together.set(this.#shared.currentTestId, ids);
     });
+    const times = this.#suite.children.map((spec) => {
+      const ids = new Set(testsIn(spec).map(({ id }) => id));
+      const ran = results.filter(({ id }) => ids.has(id));
+      return [spec.name, ran.reduce((sum, { timeSpentMs }) => sum + timeSpentMs, 0)];
+    });
+    writeFileSync(TIMES, JSON.stringify(Object.fromEntries(times)));
     const { mutantCoverage = { static: {}, perTest: {} } } = this.#shared;
     return { status: 'complete', tests: results, mutantCoverage: spread(mutantCoverage, together) };
   }
@@ -46,8 +56,13 @@ class SpecsRunner {
     const tests = await this.#run(testFilter && new Set(testFilter), () => undefined);
     const { hitCount } = shared;
     Object.assign(shared, { activeMutant: undefined, hitCount: undefined });
-    const hanging = determineHitLimitReached(hitCount, hitLimit);
-    return toMutantRunResult(hanging ?? { status: 'complete', tests }, true);
+    if (tests.some(({ isHanging }) => isHanging)) {
+      // A test that goes on would disturb later ones. Stryker starts another process.
+      setTimeout(() => process.exit(1), 50);
+      return { status: MutantRunStatus.Timeout, reason: tests.at(-1).failureMessage };
+    }
+    const endless = determineHitLimitReached(hitCount, hitLimit);
+    return toMutantRunResult(endless ?? { status: 'complete', tests }, true);
   }
 
   async #load() {
@@ -63,8 +78,8 @@ class SpecsRunner {
         children.push(await loadSpec(name, pathToFileURL(resolve(join(folder, name))).href));
       }
     }
-    const hooks = { beforeAll: [], afterAll: [], beforeEach: [], afterEach: [] };
-    this.#suite = { hooks, children };
+    const times = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {};
+    this.#suite = { children: children.sort((a, b) => times[a.name] - times[b.name] || 0) };
   }
 
   /** Runs the tests with these ids, or all, up to the first failure where they are given. */

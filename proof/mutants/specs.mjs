@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { format } from 'node:util';
 import { TestStatus } from '@stryker-mutator/api/test-runner';
 import { expect } from 'expect';
 
 // The globals of Jest that specs use, in the process of the runner: a spec is loaded once, and runs for each mutant.
+
+/** Tests take less than a second; with a mutant, some wait for what never happens. */
+const LIMIT_MS = 10_000;
+const HANGING = 'The test did not end.';
 
 /** The suite whose callback runs. */
 let open = null;
@@ -90,9 +95,16 @@ export async function runSuite(suite, run, outer = { before: [], after: [] }) {
 
 async function resultOf(test, before, after) {
   const start = performance.now();
-  const failure = await failureOf([...before, test.run]);
-  const cleanup = await failureOf(after);
-  return outcomeOf(test, failure ?? cleanup, performance.now() - start);
+  const limit = new AbortController();
+  const late = sleep(LIMIT_MS, HANGING, { signal: limit.signal }).catch(() => null);
+  const ran = failureOf([...before, test.run]).then(async (failure) => {
+    const cleanup = await failureOf(after);
+    return failure ?? cleanup;
+  });
+  const failure = await Promise.race([ran, late]);
+  limit.abort();
+  const outcome = outcomeOf(test, failure, performance.now() - start);
+  return failure === HANGING ? { ...outcome, isHanging: true } : outcome;
 }
 
 function outcomeOf({ id, name }, failure, timeSpentMs) {

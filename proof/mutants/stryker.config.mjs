@@ -10,7 +10,8 @@ export default {
   testRunner: 'specs',
   coverageAnalysis: 'perTest',
   concurrency: 1,
-  timeoutMS: 10_000,
+  // Only ends what blocks the process: `specs.mjs` has a limit for each test.
+  timeoutMS: 60_000,
   ignorePatterns: ['**', '!/src/**', '!/test/**', '!/package.json', '!/.swcrc'],
   tempDirName: `.cache/mutants/${name}`,
   reporters: ['json', 'clear-text', 'progress-append-only'],
