@@ -38,6 +38,7 @@ describe(accessFrom.name, () => {
     ...['sub', 'sid', 'login_method'].flatMap((name): [string, object][] => [
       [`${name} empty`, { [name]: '' }],
       [`${name} of another type`, { [name]: 7 }],
+      [`${name} as a list`, { [name]: ['x'] }],
       [`${name} of 257 characters`, { [name]: 'x'.repeat(257) }],
     ]),
     ...['iat', 'exp', 'session_exp'].flatMap((name): [string, object][] => [

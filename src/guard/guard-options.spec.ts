@@ -15,8 +15,9 @@ const OPTIONS: GuardOptions = {
 
 describe(readOptions.name, () => {
   it('uses the lease that the policy promises for backends', () => {
-    const { leaseMs } = readOptions(OPTIONS);
+    const { leaseMs, closeOnTokenExpiry } = readOptions(OPTIONS);
     expect(leaseMs).toBe(revocationBounds(0).backendSeconds * 1000);
+    expect(closeOnTokenExpiry).toBe(false);
   });
 
   it('keeps what the options say', () => {

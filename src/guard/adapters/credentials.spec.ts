@@ -78,7 +78,7 @@ describe(upgradeTokenOf.name, () => {
   it.each([
     [['Bearer a'], undefined, 'a', undefined],
     [['Bearer a'], 'relay.v1', 'a', 'relay.v1'],
-    [[], 'bearer.a', 'a', undefined],
+    [[], 'bearer.a.b', 'a.b', undefined],
     [[], 'relay.v1, bearer.a ,relay.v2', 'a', 'relay.v1, relay.v2'],
     [[], 'relay.v1', 'missing-token', 'relay.v1'],
     [[], 'bearer.', 'missing-token', 'bearer.'],

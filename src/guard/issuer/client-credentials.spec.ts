@@ -44,6 +44,8 @@ describe(ClientCredentials.name, () => {
     expect(await secretOf()).toBe('relay:one');
     fileOf('three\n');
     expect(await secretOf()).toBe('relay:three');
+    fileOf(' four\r\nfive');
+    expect(await secretOf()).toBe('relay:four');
   });
 
   it('signs an assertion for each request (RFC 7523)', async () => {

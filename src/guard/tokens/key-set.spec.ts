@@ -65,6 +65,13 @@ describe(KeySet.name, () => {
     expect([await find(), source.reads]).toEqual(['found', 3]);
   });
 
+  it('does not find a removed key after five minutes', async () => {
+    await find();
+    source.keys = [other as TestKey];
+    await clock.advance(300_000);
+    expect(await find()).toBe('ERR_JWKS_NO_MATCHING_KEY');
+  });
+
   it('uses old keys for five minutes at most while they cannot be read', async () => {
     await find();
     source.isAvailable = false;
