@@ -146,7 +146,7 @@ describe(findFaults.name, () => {
       request(3),
     ];
     expect(findFaults(history, BOUNDS)).toEqual([
-      expect.stringMatching(/^access: undecided after 50000 states, .+\n {2}\{"act":"request"/),
+      expect.stringMatching(/^access: undecided after 20000 states, .+\n {2}\{"act":"request"/),
     ]);
   });
 

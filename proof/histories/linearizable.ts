@@ -13,7 +13,7 @@ export interface Step<State> {
  * The limit of a search. Where there is an order, one account of a history needs about a thousand;
  * where there is none, each operation of unknown outcome can double the number.
  */
-export const MOST_STATES = 50_000;
+export const MOST_STATES = 20_000;
 
 export interface Contradiction<State> {
   /** The operations that could not happen where most others had. */
