@@ -6,7 +6,9 @@ import { quint } from './search/quint.mjs';
 
 const isNightly = process.argv.includes('--nightly');
 const seed = process.env.GATEHOUSE_PROOF_SEED ?? String(Date.now());
-const searches = isNightly ? Object.keys(SEARCHES) : ['slice', 'single', 'vouched', 'guard'];
+const searches = isNightly
+  ? Object.keys(SEARCHES)
+  : ['slice', 'single', 'checks', 'vouched', 'guard'];
 const samples = isNightly ? 20_000 : 1000;
 const traces = isNightly ? 1000 : 200;
 const histories = isNightly ? 100 : 20;

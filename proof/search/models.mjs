@@ -14,6 +14,7 @@ const REPLICAS = { one: ['a'], two: ['a', 'b'] };
 export const SEARCHES = {
   slice: { file: INSTANCES, alike: REPLICAS.one },
   single: { file: INSTANCES, alike: REPLICAS.two },
+  checks: { file: INSTANCES, alike: [] },
   vouched: { file: INSTANCES, alike: REPLICAS.two },
   pair: { file: INSTANCES, alike: REPLICAS.two },
   guard: { file: fileOf('guard.qnt'), alike: [] },

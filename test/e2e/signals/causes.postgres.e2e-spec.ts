@@ -252,6 +252,28 @@ describe('each end of a session (two replicas; needs PostgreSQL and Redis)', () 
     }
   });
 
+  it('judges an exchange after the act that it waits for', async () => {
+    const person = await fixture.person(one);
+    await sidsOf(person.token);
+    const act = await fixture.sql.connect();
+    await act.query('BEGIN');
+    await act.query('DELETE FROM identity WHERE account_id = $1', [person.accountId]);
+    let isAnswered = false;
+    const answer = exchange(two, person.token, 'relay').finally(() => (isAnswered = true));
+    await fixture.until('the exchange waits, or is answered', async () => {
+      const { rowCount } = await fixture.sql.query(
+        `SELECT FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return isAnswered || rowCount === 1;
+    });
+    const hasWaited = !isAnswered;
+    await act.query('COMMIT');
+    act.release();
+    expect(hasWaited).toBe(true);
+    expect(refusalOf(await answer)).toMatchObject({ code: 'provider-required' });
+  });
+
   it('ends sessions that changed rules and passing time no longer admit', async () => {
     const person = await fixture.person(one);
     const lapsed = await fixture.person(one);
