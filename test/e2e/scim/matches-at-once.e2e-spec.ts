@@ -29,6 +29,8 @@ withServices('first matches of people at once (needs PostgreSQL and Redis)', () 
     };
     one = await fixture.start(env);
     other = await fixture.start(env);
+    // All requests wait for the first active person of a directory.
+    await scim.add(one, { userName: randomUUID() });
   });
   afterAll(() => fixture.close());
 
@@ -41,10 +43,38 @@ withServices('first matches of people at once (needs PostgreSQL and Redis)', () 
     return person;
   };
 
+  /** Lets the directory's word about the subject wait, and with it a match. @returns the end of that */
+  async function hold(sub: string): Promise<() => Promise<void>> {
+    const holder = await fixture.sql.connect();
+    await holder.query('BEGIN');
+    await holder.query(
+      `INSERT INTO identity_signal (provider, subject, source, is_allowed, at)
+       VALUES ('people', $1, 'directory', true, now())`,
+      [sub],
+    );
+    return async () => {
+      await holder.query('ROLLBACK');
+      holder.release();
+    };
+  }
+
+  const untilWaiting = (least: number): Promise<void> =>
+    fixture.until('they wait', async () => {
+      const { rows } = await fixture.sql.query(
+        `SELECT 1 FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length >= least;
+    });
+
   it('links one of 50 people with the same name, and none to a subject that has one', async () => {
     const { sub, oid } = newPerson();
     await fixture.keylessLogin(one, sub);
-    expect(statusesOf(await Promise.all(times((at) => post(at, oid))))).toEqual(new Set([201]));
+    const release = await hold(sub);
+    const sent = Promise.all(times((at) => post(at, oid)));
+    await untilWaiting(5);
+    await release();
+    expect(statusesOf(await sent)).toEqual(new Set([201]));
     const { rows } = await fixture.sql.query<Json>(
       `SELECT count(subject)::int AS linked, count(*) FILTER (WHERE is_ambiguous)::int AS ambiguous
        FROM directory_person WHERE external_id = $1`,
@@ -56,27 +86,13 @@ withServices('first matches of people at once (needs PostgreSQL and Redis)', () 
   it('lets no person wait for the first match of another one', async () => {
     const { sub, oid } = newPerson();
     await fixture.keylessLogin(one, sub);
-    const other = await scim.add(one, { userName: randomUUID(), externalId: randomUUID() });
-    const holder = await fixture.sql.connect();
-    await holder.query('BEGIN');
-    // The directory's word about the subject waits for this one, and with it the first match.
-    await holder.query(
-      `INSERT INTO identity_signal (provider, subject, source, is_allowed, at)
-       VALUES ('people', $1, 'directory', true, now())`,
-      [sub],
-    );
-    const waiting = post(0, oid);
-    await fixture.until('it waits', async () => {
-      const { rows } = await fixture.sql.query(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
-           AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO "identity_signal"%'`,
-      );
-      return rows.length > 0;
-    });
-    expect((await scim.patch(one, other, INACTIVE)).status).toBe(200);
-    await holder.query('ROLLBACK');
-    holder.release();
-    expect((await waiting).status).toBe(201);
+    const different = await scim.add(one, { userName: randomUUID(), externalId: randomUUID() });
+    const release = await hold(sub);
+    const sent = post(0, oid);
+    await untilWaiting(1);
+    expect((await scim.patch(one, different, INACTIVE)).status).toBe(200);
+    await release();
+    expect((await sent).status).toBe(201);
   });
 
   it('stores 50 deactivations of different people without an identity', async () => {
