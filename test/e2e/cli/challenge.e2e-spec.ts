@@ -1,19 +1,15 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { closeServer, KEPT_OPEN, listen } from '../../helpers/local-server.js';
-import { type CliUser, createCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { call, type CallOptions } from '../../helpers/client.js';
 import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 
-let user: CliUser;
+const user = useCliUser();
 
 const server = await startServer({ env: { SERVICE_PUBLIC_URL: 'https://gate.example/base' } });
 afterAll(() => server.stop());
-beforeEach(async () => {
-  user = await createCliUser();
-});
-afterEach(() => user.remove());
 
 async function relayTo(
   target: Server,

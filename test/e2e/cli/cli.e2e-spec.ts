@@ -1,21 +1,15 @@
 import { cp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { call } from '../../helpers/client.js';
-import { type CliUser, createCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { createCliUser, useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 
-let user: CliUser;
+const user = useCliUser();
 
 let server = await startServer({ env: { PORT: String(await freePort()) } });
 
 afterAll(() => server.stop());
-
-beforeEach(async () => {
-  user = await createCliUser();
-});
-
-afterEach(() => user.remove());
 
 const json = async <Answer>(...args: string[]): Promise<Answer> => {
   const result = await user.run([...args, '--json']);

@@ -4,7 +4,7 @@ import { Random } from '../../../src/common/runtime/random.js';
 import { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
 import { SealedBoxService } from '../../../src/storage/sealing/sealed-box.service.js';
 import { TestAuthority } from '../../fixtures/certificates-fixture.js';
-import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
+import { useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { freshDataDirectory } from '../../fixtures/programs/data-directory-fixture.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
@@ -17,13 +17,7 @@ const OTHER = 'another-secret-that-did-not-0123456789-0123456789';
 const URL_KNOWN = { SERVICE_PUBLIC_URL: 'http://127.0.0.1:3000' };
 const ACCOUNT = '7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52';
 
-let user: CliUser;
-
-beforeEach(async () => {
-  user = await createCliUser();
-});
-
-afterEach(() => user.remove());
+const user = useCliUser();
 
 interface Diagnosis {
   readonly code: number | null;

@@ -1,15 +1,11 @@
 import { parseDeviceKey } from '../../../src/client/crypto/key-text.js';
-import { type CliUser, createCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { type CliUser, createCliUser, useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 
-let user: CliUser;
+const user = useCliUser();
 
 const server = await startServer();
 afterAll(() => server.stop());
-beforeEach(async () => {
-  user = await createCliUser();
-});
-afterEach(() => user.remove());
 
 describe('gatehouse key', () => {
   const keyOf = async (owner: CliUser): Promise<string> =>

@@ -3,20 +3,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestAuthority } from '../../fixtures/certificates-fixture.js';
-import { type CliUser, createCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { createStore, IS_POSTGRES } from '../../fixtures/programs/store-fixture.js';
 import { createDatabase } from '../../fixtures/programs/services-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 
 const SECRET = 'a-master-secret-that-only-tests-know-0123456789';
 
-let user: CliUser;
-
-beforeEach(async () => {
-  user = await createCliUser();
-});
-
-afterEach(() => user.remove());
+const user = useCliUser();
 
 const environmentFile = async (...lines: string[]): Promise<string> => {
   const path = join(user.home, 'other.env');

@@ -1,11 +1,11 @@
-import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
+import { useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../fixtures/programs/services-fixture.js';
 import { callbackOf, params, startLoginFixture } from '../../fixtures/provider-login-fixture.js';
 
 const ADDRESS = /^ {2}(http\S+)$/m;
 
-let user: CliUser;
+const user = useCliUser();
 
 const fixture = await startLoginFixture({
   env: {
@@ -16,10 +16,6 @@ const fixture = await startLoginFixture({
   },
 });
 afterAll(() => fixture.stop());
-beforeEach(async () => {
-  user = await createCliUser();
-});
-afterEach(() => user.remove());
 
 /** Logs in as a person does: reads address and code in the terminal, compares, and continues. */
 async function run(command: 'login' | 'signup', person: string, ...flags: string[]) {

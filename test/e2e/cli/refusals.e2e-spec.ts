@@ -6,16 +6,11 @@ import { join } from 'node:path';
 import { readFullVersion } from '../../../src/common/version.js';
 import { writeLoginChallenge } from '../../../src/protocol/login-challenge.js';
 import { closeServer, KEPT_OPEN, listen } from '../../helpers/local-server.js';
-import {
-  CLI,
-  type CliResult,
-  type CliUser,
-  createCliUser,
-} from '../../fixtures/programs/cli-fixture.js';
+import { CLI, type CliResult, useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 
-let user: CliUser;
+const user = useCliUser();
 let answer: RequestListener;
 
 const closed = await startServer({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } });
@@ -26,12 +21,6 @@ afterAll(async () => {
   await closeServer(web);
   await closed.stop();
 });
-
-beforeEach(async () => {
-  user = await createCliUser();
-});
-
-afterEach(() => user.remove());
 
 const answering = (status: number, body: string, headers: Record<string, string> = {}): void => {
   answer = (_request, response) => void response.writeHead(status, headers).end(body);
