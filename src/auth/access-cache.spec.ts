@@ -109,6 +109,66 @@ describe(AccessCache.name, () => {
     expect(cache.peek('token')).toBe('refused');
   });
 
+  it('keeps no answer to a load from before an invalidation, whichever load ends first', async () => {
+    const before = beginLoad('token');
+    cache.invalidate('account');
+    const after = beginLoad('token');
+    after.end('refused');
+    await settled();
+    before.end('admitted');
+    await settled();
+    expect(cache.peek('token')).toBe('refused');
+  });
+
+  it('keeps no answer to a load from before all values were removed', async () => {
+    const before = beginLoad('token');
+    cache.clear();
+    const after = beginLoad('token');
+    after.end('refused');
+    await settled();
+    before.end('admitted');
+    await settled();
+    expect(await after.result).toBe('refused');
+    expect(cache.peek('token')).toBe('refused');
+  });
+
+  it('keeps the answer to a load while another account is invalidated', async () => {
+    const load = beginLoad('token');
+    cache.invalidate('other');
+    const joined = beginLoad('token');
+    load.end('admitted');
+    await settled();
+    expect(await joined.result).toBe('admitted');
+    expect(cache.peek('token')).toBe('admitted');
+  });
+
+  it('loads again after a load that failed', async () => {
+    const failing = cache.load('account', 'token', () => Promise.reject(new Error('away')));
+    await expect(failing).rejects.toThrow('away');
+    await settled();
+    await remember('token');
+    expect(cache.peek('token')).toBe('admitted');
+  });
+
+  it('shares a load also after an older one has ended', async () => {
+    const old = beginLoad('token');
+    clock.nowMs += TTL_MS;
+    const current = beginLoad('token');
+    old.end('admitted');
+    await settled();
+    const joined = beginLoad('token');
+    current.end('refused');
+    expect(await joined.result).toBe('refused');
+  });
+
+  it('removes every value of an account of which one was dropped before', async () => {
+    await remember('one');
+    await remember('two');
+    await remember('three');
+    cache.invalidate('account');
+    expect([cache.peek('two'), cache.peek('three')]).toEqual([undefined, undefined]);
+  });
+
   it('keeps at most its number of values', async () => {
     await remember('one');
     await remember('two');
