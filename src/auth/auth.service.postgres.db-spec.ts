@@ -6,7 +6,6 @@ import { Runtime } from '../common/runtime/runtime.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { dataSourceOptions } from '../storage/data-source.js';
 import { DatabaseService } from '../storage/database.service.js';
-import { SessionEntity } from '../storage/entities/session.entity.js';
 import { LiveAccessRepository } from '../storage/repositories/live-access.repository.js';
 import { SessionRepository } from '../storage/repositories/session.repository.js';
 import { MasterKeys } from '../storage/sealing/master-keys.js';
@@ -33,7 +32,7 @@ describe(AuthService, () => {
     source.open(true);
     const database = new DatabaseService(source);
     const runtime = new Runtime(clock);
-    sessions = new SessionRepository(database, source.getRepository(SessionEntity), runtime);
+    sessions = new SessionRepository(database, source.getRepository('SessionEntity'), runtime);
     auth = new AuthService(
       new AccessTokenService(new MasterKeys('a master secret of the tests', []), clock),
       new LiveAccessRepository(database, runtime),
