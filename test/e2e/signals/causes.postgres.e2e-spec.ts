@@ -254,7 +254,6 @@ describe('each end of a session (two replicas; needs PostgreSQL and Redis)', () 
 
   it('judges an exchange after the act that it waits for', async () => {
     const person = await fixture.person(one);
-    await sidsOf(person.token);
     const act = await fixture.sql.connect();
     await act.query('BEGIN');
     await act.query('DELETE FROM identity WHERE account_id = $1', [person.accountId]);
@@ -262,8 +261,8 @@ describe('each end of a session (two replicas; needs PostgreSQL and Redis)', () 
     const answer = exchange(two, person.token, 'relay').finally(() => (isAnswered = true));
     await fixture.until('the exchange waits, or is answered', async () => {
       const { rowCount } = await fixture.sql.query(
-        `SELECT FROM pg_stat_activity
-         WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+         AND datname = current_database() AND query LIKE 'SELECT FROM "account"%SHARE'`,
       );
       return isAnswered || rowCount === 1;
     });
