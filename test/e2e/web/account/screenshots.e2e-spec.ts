@@ -110,6 +110,7 @@ inChromium('every state of the account page', () => {
     await other.press('Use a device key');
     await enterKey(other, key);
     await seesAccount(other);
+    await other.close();
     await visitor.page.reload();
     await sees(visitor, '2 sessions');
     await check('overview');
