@@ -123,8 +123,8 @@ export class LiveConnectionsService implements OnModuleInit {
 
   /**
    * Sends a change to the account's clients on every replica, also to those that wait for a request.
-   * Those of this replica get it within the call, because their connections may be closed next. The
-   * adapter would send it to them once Redis has answered.
+   * This replica sends it to its own within the call, because their connections may be closed next:
+   * the adapter would wait for the answer of Redis.
    *
    * @param seq taken in the transaction of the change
    */

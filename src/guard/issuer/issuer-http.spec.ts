@@ -180,7 +180,7 @@ describe(IssuerHttp.name, () => {
     expect(fault).toMatchObject({ message: `the connection failed: ${code}`, status: null });
   });
 
-  it('ends requests that wait when it is told to, and sends later ones', async () => {
+  it('ends waiting requests on close, and sends later ones', async () => {
     let answer = silent();
     const fault = faultOf(answer.send(URL_OF_ISSUER));
     answer.abortWaiting();
