@@ -164,7 +164,8 @@ describe('sign-up with an invitation, at two replicas', () => {
 
   it('stores nothing for a code that is unknown, mistyped, expired or revoked', async () => {
     const [expired, revoked, good] = [await invite(1), await invite(1), await invite(1)];
-    await sql.query('UPDATE invitation SET expires_at = now() WHERE id = $1', [expired.id]);
+    const expire = `UPDATE invitation SET expires_at = now() - interval '1 second' WHERE id = $1`;
+    await sql.query(expire, [expired.id]);
     expect((await revoke(revoked.id)).body).toEqual({ success: true, changed: true });
     const last = good.code.at(-1) === '0' ? '1' : '0';
     const codes = [

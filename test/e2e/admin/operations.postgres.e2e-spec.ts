@@ -52,11 +52,11 @@ describe('the operations of the administration API', () => {
     expect((await asker.answer(answered, { deny: true })).status).toBe(200);
     expect(await counts()).toEqual({ waiting: 3, answered: 0, withdrawn: 1, expired: 0 });
     await asker.close(answered, sessionIdOf(asker.token));
-    const overdue = `UPDATE agent_request SET expires_at = now() WHERE request_id = $1`;
+    const overdue = `UPDATE agent_request SET expires_at = now() - interval '1 second' WHERE request_id = $1`;
     await fixture.sql.query(overdue, [expired]);
     expect(await counts()).toEqual({ waiting: 1, answered: 1, withdrawn: 1, expired: 1 });
     await asker.close(waiting);
-    await fixture.sql.query(`UPDATE agent_request SET kept_until = now()`);
+    await fixture.sql.query(`UPDATE agent_request SET kept_until = now() - interval '1 second'`);
     expect(await counts()).toEqual({ waiting: 0, answered: 0, withdrawn: 0, expired: 0 });
   });
 

@@ -136,7 +136,7 @@ describe('gatehouse login --code', () => {
     const { cli, userCode } = await begin();
     await runSql(
       server.databaseUrl,
-      'UPDATE device_authorization SET expires_at = now() WHERE user_code = $1',
+      `UPDATE device_authorization SET expires_at = now() - interval '1 second' WHERE user_code = $1`,
       [userCode.replace('-', '')],
     );
     const late = await owner.run(['devices', 'approve', userCode, '--yes', '--json']);

@@ -202,7 +202,7 @@ describe('universal logout', () => {
     );
     expect(rows).toEqual([{ kind: 'all-tokens-revoked' }]);
 
-    const expire = 'UPDATE session SET expires_at = now() WHERE account_id = $1';
+    const expire = `UPDATE session SET expires_at = now() - interval '1 second' WHERE account_id = $1`;
     await fixture.sql.query(expire, [accountId]);
     expect((await send(await tokenWith(), subjectOf(person), server)).status).toBe(204);
   });

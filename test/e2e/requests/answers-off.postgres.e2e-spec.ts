@@ -115,7 +115,10 @@ describe('a server with SERVICE_FEATURE_ANSWERS__ENABLED=0', () => {
 
   it('keeps what was asked before until its time is over', async () => {
     expect(await rows()).toBe(2);
-    await runSql(store.databaseUrl, 'UPDATE agent_request SET kept_until = now()');
+    await runSql(
+      store.databaseUrl,
+      `UPDATE agent_request SET kept_until = now() - interval '1 second'`,
+    );
     await waitFor('the deletion of the old requests', async () => (await rows()) === 0);
   });
 });

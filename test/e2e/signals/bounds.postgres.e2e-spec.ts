@@ -83,7 +83,9 @@ describe('the bounds of streams (PostgreSQL only: its time and transactions are 
     const stream = await open();
     await stream.take();
     const { sessionId } = await visitor();
-    await sql.query(`UPDATE session SET expires_at = now() WHERE id = $1`, [sessionId]);
+    await sql.query(`UPDATE session SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+      sessionId,
+    ]);
     await sql.query('DELETE FROM session WHERE id = $1', [sessionId]);
     expect(await stream.waiting()).toEqual([]);
   });
