@@ -7,6 +7,8 @@ const fileOf = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 /** The sizes of the model; see `instances.qnt`. */
 export const INSTANCES = fileOf('instances.qnt');
+/** The schedules that are replayed. */
+export const SCHEDULES = fileOf('replay.qnt');
 
 const REPLICAS = { one: ['a'], two: ['a', 'b'] };
 

@@ -5,7 +5,7 @@ import { readTrace } from '../traces/itf.js';
 import { writeTraces } from '../traces/traces.mjs';
 import { explore } from './explore.mjs';
 import { interpret, type Model } from './interpreter.mjs';
-import { exploreInstance, INSTANCES } from './models.mjs';
+import { exploreInstance, SCHEDULES } from './models.mjs';
 import { compileModel } from './quint.mjs';
 
 const PAGE = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8');
@@ -61,7 +61,7 @@ describe('the search', () => {
 
   it('takes the steps that Quint itself takes', () => {
     writeTraces({ directory, count: 3, seed: '1' });
-    const model = interpret(compileModel(INSTANCES, 'replayed', 'replay'));
+    const model = interpret(compileModel(SCHEDULES, 'replayed', 'replay'));
     const successors = model.successors();
     const names = model.variables.map(({ name }) => name);
     for (const index of [0, 1, 2]) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { INSTANCES } from '../search/models.mjs';
+import { SCHEDULES } from '../search/models.mjs';
 import { quint } from '../search/quint.mjs';
 
 const STEPS = 30;
@@ -10,6 +10,6 @@ export function writeTraces({ directory, count, seed }) {
     ...['run', '--mbt', '--backend', 'typescript', '--main', 'replayed', '--step', 'replay'],
     ...['--max-samples', String(count), '--n-traces', String(count), '--max-steps', String(STEPS)],
     ...['--invariant', 'invariants', '--seed', seed, '--verbosity', '1'],
-    ...['--out-itf', join(directory, '{seq}.itf.json'), INSTANCES],
+    ...['--out-itf', join(directory, '{seq}.itf.json'), SCHEDULES],
   ]);
 }
