@@ -258,7 +258,7 @@ describe('a stream that stalls', () => {
     isStalled = true;
     await fixture.issuer.signal(ended('wakes the poll'));
     await waitFor('the poll stalls', () => polls > 0);
-    await fixture.until('the lease expires', () => !guard.isReady);
+    await fixture.until('the lease expires', () => !guard.isReady, 10_000);
     expect(await codeOf(guard, token)).toBe('guard-lease-expired');
     isStalled = false;
     await fixture.until('the guard is ready', () => guard.isReady);

@@ -11,6 +11,7 @@ const STEP_MS = 20;
 export async function waitFor<Value>(
   what: string | (() => string),
   probe: () => Promise<Value> | Value,
+  stepMs = STEP_MS,
 ): Promise<Exclude<Value, undefined | false>> {
   const deadline = Date.now() + WAIT_LIMIT_MS;
   for (;;) {
@@ -21,6 +22,6 @@ export async function waitFor<Value>(
     if (Date.now() > deadline) {
       throw new Error(`It did not happen: ${typeof what === 'string' ? what : what()}`);
     }
-    await sleep(STEP_MS);
+    await sleep(stepMs);
   }
 }
