@@ -38,20 +38,12 @@ export class IdentitySignalsService {
    * @throws AppError `not-eligible`, which is stored for the operator
    */
   async meet(login: MatchedLogin, address: string): Promise<void> {
-    const rules = this.directoryOf(login.provider);
     const email = this.signalledEmailOf(login);
     if (email !== null) {
       await this.database.transaction((tx) => takeEmailSignal(tx, this.signals, login, email));
     }
-    if (rules !== null) {
-      await this.database.transaction(async (tx) => {
-        const isAllowed = await this.links.meet(tx, rules.match, login);
-        if (isAllowed !== null) {
-          const { provider, subject } = login;
-          const word = { provider, subject, isAllowed, at: null };
-          await this.signals.store(tx, { ...word, source: 'directory' });
-        }
-      });
+    if (this.directoryOf(login.provider) !== null) {
+      await this.database.transaction((tx) => this.meetDirectory(tx, login));
     }
     // This login at the provider answers a sign-out.
     const decision = await this.judge(login, ({ source }) => source !== 'sign-out');
@@ -59,6 +51,20 @@ export class IdentitySignalsService {
       const { reason } = decision;
       await this.refusals.add({ ...login, address, reason }, 'login-refused');
       throw new AppError('not-eligible', { provider: login.provider });
+    }
+  }
+
+  /**
+   * Links the person of the directory that a login matches. Call it before other locks are taken: a
+   * directory that names a person meanwhile waits, and then finds the identity.
+   */
+  async meetDirectory(tx: Transaction, login: MatchedLogin): Promise<void> {
+    const rules = this.directoryOf(login.provider);
+    const isAllowed = rules === null ? null : await this.links.meet(tx, rules.match, login);
+    if (isAllowed !== null) {
+      const { provider, subject } = login;
+      const word = { provider, subject, isAllowed, at: null };
+      await this.signals.store(tx, { ...word, source: 'directory' });
     }
   }
 

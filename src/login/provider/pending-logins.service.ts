@@ -96,6 +96,8 @@ export class PendingLoginsService {
       if (contents?.provider !== provider || contents.issuer !== issuer) {
         throw new AppError('invalid-pending');
       }
+      // Again: a directory may have named the person since the provider's answer.
+      await this.signals.meetDirectory(tx, contents);
       await this.signals.endSignOut(tx, contents, contents.checkedAt);
       const result = await work(tx, contents);
       // Read under the lock of the identity, so that a simultaneous no of a directory is not missed.

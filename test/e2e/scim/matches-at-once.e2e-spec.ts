@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
 import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
 import { ScimFixture } from '../../fixtures/scim-fixture.js';
-import type { Answer, Json } from '../../helpers/client.js';
+import { refusalOf, type Answer, type Json } from '../../helpers/client.js';
+import { finish } from '../../helpers/keyless-calls.js';
 
 const INACTIVE = [{ op: 'replace', value: { active: false } }];
 const MANY = 50;
@@ -136,5 +137,37 @@ withServices('first matches of people at once (needs PostgreSQL and Redis)', () 
       [people.map(({ sub }) => sub)],
     );
     expect(rows).toEqual([{ refused: MANY }]);
+  });
+
+  it('refuses a person who is created as inactive between the answer of the provider and its use', async () => {
+    const { sub, oid } = newPerson();
+    const proven = await fixture.provenLogin(one, sub);
+    await scim.add(one, { userName: randomUUID(), externalId: oid, active: false });
+    const answer = await finish(other, proven, 'people');
+    expect(refusalOf(answer)).toEqual({ status: 403, code: 'not-eligible' });
+  });
+
+  it('lets none of 50 people in who are created as inactive while their first login is finished', async () => {
+    const people = times(() => newPerson());
+    const proven = await Promise.all(
+      people.map(({ sub }, at) => fixture.provenLogin(replica(at), sub)),
+    );
+    const [answers, logins] = await Promise.all([
+      Promise.all(
+        people.map(({ oid }, at) =>
+          scim.send(replica(at), 'POST', '/Users', {
+            body: { userName: randomUUID(), externalId: oid, active: false },
+          }),
+        ),
+      ),
+      Promise.all(proven.map((one, at) => finish(replica(at + 1), one, 'people'))),
+    ]);
+    expect(statusesOf(answers)).toEqual(new Set([201]));
+    for (const { status, body } of logins) {
+      expect([200, 403]).toContain(status);
+      if (status === 200) {
+        expect(await fixture.statusOf(one, body as unknown as Person)).not.toBe(200);
+      }
+    }
   });
 });

@@ -69,7 +69,8 @@ const LOCK = `
 /**
  * Links people of a directory to identities, for good: a changed name does not hide a later
  * deactivation. First matches by the same name happen one after the other, and so do links to the same
- * subject. The locks follow that of the row of `directory_person`, in this order.
+ * subject. A directory locks the row of `directory_person`, then the names, then the link. A login has
+ * the names first, and so waits for no row.
  */
 @Injectable()
 export class DirectoryLinkRepository {
@@ -102,7 +103,8 @@ export class DirectoryLinkRepository {
   }
 
   /**
-   * Links the person that a login matches.
+   * Links the person that a login matches. A person who is created until the commit finds the identity
+   * that the transaction stores.
    * @returns the directory's word about the person, if any; null also for an ended refusal
    */
   async meet(tx: Transaction, match: Match, login: MatchedLogin): Promise<boolean | null> {
@@ -111,19 +113,17 @@ export class DirectoryLinkRepository {
     if (fact === null || fact.includes('\0')) {
       return null;
     }
+    await lockNames(tx, provider, [fact]);
     type Row = { readonly id: string; readonly word: boolean | null; readonly isDeleted: boolean };
+    // A request that has locked a row waits for the names, and matches the person after this transaction.
     const people = await tx.query<Row>(
       `SELECT "id", "deleted_at" IS NOT NULL AS "isDeleted",
          CASE WHEN "refusal_ended_at" IS NULL THEN "is_active" END AS "word"
        FROM "directory_person" WHERE "provider" = $1 AND ${BY_FACT[match]} AND "subject" IS NULL
-       ORDER BY "id" FOR UPDATE`,
+       ORDER BY "id" FOR UPDATE SKIP LOCKED`,
       [provider, fact],
     );
-    if (people.length === 0) {
-      return null;
-    }
-    await lockNames(tx, provider, [fact]);
-    if (await lockLink(tx, provider, subject)) {
+    if (people.length === 0 || (await lockLink(tx, provider, subject))) {
       return null;
     }
     const deleted = people.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
