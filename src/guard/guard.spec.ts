@@ -3,6 +3,9 @@ import { waitFor } from '../../test/helpers/wait.js';
 import { Guard, type Ended } from './guard.js';
 import type { EndReason } from './held-connections.js';
 
+const REVOKED = 'https://schemas.openid.net/secevent/caep/event-type/session-revoked';
+const UPDATED = 'https://schemas.openid.net/secevent/ssf/event-type/stream-updated';
+
 let fixture: GuardFixture;
 beforeEach(async () => {
   fixture = await GuardFixture.start();
@@ -30,6 +33,12 @@ describe(Guard.name, () => {
   it.each(['Basic ', 'xBearer ', 'Bearer'])('admits no token after %j', async (prefix) => {
     const guard = await fixture.readyGuard();
     const verified = guard.verify(`${prefix}${await fixture.issuer.token()}`);
+    await expect(verified).rejects.toMatchObject({ code: 'invalid-token' });
+  });
+
+  it('admits no token with the word Bearer within', async () => {
+    const guard = await fixture.readyGuard();
+    const verified = guard.verify((await fixture.issuer.token()).replace('.', '.Bearer '));
     await expect(verified).rejects.toMatchObject({ code: 'invalid-token' });
   });
 
@@ -164,6 +173,56 @@ describe(Guard.name, () => {
     });
     const verified = guard.verify(await fixture.issuer.token());
     await expect(verified).rejects.toMatchObject({ code: 'guard-lease-expired' });
+  });
+
+  it('is not ready by an answer that comes after the end of its lease', async () => {
+    let [polls, isLate] = [0, true];
+    const guard = fixture.guard({
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init);
+        if (String(url).includes('/poll/') && isLate) {
+          polls += 1;
+          fixture.clock.monotonicOffsetMs += 30_000;
+        }
+        return answer;
+      },
+    });
+    await waitFor('several polls', () => polls > 2);
+    expect([guard.isReady, fixture.logged]).toEqual([false, []]);
+    isLate = false;
+    await fixture.until('the guard is ready', () => guard.isReady);
+  });
+
+  it.each([
+    ['more signals', REVOKED],
+    ['the end of its stream', UPDATED],
+  ])('remains closed if an answer that it is reading has %s', async (_what, event) => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let isRead = false;
+    const guard = await fixture.readyGuard({
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init);
+        if (!String(url).endsWith('/jwks')) {
+          return answer;
+        }
+        const text = await answer.text();
+        isRead = true;
+        await released;
+        return new Response(text, answer);
+      },
+    });
+    const seen: Ended[] = [];
+    guard.watch((ended) => seen.push(ended));
+    const sub_id = { format: 'complex', session: { format: 'opaque', id: 'one' } };
+    await fixture.issuer.signal({ sub_id, events: { [event]: { status: 'paused' } } });
+    await waitFor('the keys are read', () => isRead);
+    const closed = guard.close();
+    release();
+    await closed;
+    expect(guard.isReady).toBe(false);
+    await expect(guard.verify('x')).rejects.toMatchObject({ code: 'guard-closed' });
+    expect(seen.filter(({ sid }) => sid === null)).toEqual([{ sid: null, reason: 'guard-closed' }]);
   });
 
   it('is ready at once with introspection, until it is closed', async () => {

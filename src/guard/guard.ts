@@ -36,7 +36,7 @@ export class Guard implements AccessGate {
   private readonly watchers = new Set<(ended: Ended) => void>();
   private readonly waitingForReady = new Set<() => void>();
   private readonly tick: Timer;
-  private state: 'starting' | 'leased' | 'expired' | 'closed' = 'starting';
+  private state: 'waiting' | 'leased' | 'closed' = 'waiting';
 
   constructor(
     private readonly settings: GuardSettings,
@@ -64,7 +64,7 @@ export class Guard implements AccessGate {
         ? new SignalStream(settings, runtime, client, {
             onSessionEnded: (sid) => this.endSession(sid),
             onComplete: (sentAt) => this.renew(sentAt),
-            onGap: () => this.endAll('guard-gap'),
+            onGap: () => this.loseSignals(),
             mayWait: () => this.lease.isValid,
           })
         : null;
@@ -197,11 +197,16 @@ export class Guard implements AccessGate {
     this.notify({ sid, reason: 'session-revoked' });
   }
 
-  private endAll(reason: EndReason): void {
-    if (reason === 'guard-gap') {
-      this.lease.drop();
+  private loseSignals(): void {
+    if (this.state === 'closed') {
+      return;
     }
-    this.state = reason === 'guard-gap' ? 'starting' : 'expired';
+    this.lease.drop();
+    this.endAll('guard-gap');
+  }
+
+  private endAll(reason: EndReason): void {
+    this.state = 'waiting';
     this.settings.log({ level: 'warn', message: 'all held connections are closed', reason });
     this.held.endAllSpread(reason);
     this.notify({ sid: null, reason });
