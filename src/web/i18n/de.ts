@@ -18,7 +18,7 @@ export const de: Messages = {
   save: 'Speichern',
   language: 'Sprache',
   signOut: 'Abmelden',
-  browserOn: (browser, system) => `${browser ?? 'Browser'} ${onSystem(system)}`,
+  browserOn: (browser, system) => `${browser ?? 'Browser'}${onSystem(system)}`,
 
   signIn: {
     title: (place) => `Bei ${place} anmelden`,
@@ -369,7 +369,7 @@ export const de: Messages = {
 
 function onSystem(system: string | null): string {
   if (system === null) {
-    return 'auf diesem Gerät';
+    return '';
   }
-  return system.startsWith('iP') ? `auf dem ${system}` : `unter ${system}`;
+  return system.startsWith('iP') ? ` auf dem ${system}` : ` unter ${system}`;
 }

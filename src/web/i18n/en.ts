@@ -19,7 +19,7 @@ export const en = {
   signOut: 'Sign out',
   /** The English form is stored, and translated where it is shown. */
   browserOn: (browser: string | null, system: string | null) =>
-    `${browser ?? 'Browser'} on ${system ?? 'this device'}`,
+    `${browser ?? 'Browser'}${system === null ? '' : ` on ${system}`}`,
 
   signIn: {
     title: (place: string) => `Sign in to ${place}`,

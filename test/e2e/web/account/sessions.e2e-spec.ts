@@ -173,8 +173,8 @@ inChromium('the session and the key on the account page', () => {
     const { page } = visitor;
     await createAccount(visitor);
     const token = await tokenOf(visitor);
-    const made = ['Safari on iPhone', 'Firefox on Windows', 'Browser on this device'];
-    const chosen = ['Chrome at home', 'Chrome on Linux!', 'Netscape on Linux'];
+    const made = ['Safari on iPhone', 'Firefox on Windows', 'Browser on Linux'];
+    const chosen = ['Chrome at home', 'Chrome on Linux!', 'Netscape on Linux', 'Firefox'];
     for (const [index, name] of [...made, ...chosen].entries()) {
       const body = { token: `ExponentPushToken[names-${index}]`, name };
       await call(server, 'POST', '/v1/push-tokens', { token, body });
@@ -184,7 +184,7 @@ inChromium('the session and the key on the account page', () => {
     await receivers.last().waitFor();
     expect(new Set(await receivers.allInnerTexts())).toEqual(new Set([...made, ...chosen]));
     await page.getByLabel('Language').selectOption('Deutsch');
-    const german = ['Safari auf dem iPhone', 'Firefox unter Windows', 'Browser auf diesem Gerät'];
+    const german = ['Safari auf dem iPhone', 'Firefox unter Windows', 'Browser unter Linux'];
     await sees('Firefox unter Windows');
     expect(new Set(await receivers.allInnerTexts())).toEqual(new Set([...german, ...chosen]));
     await visitor.press('Umbenennen: Chrome unter Linux');
