@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import { der } from '../../../test/fixtures/der.js';
 
 /** One encoded GeneralName with its description for the title of a test. */
 export interface EncodedName {
@@ -45,15 +46,6 @@ export const UTF8 = 0x0c;
 export const PRINTABLE = 0x13;
 export const IA5 = 0x16;
 export const BMP = 0x1e;
-
-export function der(tag: number, ...contents: readonly Buffer[]): Buffer {
-  const body = Buffer.concat(contents);
-  const { length } = body;
-  const bytes = [length >> 16, (length >> 8) & 0xff, length & 0xff];
-  const digits = bytes.slice(bytes.findIndex((byte) => byte !== 0));
-  const size = length < 0x80 ? [length] : [0x80 | digits.length, ...digits];
-  return Buffer.concat([Buffer.of(tag, ...size), body]);
-}
 
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 const text =

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { der, pem } from '../../../test/fixtures/der.js';
 import { SeededRandom } from '../../../test/fixtures/seeded-random.js';
 import { validateChain } from '../certificate-chain.js';
 import { parseCertificate } from '../parse-certificate.js';
 import { certificateDirectory } from '../../../test/fixtures/certificates-fixture.js';
 import {
   constrained,
-  der,
   directory,
   dns,
   email,
@@ -29,10 +29,7 @@ afterAll(() => home.remove());
 
 const ROOT: Attributes = [['CN', 'Root']];
 const root = constrained({ subject: ROOT, issuer: ROOT, constraints: null });
-const pemOf = (certificate: Buffer): string => {
-  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? [];
-  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
-};
+const pemOf = (certificate: Buffer): string => pem('CERTIFICATE', certificate);
 
 /** Certificates by request, because the chains of a table share most of theirs. */
 const certificates = new Map<string, Buffer>();

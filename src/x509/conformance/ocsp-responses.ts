@@ -3,6 +3,7 @@ import { AsnConvert } from '@peculiar/asn1-schema';
 import type { Extension } from '@peculiar/asn1-x509';
 import { DER_BIT_STRING, DER_SEQUENCE, derAt, derElements, type DerElement } from '../der.js';
 import type { TestAuthority } from '../../../test/fixtures/certificates-fixture.js';
+import { der } from '../../../test/fixtures/der.js';
 
 const OCTET_STRING = 0x04;
 const EXPLICIT_0 = 0xa0;
@@ -18,27 +19,27 @@ export function responseWith(
   const [status, bytes] = fields(derAt(response, 0));
   const [type, octets] = fields(derAt(bytes!.contents, 0));
   const [data, algorithm] = fields(derAt(octets!.contents, 0));
-  const der = Buffer.from(AsnConvert.serialize(extension));
-  const changed = place === 'response' ? extended(data!, 3, der) : withSingle(data!, der);
+  const added = Buffer.from(AsnConvert.serialize(extension));
+  const changed = place === 'response' ? extended(data!, 3, added) : withSingle(data!, added);
   const signature = sign('sha256', changed, createPrivateKey(authority.key));
-  const basic = encode(
+  const basic = der(
     DER_SEQUENCE,
     changed,
     algorithm!.whole,
-    encode(DER_BIT_STRING, Buffer.of(0), signature),
+    der(DER_BIT_STRING, Buffer.of(0), signature),
   );
-  const answer = encode(DER_SEQUENCE, type!.whole, encode(OCTET_STRING, basic));
-  return encode(DER_SEQUENCE, status!.whole, encode(EXPLICIT_0, answer));
+  const answer = der(DER_SEQUENCE, type!.whole, der(OCTET_STRING, basic));
+  return der(DER_SEQUENCE, status!.whole, der(EXPLICIT_0, answer));
 }
 
 function withSingle(data: DerElement, extension: Buffer): Buffer {
   const parts = fields(data).map((field, index) => {
     const isResponses = index > 1 && field.tag === DER_SEQUENCE;
     return isResponses
-      ? encode(DER_SEQUENCE, extended(derAt(field.contents, 0), 3, extension))
+      ? der(DER_SEQUENCE, extended(derAt(field.contents, 0), 3, extension))
       : field.whole;
   });
-  return encode(DER_SEQUENCE, ...parts);
+  return der(DER_SEQUENCE, ...parts);
 }
 
 /** @param from the position of the first field that may be the extensions */
@@ -49,14 +50,8 @@ function extended(sequence: DerElement, from: number, extension: Buffer): Buffer
   const known = all.find(isExtensions);
   const list = known === undefined ? [] : fields(derAt(known.contents, 0));
   const kept = all.filter((field, index) => !isExtensions(field, index));
-  const extensions = encode(DER_SEQUENCE, ...list.map(({ whole }) => whole), extension);
-  return encode(DER_SEQUENCE, ...kept.map(({ whole }) => whole), encode(EXPLICIT_1, extensions));
+  const extensions = der(DER_SEQUENCE, ...list.map(({ whole }) => whole), extension);
+  return der(DER_SEQUENCE, ...kept.map(({ whole }) => whole), der(EXPLICIT_1, extensions));
 }
 
 const fields = ({ contents }: DerElement): DerElement[] => [...derElements(contents)];
-
-function encode(tag: number, ...parts: readonly Buffer[]): Buffer {
-  const contents = Buffer.concat(parts);
-  const length = Buffer.of(0x82, contents.length >> 8, contents.length & 0xff);
-  return Buffer.concat([Buffer.of(tag), length, contents]);
-}
