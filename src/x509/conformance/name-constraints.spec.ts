@@ -35,6 +35,9 @@ const pemOf = (certificate: Buffer): string => pem('CERTIFICATE', certificate);
 const certificates = new Map<string, Buffer>();
 const parsed = new Map<Buffer, ReturnType<typeof parseCertificate>>();
 const subjects = new Map<Buffer, string>();
+/** Numbers of different constraints. */
+const numbers = new Map<string, number>();
+const SERIES = 10;
 
 function certificate(request: ConstrainedRequest): Buffer {
   return computed(certificates, JSON.stringify(request), () => constrained(request));
@@ -46,13 +49,22 @@ function computed<Key, Value>(known: Map<Key, Value>, key: Key, compute: () => V
   return value;
 }
 
+/**
+ * Names the authorities of a chain. One process judges many series, and the chains of one series share
+ * the certificates of clients.
+ */
+function seriesOf(constraints: Combination['constraints']): number {
+  const { size } = numbers;
+  return computed(numbers, JSON.stringify(constraints), () => size) % SERIES;
+}
+
 /** A chain below the root, the client's own certificate first. */
 function chainOf({ subject, names, constraints, authorityNames, series }: Combination): Buffer[] {
   let issuer = ROOT;
   const authorities = constraints.map((own, index) => {
     const name: Attributes = [
       ['O', 'Acme'],
-      ['CN', `Authority ${index} ${series ?? ''}`],
+      ['CN', `Authority ${index} ${series ?? seriesOf(constraints)}`],
     ];
     const isLowest = index === constraints.length - 1;
     const request = { subject: name, issuer, constraints: own };
