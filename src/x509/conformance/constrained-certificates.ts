@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isIPv6 } from 'node:net';
-import { der } from '../../../test/fixtures/der.js';
+import { der, ECDSA_WITH_SHA256 } from '../../../test/fixtures/der.js';
 
 /** One encoded GeneralName with its description for the title of a test. */
 export interface EncodedName {
@@ -105,7 +105,6 @@ function nameOf(attributes: Attributes): Buffer {
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const SPKI = publicKey.export({ type: 'spki', format: 'der' });
-const ECDSA_WITH_SHA256 = der(0x30, oid('2a8648ce3d040302'));
 const TRUE = Buffer.of(0x01, 0x01, 0xff);
 
 let serial = 0;
