@@ -15,10 +15,13 @@ interface Sent {
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
-/** Draws the least delays. */
-class LeastRandom extends Random {
+class FixedRandom extends Random {
+  constructor(private readonly drawn: number) {
+    super();
+  }
+
   override fraction(): number {
-    return 0;
+    return this.drawn;
   }
 }
 
@@ -48,16 +51,21 @@ const recording =
 const isPoll = ({ path }: Sent): boolean => path.startsWith('/v1/ssf/poll/');
 const polls = (): Sent[] => sent.filter(isPoll);
 
-/** Changes the configuration of the stream that the transmitter answers with. */
-const configured = (change: (body: Record<string, unknown>) => object): typeof fetch =>
+type Change = (body: Record<string, unknown>) => object;
+
+/** Changes the answers to the wanted requests. */
+const changing = (isWanted: (request: Sent) => boolean, change: Change): typeof fetch =>
   recording(async (url, init) => {
+    const isChanged = isWanted(sent.at(-1) as Sent);
     const answer = await fetch(url, init);
-    if (!url.endsWith('/v1/ssf/streams') || init?.method !== 'POST') {
-      return answer;
-    }
-    const body = change((await answer.json()) as Record<string, unknown>);
-    return Response.json(body, { status: 201, headers: answer.headers });
+    return isChanged
+      ? Response.json(change((await answer.json()) as Record<string, unknown>), answer)
+      : answer;
   });
+
+/** Changes the configuration of the stream that the transmitter answers with. */
+const configured = (change: Change): typeof fetch =>
+  changing(({ method, path }) => method === 'POST' && path === '/v1/ssf/streams', change);
 
 describe(SignalStream.name, () => {
   it('creates a stream of ended sessions, polls it, and deletes it', async () => {
@@ -89,7 +97,7 @@ describe(SignalStream.name, () => {
     expect(seen).toEqual(['one']);
   });
 
-  it.each<[string, (body: Record<string, unknown>) => object, string]>([
+  it.each<[string, Change, string]>([
     [
       'another issuer',
       (body) => ({ ...body, iss: 'https://other.example' }),
@@ -121,6 +129,49 @@ describe(SignalStream.name, () => {
     expect([guard.isReady, polls()]).toEqual([false, []]);
   });
 
+  it.each([undefined, null, 7, true, 'x'])('is not complete with the signals %j', async (sets) => {
+    const send = changing(isPoll, (body) => ({ ...body, sets }));
+    const guard = fixture.guard({ fetch: send });
+    await waitFor('a failure is logged', () => fixture.logged.length > 0);
+    expect(fixture.logged[0]?.reason).toBe('the answer to a poll has no "sets"');
+    expect(guard.isReady).toBe(false);
+  });
+
+  it('is complete if the answer does not say that there is more', async () => {
+    const send = changing(isPoll, ({ sets }) => ({ sets }));
+    const guard = await fixture.readyGuard({ fetch: send });
+    expect(guard.isReady).toBe(true);
+  });
+
+  it('reports the reason why a signal is not valid', async () => {
+    await fixture.readyGuard();
+    await fixture.issuer.signal({ jti: 'other', events: {} });
+    await waitFor('a failure is logged', () => fixture.logged.length > 1);
+    expect(fixture.logged[1]?.reason).toBe(
+      'a signal is not valid: The signal has another id than its delivery.',
+    );
+  });
+
+  it('asks for an immediate answer after a failure', async () => {
+    const send = recording((url, init) =>
+      polls().length === 2 && isPoll(sent.at(-1) as Sent)
+        ? Promise.resolve(new Response(null, { status: 500 }))
+        : fetch(url, init),
+    );
+    await fixture.guard({ fetch: send }).ready();
+    await fixture.until('the fourth poll', () => polls().length === 4);
+    expect(polls().map(({ body }) => body?.['returnImmediately'])).toEqual([
+      ...[true, false],
+      ...[true, false],
+    ]);
+  });
+
+  it('logs no failure when it is closed', async () => {
+    const guard = await fixture.readyGuard();
+    await guard.close();
+    expect(fixture.logged.map(({ level }) => level)).toEqual(['info']);
+  });
+
   it('goes on after a signal that its stream is enabled', async () => {
     const guard = await fixture.readyGuard();
     await fixture.issuer.signal({ events: { [UPDATED]: { status: 'enabled' } } });
@@ -148,10 +199,10 @@ describe(SignalStream.name, () => {
 });
 
 describe('a transmitter that fails', () => {
-  const guardOf = (send: Send): Guard => {
+  const guardOf = (send: Send, drawn = 0): Guard => {
     const { issuer, time: clock, timers } = fixture;
     const options = { ...issuer.guardOptions, log: () => undefined, fetch: recording(send) };
-    return createGuard(options, { clock, timers, random: new LeastRandom() });
+    return createGuard(options, { clock, timers, random: new FixedRandom(drawn) });
   };
 
   /** Lets the guard handle an answer that needs no network. */
@@ -162,10 +213,12 @@ describe('a transmitter that fails', () => {
   };
 
   it.each([
-    ['no wait', {}, [100, 200, 400, 800, 1000, 1000]],
-    ['a wait of 3 s', { 'retry-after': '3' }, [3000, 3000, 3000]],
-  ])('is asked again later each time if it demands %s', async (_what, headers, delays) => {
-    const guard = guardOf(() => Promise.resolve(new Response(null, { status: 503, headers })));
+    ['no wait', {}, 0, [100, 200, 400, 800, 1000, 1000]],
+    ['no wait', {}, 0.5, [150, 300, 600, 1200, 1500, 1500]],
+    ['a wait of 3 s', { 'retry-after': '3' }, 0.5, [3000, 3000, 3000]],
+  ])('is asked again later each time if it demands %s', async (_what, headers, drawn, delays) => {
+    const answer = (): Response => new Response(null, { status: 503, headers });
+    const guard = guardOf(() => Promise.resolve(answer()), drawn);
     await settle();
     expect(sent).toHaveLength(1);
     for (const [index, delay] of delays.entries()) {
