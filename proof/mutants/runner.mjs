@@ -11,8 +11,13 @@ import {
 } from '@stryker-mutator/api/test-runner';
 import { loadSpec, runSuite, testsIn } from './specs.mjs';
 
-/** Milliseconds of each spec without a mutant: the fast ones run first. */
-const TIMES = 'times-of-specs.json';
+/** Milliseconds of each test without a mutant. */
+const TIMES = 'times-of-tests.json';
+/** With a mutant, a test that takes this longer than ten times as long as without hangs. */
+const LIMIT_MS = 5000;
+const DRY_LIMIT_MS = 120_000;
+// A test that fails by itself needs no other process after it.
+process.env.GATEHOUSE_TEST_WAIT_MS = '3000';
 
 /**
  * Runs the unit specs of a folder in one process, which loads them once. Jest would load all modules again for
@@ -20,6 +25,7 @@ const TIMES = 'times-of-specs.json';
  */
 class SpecsRunner {
   #suite = null;
+  #times = {};
   /** The state that Stryker shares with mutated sources. */
   #shared = (globalThis.__stryker__ ??= {});
 
@@ -30,17 +36,19 @@ class SpecsRunner {
   async dryRun() {
     await this.#load();
     const together = new Map();
-    const results = await this.#run(undefined, (tests) => {
-      const ids = tests.map(({ id }) => id);
-      this.#shared.currentTestId = ids.length === 1 ? ids[0] : `hooks of ${ids[0]}`;
-      together.set(this.#shared.currentTestId, ids);
+    const results = await this.#run({
+      isSelected: () => true,
+      isOver: () => false,
+      limitMs: () => DRY_LIMIT_MS,
+      begins: (tests) => {
+        const ids = tests.map(({ id }) => id);
+        this.#shared.currentTestId = ids.length === 1 ? ids[0] : `hooks of ${ids[0]}`;
+        together.set(this.#shared.currentTestId, ids);
+      },
+      results: [],
     });
-    const times = this.#suite.children.map((spec) => {
-      const ids = new Set(testsIn(spec).map(({ id }) => id));
-      const ran = results.filter(({ id }) => ids.has(id));
-      return [spec.name, ran.reduce((sum, { timeSpentMs }) => sum + timeSpentMs, 0)];
-    });
-    writeFileSync(TIMES, JSON.stringify(Object.fromEntries(times)));
+    this.#times = Object.fromEntries(results.map(({ id, timeSpentMs }) => [id, timeSpentMs]));
+    writeFileSync(TIMES, JSON.stringify(this.#times));
     const { mutantCoverage = { static: {}, perTest: {} } } = this.#shared;
     return { status: 'complete', tests: results, mutantCoverage: spread(mutantCoverage, together) };
   }
@@ -53,7 +61,15 @@ class SpecsRunner {
     }
     await this.#load();
     shared.activeMutant = activeMutant.id;
-    const tests = await this.#run(testFilter && new Set(testFilter), () => undefined);
+    const selected = testFilter && new Set(testFilter);
+    const results = [];
+    const tests = await this.#run({
+      isSelected: (id) => selected?.has(id) ?? true,
+      isOver: () => results.some((one) => one.status === TestStatus.Failed),
+      limitMs: (id) => LIMIT_MS + 10 * (this.#times[id] ?? 0),
+      begins: () => undefined,
+      results,
+    });
     const { hitCount } = shared;
     Object.assign(shared, { activeMutant: undefined, hitCount: undefined });
     if (tests.some(({ isHanging }) => isHanging)) {
@@ -78,20 +94,17 @@ class SpecsRunner {
         children.push(await loadSpec(name, pathToFileURL(resolve(join(folder, name))).href));
       }
     }
-    const times = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {};
-    this.#suite = { children: children.sort((a, b) => times[a.name] - times[b.name] || 0) };
+    this.#times = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {};
+    const timeOf = (spec) => testsIn(spec).reduce((sum, { id }) => sum + (this.#times[id] ?? 0), 0);
+    // The fast ones run first.
+    this.#suite = { children: children.sort((a, b) => timeOf(a) - timeOf(b)) };
   }
 
-  /** Runs the tests with these ids, or all, up to the first failure where they are given. */
-  async #run(ids, begins) {
-    const results = [];
-    const isOver = () =>
-      ids !== undefined && results.some(({ status }) => status === TestStatus.Failed);
-    const isSelected = (id) => ids === undefined || ids.has(id);
+  async #run(run) {
     for (const child of this.#suite.children) {
-      await runSuite(child, { isSelected, isOver, begins, results });
+      await runSuite(child, run);
     }
-    return results;
+    return run.results;
   }
 }
 

@@ -4,9 +4,8 @@ import { TestStatus } from '@stryker-mutator/api/test-runner';
 import { expect } from 'expect';
 
 // The globals of Jest that specs use, in the process of the runner: a spec is loaded once, and runs for each mutant.
+// With a mutant, some tests and hooks wait for what never happens, so each has a limit.
 
-/** Tests take less than a second; with a mutant, some wait for what never happens. */
-const LIMIT_MS = 10_000;
 const HANGING = 'The test did not end.';
 
 /** The suite whose callback runs. */
@@ -68,6 +67,7 @@ export function testsIn(one) {
  * @param run.isSelected by the id of a test
  * @param run.begins is called with the tests for which the next hook or test runs
  * @param run.isOver true ends the run early; `afterAll` hooks run nevertheless
+ * @param run.limitMs by the id of a test: a test or a hook that takes longer hangs, and is the last one
  * @param run.results gets each outcome
  */
 export async function runSuite(suite, run, outer = { before: [], after: [] }) {
@@ -76,9 +76,10 @@ export async function runSuite(suite, run, outer = { before: [], after: [] }) {
     return;
   }
   run.begins(tests);
-  const failure = await failureOf(suite.hooks.beforeAll);
+  const first = tests[0];
+  const failure = await within(run.limitMs(first.id), failureOf(suite.hooks.beforeAll));
   if (failure !== null) {
-    run.results.push(outcomeOf(tests[0], failure, 0));
+    run.results.push(outcomeOf(first, failure, 0));
   }
   const before = [...outer.before, ...suite.hooks.beforeEach];
   const after = [...suite.hooks.afterEach, ...outer.after];
@@ -87,30 +88,41 @@ export async function runSuite(suite, run, outer = { before: [], after: [] }) {
       await runSuite(child, run, { before, after });
     } else if (run.isSelected(child.id) && !run.isOver()) {
       run.begins([child]);
-      run.results.push(await resultOf(child, before, after));
+      run.results.push(await resultOf(child, before, after, run.limitMs(child.id)));
     }
   }
-  await failureOf(suite.hooks.afterAll);
+  // Hooks may wait for a test that hangs.
+  if (!run.results.some(({ isHanging }) => isHanging)) {
+    await within(run.limitMs(first.id), failureOf(suite.hooks.afterAll));
+  }
 }
 
-async function resultOf(test, before, after) {
+async function resultOf(test, before, after, limitMs) {
   const start = performance.now();
-  const limit = new AbortController();
-  const late = sleep(LIMIT_MS, HANGING, { signal: limit.signal }).catch(() => null);
   const ran = failureOf([...before, test.run]).then(async (failure) => {
     const cleanup = await failureOf(after);
     return failure ?? cleanup;
   });
+  const failure = await within(limitMs, ran);
+  return outcomeOf(test, failure, performance.now() - start);
+}
+
+/** Returns the outcome of steps, or {@link HANGING} if they take longer. */
+async function within(limitMs, ran) {
+  const limit = new AbortController();
+  const late = sleep(limitMs, HANGING, { signal: limit.signal }).catch(() => null);
   const failure = await Promise.race([ran, late]);
   limit.abort();
-  const outcome = outcomeOf(test, failure, performance.now() - start);
-  return failure === HANGING ? { ...outcome, isHanging: true } : outcome;
+  return failure;
 }
 
 function outcomeOf({ id, name }, failure, timeSpentMs) {
   return failure === null
     ? { id, name, timeSpentMs, status: TestStatus.Success }
-    : { id, name, timeSpentMs, status: TestStatus.Failed, failureMessage: failure };
+    : {
+        ...{ id, name, timeSpentMs, status: TestStatus.Failed, failureMessage: failure },
+        isHanging: failure === HANGING,
+      };
 }
 
 /** Runs steps up to the first failure, and returns its message. */
