@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GuardFixture } from '../../../test/fixtures/guard-fixture.js';
 import { answerTo, closeServer, listen } from '../../../test/helpers/local-server.js';
 import { waitFor } from '../../../test/helpers/wait.js';
@@ -11,17 +12,39 @@ let fixture: GuardFixture;
 let guard: Guard;
 let server: Server;
 let port: number;
-/** Sockets that the guard handed to the application. */
+/** Sockets that the guard handed to the application, and their errors. */
 let upgraded: Duplex[];
+let errors: unknown[];
+/** True once the guard reads the keys, which are sent when `released` is fulfilled. */
+let isAsked: boolean;
+let released: Promise<void>;
 beforeEach(async () => {
   fixture = await GuardFixture.start();
-  guard = await fixture.readyGuard();
-  upgraded = [];
+  [upgraded, errors] = [[], []];
   server = createServer((_request, response) => response.end('app'));
+  [isAsked, released] = [false, Promise.resolve()];
+  guard = await fixture.readyGuard({
+    fetch: async (url, init) => {
+      if (String(url).endsWith('/jwks')) {
+        isAsked = true;
+        await released;
+      }
+      return fetch(url, init);
+    },
+  });
   guard.upgrade(server);
+  const { emit } = server;
+  server.emit = (event: string, ...values: unknown[]): boolean => {
+    const [incoming] = values as [IncomingMessage];
+    if (incoming?.url?.endsWith('fault') === true) {
+      Object.defineProperty(incoming, 'headersDistinct', { value: undefined });
+    }
+    return emit(event, ...values);
+  };
   server.on('upgrade', (_request, socket: Duplex) => {
     upgraded.push(socket);
-    socket.on('error', () => undefined).on('end', () => socket.end());
+    errors.push(...socket.listeners('error'));
+    socket.on('error', (error) => errors.push(error)).on('end', () => socket.end());
     socket.resume();
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\n\r\n');
   });
@@ -39,12 +62,15 @@ interface Client {
   received(): Buffer;
 }
 
-async function upgrade(token: string | null, protocol = 'websocket'): Promise<Client> {
-  const socket = connect(port, '127.0.0.1');
+async function upgrade(
+  token: string | null,
+  { protocol = 'websocket', path = '/', allowHalfOpen = false } = {},
+): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined);
   await once(socket, 'connect');
-  const lines = ['GET / HTTP/1.1', 'host: x', 'connection: upgrade', `upgrade: ${protocol}`];
+  const lines = [`GET ${path} HTTP/1.1`, 'host: x', 'connection: upgrade', `upgrade: ${protocol}`];
   const credentials = token === null ? [] : [`authorization: Bearer ${token}`];
   socket.write(`${[...lines, ...credentials].join('\r\n')}\r\n\r\n`);
   return { socket, received: () => Buffer.concat(chunks) };
@@ -53,6 +79,9 @@ async function upgrade(token: string | null, protocol = 'websocket'): Promise<Cl
 const isClosed = async ({ socket }: Client): Promise<void> => {
   await waitFor('the socket closes', () => socket.closed);
 };
+
+const connections = (): Promise<number> =>
+  new Promise((done) => server.getConnections((_error, count) => done(count)));
 
 describe('an upgrade', () => {
   it('is refused with a whole answer, after which the socket is closed', async () => {
@@ -75,7 +104,7 @@ describe('an upgrade', () => {
   it.each(['websocket', 'WebSocket'])(
     'is closed as %s with a close frame when its session ends',
     async (protocol) => {
-      const client = await upgrade(await fixture.issuer.token({ sid: 'leaver' }), protocol);
+      const client = await upgrade(await fixture.issuer.token({ sid: 'leaver' }), { protocol });
       await waitFor('the upgrade', () => client.received().includes('\r\n\r\n'));
       const start = client.received().length;
       await fixture.issuer.endSession('leaver');
@@ -90,7 +119,9 @@ describe('an upgrade', () => {
   );
 
   it('ends at once if it speaks another protocol', async () => {
-    const client = await upgrade(await fixture.issuer.token({ sid: 'leaver' }), 'other');
+    const client = await upgrade(await fixture.issuer.token({ sid: 'leaver' }), {
+      protocol: 'other',
+    });
     await waitFor('the upgrade', () => client.received().includes('\r\n\r\n'));
     const start = client.received().length;
     await fixture.issuer.endSession('leaver');
@@ -113,10 +144,63 @@ describe('an upgrade', () => {
     client.socket.destroy();
   });
 
+  it('is disconnected once it is refused, also if the client goes on', async () => {
+    const client = await upgrade(null, { allowHalfOpen: true });
+    await waitFor('the end', () => client.socket.readableEnded);
+    await waitFor('the server disconnects', async () => (await connections()) === 0);
+    client.socket.destroy();
+  });
+
+  it('is disconnected once it is closed, also if the client goes on', async () => {
+    const token = await fixture.issuer.token({ sid: 'leaver' });
+    const client = await upgrade(token, { allowHalfOpen: true });
+    await waitFor('the upgrade', () => upgraded.length > 0);
+    await fixture.issuer.endSession('leaver');
+    await waitFor('the end', () => client.socket.readableEnded);
+    await waitFor('the server disconnects', async () => (await connections()) === 0);
+    client.socket.destroy();
+  });
+
+  it('is disconnected without a close frame if the application has ended it', async () => {
+    const token = await fixture.issuer.token({ sid: 'leaver' });
+    const client = await upgrade(token, { allowHalfOpen: true });
+    await waitFor('the upgrade', () => upgraded.length > 0);
+    const [socket] = upgraded as [Duplex];
+    socket.end();
+    await waitFor('the end', () => client.socket.readableEnded);
+    await fixture.issuer.endSession('leaver');
+    await waitFor('the server disconnects', () => socket.destroyed);
+    expect(errors).toEqual([]);
+    client.socket.destroy();
+  });
+
+  it('is refused if it cannot be judged', async () => {
+    const client = await upgrade(await fixture.issuer.token(), { path: '/fault' });
+    await isClosed(client);
+    expect(client.received().toString()).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
+    expect(client.received().toString()).toContain('"code":"unavailable"');
+    expect(upgraded).toEqual([]);
+  });
+
+  it('is not handed over if the client disconnects during the check', async () => {
+    let release = (): void => undefined;
+    released = new Promise<void>((resolve) => (release = resolve));
+    const token = await fixture.issuer.token();
+    const client = await upgrade(token);
+    await waitFor('the keys are read', () => isAsked);
+    client.socket.resetAndDestroy();
+    await waitFor('the server notices it', async () => (await connections()) === 0);
+    release();
+    await guard.verify(token);
+    await nextTurn();
+    expect([upgraded, guard.heldCount]).toEqual([[], 0]);
+  });
+
   it('is held until the client disconnects', async () => {
     const client = await upgrade(await fixture.issuer.token());
     await waitFor('the upgrade', () => upgraded.length > 0);
-    expect(guard.heldCount).toBe(1);
+    // The guard left no listener that would hide an error from the application.
+    expect([guard.heldCount, errors]).toEqual([1, []]);
     client.socket.destroy();
     await waitFor('the release', () => guard.heldCount === 0);
   });
@@ -141,12 +225,21 @@ describe('a request of Socket.IO', () => {
     expect(await ask(path, 'GET', headers)).toBe(200);
   });
 
-  it.each(['/', '/x', '/?transport=other', '/transport=polling', '/x/socket.io/', '/socket.io'])(
-    'is not meant by %s',
-    async (path) => {
-      expect(await ask(path)).toBe(200);
-    },
-  );
+  it.each([
+    '/',
+    '/x',
+    '/?transport=other',
+    '/transport=polling',
+    '/&transport=polling',
+    '/x/socket.io/',
+    '/socket.io',
+  ])('is not meant by %s', async (path) => {
+    expect(await ask(path)).toBe(200);
+  });
+
+  it('is refused if it cannot be judged', async () => {
+    expect(await ask('/socket.io/?fault')).toBe(503);
+  });
 
   it('needs no token as a preflight, which carries none', async () => {
     expect(await ask('/socket.io/', 'OPTIONS')).toBe(200);
