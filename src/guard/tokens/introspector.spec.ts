@@ -1,4 +1,5 @@
 import { GuardFixture } from '../../../test/fixtures/guard-fixture.js';
+import { waitFor } from '../../../test/helpers/wait.js';
 import type { GuardOptions } from '../guard-options.js';
 import { Introspector } from './introspector.js';
 
@@ -11,9 +12,12 @@ afterEach(() => fixture.close());
 type Claims = Readonly<Record<string, unknown>>;
 
 /** A guard whose introspection answers what `claimsOf` makes of the token. */
-function introspecting(cacheSeconds: number, claimsOf: (token: string) => Claims) {
+function introspecting(
+  cacheSeconds: number,
+  claimsOf: (token: string) => Claims | Promise<Claims>,
+) {
   const asked: string[] = [];
-  const send: GuardOptions['fetch'] = (input, init) => {
+  const send: GuardOptions['fetch'] = async (input, init) => {
     const url = input as string;
     if (!url.endsWith('/introspect')) {
       return fetch(url, init);
@@ -21,7 +25,7 @@ function introspecting(cacheSeconds: number, claimsOf: (token: string) => Claims
     const token = new URLSearchParams(init?.body as string).get('token') ?? '';
     asked.push(token);
     const headers = { date: new Date(fixture.time.now()).toUTCString() };
-    return Promise.resolve(Response.json(claimsOf(token), { headers }));
+    return Response.json(await claimsOf(token), { headers });
   };
   return { asked, guard: fixture.guard({ introspection: { cacheSeconds }, fetch: send }) };
 }
@@ -56,6 +60,22 @@ describe(Introspector.name, () => {
     await fixture.time.advance(10_000);
     expect(await accountsOf('a', 'a')).toEqual(['a', 'a']);
     expect(asked).toEqual(['a', 'b', 'a']);
+  });
+
+  it('keeps an answer when an earlier question fails', async () => {
+    let fail = (): void => undefined;
+    const failed = new Promise<Claims>((_done, reject) => (fail = () => reject(new Error('x'))));
+    const { guard, asked } = introspecting(1, () =>
+      asked.length === 1 ? failed : { active: true, ...fixture.issuer.claims() },
+    );
+    const first = guard.verify('x').catch(({ code }: { readonly code: string }) => code);
+    await waitFor('the first question', () => asked.length === 1);
+    await fixture.time.advance(1000);
+    await guard.verify('x');
+    fail();
+    expect(await first).toBe('unavailable');
+    await guard.verify('x');
+    expect(asked).toHaveLength(2);
   });
 
   it('keeps 10,000 answers, and forgets the oldest', async () => {
