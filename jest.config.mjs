@@ -13,7 +13,7 @@ const SAME_ON_ANY_NODE = [
   // A browser shows the pages.
   'test/e2e/web/',
   // Other programs run the configuration and the samples: nginx, Envoy, curl, Python.
-  'test/e2e/oauth/(documented-commands|forward-auth(-proxies)?|python-backend)\\.',
+  'test/e2e/oauth/(documented-commands|forward-auth(-proxies)?|python-(backend|gate))\\.',
   'test/e2e/login/certificate/(forwarded|proxies)\\.',
   'test/e2e/client/samples\\.',
   // PostgreSQL and Redis fail, or search many rows.

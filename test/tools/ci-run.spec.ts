@@ -98,7 +98,7 @@ describe('.ci/run', () => {
     expect(run(['own'])).toMatchObject({ status: 0 });
     expect(readFileSync(installed, 'utf8').split('\n')).toEqual([
       'update -q',
-      'install -qy --no-install-recommends python3-nacl python3-socketio python3-websocket python3-jwt python3-cryptography',
+      'install -qy --no-install-recommends python3-nacl python3-socketio python3-websocket python3-authlib python3-cryptography python3-httpx python3-jwt',
       '',
     ]);
   });

@@ -1,11 +1,9 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { get, type IncomingMessage } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { createHmac, createPublicKey } from 'node:crypto';
 import { UnsecuredJWT, decodeJwt, type JSONWebKeySet } from 'jose';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
+import { PYTHON_BACKEND, PythonBackend } from '../../fixtures/programs/python-backend-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { backends, backendToken, resourceOf } from '../../fixtures/resource-server-fixture.js';
@@ -13,64 +11,28 @@ import { tokenOf } from '../../fixtures/sessions-fixture.js';
 import { call, makeDeviceKey } from '../../helpers/client.js';
 import { waitFor } from '../../helpers/wait.js';
 
-const FOLDER = fileURLToPath(new URL('../../../docs/samples/backend-python/', import.meta.url));
-const PACKAGES = 'python3-jwt python3-cryptography';
-
-/** The packages of the system belong to its own Python, which another one may precede. */
-function findPython(): string {
-  const found = ['python3', '/usr/bin/python3'].find(
-    (path) => spawnSync(path, ['-c', 'import jwt, cryptography']).status === 0,
-  );
-  if (found === undefined) {
-    throw new Error(`These tests need Python with packages: apt-get install ${PACKAGES}`);
-  }
-  return found;
-}
-
-async function startBackend(...args: string[]): Promise<ChildProcess> {
-  const started = spawn(findPython(), ['backend.py', ...args], {
-    cwd: FOLDER,
-    env: { RELAY_SECRET: setup.secretOf('relay'), PYTHONDONTWRITEBYTECODE: '1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await once(started.stdout as NodeJS.ReadableStream, 'data');
-  return started;
-}
-
-const ask = (token: string, at = url) => call({ url: at }, 'GET', '/', { token });
+/** Its characters have a meaning in a form, as which a client encodes its secret (RFC 6749, 2.3.1). */
+const SECRET = '100% of a secret + another &=:/?';
 
 const setup = backends([{ id: 'relay' }, { id: 'files' }]);
 
-const [gate, port] = [await freePort(), await freePort()];
-const issuer = `http://127.0.0.1:${gate}`;
+setup.setSecrets('relay', SECRET);
+
+const issuer = `http://127.0.0.1:${await freePort()}`;
 let server = await startServer({
-  env: { ...setup.env, PORT: String(gate), SERVICE_PUBLIC_URL: issuer },
+  env: { ...setup.env, PORT: new URL(issuer).port, SERVICE_PUBLIC_URL: issuer },
 });
-const url = `http://127.0.0.1:${port}`;
-const backend = await startBackend(issuer, resourceOf('relay'), 'relay', String(port));
-await waitFor('the backend has its lease', async () => (await ask('x')).status === 401);
+const backend = await PythonBackend.start([issuer, resourceOf('relay'), 'relay'], SECRET);
+await backend.ready();
 afterAll(async () => {
-  backend.kill('SIGKILL');
+  backend.stop();
   await server.stop();
   setup.remove();
 });
 
 describe('docs/samples/backend-python', () => {
-  /** Opens the response that ends with the session. */
-  async function openEvents(token: string, at = url) {
-    const headers = { authorization: `Bearer ${token}` };
-    const [answer] = (await once(get(`${at}/events`, { headers }), 'response')) as [
-      IncomingMessage,
-    ];
-    const events = { status: answer.statusCode, text: '', isOver: false };
-    answer.setEncoding('utf8').on('data', (chunk: string) => (events.text += chunk));
-    answer.once('close', () => (events.isOver = true));
-    await waitFor('the first event', () => events.text !== '');
-    return events;
-  }
-
   it('is started as its README shows', () => {
-    expect(readFileSync(`${FOLDER}README.md`, 'utf8')).toContain(
+    expect(readFileSync(`${PYTHON_BACKEND}README.md`, 'utf8')).toContain(
       'python3 backend.py https://gate.example.com https://relay.example.com relay 8080',
     );
   });
@@ -81,16 +43,19 @@ describe('docs/samples/backend-python', () => {
       backendToken(server, session, 'relay'),
       backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay'),
     ]);
-    expect(await ask(token)).toMatchObject({
+    expect(await backend.ask(token)).toMatchObject({
       status: 200,
       body: { account: decodeJwt(token).sub },
     });
-    const [leaver, colleague] = await Promise.all([openEvents(token), openEvents(other)]);
+    const [leaver, colleague] = await Promise.all([
+      backend.openEvents(token),
+      backend.openEvents(other),
+    ]);
     await call(server, 'POST', '/v1/auth/logout', { token: session });
     await waitFor('the open response ends', () => leaver.isOver);
     expect(leaver.text).toContain('event: ended');
-    expect((await ask(token)).status).toBe(401);
-    expect([(await ask(other)).status, colleague.isOver]).toEqual([200, false]);
+    expect(await backend.statusOf(token)).toBe(401);
+    expect([await backend.statusOf(other), colleague.isOver]).toEqual([200, false]);
   });
 
   it('refuses tokens of another kind, backend, algorithm or signature', async () => {
@@ -122,41 +87,38 @@ describe('docs/samples/backend-python', () => {
       'x',
     ];
     for (const text of refused) {
-      expect([text, (await ask(text)).status]).toEqual([text, 401]);
+      expect([text, await backend.statusOf(text)]).toEqual([text, 401]);
     }
-    expect((await call({ url }, 'GET', '/')).status).toBe(401);
-    expect((await ask(token)).status).toBe(200);
+    expect((await backend.ask()).status).toBe(401);
+    expect(await backend.statusOf(token)).toBe(200);
   });
 
   it('follows the stream again after Gatehouse was away', async () => {
     const session = await tokenOf(server, makeDeviceKey());
     const token = await backendToken(server, session, 'relay');
-    expect((await ask(token)).status).toBe(200);
+    expect(await backend.statusOf(token)).toBe(200);
     server = await server.restart();
     await call(server, 'POST', '/v1/auth/logout', { token: session });
-    await waitFor('the token is refused', async () => (await ask(token)).status === 401);
+    await waitFor('the token is refused', async () => (await backend.statusOf(token)) === 401);
     const other = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
-    await waitFor('others are admitted', async () => (await ask(other)).status === 200);
+    await waitFor('others are admitted', async () => (await backend.statusOf(other)) === 200);
   });
 
   describe('with gatehouse guard', () => {
     let user: CliUser;
     let guard: ChildProcess;
     let guardPort: string;
-    let sidecarBackend: ChildProcess;
-    let at: string;
+    let sidecar: PythonBackend;
 
     beforeAll(async () => {
       user = await createCliUser();
-      const ports = [await freePort(), await freePort()].map(String);
-      guardPort = ports[0] ?? '';
-      at = `http://127.0.0.1:${ports[1]}`;
+      guardPort = String(await freePort());
       guard = startGuard();
-      sidecarBackend = await startBackend(`http://127.0.0.1:${guardPort}`, ports[1] ?? '');
-      await waitFor('the guard has its lease', async () => (await ask('x', at)).status === 401);
+      sidecar = await PythonBackend.start([`http://127.0.0.1:${guardPort}`], SECRET);
+      await sidecar.ready();
     });
     afterAll(async () => {
-      sidecarBackend.kill('SIGKILL');
+      sidecar.stop();
       guard.kill('SIGKILL');
       await user.remove();
     });
@@ -171,28 +133,31 @@ describe('docs/samples/backend-python', () => {
       const session = await tokenOf(server, makeDeviceKey());
       const token = await backendToken(server, session, 'relay');
       const other = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
-      expect(await ask(token, at)).toMatchObject({
+      expect(await sidecar.ask(token)).toMatchObject({
         ...{ status: 200, body: { account: decodeJwt(token).sub } },
       });
-      const [leaver, colleague] = await Promise.all([openEvents(token, at), openEvents(other, at)]);
+      const [leaver, colleague] = await Promise.all([
+        sidecar.openEvents(token),
+        sidecar.openEvents(other),
+      ]);
       await call(server, 'POST', '/v1/auth/logout', { token: session });
       await waitFor('the open response ends', () => leaver.isOver);
-      expect([(await ask(token, at)).status, (await ask(other, at)).status]).toEqual([401, 200]);
+      expect([await sidecar.statusOf(token), await sidecar.statusOf(other)]).toEqual([401, 200]);
       expect(colleague.isOver).toBe(false);
       const files = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'files');
       for (const text of [session, files, new UnsecuredJWT(decodeJwt(other)).encode(), 'x']) {
-        expect([text, (await ask(text, at)).status]).toEqual([text, 401]);
+        expect([text, await sidecar.statusOf(text)]).toEqual([text, 401]);
       }
     });
 
     it('ends open responses and refuses all while the guard is away, and recovers', async () => {
       const token = await backendToken(server, await tokenOf(server, makeDeviceKey()), 'relay');
-      const events = await openEvents(token, at);
+      const events = await sidecar.openEvents(token);
       guard.kill('SIGKILL');
       await waitFor('the open response ends', () => events.isOver);
-      expect((await ask(token, at)).status).toBe(503);
+      expect(await sidecar.statusOf(token)).toBe(503);
       guard = startGuard();
-      await waitFor('it is admitted', async () => (await ask(token, at)).status === 200);
+      await waitFor('it is admitted', async () => (await sidecar.statusOf(token)) === 200);
     });
   });
 });
