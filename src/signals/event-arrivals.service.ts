@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { IdentityEvents } from '../auth/identity.events.js';
+import { DueWork } from '../common/due-work.js';
 import { isUnavailable } from '../common/errors.js';
 import { Timers } from '../common/runtime/timers.js';
 import { SecurityEventRepository } from '../storage/repositories/oauth/security-event.repository.js';
@@ -25,8 +26,7 @@ export interface Arrival {
 export class EventArrivalsService implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(EventArrivalsService.name);
   private readonly waiting = new Map<string, AbortController>();
-  private looking: Promise<void> | null = null;
-  private isLookDue = false;
+  private readonly looking = new DueWork(() => this.lookOnce());
   private isStopping = false;
 
   constructor(
@@ -70,24 +70,20 @@ export class EventArrivalsService implements OnModuleInit, BeforeApplicationShut
   /** Looks for events of the streams that wait. Changes during a look cause another one. */
   @Interval(LOOK_EVERY_MS)
   look(): void {
-    this.isLookDue = true;
-    this.looking ??= this.lookWhileDue().finally(() => (this.looking = null));
+    void this.looking.run();
   }
 
-  private async lookWhileDue(): Promise<void> {
-    while (this.isLookDue) {
-      this.isLookDue = false;
-      const waiting = [...this.waiting.keys()];
-      if (waiting.length === 0) {
-        return;
-      }
-      try {
-        const arrived = await this.log.arrivedAt(waiting);
-        arrived.forEach((id) => this.waiting.get(id)?.abort());
-      } catch (error) {
-        if (!isUnavailable(error)) {
-          this.logger.error(error);
-        }
+  private async lookOnce(): Promise<void> {
+    const waiting = [...this.waiting.keys()];
+    if (waiting.length === 0) {
+      return;
+    }
+    try {
+      const arrived = await this.log.arrivedAt(waiting);
+      arrived.forEach((id) => this.waiting.get(id)?.abort());
+    } catch (error) {
+      if (!isUnavailable(error)) {
+        this.logger.error(error);
       }
     }
   }

@@ -9,6 +9,7 @@ import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { AuthService } from '../auth/auth.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
+import { DueWork } from '../common/due-work.js';
 import { AppError, isUnavailable } from '../common/errors.js';
 import { Clock } from '../common/runtime/clock.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
@@ -33,8 +34,7 @@ const BATCH = 200;
 @Injectable()
 export class ResourceJudgementJob implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(ResourceJudgementJob.name);
-  private running: Promise<void> | null = null;
-  private isDue = false;
+  private readonly judging = new DueWork(() => this.judgeOnce());
   private isStopping = false;
   private compareAgainAt = 0;
 
@@ -59,27 +59,22 @@ export class ResourceJudgementJob implements OnModuleInit, BeforeApplicationShut
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    await this.running;
+    await this.judging.settled();
   }
 
   /** Starts a run. A call during one causes another. Never rejects. */
   @Interval(TICK_MS)
-  async run(): Promise<void> {
-    this.isDue = true;
-    this.running ??= this.runWhileDue().finally(() => (this.running = null));
-    await this.running;
+  run(): Promise<void> {
+    return this.judging.run();
   }
 
-  private async runWhileDue(): Promise<void> {
-    while (this.isDue && !this.isStopping) {
-      this.isDue = false;
-      try {
-        await this.compareRules();
-        await this.judgeDue();
-      } catch (error) {
-        if (!isUnavailable(error)) {
-          this.logger.error(error);
-        }
+  private async judgeOnce(): Promise<void> {
+    try {
+      await this.compareRules();
+      await this.judgeDue();
+    } catch (error) {
+      if (!isUnavailable(error)) {
+        this.logger.error(error);
       }
     }
   }
