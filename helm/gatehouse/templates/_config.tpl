@@ -46,7 +46,7 @@
   readOnly: true
 {{- end -}}
 
-{{- /* The variables that follow from other values, as YAML. */ -}}
+{{- /* The variables that follow from other values, as JSON. */ -}}
 {{- define "gatehouse.derivedConfig" -}}
 {{- $config := dict -}}
 {{- if .Values.providers.list -}}
@@ -96,10 +96,10 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- toYaml $config -}}
+{{- toJson $config -}}
 {{- end -}}
 
-{{- /* What goes into the ConfigMap, as YAML: every value is a text. */ -}}
+{{- /* What goes into the ConfigMap, as JSON: every value is a text. */ -}}
 {{- define "gatehouse.config" -}}
 {{- $config := dict -}}
 {{- range $name, $value := .Values.config -}}
@@ -125,9 +125,9 @@
 {{- if and (not (include "gatehouse.isGiven" (dict "root" . "name" "DATABASE_URL"))) (not (get $config "SERVICE_DATA_DIR")) -}}
 {{- $_ := set $config "SERVICE_DATA_DIR" "/var/lib/gatehouse" -}}
 {{- end -}}
-{{- $config = merge (include "gatehouse.derivedConfig" . | fromYaml) $config -}}
+{{- $config = merge (include "gatehouse.derivedConfig" . | fromJson) $config -}}
 {{- $_ := set $config "SERVICE_LOGIN_ORIGINS" (include "gatehouse.loginOrigins" (dict "root" . "config" $config)) -}}
-{{- toYaml $config -}}
+{{- toJson $config -}}
 {{- end -}}
 
 {{- /*
@@ -155,7 +155,7 @@ kubectl port-forward is how the server is reached from outside. Takes root and c
 {{- end -}}
 
 {{- define "gatehouse.scheme" -}}
-{{- include "gatehouse.schemeOf" (include "gatehouse.config" . | fromYaml) -}}
+{{- include "gatehouse.schemeOf" (include "gatehouse.config" . | fromJson) -}}
 {{- end -}}
 
 {{- define "gatehouse.isTls" -}}
@@ -174,8 +174,7 @@ httpGet:
 
 {{- /* The text a variable has in the end: extraEnv, config, preset, default. Takes root and name. */ -}}
 {{- define "gatehouse.value" -}}
-{{- $facts := include "gatehouse.variables" .root | fromJson -}}
-{{- $config := include "gatehouse.config" .root | fromYaml -}}
+{{- $config := include "gatehouse.config" .root | fromJson -}}
 {{- $name := .name -}}
 {{- $text := get $config $name -}}
 {{- range .root.Values.extraEnv -}}
@@ -185,6 +184,7 @@ httpGet:
 {{- end -}}
 {{- if not $text -}}
 {{- /* In a file of variables an empty value stands for not set, as it does for the server. */ -}}
+{{- $facts := include "gatehouse.variables" .root | fromJson -}}
 {{- $preset := get $facts.presets (get $config "SERVICE_PRESET") | default dict -}}
 {{- $text = get $preset $name | default (get $facts.defaults $name) -}}
 {{- end -}}
@@ -240,19 +240,19 @@ httpGet:
 {{- end -}}
 {{- end -}}
 
-{{- /* A list of the secrets that the chart itself keeps, as YAML: {name: value}. */ -}}
+{{- /* A list of the secrets that the chart itself keeps, as JSON: {name: value}. */ -}}
 {{- define "gatehouse.ownSecrets" -}}
 {{- $own := dict -}}
 {{- range $name, $source := .Values.secrets -}}
 {{- with $source.value -}}{{- $_ := set $own $name . -}}{{- end -}}
 {{- end -}}
-{{- range $file, $secret := include "gatehouse.entrySecrets" . | fromYaml -}}
+{{- range $file, $secret := include "gatehouse.entrySecrets" . | fromJson -}}
 {{- with $secret.source.value -}}{{- $_ := set $own $file . -}}{{- end -}}
 {{- end -}}
-{{- toYaml $own -}}
+{{- toJson $own -}}
 {{- end -}}
 
-{{- /* Secrets of providers and backends, as YAML: {file: {source, key}}, key being the default one in a Secret of yours. */ -}}
+{{- /* Secrets of providers and backends, as JSON: {file: {source, key}}, key being the default one in a Secret of yours. */ -}}
 {{- define "gatehouse.entrySecrets" -}}
 {{- $files := dict -}}
 {{- range $id, $source := .Values.providers.clientSecrets -}}
@@ -266,11 +266,11 @@ httpGet:
 {{- range $id, $source := .Values.resourceServers.clientSecrets -}}
 {{- $_ := set $files (print "resource-server." $id) (dict "source" $source "key" $id) -}}
 {{- end -}}
-{{- toYaml $files -}}
+{{- toJson $files -}}
 {{- end -}}
 
 {{- define "gatehouse.hasSecrets" -}}
-{{- if or .Values.secrets (include "gatehouse.entrySecrets" . | fromYaml) -}}true{{- end -}}
+{{- if or .Values.secrets (include "gatehouse.entrySecrets" . | fromJson) -}}true{{- end -}}
 {{- end -}}
 
 {{- /* The parts of a projected volume with secrets as files. Takes root and names (of variables). */ -}}

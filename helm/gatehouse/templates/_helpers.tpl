@@ -78,13 +78,13 @@ app.kubernetes.io/component: {{ .component }}
 {{- with .Values.image.digest }}{{ printf "%s@%s" $tagged . }}{{ else }}{{ $tagged }}{{ end -}}
 {{- end -}}
 
-{{- /* imagePullSecrets and those of all charts, which may be names alone, as a YAML list of {name}. */ -}}
+{{- /* imagePullSecrets and those of all charts, which may be names alone, as a JSON list of {name}. */ -}}
 {{- define "gatehouse.imagePullSecrets" -}}
 {{- $secrets := list -}}
 {{- range concat .Values.imagePullSecrets .Values.global.imagePullSecrets -}}
 {{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) -}}
 {{- end -}}
-{{- toYaml (uniq $secrets) -}}
+{{- toJson (uniq $secrets) -}}
 {{- end -}}
 
 {{- define "gatehouse.claimName" -}}
@@ -108,7 +108,7 @@ enableServiceLinks: false
 securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with include "gatehouse.imagePullSecrets" . | fromYamlArray }}
+{{- with include "gatehouse.imagePullSecrets" . | fromJsonArray }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}

@@ -1,6 +1,6 @@
 {{- /* The effective policy in the sentences of gatehouse config check, one a line. Takes the root. */ -}}
 {{- define "gatehouse.policy" -}}
-{{- $facts := include "gatehouse.policyFacts" . | fromYaml -}}
+{{- $facts := include "gatehouse.policyFacts" . | fromJson -}}
 {{- with $facts -}}
 {{- if not .keyed }}
 A new device key is refused: login with a device key is off.
@@ -72,16 +72,16 @@ Content that is not end-to-end encrypted is stored readable in the database, in 
 {{- $mtls := "SERVICE_FEATURE_AUTH_MTLS__" -}}
 {{- $encryption := "SERVICE_FEATURE_ENCRYPTION__" -}}
 {{- $storage := include "gatehouse.value" (dict "root" . "name" (print $encryption "STORAGE_POLICY")) | lower -}}
-{{- $known := include "gatehouse.configuredProviders" . | fromYamlArray -}}
+{{- $known := include "gatehouse.configuredProviders" . | fromJsonArray -}}
 {{- $keyed := include "gatehouse.flag" (dict "root" . "name" "AUTH_KEY_CHALLENGE_ENABLED") -}}
 {{- $hasKeyless := and (include "gatehouse.flag" (dict "root" . "name" "SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED")) (ne $storage "required_e2ee") -}}
 {{- $signup := list -}}
-{{- range include "gatehouse.items" (dict "root" . "name" "AUTH_SIGNUP_PROVIDERS") | fromYamlArray -}}
+{{- range include "gatehouse.items" (dict "root" . "name" "AUTH_SIGNUP_PROVIDERS") | fromJsonArray -}}
 {{- if and (has . $known) $keyed (ne $storage "plaintext_only") -}}{{- $signup = append $signup . -}}{{- end -}}
 {{- end -}}
 {{- $oauth := list -}}
 {{- if and $hasKeyless (include "gatehouse.flag" (dict "root" . "name" (print $keyless "ENABLED"))) -}}
-{{- range include "gatehouse.items" (dict "root" . "name" (print $keyless "PROVIDERS")) | fromYamlArray -}}
+{{- range include "gatehouse.items" (dict "root" . "name" (print $keyless "PROVIDERS")) | fromJsonArray -}}
 {{- if has . $known -}}{{- $oauth = append $oauth . -}}{{- end -}}
 {{- end -}}
 {{- end -}}
@@ -101,7 +101,7 @@ Content that is not end-to-end encrypted is stored readable in the database, in 
   "mtls" (and $hasKeyless (include "gatehouse.flag" (dict "root" . "name" (print $mtls "ENABLED"))) $isReachable)
   "mtlsProvision" (include "gatehouse.flag" (dict "root" . "name" (print $mtls "AUTO_PROVISION")))
   "serverChallenge" (include "gatehouse.flag" (dict "root" . "name" "AUTH_REQUIRE_SERVER_CHALLENGE"))
-  "required" (include "gatehouse.items" (dict "root" . "name" "AUTH_REQUIRED_LOGIN_PROVIDERS") | fromYamlArray)
+  "required" (include "gatehouse.items" (dict "root" . "name" "AUTH_REQUIRED_LOGIN_PROVIDERS") | fromJsonArray)
   "offboarding" (include "gatehouse.isOffboarding" .)
   "interval" (include "gatehouse.value" (dict "root" . "name" "AUTH_OFFBOARDING_INTERVAL_SECONDS") | int | max 60 | min 86400)
   "revocation" (include "gatehouse.value" (dict "root" . "name" "AUTH_ACCESS_CACHE_SECONDS") | int | add 2)
@@ -109,16 +109,16 @@ Content that is not end-to-end encrypted is stored readable in the database, in 
   "storage" $storage
   "optOut" (include "gatehouse.flag" (dict "root" . "name" (print $encryption "ALLOW_ACCOUNT_OPTOUT")))
   "sealed" $isSealed
-  | toYaml -}}
+  | toJson -}}
 {{- end -}}
 
-{{- /* The items of a list of provider ids, as YAML. Takes root and name. */ -}}
+{{- /* The items of a list of provider ids, as JSON. Takes root and name. */ -}}
 {{- define "gatehouse.items" -}}
-{{- include "gatehouse.listed" (include "gatehouse.value" .) | fromJsonArray | toYaml -}}
+{{- include "gatehouse.listed" (include "gatehouse.value" .) -}}
 {{- end -}}
 
 {{- /*
-The ids of the providers there are, as YAML. A file that is not the chart's own cannot be looked into:
+The ids of the providers there are, as JSON. A file that is not the chart's own cannot be looked into:
 then those that the lists name are taken to be in it.
 */ -}}
 {{- define "gatehouse.configuredProviders" -}}
@@ -127,7 +127,7 @@ then those that the lists name are taken to be in it.
 {{- range .Values.providers.list -}}{{- $ids = append $ids .id -}}{{- end -}}
 {{- if include "gatehouse.hasForeignProviders" . -}}
 {{- range list "AUTH_SIGNUP_PROVIDERS" "SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS" -}}
-{{- range include "gatehouse.items" (dict "root" $root "name" .) | fromYamlArray -}}
+{{- range include "gatehouse.items" (dict "root" $root "name" .) | fromJsonArray -}}
 {{- if ne . "github" -}}{{- $ids = append $ids . -}}{{- end -}}
 {{- end -}}
 {{- end -}}
@@ -135,7 +135,7 @@ then those that the lists name are taken to be in it.
 {{- if and (include "gatehouse.value" (dict "root" . "name" "GITHUB_CLIENT_ID")) (include "gatehouse.isGiven" (dict "root" . "name" "GITHUB_CLIENT_SECRET")) -}}
 {{- $ids = append $ids "github" -}}
 {{- end -}}
-{{- uniq $ids | toYaml -}}
+{{- uniq $ids | toJson -}}
 {{- end -}}
 
 {{- define "gatehouse.hasForeignProviders" -}}

@@ -1,6 +1,6 @@
 {{- /* Everything that would only fail, or fail open, after the rollout. All reasons are reported at once. */ -}}
 {{- define "gatehouse.refuse" -}}
-{{- $reasons := concat (include "gatehouse.ruleRefusals" . | fromYamlArray) (include "gatehouse.secretRefusals" . | fromYamlArray) (include "gatehouse.replicaRefusals" . | fromYamlArray) (include "gatehouse.providerRefusals" . | fromYamlArray) (include "gatehouse.resourceServerRefusals" . | fromYamlArray) (include "gatehouse.mtlsRefusals" . | fromYamlArray) (include "gatehouse.otherRefusals" . | fromYamlArray) -}}
+{{- $reasons := concat (include "gatehouse.ruleRefusals" . | fromJsonArray) (include "gatehouse.secretRefusals" . | fromJsonArray) (include "gatehouse.replicaRefusals" . | fromJsonArray) (include "gatehouse.providerRefusals" . | fromJsonArray) (include "gatehouse.resourceServerRefusals" . | fromJsonArray) (include "gatehouse.mtlsRefusals" . | fromJsonArray) (include "gatehouse.otherRefusals" . | fromJsonArray) -}}
 {{- if $reasons -}}
 {{- printf "\n\nThe values of Gatehouse have %d problem(s):\n  - %s\n" (len $reasons) (join "\n  - " $reasons) | fail -}}
 {{- end -}}
@@ -38,7 +38,7 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- toYaml $reasons -}}
+{{- toJson $reasons -}}
 {{- end -}}
 
 {{- define "gatehouse.replicaRefusals" -}}
@@ -58,7 +58,7 @@
 {{- if and .Values.autoscaling.enabled (not .Values.autoscaling.targetCPUUtilizationPercentage) (not .Values.autoscaling.metrics) -}}
 {{- $reasons = append $reasons "autoscaling has nothing to go by: set autoscaling.targetCPUUtilizationPercentage or autoscaling.metrics." -}}
 {{- end -}}
-{{- toYaml $reasons -}}
+{{- toJson $reasons -}}
 {{- end -}}
 
 {{- define "gatehouse.providerRefusals" -}}
@@ -114,7 +114,7 @@
 {{- if and (or $values.providers.list $values.providers.existingSecret) (include "gatehouse.isGiven" (dict "root" . "name" "AUTH_PROVIDERS_CONFIG_JSON")) -}}
 {{- $reasons = append $reasons "secrets.AUTH_PROVIDERS_CONFIG_JSON and providers are both set: keep one of them." -}}
 {{- end -}}
-{{- toYaml $reasons -}}
+{{- toJson $reasons -}}
 {{- end -}}
 
 {{- define "gatehouse.resourceServerRefusals" -}}
@@ -141,7 +141,7 @@
 {{- if and $ids (include "gatehouse.value" (dict "root" . "name" "AUTH_RESOURCE_SERVERS_CONFIG_JSON")) -}}
 {{- $reasons = append $reasons "config.AUTH_RESOURCE_SERVERS_CONFIG_JSON and resourceServers.list are both set: keep one of them." -}}
 {{- end -}}
-{{- toYaml $reasons -}}
+{{- toJson $reasons -}}
 {{- end -}}
 
 {{- define "gatehouse.mtlsRefusals" -}}
@@ -189,13 +189,13 @@
 {{- $reasons = append $reasons "mtls.clientCa.existingConfigMap and mtls.clientCa.existingSecret are both set: keep one of them." -}}
 {{- end -}}
 {{- end -}}
-{{- toYaml $reasons -}}
+{{- toJson $reasons -}}
 {{- end -}}
 
 {{- define "gatehouse.otherRefusals" -}}
 {{- $reasons := list -}}
 {{- $values := .Values -}}
-{{- range $name, $_ := include "gatehouse.derivedConfig" . | fromYaml -}}
+{{- range $name, $_ := include "gatehouse.derivedConfig" . | fromJson -}}
 {{- if not (kindIs "invalid" (get $values.config $name)) -}}
 {{- if hasKey $values.config $name -}}
 {{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "tls" (ternary "caBundle" (ternary "administration" (ternary "mtls" (ternary "resourceServers" "providers" (hasPrefix "AUTH_RESOURCE_" $name)) (contains "MTLS" $name)) (hasPrefix "ADMIN_" $name)) (eq $name "SERVICE_CA_BUNDLE")) (hasPrefix "SERVICE_TLS_" $name))) -}}
@@ -265,5 +265,5 @@
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
 {{- $reasons = append $reasons "metrics.serviceMonitor.enabled needs metrics.enabled: there would be nothing to scrape." -}}
 {{- end -}}
-{{- toYaml $reasons -}}
+{{- toJson $reasons -}}
 {{- end -}}

@@ -40,7 +40,7 @@
 {{- $reasons = append $reasons (printf "%s (From %s.)" $rule.message (join ", " (uniq $sources))) -}}
 {{- end -}}
 {{- end -}}
-{{- toYaml $reasons -}}
+{{- toJson $reasons -}}
 {{- end -}}
 
 {{- /*
@@ -50,7 +50,7 @@ providers. A secret that is given in any way has the text "given".
 {{- define "gatehouse.ruleFacts" -}}
 {{- $root := . -}}
 {{- $facts := include "gatehouse.variables" . | fromJson -}}
-{{- $config := include "gatehouse.config" . | fromYaml -}}
+{{- $config := include "gatehouse.config" . | fromJson -}}
 {{- $preset := get $facts.presets (get $config "SERVICE_PRESET" | default "") | default dict -}}
 {{- $names := list -}}
 {{- range .Files.Get "files/rules.json" | fromJsonArray -}}{{- $names = concat $names .names -}}{{- end -}}
@@ -70,9 +70,9 @@ providers. A secret that is given in any way has the text "given".
 {{- if and $root.Values.extraEnvFrom (not $isSeen) -}}{{- $unknown = append $unknown $name -}}{{- end -}}
 {{- $_ := set $texts $name ($text | default (get $preset $name) | default (get $facts.defaults $name) | trim) -}}
 {{- end -}}
-{{- $providers := include "gatehouse.configuredProviders" . | fromYamlArray -}}
+{{- $providers := include "gatehouse.configuredProviders" . | fromJsonArray -}}
 {{- if .Values.extraEnvFrom -}}{{- /* They may be configured there. */ -}}
-{{- $providers = concat $providers (include "gatehouse.items" (dict "root" . "name" "SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS") | fromYamlArray) -}}
+{{- $providers = concat $providers (include "gatehouse.items" (dict "root" . "name" "SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS") | fromJsonArray) -}}
 {{- end -}}
 {{- dict "texts" $texts "unknown" $unknown "providers" $providers | toJson -}}
 {{- end -}}

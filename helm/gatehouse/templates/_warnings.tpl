@@ -2,7 +2,7 @@
 {{- define "gatehouse.warnings" -}}
 {{- $warnings := list -}}
 {{- $isPublic := or .Values.ingress.enabled .Values.httpRoute.enabled (ne .Values.service.type "ClusterIP") -}}
-{{- $facts := include "gatehouse.policyFacts" . | fromYaml -}}
+{{- $facts := include "gatehouse.policyFacts" . | fromJson -}}
 {{- if and $isPublic $facts.anonymous $facts.keyed -}}
 {{- $warnings = append $warnings "Anonymous sign-up is on and the server is reachable from outside the cluster: anyone who reaches it can create an account. Set config.AUTH_ANONYMOUS_SIGNUP_ENABLED to false unless the network is private." -}}
 {{- end -}}
@@ -12,7 +12,7 @@
 {{- if and (include "gatehouse.isTls" .) (or .Values.ingress.enabled .Values.httpRoute.enabled) -}}
 {{- $warnings = append $warnings "tls.existingSecret makes the server speak HTTPS: the proxy has to as well, by a BackendTLSPolicy for the Gateway, or an annotation of the Ingress such as nginx.ingress.kubernetes.io/backend-protocol: HTTPS." -}}
 {{- end -}}
-{{- $known := include "gatehouse.configuredProviders" . | fromYamlArray -}}
+{{- $known := include "gatehouse.configuredProviders" . | fromJsonArray -}}
 {{- if not (include "gatehouse.hasForeignProviders" .) -}}
 {{- range $facts.required -}}
 {{- if and (ne . "mtls") (not (has . $known)) -}}
@@ -55,5 +55,5 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- toYaml $warnings -}}
+{{- toJson $warnings -}}
 {{- end -}}
