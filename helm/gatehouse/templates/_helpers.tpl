@@ -153,3 +153,21 @@ hostAliases:
 {{- end -}}
 {{- toYaml $constraints -}}
 {{- end -}}
+
+{{- /* How a scrape authorises itself, as YAML: where the server's own token comes from, or what the values say. */ -}}
+{{- define "gatehouse.metricsAuthorization" -}}
+{{- $authorization := deepCopy .Values.metrics.serviceMonitor.authorization -}}
+{{- if not $authorization -}}
+{{- range .Values.extraEnv -}}
+{{- if and (eq .name "METRICS_TOKEN") (dig "valueFrom" "secretKeyRef" nil .) -}}
+{{- $authorization = dict "credentials" (pick .valueFrom.secretKeyRef "name" "key") -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.secrets.METRICS_TOKEN -}}
+{{- $authorization = dict "credentials" (dict "name" (default (include "gatehouse.fullname" $) .existingSecret) "key" (default "METRICS_TOKEN" .key)) -}}
+{{- end -}}
+{{- end -}}
+{{- if $authorization -}}
+{{- toYaml (merge $authorization (dict "type" "Bearer")) -}}
+{{- end -}}
+{{- end -}}

@@ -1,8 +1,16 @@
 {{- /* Everything that would only fail, or fail open, after the rollout. All reasons are reported at once. */ -}}
 {{- define "gatehouse.refuse" -}}
-{{- $reasons := concat (include "gatehouse.ruleRefusals" . | fromJsonArray) (include "gatehouse.secretRefusals" . | fromJsonArray) (include "gatehouse.replicaRefusals" . | fromJsonArray) (include "gatehouse.providerRefusals" . | fromJsonArray) (include "gatehouse.resourceServerRefusals" . | fromJsonArray) (include "gatehouse.mtlsRefusals" . | fromJsonArray) (include "gatehouse.otherRefusals" . | fromJsonArray) -}}
+{{- with include "gatehouse.refusal" . -}}{{- fail . -}}{{- end -}}
+{{- end -}}
+
+{{- /* The message about these values, or nothing. */ -}}
+{{- define "gatehouse.refusal" -}}
+{{- $reasons := list -}}
+{{- range $subject := list "rule" "secret" "replica" "provider" "resourceServer" "mtls" "other" -}}
+{{- $reasons = concat $reasons (include (printf "gatehouse.%sRefusals" $subject) $ | fromJsonArray) -}}
+{{- end -}}
 {{- if $reasons -}}
-{{- printf "\n\nThe values of Gatehouse have %d problem(s):\n  - %s\n" (len $reasons) (join "\n  - " $reasons) | fail -}}
+{{- printf "\n\nThe values of Gatehouse have %d problem(s):\n  - %s\n" (len $reasons) (join "\n  - " $reasons) -}}
 {{- end -}}
 {{- end -}}
 
