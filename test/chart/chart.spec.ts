@@ -3,41 +3,52 @@ import { describePolicy } from '../../src/policy/findings/describe-policy.js';
 import { helmBinary, type HelmMajor } from './binaries.js';
 import { containerVariables, serverEnvironment } from './pod-environment.js';
 import * as chart from './render.js';
+import { lintAll, renderAll, type Rendered } from './render-all.js';
 import { FEATURES } from './feature-values.js';
 import { validateValues } from './validate.js';
 
 const { at, find } = chart;
 const FILES = [...chart.VALUES_FILES];
+const VALUES = FILES.map(([, path]) => chart.valuesIn(path));
 const MAJORS: readonly HelmMajor[] = [3, 4];
 const helm = new Map<HelmMajor, string>();
-const texts = new Map<string, string>();
+/** By the name of the file, with Helm 4. */
 const rendered = new Map<string, chart.Manifest[]>();
+const results = new Map<HelmMajor, ReadonlyMap<string, Rendered>>();
 
 beforeAll(async () => {
   for (const major of MAJORS) {
     helm.set(major, await helmBinary(major));
   }
-  for (const [name, path] of FILES) {
-    const { stdout, stderr } = await chart.template(binary(4), path);
-    texts.set(name, stdout);
-    expect(stderr).toBe('');
-    rendered.set(name, chart.manifestsIn(stdout));
+  for (const major of MAJORS) {
+    const all = await renderAll(binary(major), VALUES);
+    results.set(major, new Map(FILES.map(([name], index) => [name, all[index]!])));
+  }
+  for (const [name] of FILES) {
+    rendered.set(name, chart.manifestsIn(resultOf(4, name).text));
   }
 });
 
-describe.each(FILES)('the chart with %s', (name, path) => {
-  it('renders the same bytes with Helm 3 and Helm 4, without a network', async () => {
-    const { stdout, stderr } = await chart.template(binary(3), path);
-    expect(stderr).toBe('');
-    expect(stdout).toBe(texts.get(name));
+describe.each(MAJORS)('the chart with Helm %i', (major) => {
+  it('passes the strict lint with the values of each file', async () => {
+    const { code, stdout } = await lintAll(binary(major), VALUES);
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).toContain(`${FILES.length} chart(s) linted, 0 chart(s) failed`);
   });
 
-  it.each(MAJORS)('passes the strict lint of Helm %i', async (major) => {
-    const { code, stdout } = await chart.runHelm(binary(major), [
-      ...['lint', '--strict', chart.CHART],
-      ...['-f', path],
-    ]);
-    expect({ code, stdout }).toMatchObject({ code: 0 });
+  it('renders the same bytes alone and as a dependency, without a network', async () => {
+    // Its values delete some of the chart.
+    const path = chart.VALUES_FILES.get('extended') ?? '';
+    const { stdout, stderr } = await chart.template(binary(major), path);
+    expect(stderr).toBe('');
+    expect(stdout).toBe(resultOf(major, 'extended').text);
+  });
+});
+
+describe.each(FILES)('the chart with %s', (name) => {
+  it('renders the same bytes with Helm 3 and Helm 4', () => {
+    expect(resultOf(3, name).text).toContain('kind: Deployment');
+    expect(resultOf(3, name).text).toBe(resultOf(4, name).text);
   });
 
   it('renders objects that their validators accept', async () => {
@@ -50,9 +61,9 @@ describe.each(FILES)('the chart with %s', (name, path) => {
     expect(() => resolveSettings(serverEnvironment(manifestsOf(name)))).not.toThrow();
   });
 
-  it('prints the policy in the sentences of gatehouse config check', async () => {
+  it('prints the policy in the sentences of gatehouse config check', () => {
     const { settings } = resolveSettings(serverEnvironment(manifestsOf(name)));
-    const words = (await chart.notes(binary(4), path)).split('\n\n')[1] ?? '';
+    const words = resultOf(4, name).notes.split('\n\n')[1] ?? '';
     const sentences = words.split('\n').map((line) => line.trim());
     expect(sentences.filter((line) => !line.startsWith('('))).toEqual(describePolicy(settings));
   });
@@ -318,6 +329,10 @@ function podSpecOf(manifest: chart.Manifest): chart.Json[] {
   const path = manifest.kind === 'Pod' ? 'spec' : 'spec.template.spec';
   const pod = at(manifest, path);
   return pod === undefined ? [] : [pod];
+}
+
+function resultOf(major: HelmMajor, name: string): Rendered {
+  return results.get(major)!.get(name)!;
 }
 
 function manifestsOf(name: string): chart.Manifest[] {

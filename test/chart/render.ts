@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 
 export const CHART = fileURLToPath(new URL('../../helm/gatehouse/', import.meta.url));
 
@@ -15,6 +15,11 @@ export const VALUES_FILES: ReadonlyMap<string, string> = new Map(
     ...readdirSync(join(CHART, 'ci')).map((file) => join(CHART, 'ci', file)),
   ].map((path) => [basename(path, '.yaml').replace(/-values$/, ''), path]),
 );
+
+/** Reads values as Helm does, for which `no` is false. */
+export function valuesIn(path: string): JsonObject {
+  return (parse(readFileSync(path, 'utf8'), { version: '1.1' }) ?? {}) as JsonObject;
+}
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { helmBinary, kubectlBinary } from './binaries.js';
 import { FEATURES } from './feature-values.js';
 import * as chart from './render.js';
+import { renderAll } from './render-all.js';
 import { KUBERNETES, problemsOf } from './validate.js';
 
 const { at, find } = chart;
@@ -13,13 +14,15 @@ const run = promisify(execFile);
 const rendered = new Map<string, string>();
 
 beforeAll(async () => {
-  const helm = await helmBinary(4);
-  for (const [name, path] of chart.VALUES_FILES) {
-    keep(name, await chart.template(helm, path));
-  }
-  for (const [name, values] of Object.entries(FEATURES)) {
-    keep(name, await chart.templateWith(helm, values));
-  }
+  const files = [...chart.VALUES_FILES].map(
+    ([name, path]) => [name, chart.valuesIn(path)] as const,
+  );
+  const cases = [...files, ...Object.entries<chart.JsonObject>(FEATURES)];
+  const results = await renderAll(
+    await helmBinary(4),
+    cases.map(([, values]) => values),
+  );
+  cases.forEach(([name], index) => rendered.set(name, results[index]!.text));
 });
 
 describe('Kubernetes', () => {
@@ -139,11 +142,6 @@ describe('Kustomize', () => {
     }
   });
 });
-
-function keep(name: string, { stdout, stderr }: chart.HelmResult): void {
-  expect({ name, stderr }).toEqual({ name, stderr: '' });
-  rendered.set(name, stdout);
-}
 
 function manifestsOf(name: string): chart.Manifest[] {
   return chart.manifestsIn(rendered.get(name) ?? '');
