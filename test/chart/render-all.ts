@@ -52,9 +52,9 @@ export function refusalsOf(helm: string, cases: readonly JsonObject[]): Promise<
     const listed = messagesAfter(await hideObjects(join(chart, 'templates')));
     await writeAliases(directory, listed, cases);
     const { stderr } = await renderParent(helm, directory, cases);
-    const sections = stderr.split(/^(?=case-\d+:$)/m).slice(1);
+    const sections = stderr.matchAll(/^case-(\d+):$([^]*?)(?=^case-|(?![^]))/gm);
     const bySchema = new Map(
-      sections.map((section) => [Number(/\d+/.exec(section)?.[0]), section] as const),
+      [...sections].map(([, index, text = '']) => [Number(index), text] as const),
     );
     await rm(join(chart, 'values.schema.json'));
     const others = cases.flatMap((values, index) => (bySchema.has(index) ? [] : [values]));
