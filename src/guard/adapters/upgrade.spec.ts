@@ -15,12 +15,14 @@ let port: number;
 /** Sockets that the guard handed to the application, and their errors. */
 let upgraded: Duplex[];
 let errors: unknown[];
+/** Upgrades and requests of the server, and whether a listener took them. */
+let taken: unknown[];
 /** True once the guard reads the keys, which are sent when `released` is fulfilled. */
 let isAsked: boolean;
 let released: Promise<void>;
 beforeEach(async () => {
   fixture = await GuardFixture.start();
-  [upgraded, errors] = [[], []];
+  [upgraded, errors, taken] = [[], [], []];
   server = createServer((_request, response) => response.end('app'));
   [isAsked, released] = [false, Promise.resolve()];
   guard = await fixture.readyGuard({
@@ -39,7 +41,11 @@ beforeEach(async () => {
     if (incoming?.url?.endsWith('fault') === true) {
       Object.defineProperty(incoming, 'headersDistinct', { value: undefined });
     }
-    return emit(event, ...values);
+    const isTaken = emit(event, ...values);
+    if (event === 'upgrade' || event === 'request') {
+      taken.push([event, isTaken]);
+    }
+    return isTaken;
   };
   server.on('upgrade', (_request, socket: Duplex) => {
     upgraded.push(socket);
@@ -201,6 +207,7 @@ describe('an upgrade', () => {
     await waitFor('the upgrade', () => upgraded.length > 0);
     // The guard left no listener that would hide an error from the application.
     expect([guard.heldCount, errors]).toEqual([1, []]);
+    expect(taken).toEqual([['upgrade', true]]);
     client.socket.destroy();
     await waitFor('the release', () => guard.heldCount === 0);
   });
@@ -223,6 +230,10 @@ describe('a request of Socket.IO', () => {
     expect(await ask(path)).toBe(401);
     const headers = { authorization: `Bearer ${await fixture.issuer.token()}` };
     expect(await ask(path, 'GET', headers)).toBe(200);
+    expect(taken).toEqual([
+      ['request', true],
+      ['request', true],
+    ]);
   });
 
   it.each([
