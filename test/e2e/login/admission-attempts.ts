@@ -15,13 +15,13 @@ import type { Store } from '../../fixtures/programs/store-fixture.js';
 import type { Server } from '../../fixtures/programs/server-fixture.js';
 import type { ServerPool } from '../../fixtures/programs/server-pool-fixture.js';
 import { MTLS } from './admission-factors.js';
-import type { Oidc } from '../../fixtures/oidc-provider-fixture.js';
+import type { FakeOpenIdProvider } from '../../fakes/openid-provider.js';
 import {
-  logInAtProvider,
   connectFinalize,
   finalize,
   hashOf,
   params,
+  RETURN_BASE,
 } from '../../fixtures/provider-login-fixture.js';
 import { finish } from '../../helpers/keyless-calls.js';
 
@@ -31,7 +31,8 @@ export interface Deployment {
   readonly store: Store;
   readonly port: number;
   readonly sql: Client;
-  readonly oidc: Oidc;
+  /** Its person is the one that logs in. */
+  readonly oidc: FakeOpenIdProvider;
   readonly key: DeviceKey;
   readonly keyed: Login;
   readonly keyless: Login;
@@ -66,12 +67,30 @@ async function withInvitation(server: Server, { sql }: Deployment): Promise<Answ
   return withKey(server, makeDeviceKey(), { invitation: code });
 }
 
+/** Opens the address of a login as its browser does. @returns the pending login, if it succeeded */
+async function logInAtProvider(
+  server: Server,
+  { oidc }: Pick<Deployment, 'oidc'>,
+  user: string,
+  url: unknown,
+): Promise<string> {
+  oidc.person = { sub: user, preferred_username: user, groups: ['engineering'] };
+  const { pathname, search } = await oidc.authorize(new URL(String(url)));
+  const { status, headers, text } = await call(server, 'GET', `${pathname}${search}`);
+  const { location = '' } = headers;
+  if (!location.startsWith(RETURN_BASE)) {
+    throw new Error(`The callback was answered ${status}: ${location} ${text}`);
+  }
+  return new URL(location).searchParams.get('pending') ?? '';
+}
+
 /**
  * Begins in each mode, as a client without discovery would, and finishes in the wanted one.
  * @returns the refusals of beginnings in the wanted mode, and the answers at the end
  */
 export async function throughProvider(
   server: Server,
+  deployment: Pick<Deployment, 'oidc'>,
   user: string,
   wanted: 'keyed' | 'keyless',
   end: (pending: string, proof: string) => Promise<Answer>,
@@ -81,8 +100,8 @@ export async function throughProvider(
     const proof = randomUUID();
     const start = await params(server, 'okta', { mode, proofHash: hashOf(proof) });
     if (start.status === 200) {
-      const { pending } = await logInAtProvider(String(start.body['url']), user);
-      answers.push(await end(pending ?? '', proof));
+      const pending = await logInAtProvider(server, deployment, user, start.body['url']);
+      answers.push(await end(pending, proof));
     } else if (mode === wanted) {
       answers.push(start);
     }
@@ -93,13 +112,16 @@ export async function throughProvider(
   return answers;
 }
 
-async function connectThrough(server: Server, { token }: Login): Promise<Answer[]> {
-  const user = fresh();
+async function connectThrough(
+  server: Server,
+  deployment: Deployment,
+  { token }: Login,
+): Promise<Answer[]> {
   const start = await call(server, 'GET', '/v1/connect/external/okta/params', { token });
   if (start.status !== 200) {
     return [start];
   }
-  const { pending } = await logInAtProvider(String(start.body['url']), user);
+  const pending = await logInAtProvider(server, deployment, fresh(), start.body['url']);
   return [await connectFinalize(server, pending, token)];
 }
 
@@ -146,18 +168,20 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   'key_challenge login keyed': (server, { key }) => withKey(server, key, { create: false }),
   'key_challenge provision keyed': (server) => withKey(server, makeDeviceKey()),
   [INVITED]: withInvitation,
-  'okta connect keyed': (server, deployment) => connectThrough(server, deployment.keyed),
-  'okta connect keyless': (server, deployment) => connectThrough(server, deployment.keyless),
-  'okta provision keyed': (server) =>
-    throughProvider(server, fresh(), 'keyed', (pending, proof) =>
+  'okta connect keyed': (server, deployment) =>
+    connectThrough(server, deployment, deployment.keyed),
+  'okta connect keyless': (server, deployment) =>
+    connectThrough(server, deployment, deployment.keyless),
+  'okta provision keyed': (server, deployment) =>
+    throughProvider(server, deployment, fresh(), 'keyed', (pending, proof) =>
       finalize(server, pending, makeDeviceKey(), { proof }),
     ),
-  'okta login keyless': (server) =>
-    throughProvider(server, KNOWN_USER, 'keyless', (pending, proof) =>
+  'okta login keyless': (server, deployment) =>
+    throughProvider(server, deployment, KNOWN_USER, 'keyless', (pending, proof) =>
       finish(server, { pending, proof }),
     ),
-  'okta provision keyless': (server) =>
-    throughProvider(server, fresh(), 'keyless', (pending, proof) =>
+  'okta provision keyless': (server, deployment) =>
+    throughProvider(server, deployment, fresh(), 'keyless', (pending, proof) =>
       finish(server, { pending, proof }),
     ),
   'mtls connect keyed': (server, deployment) => connectCertificate(server, deployment.keyed),

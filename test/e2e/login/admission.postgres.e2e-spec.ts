@@ -8,6 +8,7 @@ import {
   type Login,
 } from '../../helpers/client.js';
 import type { Row } from './covering-array.js';
+import { CLIENT, FakeOpenIdProvider } from '../../fakes/openid-provider.js';
 import { createStore } from '../../fixtures/programs/store-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { createServerPool } from '../../fixtures/programs/server-pool-fixture.js';
@@ -27,7 +28,6 @@ import {
   type Deployment,
 } from './admission-attempts.js';
 import { ENCRYPTION, MTLS, OPEN, REDIRECT, ROWS } from './admission-factors.js';
-import { startOidc } from '../../fixtures/oidc-provider-fixture.js';
 import { providerEntry, RETURN_BASE } from '../../fixtures/provider-login-fixture.js';
 import { finish } from '../../helpers/keyless-calls.js';
 
@@ -42,10 +42,11 @@ const deployments: Deployment[] = [];
 
 const start = (
   row: Row,
-  { host, port, store }: Pick<Deployment, 'host' | 'port' | 'store'>,
+  { host, port, store, oidc }: Pick<Deployment, 'host' | 'port' | 'store' | 'oidc'>,
 ): Promise<Server> => {
   const { AUTH_PROVIDERS_CONFIG_JSON: provider = '', ...variables } = row;
-  const entry = providerEntry('okta', oidc);
+  const client = { issuer: oidc.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret };
+  const entry = providerEntry('okta', client);
   const open = { ...entry, allow: {} };
   const providers = { none: [], restricted: [entry] }[provider] ?? [open];
   const env = {
@@ -63,19 +64,17 @@ const start = (
 };
 
 const ports = await Promise.all(Array.from({ length: LANES }, () => freePort()));
-const oidc = await startOidc(
-  ports.map((port) => `http://127.0.0.1:${port}/v1/oauth/okta/callback`),
-);
 for (const port of ports) {
   const [host, store] = [createServerPool(), await createStore()];
+  const oidc = await FakeOpenIdProvider.start();
   const sql = new Client({ connectionString: store.databaseUrl ?? '' });
   await sql.connect();
   sql.on('error', () => undefined);
-  const maker = await start(OPEN, { host, port, store });
+  const maker = await start(OPEN, { host, port, store, oidc });
   const key = makeDeviceKey();
   const keyed = await logIn(maker, key);
   const [[known], [certified]] = [
-    await throughProvider(maker, KNOWN_USER, 'keyless', (pending, proof) =>
+    await throughProvider(maker, { oidc }, KNOWN_USER, 'keyless', (pending, proof) =>
       finish(maker, { pending, proof }),
     ),
     await withCertificate(maker, KNOWN_CERTIFICATE),
@@ -87,11 +86,10 @@ for (const port of ports) {
   deployments.push({ host, port, store, sql, oidc, key, keyed, keyless, keylessByOAuth });
 }
 afterAll(async () => {
-  for (const { host, sql, store } of deployments) {
-    await Promise.all([host.end(), sql.end()]);
+  for (const { host, sql, store, oidc } of deployments) {
+    await Promise.all([host.end(), sql.end(), oidc.close()]);
     await store.drop();
   }
-  await oidc.stop();
 });
 
 describe(`discovery and the endpoints, under ${ROWS.length} policies`, () => {
