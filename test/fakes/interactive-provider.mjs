@@ -19,6 +19,19 @@ createInterface({ input: process.stdin })
   })
   .on('close', () => process.exit());
 
+const SCOPES = ['openid', 'offline_access', 'profile', 'email', 'groups'];
+
+/** The administrator of a company has consented for all of its people. */
+async function consentOf({ oidc }) {
+  const grant = new oidc.provider.Grant({
+    clientId: oidc.client.clientId,
+    accountId: oidc.session.accountId,
+  });
+  grant.addOIDCScope(SCOPES.join(' '));
+  await grant.save();
+  return grant;
+}
+
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   clients: [
     {
@@ -39,6 +52,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   issueRefreshToken: () => true,
   pkce: { required: () => true },
   features: { devInteractions: { enabled: true } },
+  loadExistingGrant: consentOf,
   findAccount: (_context, sub) => ({
     accountId: sub,
     claims: () => ({

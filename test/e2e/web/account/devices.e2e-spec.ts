@@ -258,7 +258,6 @@ inChromium('/app/device, for an account of a provider', () => {
     await visitor.page.locator('input[name=login]').fill('anna');
     await visitor.page.locator('input[name=password]').fill('any password');
     await visitor.page.locator('button[type=submit]').click();
-    await visitor.page.locator('button[type=submit]', { hasText: 'Continue' }).click();
     await visitor.press(/Readable by the server/);
     await sees(checkWords.join(' '));
     await visitor.page.getByRole('checkbox').check();
