@@ -132,11 +132,25 @@ export class DrivenReplica {
   }
 
   /**
+   * Waits until the messages are held that the other replica sent before: it announces changes of an
+   * account of its own until one arrives.
+   * @returns the id of that account
+   */
+  async holdMessagesOf(other: DrivenReplica): Promise<string> {
+    const marker = randomUUID();
+    await waitFor('a message', async () => {
+      await other.order('announce', marker);
+      return this.messages.holds(marker);
+    });
+    return marker;
+  }
+
+  /**
    * Delivers the messages that are held, and waits until the replica has handled them: a last one,
    * about an account of its own, arrives after them.
    */
   async deliver(other: DrivenReplica, options: { readonly again: boolean }): Promise<void> {
-    const marker = await this.hold(other);
+    const marker = await this.holdMessagesOf(other);
     this.messages.deliver(options);
     await waitFor('the messages were handled', async () => {
       return (await this.order('hasHandled', marker)) === 1;
@@ -148,7 +162,7 @@ export class DrivenReplica {
   async restart(other: DrivenReplica): Promise<void> {
     this.server = await this.server.restart();
     this.adminUrl = await adminUrlOf(this.server);
-    await this.hold(other);
+    await this.holdMessagesOf(other);
     this.messages.drop();
   }
 
@@ -189,16 +203,6 @@ export class DrivenReplica {
       throw new Error('The replica has no process.');
     }
     return child;
-  }
-
-  /** Announces changes of an account of its own until one arrives. @returns its id */
-  private async hold(other: DrivenReplica): Promise<string> {
-    const marker = randomUUID();
-    await waitFor('a message', async () => {
-      await other.order('announce', marker);
-      return this.messages.holds(marker);
-    });
-    return marker;
   }
 }
 

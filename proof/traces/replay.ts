@@ -1,8 +1,9 @@
 import { ok, strictEqual } from 'node:assert';
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OffboardingFixture } from '../../test/fixtures/offboarding-fixture.js';
-import { unlink } from '../../test/fixtures/provider-login-fixture.js';
-import { tokenOf } from '../../test/fixtures/sessions-fixture.js';
+import { begin, finalize, unlink } from '../../test/fixtures/provider-login-fixture.js';
+import { postForm } from '../../test/fixtures/resource-server-fixture.js';
 import { connect, type LiveClient } from '../../test/helpers/client-live.js';
 import {
   call,
@@ -22,6 +23,8 @@ export const TICK_MS = 5000;
 const BOUND = 3;
 /** Longer than any age that the model knows. */
 const LONG_MS = BOUND * TICK_MS;
+/** The provider that every session needs. */
+const PROVIDER = 'people';
 
 interface Connection {
   readonly client: LiveClient;
@@ -35,6 +38,8 @@ interface ReplayedPerson {
   readonly key: DeviceKey;
   /** The subject at the required provider. */
   readonly sub: string;
+  /** The session at the provider of which "first" is a part. */
+  readonly providerSession: string;
 }
 
 /** The account of one trace, on replicas that every trace uses. */
@@ -64,7 +69,10 @@ export class Replay {
     const key = makeDeviceKey();
     const { accountId } = await logIn(first.server, key);
     const [sub = ''] = await fixture.link([accountId]);
-    return new Replay(fixture, replicas, administrator, { accountId, key, sub });
+    return new Replay(fixture, replicas, administrator, {
+      ...{ accountId, key, sub },
+      providerSession: randomUUID(),
+    });
   }
 
   /** Takes the steps of a trace, and compares after each of them. */
@@ -115,7 +123,7 @@ export class Replay {
   private readonly actions: Readonly<
     Record<string, (replica: DrivenReplica, session: string, step: Step) => Promise<unknown>>
   > = {
-    logIn: async ({ server }) => this.tokens.set('first', await tokenOf(server, this.person.key)),
+    logIn: (replica) => this.act(replica, () => this.logIn(replica)),
     approve: async (replica) => {
       const devices = new DeviceCalls(replica.server);
       this.device = await devices.newDevice();
@@ -145,6 +153,7 @@ export class Replay {
     lose: async (replica) => replica.messages.drop(),
     cutDatabase: async (replica) => replica.cutDatabase(),
     mendDatabase: (replica) => replica.mendDatabase(),
+    endVoucher: (replica) => this.act(replica, () => this.endProviderSession(replica)),
     logOut: (replica, session) =>
       this.act(replica, () =>
         call(replica.server, 'POST', '/v1/auth/logout', { token: this.token(session) }),
@@ -155,14 +164,13 @@ export class Replay {
     delete: (replica) => this.administer(replica, 'DELETE', ''),
     refuse: (replica, _session, { state, replica: name }) =>
       this.compareUpdates(state, name, () =>
-        this.act(replica, () => unlink(replica.server, this.ownToken(name), 'people')),
+        this.act(replica, () => unlink(replica.server, this.ownToken(name), PROVIDER)),
       ),
     restore: (replica, _session, { state, replica: name }) =>
       this.compareUpdates(state, name, () =>
         this.act(replica, async () => {
           const owner = { token: this.ownToken(name), sub: this.person.sub };
-          const now = await replica.order('now');
-          this.fixture.provider.now = () => now;
+          await this.setProviderClock(replica);
           return this.fixture.reconnect(replica.server, owner);
         }),
       ),
@@ -190,15 +198,41 @@ export class Replay {
     return this.token(Object.keys(session).find(isUsable) ?? '');
   }
 
-  /** An act is acknowledged, and its message waits at the other replicas. */
+  /** The provider issues tokens for the clock of the replica that verifies them. */
+  private async setProviderClock(replica: DrivenReplica): Promise<void> {
+    const now = await replica.order('now');
+    this.fixture.provider.now = () => now;
+  }
+
+  private async logIn(replica: DrivenReplica): Promise<Answer> {
+    await this.setProviderClock(replica);
+    const { server } = replica;
+    const { key, sub, providerSession } = this.person;
+    const { url, proof } = await begin(server, PROVIDER);
+    const callback = this.fixture.provider.authorize(url, sub, providerSession);
+    const pending = await this.fixture.pendingOf(server, callback);
+    const answer = await finalize(server, pending, key, { provider: PROVIDER, proof });
+    this.tokens.set('first', String(answer.body['token']));
+    return answer;
+  }
+
+  private async endProviderSession(replica: DrivenReplica): Promise<Answer> {
+    await this.setProviderClock(replica);
+    const { sub, providerSession } = this.person;
+    const claims = { sub: undefined, sid: providerSession };
+    const token = await this.fixture.provider.logoutToken(sub, { claims });
+    const path = `/v1/auth/backchannel-logout/${PROVIDER}`;
+    return postForm(replica.server, path, { logout_token: token });
+  }
+
+  /** An act is acknowledged, and its messages wait at the other replica. */
   private async act(acting: DrivenReplica, request: () => Promise<Answer>): Promise<void> {
-    const others = Object.values(this.replicas).filter((one) => one !== acting);
-    const before = others.map(({ messages }) => messages.waiting);
+    const other = this.otherThan(acting);
+    const { waiting } = other.messages;
     const { status, text } = await request();
     strictEqual(status, 200, text);
-    await Promise.all(
-      others.map(({ messages }, index) => messages.untilHeld((before[index] ?? 0) + 1)),
-    );
+    await other.messages.untilHeld(waiting + 1);
+    await other.holdMessagesOf(acting);
   }
 
   private administer(replica: DrivenReplica, method: string, path: string): Promise<void> {
