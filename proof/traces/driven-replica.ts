@@ -24,7 +24,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** No server listens there. */
 const CLOSED_PORT = 9;
 
-type Order = 'now' | 'sweep' | 'settle' | 'publish' | 'announce' | 'hasHandled';
+type Order = 'now' | 'sweep' | 'settle' | 'judge' | 'publish' | 'announce' | 'hasHandled';
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.now() - DAY_MS;

@@ -15,6 +15,7 @@ export interface ModelState {
   readonly session: Readonly<Record<string, string>>;
   readonly isEligible: boolean;
   readonly replica: Readonly<Record<string, ModelReplica>>;
+  readonly atBackend: Readonly<Record<string, string>>;
 }
 
 /** An action that the model took, and the state after it. */

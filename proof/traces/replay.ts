@@ -16,6 +16,7 @@ import { DeviceCalls, type NewDevice } from '../../test/helpers/device-calls.js'
 import { waitFor } from '../../test/helpers/wait.js';
 import type { DrivenReplica } from './driven-replica.js';
 import type { ModelState, Step } from './itf.js';
+import type { ReplayedBackend } from './replayed-backend.js';
 
 /** The length of a tick of the model, half of AUTH_ACCESS_CACHE_SECONDS. */
 export const TICK_MS = 5000;
@@ -57,22 +58,22 @@ export class Replay {
     private readonly replicas: Readonly<Record<string, DrivenReplica>>,
     private readonly administrator: string,
     private readonly person: ReplayedPerson,
+    private readonly backend: ReplayedBackend,
   ) {}
 
   static async begin(
     fixture: OffboardingFixture,
     replicas: Readonly<Record<string, DrivenReplica>>,
     administrator: string,
+    backend: ReplayedBackend,
   ): Promise<Replay> {
     const [first] = Object.values(replicas);
     ok(first !== undefined);
     const key = makeDeviceKey();
     const { accountId } = await logIn(first.server, key);
     const [sub = ''] = await fixture.link([accountId]);
-    return new Replay(fixture, replicas, administrator, {
-      ...{ accountId, key, sub },
-      providerSession: randomUUID(),
-    });
+    const person = { accountId, key, sub, providerSession: randomUUID() };
+    return new Replay(fixture, replicas, administrator, person, backend);
   }
 
   /** Takes the steps of a trace, and compares after each of them. */
@@ -83,6 +84,7 @@ export class Replay {
       for (const step of steps) {
         taken.push(`${step.action} ${step.replica} ${step.session}`);
         await this.take(step);
+        await this.compareEnds(step);
         await this.compare(step.state, step === last);
         this.before = step.state;
       }
@@ -90,6 +92,7 @@ export class Replay {
       await this.compareUpdates(last?.state, name, async () =>
         replica?.order('publish', this.person.accountId),
       );
+      await this.compareBackend();
     } catch (cause) {
       const logs = Object.values(this.replicas).map(({ server }) => server.logs().slice(-2000));
       const message = ['The server differs from the model:', ...taken, ...logs].join('\n');
@@ -107,7 +110,7 @@ export class Replay {
   }
 
   private async take(step: Step): Promise<void> {
-    if (step.action !== 'init') {
+    if (step.action !== 'begin') {
       const action = this.actions[step.action];
       ok(action !== undefined, step.action);
       await action(this.replicaOf(step.replica), step.session, step);
@@ -136,6 +139,11 @@ export class Replay {
     },
     request: async () => undefined,
     connect: (replica, session, { replica: name }) => this.connect(replica, session, name),
+    exchange: ({ server }, session, { replica: name }) => {
+      ok(this.before !== null);
+      const judged = { before: this.before, reaches: reaches(this.before, name) };
+      return this.backend.exchange(server, session, this.token(session), judged);
+    },
     sweep: (replica) => replica.order('sweep'),
     tick: async () => this.tick(TICK_MS),
     jump: async (replica) => replica.clock.jump(LONG_MS),
@@ -232,6 +240,7 @@ export class Replay {
     const { status, text } = await request();
     strictEqual(status, 200, text);
     await other.messages.untilHeld(waiting + 1);
+    await acting.order('judge');
     await other.holdMessagesOf(acting);
   }
 
@@ -260,6 +269,28 @@ export class Replay {
     const connection: Connection = { client, replica, session, isEnded: false };
     void client.disconnected.then(() => (connection.isEnded = true));
     this.connections.push(connection);
+  }
+
+  /** An act of a replica that reaches the database ended sessions at the backend. */
+  private async compareEnds({ replica, state }: Step): Promise<void> {
+    const { before } = this;
+    const hasEnded = ([session, now]: [string, string]): boolean =>
+      now === 'ended' && before?.atBackend[session] === 'open';
+    if (before !== null && Object.entries(state.atBackend).some(hasEnded)) {
+      await this.backend.compareEnds(this.replicaOf(replica).server, before, state);
+    }
+  }
+
+  /** Compares the answers and the events that a backend receives after the last step. */
+  private async compareBackend(): Promise<void> {
+    const state = this.before;
+    ok(state !== null);
+    for (const [name, { server }] of Object.entries(this.replicas)) {
+      await this.backend.compareAnswers(server, state, reaches(state, name));
+      if (reaches(state, name)) {
+        await this.backend.compareEnds(server, state, state);
+      }
+    }
   }
 
   private async compare(state: ModelState, isLast: boolean): Promise<void> {
@@ -338,4 +369,8 @@ export class Replay {
       this.compared += 1;
     }
   }
+}
+
+function reaches({ replica }: ModelState, name: string): boolean {
+  return replica[name]?.reaches === true;
 }

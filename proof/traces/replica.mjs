@@ -8,6 +8,7 @@ import { RuntimeModule } from '../../dist/common/runtime/runtime.module.js';
 import { readEnvironment } from '../../dist/config/config.module.js';
 import { resolveSettings } from '../../dist/config/resolve-settings.js';
 import { createApp } from '../../dist/create-app.js';
+import { ResourceJudgementJob } from '../../dist/signals/resource-judgement.job.js';
 import { ConnectionSweepService } from '../../dist/updates/connection-sweep.service.js';
 import { LiveConnectionsService } from '../../dist/updates/live-connections.service.js';
 
@@ -57,6 +58,8 @@ const ORDERS = {
   sweep: () => find(ConnectionSweepService).sweep(),
   /** Waits for the check that a message began. */
   settle: () => find(ConnectionSweepService).running,
+  /** Waits for the run that a change of an identity began. */
+  judge: () => find(ResourceJudgementJob).run(),
   publish: (accountId) =>
     find(LiveConnectionsService).publish(accountId, 1, { t: 'identities-changed' }),
   announce: (accountId) => {

@@ -1,13 +1,17 @@
+import { ok } from 'node:assert';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AdminTokensFile } from '../../test/fixtures/admin-fixture.js';
+import { EventStreamFixture } from '../../test/fixtures/event-stream-fixture.js';
 import { OffboardingFixture } from '../../test/fixtures/offboarding-fixture.js';
 import { IS_POSTGRES } from '../../test/fixtures/programs/server-fixture.js';
+import { backends } from '../../test/fixtures/resource-server-fixture.js';
 import { BEHIND_PROXY } from '../../test/helpers/device-calls.js';
 import { DrivenReplica } from './driven-replica.js';
 import { readTrace } from './itf.js';
 import { Replay, TICK_MS } from './replay.js';
+import { BACKEND, ReplayedBackend } from './replayed-backend.js';
 import { writeTraces } from './traces.mjs';
 
 const COUNT = Number(process.env['GATEHOUSE_PROOF_TRACES'] ?? 20);
@@ -16,6 +20,7 @@ const SEED = process.env['GATEHOUSE_PROOF_SEED'] ?? '1';
 const withServices = IS_POSTGRES ? describe : describe.skip;
 withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', () => {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-traces-'));
+  const setup = backends([BACKEND]);
   let fixture: OffboardingFixture;
   let tokens: AdminTokensFile;
   let replicas: Readonly<Record<string, DrivenReplica>>;
@@ -25,6 +30,7 @@ withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', (
     [fixture, tokens] = await Promise.all([OffboardingFixture.open(), AdminTokensFile.create()]);
     const env = {
       ...BEHIND_PROXY,
+      ...setup.env,
       AUTH_ACCESS_CACHE_SECONDS: String((2 * TICK_MS) / 1000),
       AUTH_FRESH_LOGIN_SECONDS: '0',
       AUTH_OFFBOARDING_ENABLED: 'false',
@@ -38,23 +44,28 @@ withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', (
     await Promise.all(Object.values(replicas).map((replica) => replica.stop()));
     await fixture.close();
     await tokens.remove();
+    setup.remove();
     rmSync(directory, { recursive: true });
   });
 
   it('matches the answers of the server step by step', async () => {
     const files = readdirSync(directory).toSorted();
     expect(files).toHaveLength(COUNT);
+    const [replica] = Object.values(replicas);
+    ok(replica !== undefined);
+    const events = await EventStreamFixture.open(replica.server, setup, BACKEND.id);
     let compared = 0;
     let steps = 0;
     for (const file of files) {
       const trace = readTrace(join(directory, file));
-      const replay = await Replay.begin(fixture, replicas, tokens.operator);
+      const backend = new ReplayedBackend(setup, events);
+      const replay = await Replay.begin(fixture, replicas, tokens.operator, backend);
       try {
         await replay.run(trace);
       } finally {
         await replay.end();
       }
-      compared += replay.compared;
+      compared += replay.compared + backend.compared;
       steps += trace.length;
     }
     expect(compared).toBeGreaterThan(COUNT);
