@@ -15,14 +15,17 @@ let uncaught = null;
 const noteError = (error) => (uncaught ??= error);
 process.on('uncaughtException', noteError).on('unhandledRejection', noteError);
 
-function suiteOf(name) {
+/** @param id its place, because the text of a title may differ between processes: an error has its stack */
+function suiteOf(name, id) {
   const hooks = { beforeAll: [], afterAll: [], beforeEach: [], afterEach: [] };
-  return { name, hooks, children: [] };
+  return { name, id, hooks, children: [] };
 }
+
+const nextId = ({ id, children }) => `${id} #${children.length}`;
 
 function describe(name, define) {
   const outer = open;
-  const suite = suiteOf(`${outer.name} ${name.name ?? name}`);
+  const suite = suiteOf(`${outer.name} ${name.name ?? name}`, nextId(outer));
   outer.children.push(suite);
   open = suite;
   define();
@@ -30,8 +33,7 @@ function describe(name, define) {
 }
 
 function it(title, run) {
-  const id = `${open.name} ${title} #${open.children.length}`;
-  open.children.push({ id, name: id, run });
+  open.children.push({ id: nextId(open), name: `${open.name} ${title}`, run });
 }
 
 const eachOf = (add) => (table) => (title, run) => {
@@ -51,7 +53,7 @@ it.each = eachOf(it);
 
 /** Loads a spec and returns its suite. */
 export async function loadSpec(name, url) {
-  open = suiteOf(name);
+  open = suiteOf(name, name);
   const suite = open;
   await import(url);
   return suite;
