@@ -1,5 +1,5 @@
 import type { Explored } from './explore.mjs';
 
-export type InstanceName = 'slice' | 'single' | 'vouched' | 'pair' | 'guard';
+export type InstanceName = 'slice' | 'single' | 'vouched' | 'pair' | 'checks' | 'guard';
 export const SCHEDULES: string;
 export function exploreInstance(name: InstanceName): Explored;

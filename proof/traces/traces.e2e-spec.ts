@@ -23,7 +23,7 @@ withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', (
   const setup = backends([BACKEND]);
   let fixture: OffboardingFixture;
   let tokens: AdminTokensFile;
-  let replicas: Readonly<Record<string, DrivenReplica>>;
+  let replicas: Readonly<Record<string, DrivenReplica>> = {};
 
   beforeAll(async () => {
     writeTraces({ directory, count: COUNT, seed: SEED });
