@@ -31,6 +31,14 @@ const SAME_ON_ANY_NODE = [
   'test/e2e/login/provider/(allowlist|google|issuer|races|return|stored)\\.',
   'test/e2e/oauth/(exchange-settings|limits|signing-keys)\\.',
   'test/e2e/account/encryption-matrix\\.',
+  'test/e2e/http/(abuse|arbitrary-input(-routes)?)\\.',
+  'test/e2e/login/(certificate/(chain-served|connect|connections|doctor)|devices/device-attacks|login-challenge)\\.',
+  'test/e2e/auth/vouched-sessions\\.',
+  // Commands and deliveries, over the terminal, files and connections of others that run on each Node.
+  'test/e2e/cli/(?!cli|devices\\.|hostile-server|key\\.)',
+  'test/e2e/notify/(background|changes|doctor|outage|receipts|resolve|sealed)\\.',
+  // Whole databases are copied: the rows and files are those of other specs.
+  'test/e2e/storage/(copy|full-disk)\\.',
 ].map((path) => `<rootDir>/${path}`);
 const isChecked = process.env.GATEHOUSE_TEST_CHECKED === '1';
 
