@@ -181,12 +181,16 @@ inChromium('the session and the key on the account page', () => {
     }
     await open(visitor, 'Devices and sessions');
     const receivers = page.locator('section[aria-labelledby=receivers] strong');
-    await receivers.last().waitFor();
-    expect(new Set(await receivers.allInnerTexts())).toEqual(new Set([...made, ...chosen]));
+    const shown = async (): Promise<string[]> => (await receivers.allInnerTexts()).toSorted();
+    await waitFor(
+      'all receivers',
+      async () => (await receivers.count()) === made.length + chosen.length,
+    );
+    expect(await shown()).toEqual([...made, ...chosen].toSorted());
     await page.getByLabel('Language').selectOption('Deutsch');
     const german = ['Safari auf dem iPhone', 'Firefox unter Windows', 'Browser unter Linux'];
     await sees('Firefox unter Windows');
-    expect(new Set(await receivers.allInnerTexts())).toEqual(new Set([...german, ...chosen]));
+    expect(await shown()).toEqual([...german, ...chosen].toSorted());
     await visitor.press('Umbenennen: Chrome unter Linux');
     const name = page.getByRole('dialog').getByLabel('Name');
     expect(await name.inputValue()).toBe('Chrome unter Linux');
