@@ -13,7 +13,7 @@ import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 import { PageScreenshots } from '../page-screenshots.js';
 
 /** Gzipped, all files that a person loads who creates an account and visits every section. */
-const MAX_LOADED_BYTES = 125_000;
+const MAX_LOADED_BYTES = 131_000;
 /** The same, until the sign-in is shown. */
 const MAX_FIRST_BYTES = 50_500;
 const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
@@ -49,9 +49,10 @@ inChromium('every state of the account page', () => {
     expect(loaded.size).toBeGreaterThan(1);
     expect(await bytes()).toBeLessThanOrEqual(MAX_FIRST_BYTES);
     await createAccount(visitor);
-    for (const section of ['Devices and sessions', 'Notifications', 'Security'] as const) {
-      await open(visitor, section);
-    }
+    await open(visitor, 'Devices and sessions');
+    await open(visitor, 'Notifications');
+    await visitor.page.getByRole('switch', { name: 'Send push notifications' }).waitFor();
+    await open(visitor, 'Security');
     await visitor.page.getByRole('link', { name: /^Requests/ }).click();
     await sees(visitor, 'Nothing waits for you');
     expect(await bytes()).toBeLessThanOrEqual(MAX_LOADED_BYTES);
