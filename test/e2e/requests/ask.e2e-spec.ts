@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDeviceKey } from '../../../src/client/crypto/key-text.js';
 import { type Answer, call, type Json, logIn, makeDeviceKey } from '../../helpers/client.js';
-import { RequestCalls } from '../../helpers/request-calls.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 import { Notifying } from '../../fixtures/notify-fixture.js';
@@ -44,7 +43,9 @@ const listed = async (): Promise<Waiting[]> => {
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Waiting);
 };
+const waiting = () => waitFor('a request waits', async () => (await listed())[0]);
 const answer = (id: string, ...words: string[]) => phone.run(['requests', 'answer', id, ...words]);
+const nothingWaits = () => waitFor('nothing waits', async () => (await listed()).length === 0);
 
 /** The token of a login, as a thief of it has it. */
 const tokenOf = (user: CliUser): string => {
@@ -52,21 +53,6 @@ const tokenOf = (user: CliUser): string => {
   const [directory = ''] = readdirSync(servers);
   const session = readFileSync(join(servers, directory, 'session.json'), 'utf8');
   return (JSON.parse(session) as { token: string }).token;
-};
-/** Waits on the server itself: a command per look would take a process each time. */
-const untilWaiting = (what: string, isDone: (ids: readonly string[]) => boolean): Promise<true> =>
-  waitFor(what, async () => {
-    const { body } = await new RequestCalls(server, tokenOf(phone)).list();
-    return isDone((body['requests'] as { id: string }[]).map(({ id }) => id));
-  });
-const waiting = async (): Promise<Waiting> => {
-  await untilWaiting('a request waits', (ids) => ids.length > 0);
-  const [first] = await listed();
-  return first as Waiting;
-};
-const nothingWaits = async (): Promise<void> => {
-  await untilWaiting('nothing waits', (ids) => ids.length === 0);
-  expect(await listed()).toEqual([]);
 };
 const post = (id: string, body: Json, token: string): Promise<Answer> =>
   call(server, 'POST', `/v1/requests/${id}/answer`, { token, body });
@@ -167,10 +153,11 @@ describe('gatehouse ask', () => {
     await killed.exited;
     expect(await answer(id, 'allow')).toMatchObject({ code: 0 });
     const next = ask();
-    await untilWaiting('the next request alone', (ids) => ids.length === 1 && !ids.includes(id));
-    const [found] = await listed();
-    expect(found?.id).not.toBe(id);
-    expect(await answer(String(found?.id), 'deny')).toMatchObject({ code: 0 });
+    const found = await waitFor('the next request', async () =>
+      (await listed()).find((one) => one.id !== id),
+    );
+    await waitFor('the first is closed', async () => (await listed()).length === 1);
+    expect(await answer(found.id, 'deny')).toMatchObject({ code: 0 });
     expect(await next.exited).toMatchObject({ code: 10, stdout: 'deny\n' });
   });
 
