@@ -44,9 +44,10 @@ export interface SealedRequest extends OpenedRequest {
  */
 export type SealRefusal = 'not-authentic' | 'other-account' | AnswerMismatch;
 
-/** Draws the id of a request: 128 random bits. */
+/** Draws the id of a request: 128 random bits. A command would read one that begins with `-` as an option. */
 export function makeRequestId(): string {
-  return base64urlnopad.encode(randomBytes(REQUEST_ID_BYTES));
+  const id = base64urlnopad.encode(randomBytes(REQUEST_ID_BYTES));
+  return id.startsWith('-') ? makeRequestId() : id;
 }
 
 /**
