@@ -4,15 +4,12 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { HttpAdapterHost } from '@nestjs/core';
 import type { AuthService } from '../auth/auth.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
-import { Clock } from '../common/runtime/clock.js';
+import { DrainEvents } from '../common/runtime/drain.events.js';
 import { Runtime } from '../common/runtime/runtime.js';
 import { Timers } from '../common/runtime/timers.js';
 import { resolveSettings } from '../config/resolve-settings.js';
-import type { DatabaseService } from '../storage/database.service.js';
-import type { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
 import { LiveConnectionsService } from '../updates/live-connections.service.js';
 import { DrainService } from './drain.service.js';
-import { HealthService } from './health.service.js';
 
 const REQUEST = 'POST / HTTP/1.1\r\nhost: gate\r\ncontent-length: 0\r\n\r\n';
 const CLIENTS = 50;
@@ -48,7 +45,7 @@ async function drain(...steps: (() => void)[]): Promise<void> {
   const { settings } = resolveSettings({});
   const service = new DrainService(
     { httpAdapter: { getHttpServer: () => server } } as HttpAdapterHost,
-    new HealthService({} as DatabaseService, {} as StorageLifecycleService, new Clock(), null),
+    new DrainEvents(),
     new LiveConnectionsService(
       {} as AuthService,
       new Runtime(),

@@ -5,11 +5,11 @@ import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@ne
 import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import { LISTEN_BACKLOG } from '../common/network/backlog.js';
+import { DrainEvents } from '../common/runtime/drain.events.js';
 import { pollUntil } from '../common/runtime/poll-until.js';
 import { Timers } from '../common/runtime/timers.js';
 import { httpConfig } from '../config/http.config.js';
 import { LiveConnectionsService } from '../updates/live-connections.service.js';
-import { HealthService } from './health.service.js';
 
 /** Time for load balancers to use the connections they keep once more, and to see them end. */
 const KEEP_ALIVE_MS = 300;
@@ -21,14 +21,13 @@ const LARGEST_SHARE = 0.6;
 /** Drains before anything else stops: Nest awaits `onModuleDestroy` ahead of the other hooks. */
 @Injectable()
 export class DrainService implements OnModuleInit, OnModuleDestroy {
-  private isDraining = false;
   private readonly underWay = new Set<ServerResponse>();
   /** Connections that were accepted while draining and have sent no request yet. */
   private readonly unused = new Set<Socket>();
 
   constructor(
     private readonly host: HttpAdapterHost,
-    private readonly health: HealthService,
+    private readonly drain: DrainEvents,
     private readonly connections: LiveConnectionsService,
     private readonly timers: Timers,
     @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
@@ -37,6 +36,7 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
   /** Each answer ends its connection: closing an idle one could meet a request on its way. */
   onModuleInit(): void {
     const { underWay } = this;
+    const { signal } = this.drain;
     const forget = function (this: ServerResponse): void {
       underWay.delete(this);
     };
@@ -44,7 +44,7 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
     this.server.prependListener('request', (request, response) => {
       // Not `once`: the event comes once, and wrapping the listener costs every request a microsecond.
       underWay.add(response.on('close', forget));
-      if (this.isDraining) {
+      if (signal.aborted) {
         this.unused.delete(request.socket);
         endConnection(response);
       }
@@ -56,9 +56,8 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
     if (!this.server.listening) {
       return;
     }
-    this.isDraining = true;
     this.underWay.forEach(endConnection);
-    this.health.startDraining();
+    this.drain.begin();
     const { shutdownGraceMs, shutdownSpreadMs } = this.config;
     const spreadMs = Math.min(shutdownSpreadMs, shutdownGraceMs * LARGEST_SHARE);
     this.watchNewConnections();

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../common/runtime/clock.js';
+import { DrainEvents } from '../common/runtime/drain.events.js';
 import { DatabaseService } from '../storage/database.service.js';
 import { REDIS, type RedisService } from '../storage/redis/redis.service.js';
 import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
@@ -9,28 +10,25 @@ const FRESH_MS = 500;
 
 @Injectable()
 export class HealthService {
-  private isDraining = false;
   private probe: { readonly startedAt: number; readonly state: Promise<string> } | null = null;
 
   constructor(
     private readonly database: DatabaseService,
     private readonly storage: StorageLifecycleService,
     private readonly clock: Clock,
+    private readonly drain: DrainEvents,
     @Inject(REDIS) private readonly redis: RedisService | null,
   ) {}
-
-  startDraining(): void {
-    this.isDraining = true;
-  }
 
   /** An unreachable Redis is reported, but the server stays ready: it can serve without. */
   async readiness() {
     const database = await this.databaseState();
-    const isReady = database === 'ready' && !this.isDraining;
+    const isDraining = this.drain.signal.aborted;
+    const isReady = database === 'ready' && !isDraining;
     return {
       isReady,
       dependencies: {
-        server: this.isDraining ? 'draining' : 'ready',
+        server: isDraining ? 'draining' : 'ready',
         database,
         ...(this.redis && { redis: this.redis.isReady ? 'ready' : 'away' }),
       },

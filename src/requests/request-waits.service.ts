@@ -1,13 +1,9 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { AuthService, type Access } from '../auth/auth.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError, isUnavailable } from '../common/errors.js';
+import { DrainEvents } from '../common/runtime/drain.events.js';
 import { Runtime } from '../common/runtime/runtime.js';
 import { batched } from '../storage/batched.js';
 import {
@@ -29,12 +25,11 @@ const MAX_WAITS = 50_000;
  * again before it answers, and at once when access of the account changes.
  */
 @Injectable()
-export class RequestWaitsService implements OnModuleInit, BeforeApplicationShutdown {
+export class RequestWaitsService implements OnModuleInit {
   private readonly logger = new Logger(RequestWaitsService.name);
   private readonly waitsOf = new Map<string, Set<RequestWait>>();
   private readonly judgeAgain: (access: Access) => Promise<Access | AppError>;
   private looking: Promise<void> | null = null;
-  private isStopping = false;
   private count = 0;
 
   constructor(
@@ -42,6 +37,7 @@ export class RequestWaitsService implements OnModuleInit, BeforeApplicationShutd
     auth: AuthService,
     private readonly events: IdentityEvents,
     private readonly runtime: Runtime,
+    private readonly drain: DrainEvents,
   ) {
     const judgeAll = async (accesses: readonly Access[]): Promise<(Access | AppError)[]> =>
       (await auth.judgeAgain(accesses)).map(({ verdict }) => verdict);
@@ -58,12 +54,8 @@ export class RequestWaitsService implements OnModuleInit, BeforeApplicationShutd
         ({ access }) => sessionId === undefined || access.sessionId === sessionId,
       ),
     );
-    this.events.on('access-changes-missed', () => this.all().forEach((wait) => wait.wake()));
-  }
-
-  beforeApplicationShutdown(): void {
-    this.isStopping = true;
-    this.all().forEach((wait) => wait.wake());
+    this.events.on('access-changes-missed', () => this.wakeAll());
+    this.drain.signal.addEventListener('abort', () => this.wakeAll());
   }
 
   /** Number of calls that wait. */
@@ -94,7 +86,7 @@ export class RequestWaitsService implements OnModuleInit, BeforeApplicationShutd
       let found = await this.requests.find(access.accountId, id);
       while (found !== null && isPending(found)) {
         const left = Math.min(deadline - clock.elapsed(), found.expiresAt - clock.now());
-        if (left <= 0 || this.isStopping || gone.aborted) {
+        if (left <= 0 || this.drain.signal.aborted || gone.aborted) {
           break;
         }
         await wait.next(left);
@@ -177,6 +169,10 @@ export class RequestWaitsService implements OnModuleInit, BeforeApplicationShutd
         wait.wake();
       }
     }
+  }
+
+  private wakeAll(): void {
+    this.all().forEach((wait) => wait.wake());
   }
 
   private all(): RequestWait[] {

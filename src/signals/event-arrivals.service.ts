@@ -1,13 +1,9 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { DueWork } from '../common/due-work.js';
 import { isUnavailable } from '../common/errors.js';
+import { DrainEvents } from '../common/runtime/drain.events.js';
 import { Timers } from '../common/runtime/timers.js';
 import { SecurityEventRepository } from '../storage/repositories/oauth/security-event.repository.js';
 
@@ -23,27 +19,25 @@ export interface Arrival {
 
 /** Wakes polls when an event arrives: one statement looks for all streams that wait. */
 @Injectable()
-export class EventArrivalsService implements OnModuleInit, BeforeApplicationShutdown {
+export class EventArrivalsService implements OnModuleInit {
   private readonly logger = new Logger(EventArrivalsService.name);
   private readonly waiting = new Map<string, AbortController>();
   private readonly looking = new DueWork(() => this.lookOnce());
-  private isStopping = false;
 
   constructor(
     private readonly log: SecurityEventRepository,
     private readonly identityEvents: IdentityEvents,
     private readonly timers: Timers,
+    private readonly drain: DrainEvents,
   ) {}
 
   /** Every change of access is announced to all replicas once it is stored, and so is its event. */
   onModuleInit(): void {
     this.identityEvents.on('access-changed', () => this.look());
     this.identityEvents.on('access-changes-missed', () => this.look());
-  }
-
-  beforeApplicationShutdown(): void {
-    this.isStopping = true;
-    this.waiting.forEach((arrival) => arrival.abort());
+    this.drain.signal.addEventListener('abort', () =>
+      this.waiting.forEach((arrival) => arrival.abort()),
+    );
   }
 
   /**
@@ -54,7 +48,7 @@ export class EventArrivalsService implements OnModuleInit, BeforeApplicationShut
     const arrival = new AbortController();
     this.waiting.get(streamId)?.abort();
     this.waiting.set(streamId, arrival);
-    if (this.isStopping) {
+    if (this.drain.signal.aborted) {
       arrival.abort();
     }
     return {

@@ -23,7 +23,8 @@ const store = await createStore();
 const start = (env: Readonly<Record<string, string>>) =>
   startServer({ store, env: { ...env, METRICS_TOKEN } });
 const [first, second] = await Promise.all([start({ REDIS_URL }), start({ REDIS_URL })]);
-let alone = await start({});
+// Its grace period is shorter than a wait, which would end it with another code.
+let alone = await start({ SERVICE_SHUTDOWN_GRACE_SECONDS: '30' });
 
 afterAll(async () => {
   await Promise.all([first, second, alone].map((server) => server.stop()));
@@ -74,8 +75,8 @@ describe('requests at several replicas', () => {
     const id = await asker.asked();
     const waiting = new RequestCalls(alone, asker.token).wait(id);
     await untilWaiting(alone);
-    const [{ status, body }] = await Promise.all([waiting, alone.kill('SIGTERM')]);
-    expect([status, body['state']]).toEqual([200, 'open']);
+    const [{ status, body }, exit] = await Promise.all([waiting, alone.kill('SIGTERM')]);
+    expect([status, body['state'], exit.code]).toEqual([200, 'open', 0]);
     alone = await alone.restart();
     expect((await asker.read(id)).body['state']).toBe('open');
   });

@@ -20,7 +20,9 @@ const setup = backends([{ id: 'relay' }, { id: 'files' }]);
 
 const postgres = await startPostgres({ durable: true });
 const store = await createPostgresStore(postgres.url);
-let server = await startServer({ store, env: { ...setup.env, AUTH_ACCESS_CACHE_SECONDS: '60' } });
+// The grace period is shorter than a poll, which would end it with another code.
+const env = { AUTH_ACCESS_CACHE_SECONDS: '60', SERVICE_SHUTDOWN_GRACE_SECONDS: '8' };
+let server = await startServer({ store, env: { ...setup.env, ...env } });
 const sql = await connect();
 afterAll(async () => {
   await sql.end();
@@ -203,6 +205,20 @@ describe('the bounds of streams (PostgreSQL only: its time and transactions are 
     await postgres.restart();
     const isReady = async () => (await call(server, 'GET', '/readyz')).status === 200;
     await waitFor('the database is back', isReady);
+  });
+
+  it('answers polls that wait when the server stops', async () => {
+    const stream = await open();
+    await stream.take();
+    const polls = [stream.poll(), stream.poll()];
+    // The other one waits when one has ended.
+    await Promise.race(polls);
+    const exit = await server.kill('SIGTERM');
+    for (const { status, body } of await Promise.all(polls)) {
+      expect({ status, body }).toEqual({ status: 200, body: { sets: {}, moreAvailable: false } });
+    }
+    expect(exit).toEqual({ code: 0, signal: null });
+    server = await server.restart();
   });
 
   it('answers 503 while the database is away, and goes on afterwards', async () => {
