@@ -15,6 +15,9 @@ const DATABASE = [
 /** The servers of specs that try many configurations. */
 const SERVER_POOL = 'test/fixtures/programs/server-pool-program.mjs';
 
+// Vite links other files for development, with paths of the machine, and Jest sets the variable as well.
+process.env.NODE_ENV = 'production';
+
 // The compilers are loaded only for a build.
 const TARGETS = {
   programs: {

@@ -42,9 +42,7 @@ async function copyDocumentationPage(root, folder) {
 
 async function buildPage(source, outDir) {
   const configFile = join(source, 'vite.config.mjs');
-  // Vite takes a build in Jest, which sets NODE_ENV, for one of development.
-  const define = { 'import.meta.env.DEV': 'false' };
-  await build({ configFile, logLevel: 'warn', define, build: { outDir } });
+  await build({ configFile, logLevel: 'warn', build: { outDir } });
 }
 
 async function compile(root, work) {
