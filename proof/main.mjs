@@ -13,6 +13,8 @@ const samples = isNightly ? 20_000 : 1000;
 const traces = isNightly ? 1000 : 200;
 const histories = isNightly ? 100 : 20;
 const acts = 10_000;
+/** A search of many minutes shows that it goes on. */
+const SAY_EVERY_MS = 30_000;
 
 console.log(`Seed ${seed} (GATEHOUSE_PROOF_SEED).`);
 for (const name of searches) {
@@ -27,7 +29,13 @@ if (isNightly) {
 
 function explore(name) {
   const startedAt = performance.now();
-  const { states, transitions, depth, violation, model } = exploreInstance(name);
+  let said = startedAt;
+  const { states, transitions, depth, violation, model } = exploreInstance(name, (at, known) => {
+    if (performance.now() - said > SAY_EVERY_MS) {
+      said = performance.now();
+      console.log(`${name}: ${known} states so far, ${at} steps deep, ${seconds(startedAt)} s`);
+    }
+  });
   const counts = `${states} states, ${transitions} transitions, ${depth} steps deep`;
   console.log(`${name}: ${counts}, ${seconds(startedAt)} s`);
   if (violation !== null) {

@@ -10,5 +10,9 @@ export interface Explored {
 
 export function explore(
   model: Model,
-  options?: { readonly alike?: readonly string[]; readonly mostStates?: number },
+  options?: {
+    readonly alike?: readonly string[];
+    readonly mostStates?: number;
+    readonly onLayer?: (depth: number, states: number) => void;
+  },
 ): Explored;

@@ -5,7 +5,8 @@ import { StateCodec } from './state-codec.mjs';
  * Visits every reachable state of a model, breadth first, and checks the invariants in each.
  *
  * @param model of {@link interpret}
- * @param {{ alike?: string[], mostStates?: number }} options names without a meaning of their own; a limit for tests
+ * @param {{ alike?: string[], mostStates?: number, onLayer?: (depth: number, states: number) => void }} options names
+ *   without a meaning of their own; a limit for tests; called after all states of so many steps are known
  * @returns the counts, and the first violation with the shortest path to it
  */
 export function explore(model, options = {}) {
@@ -22,7 +23,8 @@ export function explore(model, options = {}) {
   };
 }
 
-function search(model, { alike = [], mostStates = Infinity }, predecessors) {
+function search(model, options, predecessors) {
+  const { alike = [], mostStates = Infinity, onLayer } = options;
   const invariants = model.invariants();
   const successors = model.successors();
   const seen = new Fingerprints();
@@ -56,6 +58,7 @@ function search(model, { alike = [], mostStates = Infinity }, predecessors) {
       transitions += next.length;
       next.forEach((successor) => visit(successor, text));
     }
+    onLayer?.(depth, seen.size);
   }
   const isComplete = layer.length === 0 && violation === null;
   return { states: seen.size, transitions, depth, isComplete, violation, codec };

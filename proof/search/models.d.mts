@@ -2,4 +2,7 @@ import type { Explored } from './explore.mjs';
 
 export type InstanceName = 'slice' | 'single' | 'vouched' | 'pair' | 'checks' | 'guard';
 export const SCHEDULES: string;
-export function exploreInstance(name: InstanceName): Explored;
+export function exploreInstance(
+  name: InstanceName,
+  onLayer?: (depth: number, states: number) => void,
+): Explored;

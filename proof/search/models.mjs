@@ -26,9 +26,10 @@ export const SEARCHES = {
  * Explores every state of an instance.
  *
  * @param {keyof typeof SEARCHES} name
+ * @param {(depth: number, states: number) => void} [onLayer] called after all states of so many steps are known
  */
-export function exploreInstance(name) {
+export function exploreInstance(name, onLayer) {
   const { file, alike } = SEARCHES[name];
   const model = interpret(compileModel(file, name));
-  return { model, ...explore(model, { alike }) };
+  return { model, ...explore(model, { alike, onLayer }) };
 }
