@@ -30,14 +30,18 @@ if (isNightly) {
 function explore(name) {
   const startedAt = performance.now();
   let said = startedAt;
-  const { states, transitions, depth, violation, model } = exploreInstance(name, (at, known) => {
-    if (performance.now() - said > SAY_EVERY_MS) {
-      said = performance.now();
-      console.log(`${name}: ${known} states so far, ${at} steps deep, ${seconds(startedAt)} s`);
-    }
-  });
+  const { states, transitions, depth, isComplete, violation, model } = exploreInstance(
+    name,
+    (at, known) => {
+      if (performance.now() - said > SAY_EVERY_MS) {
+        said = performance.now();
+        console.log(`${name}: ${known} states so far, ${at} steps deep, ${seconds(startedAt)} s`);
+      }
+    },
+  );
   const counts = `${states} states, ${transitions} transitions, ${depth} steps deep`;
-  console.log(`${name}: ${counts}, ${seconds(startedAt)} s`);
+  const extent = isComplete ? 'all states' : 'no further';
+  console.log(`${name}: ${counts} (${extent}), ${seconds(startedAt)} s`);
   if (violation !== null) {
     const names = model.variables.map((variable) => variable.name);
     for (const state of violation.path) {

@@ -12,7 +12,7 @@ export function explore(
   model: Model,
   options?: {
     readonly alike?: readonly string[];
-    readonly mostStates?: number;
+    readonly mostSteps?: number;
     readonly onLayer?: (depth: number, states: number) => void;
   },
 ): Explored;

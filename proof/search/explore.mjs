@@ -5,8 +5,10 @@ import { StateCodec } from './state-codec.mjs';
  * Visits every reachable state of a model, breadth first, and checks the invariants in each.
  *
  * @param model of {@link interpret}
- * @param {{ alike?: string[], mostStates?: number, onLayer?: (depth: number, states: number) => void }} options names
- *   without a meaning of their own; a limit for tests; called after all states of so many steps are known
+ * @param {object} options
+ * @param {string[]} [options.alike] names without a meaning of their own
+ * @param {number} [options.mostSteps] length of the paths that are explored
+ * @param {(depth: number, states: number) => void} [options.onLayer] called after all states of so many steps are known
  * @returns the counts, and the first violation with the shortest path to it
  */
 export function explore(model, options = {}) {
@@ -24,7 +26,7 @@ export function explore(model, options = {}) {
 }
 
 function search(model, options, predecessors) {
-  const { alike = [], mostStates = Infinity, onLayer } = options;
+  const { alike = [], mostSteps = Infinity, onLayer } = options;
   const invariants = model.invariants();
   const successors = model.successors();
   const seen = new Fingerprints();
@@ -47,7 +49,7 @@ function search(model, options, predecessors) {
   };
   model.initial()((state) => visit([...state], null));
   let depth = 0;
-  while (layer.length > 0 && violation === null && seen.size < mostStates) {
+  while (layer.length > 0 && violation === null && depth < mostSteps) {
     const current = layer;
     layer = [];
     depth += 1;

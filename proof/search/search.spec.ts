@@ -51,6 +51,11 @@ describe('the search', () => {
     expect(explore(model, { alike: ['x', 'y'] })).toMatchObject({ states: 10, isComplete: true });
   });
 
+  it('goes no further than it should', () => {
+    const found = explore(counters(), { mostSteps: 1 });
+    expect(found).toMatchObject({ states: 3, depth: 1, isComplete: false, violation: null });
+  });
+
   it.each(['slice', 'guard'] as const)('proves the invariants of %s', (name) => {
     const { states, transitions, isComplete, violation } = exploreInstance(name);
     expect({ isComplete, violation }).toEqual({ isComplete: true, violation: null });
