@@ -82,11 +82,13 @@ export class RequestWaitsService implements OnModuleInit {
     const wake = (): void => wait.wake();
     gone.addEventListener('abort', wake);
     try {
-      const deadline = clock.elapsed() + ms;
+      const isLate = this.drain.signal.aborted;
+      const deadline = clock.elapsed() + this.drain.limit(ms);
       let found = await this.requests.find(access.accountId, id);
       while (found !== null && isPending(found)) {
         const left = Math.min(deadline - clock.elapsed(), found.expiresAt - clock.now());
-        if (left <= 0 || this.drain.signal.aborted || gone.aborted) {
+        const isDrained = this.drain.signal.aborted && !isLate;
+        if (left <= 0 || isDrained || gone.aborted) {
           break;
         }
         await wait.next(left);

@@ -48,11 +48,9 @@ export class EventArrivalsService implements OnModuleInit {
     const arrival = new AbortController();
     this.waiting.get(streamId)?.abort();
     this.waiting.set(streamId, arrival);
-    if (this.drain.signal.aborted) {
-      arrival.abort();
-    }
     return {
-      within: (ms) => this.timers.sleep(ms, arrival.signal).catch(() => undefined),
+      within: (ms) =>
+        this.timers.sleep(this.drain.limit(ms), arrival.signal).catch(() => undefined),
       end: () => {
         if (this.waiting.get(streamId) === arrival) {
           this.waiting.delete(streamId);
