@@ -16,6 +16,9 @@ import { writeTraces } from './traces.mjs';
 
 const COUNT = Number(process.env['GATEHOUSE_PROOF_TRACES'] ?? 20);
 const SEED = process.env['GATEHOUSE_PROOF_SEED'] ?? '1';
+/** Only ends what hangs. */
+const LIMIT_OF_ONE_MS = 60_000;
+const SAID_EVERY = 100;
 
 const withServices = IS_POSTGRES ? describe : describe.skip;
 withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', () => {
@@ -48,7 +51,7 @@ withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', (
     rmSync(directory, { recursive: true });
   });
 
-  it('matches the answers of the server step by step', async () => {
+  const test = async (): Promise<void> => {
     const files = readdirSync(directory).toSorted();
     expect(files).toHaveLength(COUNT);
     const [replica] = Object.values(replicas);
@@ -56,7 +59,10 @@ withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', (
     const events = await EventStreamFixture.open(replica.server, setup, BACKEND.id);
     let compared = 0;
     let steps = 0;
-    for (const file of files) {
+    for (const [index, file] of files.entries()) {
+      if (index > 0 && index % SAID_EVERY === 0) {
+        process.stderr.write(`${index} of ${COUNT} traces\n`);
+      }
       const trace = readTrace(join(directory, file));
       const backend = new ReplayedBackend(setup, events);
       const replay = await Replay.begin(fixture, replicas, tokens.operator, backend);
@@ -72,5 +78,6 @@ withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', (
     process.stderr.write(
       `traces: ${COUNT}, steps: ${steps}, compared: ${compared}, seed ${SEED}\n`,
     );
-  });
+  };
+  it('matches the answers of the server step by step', test, COUNT * LIMIT_OF_ONE_MS);
 });
