@@ -17,7 +17,7 @@ export interface RefusedPerson {
   readonly provider: string;
   readonly subject: string;
   readonly facts: Pick<EligibilityFacts, 'login' | 'email' | 'emailVerified'>;
-  /** null = the refusal was decided without a request of the client. */
+  /** null = not known: a job decided, or a directory in the middle of the login. */
   readonly address: string | null;
   /** An eligibility reason or an error code. */
   readonly reason: string;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { RefusedPeopleService } from '../audit/refused-people.service.js';
+import { RefusedPeopleService, type RefusedPerson } from '../audit/refused-people.service.js';
 import { AppError } from '../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import { providersConfig } from '../config/providers.config.js';
@@ -20,6 +20,16 @@ import {
   IdentitySignalRepository,
   type SignalSubject,
 } from '../storage/repositories/directory/identity-signal.repository.js';
+
+/** A refusal in a transaction, with what its row says. */
+class RefusedLogin extends AppError {
+  readonly person: Omit<RefusedPerson, 'address'>;
+
+  constructor({ provider, subject, facts }: MatchedLogin, reason: string) {
+    super('not-eligible', { provider });
+    this.person = { provider, subject, facts, reason };
+  }
+}
 
 @Injectable()
 export class IdentitySignalsService {
@@ -73,7 +83,11 @@ export class IdentitySignalsService {
     await this.signals.endSignOut(tx, person, new Date(checkedAt));
   }
 
-  /** @throws AppError `not-eligible`; `provider-required` for a person who was signed out meanwhile */
+  /**
+   * Judges the person again, in the transaction of the login. Give what the transaction rejects with to
+   * {@link storeRefusal}.
+   * @throws AppError `not-eligible`; `provider-required` for a person who was signed out meanwhile
+   */
   async require(tx: Transaction, person: MatchedLogin): Promise<void> {
     const email = this.signalledEmailOf(person);
     if (email !== null) {
@@ -81,9 +95,22 @@ export class IdentitySignalsService {
     }
     const decision = await this.judge(person, () => true, tx);
     if (!decision.isAllowed) {
-      const code = decision.reason === 'signed_out' ? 'provider-required' : 'not-eligible';
-      throw new AppError(code, { provider: person.provider });
+      const { reason } = decision;
+      throw reason === 'signed_out'
+        ? new AppError('provider-required', { provider: person.provider })
+        : new RefusedLogin(person, reason);
     }
+  }
+
+  /**
+   * Stores a refusal of {@link require} for the operator, after its transaction was rolled back.
+   * @throws the error
+   */
+  async storeRefusal(error: unknown): Promise<never> {
+    if (error instanceof RefusedLogin) {
+      await this.refusals.add({ ...error.person, address: null }, 'login-refused');
+    }
+    throw error;
   }
 
   private async judge(

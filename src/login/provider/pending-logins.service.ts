@@ -89,7 +89,7 @@ export class PendingLoginsService {
     if (issuer === undefined) {
       return Promise.reject(new AppError('unsupported-provider'));
     }
-    return this.database.transaction(async (tx) => {
+    const used = this.database.transaction(async (tx) => {
       const now = new Date(this.runtime.clock.now());
       const contents = await this.flows.take<PendingContents>('external-pending', pending, now, tx);
       // The configured issuer may have changed since then.
@@ -104,6 +104,7 @@ export class PendingLoginsService {
       await this.signals.require(tx, contents);
       return result;
     });
+    return used.catch((error: unknown) => this.signals.storeRefusal(error));
   }
 
   drop(pending: string): Promise<void> {

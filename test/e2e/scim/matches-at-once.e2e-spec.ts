@@ -145,6 +145,12 @@ withServices('first matches of people at once (needs PostgreSQL and Redis)', () 
     await scim.add(one, { userName: randomUUID(), externalId: oid, active: false });
     const answer = await finish(other, proven, 'people');
     expect(refusalOf(answer)).toEqual({ status: 403, code: 'not-eligible' });
+    const { rows } = await fixture.sql.query<Json>(
+      `SELECT kind, reason, account_id, address FROM audit_event WHERE subject = $1`,
+      [sub],
+    );
+    const refused = { kind: 'login-refused', reason: 'directory_inactive', account_id: null };
+    expect(rows).toEqual([{ ...refused, address: null }]);
   });
 
   it('lets none of 50 people in who are created as inactive while their first login is finished', async () => {
