@@ -33,9 +33,13 @@ export interface Target {
 
 /**
  * Connections of {@link call}, which are reused, also by servers that accept no new ones. An idle one
- * ends before a server closes it, after 72 seconds: a request at that moment would fail.
+ * ends before a server closes it, after 72 seconds: a request at that moment would fail. The oldest one is used first:
+ * Node looks whether that one has just ended, and a request on another would never be answered.
  */
-export const keptConnections = new Agent({ keepAlive: true, maxSockets: 256, timeout: 60_000 });
+export const keptConnections = new Agent({
+  ...{ keepAlive: true, scheduling: 'fifo', maxSockets: 256 },
+  timeout: 60_000,
+});
 
 /** Sends one HTTP call. The `path` is sent unchanged. */
 export async function call<Body = Json>(
