@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AdminTokensFile } from '../../test/fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../test/fixtures/offboarding-fixture.js';
 import { startServer, type Server } from '../../test/fixtures/programs/server-fixture.js';
@@ -86,12 +86,18 @@ export class Replicas {
     await this.postgres.stop();
   }
 
-  /** Waits until the replicas answer again after a fault of the database. */
+  /** Waits until the replicas answer again after a fault of the database. One that has ended fails with its log. */
   async untilReady(replicas: readonly Replica[] = this.all): Promise<void> {
     for (const { name, server } of replicas) {
       await waitFor(
         () => `${name} is ready: ${server.logs().slice(-2000)}`,
-        async () => (await call(server, 'GET', '/readyz')).status === 200,
+        async () => {
+          if (await hasEnded(server)) {
+            throw new Error(`${name} has ended: ${server.logs().slice(-2000)}`);
+          }
+          const answer = await call(server, 'GET', '/readyz').catch(() => null);
+          return answer?.status === 200;
+        },
       );
     }
   }
@@ -127,6 +133,10 @@ export class Replicas {
       process.kill(server.pid, 'SIGUSR2');
     },
   };
+}
+
+function hasEnded({ exited }: Server): Promise<boolean> {
+  return Promise.race([exited.then(() => true), nextTurn(false)]);
 }
 
 async function startReplica(
