@@ -115,7 +115,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
     applicationName: 'gatehouse',
     poolSize: settings.poolSize,
     connectTimeoutMS: settings.connectTimeoutMs,
-    extra: { ...timeouts(settings), keepAlive: true },
+    extra: { ...timeouts(settings), keepAlive: true, Client: HeardClient },
     // The pool reports idle connections that broke; the next statement opens a new one.
     poolErrorHandler: () => undefined,
   };
@@ -132,8 +132,20 @@ export function withAddress(
   return { ...options, extra: { ...(extra as object), Client: clientFor(address) } };
 }
 
+/**
+ * A connection whose end does not end the process. The database may end one in the moment in which it opens, when the
+ * pool has stopped to listen to it and TypeORM has not begun (brianc/node-postgres#2762). Its next statement fails, and
+ * the pool drops it.
+ */
+class HeardClient extends pg.Client {
+  constructor(options?: ClientConfig) {
+    super(options);
+    this.on('error', () => undefined);
+  }
+}
+
 function clientFor(access: ExternalDatabase): typeof pg.Client {
-  return class extends pg.Client {
+  return class extends HeardClient {
     constructor(options?: ClientConfig) {
       const config = parseIntoClientConfig(access.url);
       super({ ...options, ...config, ...trustOf(config, access.caBundle) });

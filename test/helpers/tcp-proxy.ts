@@ -1,4 +1,5 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 import { listen } from './local-server.js';
 
 /** A port of 127.0.0.1 that forwards to another one, and can be redirected or cut. */
@@ -6,12 +7,19 @@ export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
 
-  private constructor(private target: number) {
+  private constructor(
+    private target: number,
+    private readonly edit: (chunk: Buffer) => Buffer,
+  ) {
     this.server = createServer((near) => this.join(near, connect(this.target, '127.0.0.1')));
   }
 
-  static async start(target: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(target);
+  /** @param edit returns what arrives in place of a chunk that the target sends; default: the chunk */
+  static async start(
+    target: number,
+    edit: (chunk: Buffer) => Buffer = (chunk) => chunk,
+  ): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target, edit);
     await listen(proxy.server);
     return proxy;
   }
@@ -42,12 +50,15 @@ export class TcpProxy {
   }
 
   private join(near: Socket, far: Socket): void {
+    near.pipe(far);
+    far
+      .pipe(new Transform({ transform: (chunk: Buffer, _, done) => done(null, this.edit(chunk)) }))
+      .pipe(near);
     for (const [one, other] of [
       [near, far],
       [far, near],
     ] as const) {
       this.sockets.add(one);
-      one.pipe(other);
       one.on('error', () => other.destroy());
       one.on('close', () => {
         this.sockets.delete(one);

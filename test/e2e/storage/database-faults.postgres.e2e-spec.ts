@@ -23,6 +23,11 @@ const TIMEOUTS = {
   SERVICE_DATABASE_LOCK_TIMEOUT_MS: '500',
 };
 
+/** ReadyForQuery, outside of a transaction (PostgreSQL manual, "Message Formats"). */
+const READY = Buffer.from('Z\0\0\0\x05I');
+/** ErrorResponse of a connection that the server ends. */
+const ENDED = errorResponse({ S: 'FATAL', V: 'FATAL', C: '57P01', M: 'terminating connection' });
+
 const postgres = await startPostgres({ durable: true });
 const store = await createPostgresStore(postgres.url);
 const server = await startServer({ store, env: TIMEOUTS });
@@ -98,6 +103,36 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
       expect((await logIn(early)).created).toBe(true);
     } finally {
       await early.kill('SIGTERM');
+    }
+  });
+
+  it('keeps the server running when each connection ends in the moment in which it opens', async () => {
+    let isEnding = false;
+    const edit = (chunk: Buffer): Buffer =>
+      isEnding && chunk.subarray(-READY.length).equals(READY)
+        ? Buffer.concat([chunk, ENDED])
+        : chunk;
+    const proxy = await TcpProxy.start(Number(new URL(store.databaseUrl ?? '').port), edit);
+    const env = { DATABASE_URL: proxy.urlFor(store.databaseUrl ?? '') };
+    const behind = await startServer({ store, env });
+    try {
+      const body = { publicKey: makeX25519Key(), proofHash: hashOf('proof') };
+      const begin = () => call(behind, 'POST', '/v2/auth/devices', { body });
+      isEnding = true;
+      proxy.cut();
+      for (const answer of await Promise.all(Array.from({ length: 50 }, begin))) {
+        expect({ status: answer.status, code: answer.body['code'] }).toEqual({
+          status: 503,
+          code: 'unavailable',
+        });
+        expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+      }
+      isEnding = false;
+      proxy.cut();
+      await waitFor('a device can ask again', async () => (await begin()).status === 200);
+    } finally {
+      await behind.stop();
+      proxy.close();
     }
   });
 
@@ -227,4 +262,12 @@ async function callEveryRoute(server: Server, token: string) {
       return { method, template, status, retryAfter: headers['retry-after'] };
     }),
   );
+}
+
+function errorResponse(fields: Readonly<Record<string, string>>): Buffer {
+  const body = Object.entries(fields).map(([type, text]) => `${type}${text}\0`);
+  const content = Buffer.from(`${body.join('')}\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeUInt32BE(content.length + 4, 1);
+  return Buffer.concat([head, content]);
 }
