@@ -17,6 +17,9 @@ const CLOSED_PORT = 9;
 /** A killed PostgreSQL has then lost every transaction that it acknowledged before it was written. */
 const LATE_WRITES = { wal_writer_delay: '10s', wal_writer_flush_after: '64MB' };
 
+/** Kills of the database in one fault. */
+const KILLS = 4;
+
 /** The shortest bounds that the configuration has. */
 export const CACHE_SECONDS = 1;
 
@@ -123,8 +126,12 @@ export class Replicas {
       replica.database.mend();
       await this.untilReady([replica]);
     },
-    'database-killed': async () => {
-      await this.postgres.restart();
+    'database-killed': async (_, ms) => {
+      // The later kills meet replicas that open their connections again.
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        await this.postgres.restart();
+        await sleep(ms / KILLS);
+      }
       await this.untilReady();
     },
     clock: async ({ server }, ms) => {
