@@ -73,6 +73,7 @@ const specsOf = {
 };
 
 export default {
+  testSequencer: '<rootDir>/test/jest/longest-first.mjs',
   // Only ends what hangs, on the slowest machine too: `bench/` measures speed.
   testTimeout: 1_200_000,
   projects: [
