@@ -5,11 +5,10 @@ import { ConfigurationError } from './config/environment/configuration-error.js'
 import { resolveSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
 import { tracesWanted, type TracesWanted } from './config/environment/tracing-environment.js';
 import { createApp } from './create-app.js';
+import { logSettings } from './log-settings.js';
 
 /** `EX_CONFIG` of sysexits.h: the operator has to correct the configuration. */
 const EXIT_CONFIGURATION = 78;
-
-const LOG_LEVEL_OF = { error: 'error', warning: 'warn', notice: 'log' } as const;
 
 void main();
 
@@ -23,24 +22,14 @@ async function main(): Promise<void> {
   }
 }
 
-async function serve(
-  { settings, warnings, findings }: ResolvedConfiguration,
-  traces: TracesWanted,
-): Promise<void> {
+async function serve(resolved: ResolvedConfiguration, traces: TracesWanted): Promise<void> {
+  const { settings } = resolved;
   const stopTracing = traces.isOn ? await startTraces() : null;
   const app = await createApp(settings);
   const logger = new Logger('Gatehouse');
-  for (const warning of traces.warning === null ? warnings : [...warnings, traces.warning]) {
-    logger.warn(warning);
-  }
-  for (const { severity, message } of findings) {
-    logger[LOG_LEVEL_OF[severity]](message);
-  }
-  if (settings.storage.databaseUrl === null) {
-    logger.warn(
-      `No DATABASE_URL: using the embedded database under ${settings.storage.dataDir}. ` +
-        'It is for trying out, for one person and for tests.',
-    );
+  logSettings(resolved, logger);
+  if (traces.warning !== null) {
+    logger.warn(traces.warning);
   }
   const stop = async (): Promise<void> => {
     await app.close();

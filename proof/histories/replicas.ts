@@ -1,7 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AdminTokensFile } from '../../test/fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../test/fixtures/offboarding-fixture.js';
-import { startServer, type Server } from '../../test/fixtures/programs/server-fixture.js';
+import {
+  OWN_PROCESS,
+  startServer,
+  type Server,
+} from '../../test/fixtures/programs/server-fixture.js';
 import { freePort } from '../../test/fixtures/programs/service-process.js';
 import { startPostgres, type Service } from '../../test/fixtures/programs/services-fixture.js';
 import { createPostgresStore } from '../../test/fixtures/programs/store-fixture.js';
@@ -158,6 +162,7 @@ async function startReplica(
   ]);
   const server = await startServer({
     store,
+    host: OWN_PROCESS,
     env: {
       ...env,
       ...BEHIND_PROXY,

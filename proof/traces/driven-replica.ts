@@ -220,13 +220,9 @@ function run(env: Readonly<Record<string, string>>, children: ChildProcess[]): R
   const exited = once(child, 'close').then(([code, signal]: unknown[]): Exit => {
     return { code: code as number | null, signal: signal as NodeJS.Signals | null };
   });
-  return {
-    child,
-    exited,
-    logs: () => output,
-    kill: (signal) => {
-      child.kill(signal);
-      return exited;
-    },
+  const kill = (signal: NodeJS.Signals): Promise<Exit> => {
+    child.kill(signal);
+    return exited;
   };
+  return { child, exited, logs: () => output, kill, end: () => kill('SIGKILL') };
 }

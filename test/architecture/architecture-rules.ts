@@ -51,7 +51,13 @@ function readPermission(cell: string): Permission {
 const TABLE = readImportTable(readFileSync(ARCHITECTURE, 'utf8'));
 
 /** Files outside the folders assemble the application and import any folder. */
-const COMPOSITION_ROOT = ['main.ts', 'create-app.ts', 'app.module.ts', 'api-document.ts'];
+const COMPOSITION_ROOT = [
+  'main.ts',
+  'create-app.ts',
+  'log-settings.ts',
+  'app.module.ts',
+  'api-document.ts',
+];
 
 const PUBLIC_ENTRIES = ['client', 'guard', 'notify', 'webhooks'].map((kit) => `${kit}/index.ts`);
 

@@ -1,6 +1,7 @@
 import asyncHooks from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { TestEnvironment } from 'jest-environment-node';
+import * as serverProcesses from './server-processes.mjs';
 
 const { AsyncLocalStorage } = asyncHooks;
 const require = createRequire(import.meta.url);
@@ -16,6 +17,7 @@ export default class SpecEnvironment extends TestEnvironment {
     await super.setup();
     const storages = this.#storages;
     Object.defineProperty(this.global, 'playwright', { get: () => require('playwright-core') });
+    this.global.serverProcesses = serverProcesses;
     provide(
       class extends AsyncLocalStorage {
         constructor(...options) {

@@ -1,6 +1,5 @@
 import { logIn, type Answer } from '../../helpers/client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../fixtures/programs/server-pool-fixture.js';
 import { createStore } from '../../fixtures/programs/store-fixture.js';
 import {
   AccountCalls,
@@ -112,14 +111,11 @@ function codeOf({ status, body }: Answer): string {
   return body['success'] === true ? 'ok' : String(body['error']);
 }
 
-const host = createServerPool();
-afterAll(() => host.end());
-
 /** There are more accounts of each mode than cells, so that each cell has its own. */
 const tokens: Record<Mode, string[]> = { e2ee: [], plain: [] };
 
 const signUp = async (mode: Mode, env: Record<string, string>): Promise<void> => {
-  const server = await startServer({ host, store, env });
+  const server = await startServer({ store, env });
   for (let made = 0; made < 2 * Object.keys(ACTS).length * 4; made += 1) {
     tokens[mode].push((await logIn(server)).token);
   }
@@ -137,7 +133,7 @@ describe('the permitted writes', () => {
     let server: Server;
 
     beforeAll(async () => {
-      server = await startServer({ host, store, env: POLICIES[policy] });
+      server = await startServer({ store, env: POLICIES[policy] });
     });
 
     afterAll(() => server.stop());

@@ -8,7 +8,6 @@ import {
   type Json,
 } from '../../helpers/client.js';
 import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../fixtures/programs/server-pool-fixture.js';
 
 const SECRET = 'the-secret-of-the-okta-client';
 const OKTA = JSON.stringify([
@@ -142,13 +141,9 @@ const FORBIDDEN = [
 ];
 const VARIABLE_NAME = /AUTH_|SERVICE_|GITHUB_|DATABASE_|REDIS_/;
 
-const host = createServerPool();
-afterAll(() => host.end());
-
 describe('GET /v1/features', () => {
   it('returns the same answer before and after a refused new key on plaintext_only', async () => {
     const server = await startServer({
-      host,
       env: {
         SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'plaintext_only',
         SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED: '1',
@@ -192,7 +187,7 @@ describe('GET /v1/features', () => {
     const hasProvider = expected.required.length > 0;
     beforeAll(async () => {
       const env = { SERVICE_PRESET: preset, ...(hasProvider && WITH_OKTA) };
-      server = await startServer({ host, env, untilReady: false });
+      server = await startServer({ env, untilReady: false });
     });
     afterAll(() => server.stop());
 
@@ -215,7 +210,7 @@ describe('the entity tag of the features', () => {
   let server: Server;
   let etag: string;
   beforeAll(async () => {
-    server = await startServer({ host, untilReady: false });
+    server = await startServer({ untilReady: false });
     const { headers } = await call(server, 'GET', '/v1/features');
     etag = headers.etag ?? '';
   });

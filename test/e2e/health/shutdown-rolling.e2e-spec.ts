@@ -8,7 +8,12 @@ import {
   type UpdateConnection,
 } from '../../../src/client/updates/connect-updates.js';
 import { call, logIn, type Login } from '../../helpers/client.js';
-import { IS_POSTGRES, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
+import {
+  IS_POSTGRES,
+  OWN_PROCESS,
+  type Server,
+  startServer,
+} from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { type Service, startRedis } from '../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
@@ -205,7 +210,7 @@ behindNginx(`a rolling restart of ${REPLICAS} replicas behind nginx, under load`
     [redis, store] = await Promise.all([startRedis(), createStore()]);
     const env = { REDIS_URL: redis.url, SERVICE_SHUTDOWN_SPREAD_SECONDS: '3' };
     servers = await Promise.all(
-      Array.from({ length: REPLICAS }, () => startServer({ store, env })),
+      Array.from({ length: REPLICAS }, () => startServer({ store, env, host: OWN_PROCESS })),
     );
     balancer = await startBalancer(servers.map(({ port }) => port));
   });

@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { connect as openSocket, type Socket } from 'node:net';
 import { call, keptConnections, logIn, type Login } from '../../helpers/client.js';
 import { connect, type Refusal, refusedConnect } from '../../helpers/client-live.js';
-import { type Exit, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
+import {
+  type Exit,
+  OWN_PROCESS,
+  type Server,
+  startServer,
+} from '../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 
 let server: Server;
@@ -11,7 +16,7 @@ let server: Server;
 const PATIENT = { SERVICE_REQUEST_TIMEOUT_SECONDS: '600', SERVICE_SHUTDOWN_GRACE_SECONDS: '600' };
 
 beforeEach(async () => {
-  server = await startServer({ env: PATIENT });
+  server = await startServer({ env: PATIENT, host: OWN_PROCESS });
 });
 
 afterEach(() => server.stop());

@@ -6,13 +6,14 @@ import { gzipSync } from 'node:zlib';
 import { call, expectErrorShape, logIn } from '../../helpers/client.js';
 import { connect, refusedConnect } from '../../helpers/client-live.js';
 import { refusedUpgrade } from '../../helpers/raw-websocket.js';
-import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { OWN_PROCESS, startServer } from '../../fixtures/programs/server-fixture.js';
 
 const MEGABYTE = 1024 * 1024;
 /** The limit is far above uncollected garbage, and far below the bytes that are sent. */
 const FLAT_BYTES = 120 * MEGABYTE;
 
 const server = await startServer({
+  host: OWN_PROCESS,
   env: {
     SERVICE_REQUEST_TIMEOUT_SECONDS: '12',
     SERVICE_UPDATES_TRANSPORTS: 'websocket,polling',

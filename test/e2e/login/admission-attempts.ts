@@ -13,7 +13,6 @@ import {
 import type { Row } from './covering-array.js';
 import type { Store } from '../../fixtures/programs/store-fixture.js';
 import type { Server } from '../../fixtures/programs/server-fixture.js';
-import type { ServerPool } from '../../fixtures/programs/server-pool-fixture.js';
 import { MTLS } from './admission-factors.js';
 import type { FakeOpenIdProvider } from '../../fakes/openid-provider.js';
 import {
@@ -27,7 +26,6 @@ import { finish } from '../../helpers/keyless-calls.js';
 
 /** Servers that run one after the other on one store, with accounts of each kind. */
 export interface Deployment {
-  readonly host: ServerPool;
   readonly store: Store;
   readonly port: number;
   readonly sql: Client;

@@ -11,7 +11,6 @@ import type { Row } from './covering-array.js';
 import { CLIENT, FakeOpenIdProvider } from '../../fakes/openid-provider.js';
 import { createStore } from '../../fixtures/programs/store-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../fixtures/programs/server-pool-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import {
   ATTEMPTS,
@@ -42,7 +41,7 @@ const deployments: Deployment[] = [];
 
 const start = (
   row: Row,
-  { host, port, store, oidc }: Pick<Deployment, 'host' | 'port' | 'store' | 'oidc'>,
+  { port, store, oidc }: Pick<Deployment, 'port' | 'store' | 'oidc'>,
 ): Promise<Server> => {
   const { AUTH_PROVIDERS_CONFIG_JSON: provider = '', ...variables } = row;
   const client = { issuer: oidc.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret };
@@ -60,17 +59,17 @@ const start = (
     SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: provider === 'unreturnable' ? '' : RETURN_BASE,
     [`${MTLS}TRUSTED_PROXIES`]: '127.0.0.1',
   };
-  return startServer({ host, store, env });
+  return startServer({ store, env });
 };
 
 const ports = await Promise.all(Array.from({ length: LANES }, () => freePort()));
 for (const port of ports) {
-  const [host, store] = [createServerPool(), await createStore()];
+  const store = await createStore();
   const oidc = await FakeOpenIdProvider.start();
   const sql = new Client({ connectionString: store.databaseUrl ?? '' });
   await sql.connect();
   sql.on('error', () => undefined);
-  const maker = await start(OPEN, { host, port, store, oidc });
+  const maker = await start(OPEN, { port, store, oidc });
   const key = makeDeviceKey();
   const keyed = await logIn(maker, key);
   const [[known], [certified]] = [
@@ -83,11 +82,11 @@ for (const port of ports) {
   await maker.stop();
   const keyless = certified?.body as unknown as Login;
   const keylessByOAuth = known?.body as unknown as Login;
-  deployments.push({ host, port, store, sql, oidc, key, keyed, keyless, keylessByOAuth });
+  deployments.push({ port, store, sql, oidc, key, keyed, keyless, keylessByOAuth });
 }
 afterAll(async () => {
-  for (const { host, sql, store, oidc } of deployments) {
-    await Promise.all([host.end(), sql.end(), oidc.close()]);
+  for (const { sql, store, oidc } of deployments) {
+    await Promise.all([sql.end(), oidc.close()]);
     await store.drop();
   }
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
+import { OWN_PROCESS } from '../../fixtures/programs/server-fixture.js';
 import { GUILD_TOKEN, ScimFixture } from '../../fixtures/scim-fixture.js';
 
 /** Requests of a directory within a minute. */
@@ -13,11 +14,12 @@ const MOST_GROWTH_BYTES = 200 * 1024 * 1024;
 
 const fixture = await OffboardingFixture.open();
 const scim = new ScimFixture(fixture);
-const server = await fixture.start({
+const env = {
   ...KEYLESS,
   AUTH_PROVIDERS_CONFIG_JSON: scim.providers(),
   SERVICE_DATABASE_POOL_SIZE: String(POOL_SIZE),
-});
+};
+const server = await fixture.start(env, OWN_PROCESS);
 afterAll(() => fixture.close());
 
 describe('many requests of a directory', () => {

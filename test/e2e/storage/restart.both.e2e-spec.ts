@@ -1,10 +1,10 @@
 import { call, challengedLogin, logIn, loginBody, makeDeviceKey } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
-import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { OWN_PROCESS, startServer } from '../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 import { DeviceCalls } from '../../helpers/device-calls.js';
 
-let server = await startServer();
+let server = await startServer({ host: OWN_PROCESS });
 
 afterAll(() => server.stop());
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, logIn } from '../../helpers/client.js';
 import { openWebSocket, type RawWebSocket } from '../../helpers/raw-websocket.js';
-import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { OWN_PROCESS, startServer } from '../../fixtures/programs/server-fixture.js';
 
 const OF_ONE_ADDRESS = 20;
 const OF_ALL = 40;
@@ -19,6 +19,7 @@ const MEGABYTE = 1024 * 1024;
 const open: RawWebSocket[] = [];
 
 const server = await startServer({
+  host: OWN_PROCESS,
   env: {
     SERVICE_TRUSTED_PROXIES: '127.0.0.1',
     SERVICE_UPDATES_TRANSPORTS: 'websocket,polling',

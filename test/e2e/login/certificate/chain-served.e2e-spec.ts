@@ -11,7 +11,6 @@ import {
 } from '../../../../src/x509/conformance/chain-fixture.js';
 import { TestAuthority, type IssuedCertificate } from '../../../fixtures/certificates-fixture.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../../fixtures/programs/server-pool-fixture.js';
 import { callFrom, CHAINED, mtlsEnv, PROXY } from '../../../fixtures/certificate-login-fixture.js';
 
 const named = TestAuthority.root(directory.path, 'Host').issue({
@@ -26,11 +25,8 @@ const anchors = [root, ...built.flatMap((row) => row.anchors ?? [])].filter(
 const caPath = join(directory.path, 'bundle.pem');
 writeFileSync(caPath, anchors.map(({ cert }) => cert).join(''));
 
-const host = createServerPool();
-
 afterAll(async () => {
   directory.remove();
-  await host.end();
 });
 
 /** The result of openssl for each chain with that bundle, and for the leaf on its own. */
@@ -65,7 +61,7 @@ describe.each(Object.keys(CHAINED))('the preset %s', (preset) => {
   beforeAll(async () => {
     const custom = { CUSTOM_CERTIFICATE_HEADER: 'X-Tls-Client', CUSTOM_DECODER: 'pem-spaces' };
     const own = { FORWARDED_PRESET: preset, ...(preset === 'custom' && custom) };
-    server = await startServer({ host, env: mtlsEnv({ ...FORWARDED_ENV, ...own }) });
+    server = await startServer({ env: mtlsEnv({ ...FORWARDED_ENV, ...own }) });
   });
   afterAll(() => server.stop());
 

@@ -8,7 +8,6 @@ import {
 } from '../../../fixtures/certificates-fixture.js';
 import { createCliUser } from '../../../fixtures/programs/cli-fixture.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../../fixtures/programs/server-pool-fixture.js';
 import { createStore } from '../../../fixtures/programs/store-fixture.js';
 import { mtlsEnv } from '../../../fixtures/certificate-login-fixture.js';
 
@@ -34,15 +33,13 @@ interface CertificateReport {
 const believing = (env: Readonly<Record<string, string>>): Record<string, string> =>
   mtlsEnv({ TRUSTED_PROXIES: '127.0.0.1', ...env });
 
-const host = createServerPool();
 const [user, store] = await Promise.all([createCliUser(), createStore()]);
 afterAll(async () => {
-  await host.end();
   await Promise.all([user.remove(), store.drop()]);
 });
 
 async function examine(env: Readonly<Record<string, string>>) {
-  const server: Server = await startServer({ host, store, env });
+  const server: Server = await startServer({ store, env });
   try {
     const args = ['doctor', 'mtls', '--public-url', server.url, '--json'];
     const { code, stdout, stderr } = await user.run(args);

@@ -10,7 +10,6 @@ import {
   startServer,
   type Server,
 } from '../../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../../fixtures/programs/server-pool-fixture.js';
 import {
   auditOf,
   callFrom,
@@ -27,10 +26,7 @@ const root = TestAuthority.root(directory.path, 'Acme Root');
 const issuing = root.intermediate('Acme Issuing CA');
 const alice = issuing.issue({ subject: '/O=Acme/CN=Alice', names: ['email:alice@corp.example'] });
 
-const host = createServerPool();
-
 afterAll(async () => {
-  await host.end();
   directory.remove();
 });
 
@@ -40,7 +36,6 @@ describe.each(Object.keys(FORWARDED))('the preset %s', (preset) => {
 
   beforeAll(async () => {
     server = await startServer({
-      host,
       env: mtlsEnv({
         FORWARDED_PRESET: preset,
         ...(preset === 'aws-alb-passthrough' && { CA_PATH: root.certPath }),
@@ -254,7 +249,7 @@ describe('a server that cannot accept certificates', () => {
       'e2ee-required',
     ],
   ])('refuses certificates: %s', async (_, env, status, code) => {
-    const server = await startServer({ host, env });
+    const server = await startServer({ env });
     try {
       const answer = await callFrom(PROXY, server, FORWARDED['plain']?.(alice, issuing) ?? []);
       expect(answer).toMatchObject({ status, body: { code } });

@@ -3,9 +3,7 @@ import {
   IS_POSTGRES,
   startServer,
   type Server,
-  type ServerHost,
 } from '../../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../../fixtures/programs/server-pool-fixture.js';
 import { AccountCalls, encrypted, plain } from '../../../helpers/account-calls.js';
 import {
   begin,
@@ -20,9 +18,6 @@ import { finish, keylessLogin, OPTIONAL, pendingOf } from '../../../helpers/keyl
 /** Servers of a test, which end after it in any case. */
 const endings: (() => Promise<unknown>)[] = [];
 
-const host = createServerPool();
-afterAll(() => host.end());
-
 afterEach(async () => {
   for (let end = endings.pop(); end; end = endings.pop()) {
     await end();
@@ -32,7 +27,7 @@ afterEach(async () => {
 async function startFixture(
   env: Readonly<Record<string, string>> = OPTIONAL,
 ): Promise<LoginFixture> {
-  const fixture = await startLoginFixture({ env, host });
+  const fixture = await startLoginFixture({ env });
   endings.push(() => fixture.stop());
   return fixture;
 }
@@ -41,10 +36,8 @@ async function startFixture(
 async function another(
   fixture: LoginFixture,
   env: Readonly<Record<string, string>>,
-  place: { readonly host?: ServerHost } = { host },
 ): Promise<Server> {
   const started = await startServer({
-    ...place,
     store: fixture.store,
     env: { ...fixture.env, ...env },
   });
@@ -124,7 +117,7 @@ const several = IS_POSTGRES ? describe : describe.skip;
 several('logins without a device key on two replicas (PostgreSQL only)', () => {
   it('creates one account for a hundred simultaneous first logins on two replicas', async () => {
     const fixture = await startFixture();
-    const replicas = [fixture.server, await another(fixture, { PORT: '0' }, {})];
+    const replicas = [fixture.server, await another(fixture, { PORT: '0' })];
     const logins = await Promise.all(
       Array.from({ length: 100 }, () => pendingOf(fixture.server, 'many')),
     );

@@ -7,7 +7,6 @@ import {
   type DeviceKey,
 } from '../../../helpers/client.js';
 import { IS_POSTGRES, startServer } from '../../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../../fixtures/programs/server-pool-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { startOidc } from '../../../fixtures/oidc-provider-fixture.js';
@@ -35,16 +34,13 @@ const KEYLESS = {
 };
 const NOT_ELIGIBLE = { status: 403, code: 'not-eligible' };
 
-const host = createServerPool();
-
-const fixture = await startLoginFixture({ env: KEYLESS, host });
+const fixture = await startLoginFixture({ env: KEYLESS });
 let server = fixture.server;
 const other = await startOidc([`${server.url}/v1/oauth/okta/callback`]);
 afterAll(async () => {
   await server.stop();
   await other.stop();
   await fixture.stop();
-  await host.end();
 });
 
 type Entry = Record<string, unknown>;
@@ -54,7 +50,7 @@ async function reconfigure(change: (entries: Entry[]) => Entry[]): Promise<void>
   const entries = JSON.parse(fixture.env['AUTH_PROVIDERS_CONFIG_JSON'] ?? '[]') as Entry[];
   await server.kill('SIGTERM');
   const env = { ...fixture.env, AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify(change(entries)) };
-  server = await startServer({ store: fixture.store, env, host });
+  server = await startServer({ store: fixture.store, env });
 }
 
 const withOkta =

@@ -7,7 +7,6 @@ import {
 } from '../../../fixtures/programs/browser-fixture.js';
 import { call } from '../../../helpers/client.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
-import { createServerPool } from '../../../fixtures/programs/server-pool-fixture.js';
 import { freePort } from '../../../fixtures/programs/service-process.js';
 import {
   accountId,
@@ -23,12 +22,8 @@ import {
 } from '../account-page-acts.js';
 import { waitFor } from '../../../helpers/wait.js';
 
-/** The process of servers with other variables. */
-const host = createServerPool();
-
 const server = await startServer();
 afterAll(async () => {
-  await host.end();
   await server.stop();
 });
 
@@ -100,7 +95,7 @@ describe('the account page, as it is served', () => {
     ['browsers return to another web app', { SERVICE_WEBAPP_URL: 'https://app.example' }],
     ['they return to an app', { SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: 'https://app.example/o' }],
   ])('serves no page where %s', async (_when, env) => {
-    const without = await startServer({ host, env });
+    const without = await startServer({ env });
     try {
       expect((await fetch(new URL('/app', without.url))).status).toBe(404);
       expect((await fetch(new URL('/app/worker.js', without.url))).status).toBe(404);
@@ -112,7 +107,7 @@ describe('the account page, as it is served', () => {
 
   it('serves the page below the path of the public address', async () => {
     const env = { SERVICE_PUBLIC_URL: 'https://example.com/gate/' };
-    const below = await startServer({ host, env });
+    const below = await startServer({ env });
     try {
       const html = await (await fetch(new URL('/app', below.url))).text();
       expect(html).toContain('<base href="/gate/app/" />');
@@ -353,7 +348,7 @@ inChromium('the account page, with a device key', () => {
 
   it('shows only the methods that the server offers', async () => {
     const { page } = await on(
-      await startServer({ host, env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } }),
+      await startServer({ env: { AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false' } }),
     );
     await sees('Only keys that already have an account can sign in.');
     await page.evaluate("location.hash = '#invitation=7MZK-Q0TD-9WHN-3RXB-VC06'");
