@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { brand } from '../brand.js';
 import type { Live } from './use-live.js';
 import { texts } from './i18n/texts.js';
@@ -17,7 +17,7 @@ export function Head({ title, live, children }: HeadProps) {
   useEffect(() => {
     document.title = `${title} · ${brand.name}`;
   }, [title]);
-  useEffect(() => heading.current?.focus(), []);
+  useLayoutEffect(() => heading.current?.focus(), []);
   return (
     <div class="head">
       <div class="titled">

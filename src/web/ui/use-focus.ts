@@ -1,14 +1,15 @@
 import type { RefObject } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 /**
  * Moves the focus to a heading when it replaces what the person used, so that screen readers announce
- * it. A page that was only loaded keeps the focus where the browser puts it.
+ * it. A page that was only loaded keeps the focus where the browser puts it. It moves as the heading appears: later it
+ * would leave what the person has chosen meanwhile.
  *
  * @param shown the section, if the heading stays for the next one
  */
 export function useFocus(heading: RefObject<HTMLElement | null>, shown = ''): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Undefined in older browsers.
     const { userActivation } = navigator as Partial<Navigator>;
     if (userActivation?.hasBeenActive ?? true) {

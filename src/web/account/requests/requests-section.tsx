@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon.js';
 import { Loading } from '../../ui/notice.js';
 import { requestMessages } from '../../i18n/request-messages.js';
@@ -63,7 +63,8 @@ function useAnswerKeys(accountId: string, isPlain: boolean) {
 /** Moves the focus to the heading of an opened request, and from there back to its link in the list. */
 function useFocusOfOpened(open: string | null): void {
   const shown = useRef(open);
-  useEffect(() => {
+  // As in `useFocus`: later it would leave what the person has chosen meanwhile.
+  useLayoutEffect(() => {
     if (open !== shown.current) {
       const target = open === null ? `a[href="${requestHash(shown.current ?? '')}"]` : '#request';
       document.querySelector<HTMLElement>(target)?.focus();

@@ -171,4 +171,29 @@ inChromium('the keyboard focus on the account page', () => {
     await focused('h2', 'May this run?');
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
   });
+
+  it('stays where a person moved it as the list of requests appeared', async () => {
+    visitor = await visit(`${server.url}/app`);
+    const { page } = visitor;
+    const { asker } = await signUpAsker(visitor, server);
+    await asker.ask({ tool: { name: 'Bash', input: { command: 'npm test' } } });
+    await asker.ask({ tool: { name: 'Bash', input: { command: 'npm ci' } } });
+    await openRequests(visitor);
+    await link('npm ci').waitFor();
+    await link('npm test').click();
+    await focused('h2', 'May this run?');
+    await page.evaluate(`new MutationObserver((_all, observer) => {
+      const other = [...document.querySelectorAll('a')].find((one) => one.textContent.startsWith('npm ci'));
+      if (other !== undefined) {
+        observer.disconnect();
+        other.focus();
+      }
+    }).observe(document.body, { subtree: true, childList: true })`);
+    await link('All requests').click();
+    await focused('a', 'npm ci');
+    // Effects of the page run once it is painted.
+    await page.evaluate(`new Promise((done) =>
+      requestAnimationFrame(() => setTimeout(done, 100)))`);
+    expect(await page.evaluate('document.activeElement.innerText')).toContain('npm ci');
+  });
 });
