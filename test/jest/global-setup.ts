@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 // Jest loads this file with require(), which does not find a .ts file under a .js name.
+import { makeNamespaceOfRun } from '../fixtures/programs/network-namespace-fixture.ts';
 import {
   createDatabase,
   migrateDatabase,
@@ -19,6 +20,7 @@ export const cleanups: Cleanup[] = [];
 /**
  * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1). Sets TEST_EMBEDDED_TEMPLATE, a migrated
  * database to copy; with PostgreSQL also TEST_DATABASE_URL, TEST_DATABASE_TEMPLATE and TEST_REDIS_URL.
+ * Where both kinds of database run at once, PostgreSQL has the specs that use TEST_NETWORK_NAMESPACE.
  */
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
   if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {
@@ -29,8 +31,12 @@ export default async function globalSetup({ rootDir }: { rootDir: string }): Pro
     });
   }
   try {
+    const isPostgres = process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres';
+    if (isPostgres || process.env['GATEHOUSE_TEST_BOTH'] === undefined) {
+      cleanups.push(makeNamespaceOfRun() ?? (() => undefined));
+    }
     loadEmbeddedTemplate(rootDir);
-    if (process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres') {
+    if (isPostgres) {
       await startServices();
     }
   } catch (error) {

@@ -1,13 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visitWith } from '../../fixtures/programs/browser-fixture.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
-import {
-  makeNamespace,
-  mayMakeNamespaces,
-} from '../../fixtures/programs/network-namespace-fixture.js';
+import { namespaceOfRun } from '../../fixtures/programs/network-namespace-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 
-const suite = hasChromium() && mayMakeNamespaces() ? describe : describe.skip;
+const network = namespaceOfRun();
+const suite = hasChromium() && network.isMade ? describe : describe.skip;
 
 suite('a machine in a separate network, without a browser', () => {
   let browser: Browser;
@@ -23,7 +21,6 @@ suite('a machine in a separate network, without a browser', () => {
   });
 
   it('logs in with a code that a browser outside approves', async () => {
-    const network = makeNamespace();
     const machine = await createCliUser(network.enter);
     const visitor = await visitWith(browser, `${server.url}/app`);
     const { page, press } = visitor;
@@ -58,7 +55,6 @@ suite('a machine in a separate network, without a browser', () => {
     } finally {
       await visitor.close();
       await machine.remove();
-      network.remove();
     }
   });
 });

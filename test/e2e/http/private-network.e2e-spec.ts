@@ -1,10 +1,6 @@
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import { call } from '../../helpers/client.js';
-import {
-  makeNamespace,
-  mayMakeNamespaces,
-  type NetworkNamespace,
-} from '../../fixtures/programs/network-namespace-fixture.js';
+import { namespaceOfRun } from '../../fixtures/programs/network-namespace-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { createEmbeddedStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
@@ -15,12 +11,12 @@ import { hashOf } from '../../fixtures/provider-login-fixture.js';
 
 const NAME = 'idp.corp.invalid';
 const RETURN_BASE = 'https://app.example/oauth';
-const suite = mayMakeNamespaces() ? describe : describe.skip;
+const network = namespaceOfRun();
+const suite = network.isMade ? describe : describe.skip;
 
 suite('a network that only a proxy connects, with a private authority', () => {
   const directory = certificateDirectory();
   const authority = TestAuthority.root(directory.path, 'Corp');
-  let network: NetworkNamespace;
   let proxy: HttpProxy;
   let provider: FakeOpenIdProvider;
   let store: Store;
@@ -29,10 +25,12 @@ suite('a network that only a proxy connects, with a private authority', () => {
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    network = makeNamespace();
     const certificate = authority.issue({ names: [`DNS:${NAME}`], usage: 'serverAuth' });
     provider = await FakeOpenIdProvider.start({ ...certificate, name: NAME });
-    proxy = await HttpProxy.start({ address: network.hostAddress, hosts: { [NAME]: '127.0.0.1' } });
+    proxy = await HttpProxy.start({
+      address: network.hostAddress,
+      hosts: { [NAME]: '127.0.0.1' },
+    });
     const port = await freePort();
     env = {
       ...{ PORT: String(port), HOST: '0.0.0.0', HTTPS_PROXY: proxy.url },
@@ -54,7 +52,6 @@ suite('a network that only a proxy connects, with a private authority', () => {
   afterAll(async () => {
     await server.stop();
     await Promise.all([store.drop(), operator.remove(), provider.close(), proxy.close()]);
-    network.remove();
     directory.remove();
   });
 
