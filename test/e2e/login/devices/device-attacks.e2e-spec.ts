@@ -132,6 +132,8 @@ describe('an approval that was given with a stolen token and not claimed yet', (
   });
 });
 
+/** A server compares milliseconds, and `now()` may be a part of one ahead. */
+const EXPIRED = "now() - interval '1 second'";
 const withSql = IS_POSTGRES ? describe : describe.skip;
 withSql('states that only SQL can create (PostgreSQL only)', () => {
   let client: Client;
@@ -148,7 +150,7 @@ withSql('states that only SQL can create (PostgreSQL only)', () => {
     ['a disabled account', 'UPDATE account SET disabled_at = now() WHERE id = $1'],
     // A server of the previous version revokes by the epoch only.
     ['a newer epoch', 'UPDATE account SET token_epoch = token_epoch + 1 WHERE id = $1'],
-    ['expired sessions', 'UPDATE session SET expires_at = now() WHERE account_id = $1'],
+    ['expired sessions', `UPDATE session SET expires_at = ${EXPIRED} WHERE account_id = $1`],
   ])('refuses the claim of an approval by %s', async (_name, change) => {
     const { owner, device } = await parkedApproval();
     await client.query(change, [owner.accountId]);
@@ -181,8 +183,8 @@ withSql('states that only SQL can create (PostgreSQL only)', () => {
     const login = await logIn(server);
     const { approver, device: approved } = await parkedApproval();
     const waiting = await devices.newDevice();
-    await setDevice(approved, 'expires_at = now()');
-    await setDevice(waiting, 'expires_at = now()');
+    await setDevice(approved, `expires_at = ${EXPIRED}`);
+    await setDevice(waiting, `expires_at = ${EXPIRED}`);
     for (const answer of [
       await devices.find(waiting.userCode, login.token),
       await devices.approve(waiting.id, login.token),
