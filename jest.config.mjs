@@ -76,6 +76,9 @@ export default {
   testSequencer: '<rootDir>/test/jest/longest-first.mjs',
   // Only ends what hangs, on the slowest machine too: `bench/` measures speed.
   testTimeout: 1_200_000,
+  // A limit that nothing reaches gives a single spec a worker, too: Jest ends workers that do not end themselves. Node 26
+  // can spin for ever at the end of a process that had servers of specs.
+  workerIdleMemoryLimit: '8GB',
   projects: [
     { ...project, displayName: 'unit', testMatch: ['**/*.spec.ts'] },
     {

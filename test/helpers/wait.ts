@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Ends before the timeout of Jest, with a message about the missing event; mutants get less time. */
-export const WAIT_LIMIT_MS = Number(process.env['GATEHOUSE_TEST_WAIT_MS'] ?? 600_000);
+export const WAIT_LIMIT_MS = Number(process.env['GATEHOUSE_TEST_WAIT_MS'] ?? 300_000);
 const STEP_MS = 20;
 /** Each question takes work from what it waits for, so longer waits ask less often. */
 const SHARE_OF_WAIT = 0.1;

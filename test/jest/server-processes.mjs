@@ -13,14 +13,6 @@ const KEPT_CHARACTERS = 1_000_000;
 
 const idle = [];
 
-/**
- * A process in which servers run one after the other. The worker of Jest keeps it between its spec files: a start in it
- * takes a fraction of the work of a new process, and its code is compiled.
- *
- * @typedef {{ readonly child: import('node:child_process').ChildProcess, output: string, servers: number }} ServerProcess
- */
-
-/** @returns {ServerProcess} one in which no server runs */
 export function takeServerProcess() {
   const taken = idle.splice(0).filter((process) => !hasEnded(process));
   const process = taken.pop() ?? start();
@@ -30,7 +22,6 @@ export function takeServerProcess() {
   return process;
 }
 
-/** @param {ServerProcess} process whose server has closed */
 export function keepServerProcess(process) {
   if (idle.length < MOST_IDLE && process.servers < MOST_SERVERS) {
     idle.push(process);

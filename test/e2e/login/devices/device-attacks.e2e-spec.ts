@@ -18,8 +18,13 @@ import {
 
 const NOT_FOUND = { status: 404, code: 'not-found' };
 const INVALID_PROOF = { status: 400, code: 'invalid-proof' };
-/** The access cache is off, so that changes by SQL have an immediate effect. */
-const ENV = { ...BEHIND_PROXY, AUTH_ACCESS_CACHE_SECONDS: '0' };
+const ENV = {
+  ...BEHIND_PROXY,
+  // Changes by SQL have an immediate effect.
+  AUTH_ACCESS_CACHE_SECONDS: '0',
+  // A test waits for it.
+  SERVICE_DATABASE_LOCK_TIMEOUT_MS: '5000',
+};
 
 const server = await startServer({ env: ENV });
 const devices = new DeviceCalls(server);
