@@ -3,8 +3,8 @@ import { useLayoutEffect } from 'preact/hooks';
 
 /**
  * Moves the focus to a heading when it replaces what the person used, so that screen readers announce
- * it. A page that was only loaded keeps the focus where the browser puts it. It moves as the heading appears: later it
- * would leave what the person has chosen meanwhile.
+ * it. A page that was only loaded keeps the focus where the browser puts it. The focus moves as the heading appears: later
+ * it would leave what the person focused meanwhile.
  *
  * @param shown the section, if the heading stays for the next one
  */

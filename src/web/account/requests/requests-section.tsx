@@ -63,7 +63,7 @@ function useAnswerKeys(accountId: string, isPlain: boolean) {
 /** Moves the focus to the heading of an opened request, and from there back to its link in the list. */
 function useFocusOfOpened(open: string | null): void {
   const shown = useRef(open);
-  // As in `useFocus`: later it would leave what the person has chosen meanwhile.
+  // As in `useFocus`: later it would leave what the person focused meanwhile.
   useLayoutEffect(() => {
     if (open !== shown.current) {
       const target = open === null ? `a[href="${requestHash(shown.current ?? '')}"]` : '#request';
