@@ -4,6 +4,7 @@ import { type Server } from '../../fixtures/programs/server-fixture.js';
 import { backends, backendToken, basic, postForm } from '../../fixtures/resource-server-fixture.js';
 import { sessionIdOf, tokenOf } from '../../fixtures/sessions-fixture.js';
 import { call, makeDeviceKey, refusalOf } from '../../helpers/client.js';
+import { waitFor } from '../../helpers/wait.js';
 
 const OPEN = { ...KEYLESS, AUTH_ANONYMOUS_SIGNUP_ENABLED: 'true' };
 
@@ -15,10 +16,10 @@ const setups = [
 ] as const;
 
 const fixture = await OffboardingFixture.open();
-// Each compares the rules of sessions when it starts, and a minute later again.
-const [open, requiring, keyed] = (await Promise.all(
-  setups.map(({ env }) => fixture.start({ ...OPEN, ...env })),
-)) as [Server, Server, Server];
+const start = ({ env }: (typeof setups)[number]) => fixture.start({ ...OPEN, ...env });
+const open = await start(setups[0]);
+let requiring: Server;
+let keyed: Server;
 afterAll(async () => {
   await fixture.close();
   setups.forEach((setup) => setup.remove());
@@ -37,6 +38,19 @@ describe('the entry of a backend (two replicas; needs PostgreSQL and Redis)', ()
         basic('relay', setup.secretOf('relay')),
       )
     ).body;
+
+  // A replica ends what its rules refuse seconds after its start, and then every minute.
+  beforeAll(async () => {
+    const isEnded = (token: string) =>
+      waitFor('its rules are compared', async () => (await forward(open, token)).status === 401);
+    const ofKey = await backendToken(open, await tokenOf(open, makeDeviceKey()), 'relay');
+    requiring = await start(setups[1]);
+    await isEnded(ofKey);
+    const { token } = await fixture.keylessLogin(open);
+    const keyless = await backendToken(open, token, 'relay');
+    keyed = await start(setups[2]);
+    await isEnded(keyless);
+  });
 
   it('puts the names of the person into tokens and headers', async () => {
     const { token } = await fixture.keylessLogin(open);
