@@ -9,12 +9,15 @@ const POSTGRES = '/usr/lib/postgresql';
 // `.ci/run` sets it for the second version of Node: format, lint and types are the same on any.
 const isChecked = process.env.GATEHOUSE_TEST_CHECKED === '1';
 
-/** The parts of the whole suite in order; those of one list run at once. */
-const STEPS = [
-  [...(isChecked ? [] : ['check:format', 'check:lint', 'check:types']), 'test:unit', 'build:tests'],
-  ['test:embedded', 'test:postgres'],
+/** The parts of the whole suite, each with those that end before it begins. */
+const PARTS = [
+  ...(isChecked ? [] : [['check:format'], ['check:lint'], ['check:types']]),
+  ['test:unit'],
+  ['build:tests'],
+  ['test:embedded', 'build:tests'],
+  // Four of its workers and those of the unit tests would be more than two processors need.
+  ['test:postgres', 'build:tests', 'test:unit'],
 ];
-const NEED_BUILD = ['test:embedded', 'test:postgres'];
 
 /** So many spec files may fail once: they run again, alone, and the summary names them. */
 const MOST_RUN_AGAIN = process.env.GATEHOUSE_TEST_ONCE === undefined ? 2 : 0;
@@ -31,13 +34,15 @@ const FAILED = 'FAILED';
 const results = mkdtempSync(join(tmpdir(), 'gatehouse-results-'));
 /** By part, in the order in which they began. */
 const outcomes = new Map();
-for (const parts of STEPS) {
-  await Promise.all(
-    parts.map(async (part) => {
-      outcomes.set(part, reasonNotToRun(part) ?? (await run(part)));
-    }),
+const ends = new Map();
+for (const [part, ...before] of PARTS) {
+  const begin = Promise.all(before.map((one) => ends.get(one)));
+  ends.set(
+    part,
+    begin.then(async () => outcomes.set(part, reasonNotToRun(part) ?? (await run(part)))),
   );
 }
+await Promise.all(ends.values());
 
 const failedFiles = new Map(
   [...outcomes.keys()]
@@ -69,7 +74,11 @@ function reasonNotToRun(part) {
     return { outcome: `NOT RUN: ${missing.join(' and ')} cannot be found` };
   }
   const isBuilt = outcomes.get('build:tests')?.outcome === PASSED;
-  return NEED_BUILD.includes(part) && !isBuilt ? { outcome: 'NOT RUN: the build failed' } : null;
+  return needsBuild(part) && !isBuilt ? { outcome: 'NOT RUN: the build failed' } : null;
+}
+
+function needsBuild(part) {
+  return PARTS.some(([name, ...before]) => name === part && before.includes('build:tests'));
 }
 
 /** Runs an npm script to its end. */
