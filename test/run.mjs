@@ -9,14 +9,16 @@ const POSTGRES = '/usr/lib/postgresql';
 // `.ci/run` sets it for the second version of Node: format, lint and types are the same on any.
 const isChecked = process.env.GATEHOUSE_TEST_CHECKED === '1';
 
+const BUILD = 'build:tests';
+
 /** The parts of the whole suite, each with those that end before it begins. */
 const PARTS = [
   ...(isChecked ? [] : [['check:format'], ['check:lint'], ['check:types']]),
   ['test:unit'],
-  ['build:tests'],
-  ['test:embedded', 'build:tests'],
-  // Four of its workers and those of the unit tests would be more than two processors need.
-  ['test:postgres', 'build:tests', 'test:unit'],
+  [BUILD],
+  ['test:embedded', BUILD],
+  // Its workers and those of the unit tests together would be more than two processors need.
+  ['test:postgres', BUILD, 'test:unit'],
 ];
 
 /** So many spec files may fail once: they run again, alone, and the summary names them. */
@@ -32,14 +34,14 @@ if (!skipsPostgres) {
 const PASSED = 'passed';
 const FAILED = 'FAILED';
 const results = mkdtempSync(join(tmpdir(), 'gatehouse-results-'));
-/** By part, in the order in which they began. */
+/** By part, in the order in which they ended. */
 const outcomes = new Map();
 const ends = new Map();
 for (const [part, ...before] of PARTS) {
   const begin = Promise.all(before.map((one) => ends.get(one)));
   ends.set(
     part,
-    begin.then(async () => outcomes.set(part, reasonNotToRun(part) ?? (await run(part)))),
+    begin.then(async () => outcomes.set(part, reasonNotToRun(part, before) ?? (await run(part)))),
   );
 }
 await Promise.all(ends.values());
@@ -69,16 +71,12 @@ if (skipsPostgres) {
 process.exit(isWhole ? 0 : 1);
 
 /** @returns {{ outcome: string } | null} */
-function reasonNotToRun(part) {
+function reasonNotToRun(part, before) {
   if (part === 'test:postgres' && skipsPostgres) {
     return { outcome: `NOT RUN: ${missing.join(' and ')} cannot be found` };
   }
-  const isBuilt = outcomes.get('build:tests')?.outcome === PASSED;
-  return needsBuild(part) && !isBuilt ? { outcome: 'NOT RUN: the build failed' } : null;
-}
-
-function needsBuild(part) {
-  return PARTS.some(([name, ...before]) => name === part && before.includes('build:tests'));
+  const isBuilt = outcomes.get(BUILD)?.outcome === PASSED;
+  return before.includes(BUILD) && !isBuilt ? { outcome: 'NOT RUN: the build failed' } : null;
 }
 
 /** Runs an npm script to its end. */
