@@ -54,10 +54,10 @@ export default class LongestFirst extends Sequencer {
       names.flatMap((name) => sorted.filter(({ path }) => path.includes(`/${name}.`)));
     const [waiting, longest] = [named(WAITING), named(LONGEST)];
     const busy = [...new Set([...longest, ...sorted])].filter((test) => !waiting.includes(test));
-    return busy
-      .flatMap((test, index) =>
-        index % BETWEEN_WAITING === 0 ? [...waiting.splice(0, 1), test] : [test],
-      )
-      .concat(waiting);
+    const order = [];
+    for (const [index, test] of busy.entries()) {
+      order.push(...(index % BETWEEN_WAITING === 0 ? waiting.splice(0, 1) : []), test);
+    }
+    return [...order, ...waiting];
   }
 }
