@@ -31,6 +31,9 @@ const save = (server: Server, token: string, name: string) =>
 const redisAt = async (server: Server): Promise<unknown> =>
   ((await call(server, 'GET', '/readyz')).body['dependencies'] as Record<string, unknown>)['redis'];
 
+const bothSee = async (state: 'away' | 'ready'): Promise<boolean> =>
+  (await redisAt(a)) === state && (await redisAt(b)) === state;
+
 /** Waits until a client of one replica receives an update of the other. */
 async function untilReceived(what: string, from: Server, to: Server): Promise<void> {
   const { token } = await logIn(from);
@@ -66,9 +69,8 @@ describe('two replicas (PostgreSQL only: the embedded database is for one)', () 
   describe.each(['SIGKILL', 'SIGSTOP'] as const)('whose Redis is gone by %s', (signal) => {
     beforeAll(async () => {
       await redis.kill(signal);
-      const noticed = async () => (await redisAt(a)) === 'away' && (await redisAt(b)) === 'away';
       await Promise.all([
-        waitFor('both notice it', noticed),
+        waitFor('both notice it', () => bothSee('away')),
         // Only a request detects a Redis that hangs.
         logIn(a),
         logIn(b),
@@ -133,9 +135,9 @@ describe('two replicas (PostgreSQL only: the embedded database is for one)', () 
     const { token } = await logIn(a);
     const clients = [await live(a, token), await live(b, token)];
     await redis.kill('SIGKILL');
-    await waitFor('both notice it', async () => (await redisAt(a)) === 'away');
+    await waitFor('both notice it', () => bothSee('away'));
     await redis.restart();
-    await waitFor('both are back', async () => (await redisAt(b)) === 'ready');
+    await waitFor('both are back', () => bothSee('ready'));
     await untilConnected();
     await save(a, token, 'x');
     for (const client of clients) {
