@@ -40,6 +40,8 @@ inChromium('the session and the key on the account page', () => {
   }
 
   async function deleteAccount(): Promise<void> {
+    // A part above the button is loaded later. A button that moves under a press is not pressed.
+    await visitor.page.getByRole('heading', { name: 'Key on this device' }).waitFor();
     await visitor.press('Delete the account…');
     await visitor.page.getByLabel('Type “delete” to confirm').fill('delete');
     await visitor.press('Delete it');
