@@ -42,6 +42,19 @@ describe(findFaults.name, () => {
     ],
     ['a logout without an answer that did not', [login(0), logout(2, open), request(9)]],
     [
+      'twenty logouts without an answer of which one happened',
+      Array.from({ length: 20 }, (_, index) => {
+        const own = { session: `session-${index}` };
+        return [
+          login(0, { created: own.session }),
+          logout(2, { ...open, ...own }),
+          entry(9, 'request', { ...own, outcome: index === 7 ? 'refused' : 'done' }),
+        ];
+      })
+        .flat()
+        .concat(login(5)),
+    ],
+    [
       'an unlinked identity, which is linked again',
       [
         login(0),

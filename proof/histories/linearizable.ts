@@ -10,7 +10,7 @@ export interface Step<State> {
 }
 
 /**
- * The limit of a search. Where there is an order, one account of a history needs about a thousand;
+ * The limit of a search. Where there is an order, one account of a history needs about a hundred;
  * where there is none, each operation of unknown outcome can double the number.
  */
 export const MOST_STATES = 20_000;
@@ -91,12 +91,18 @@ export function findContradiction<State>(
       return false;
     }
     seen.set(key, [...tried, done & optional]);
-    return next.some((index) => {
+    // Operations of unknown outcome come last: most never happened, and the search returns to those that did.
+    return next.toSorted(byEnd).some((index) => {
       const { to, apply } = sorted[index]!;
       const after = apply(state);
       const isIdle = to === Infinity && JSON.stringify(after) === JSON.stringify(state);
       return after !== null && !isIdle && canEnd(after, done | bit(index), low, depth + 1);
     });
+  }
+
+  function byEnd(one: number, other: number): number {
+    const [{ to: end }, { to: otherEnd }] = [sorted[one]!, sorted[other]!];
+    return end === otherEnd ? one - other : end - otherEnd;
   }
 
   return canEnd(initial, 0n, 0, 0) ? null : { stuck, isCertain: states <= MOST_STATES };
