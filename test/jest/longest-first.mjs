@@ -31,6 +31,7 @@ const WAITING = [
   'admin/changed-rules',
   'certificate/revocation-path',
   'notify/spool',
+  'notify/killed',
   'storage/redis-failover',
   'offboarding/outage',
   'storage/cluster',
