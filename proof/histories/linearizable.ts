@@ -102,7 +102,7 @@ export function findContradiction<State>(
 
   function byEnd(one: number, other: number): number {
     const [{ to: end }, { to: otherEnd }] = [sorted[one]!, sorted[other]!];
-    return end === otherEnd ? one - other : end - otherEnd;
+    return end === otherEnd ? 0 : end - otherEnd;
   }
 
   return canEnd(initial, 0n, 0, 0) ? null : { stuck, isCertain: states <= MOST_STATES };
