@@ -2,7 +2,13 @@ import { MASK } from './text.js';
 
 /** Masks secrets of a known form, but no variables and other placeholders. Idempotent. */
 export function maskSecrets(text: string): string {
-  return text === '' ? text : RULES.reduce((masked, apply) => apply(masked), text);
+  return text === '' ? text : applyRules(RULES, text);
+}
+
+type Rule = (text: string) => string;
+
+function applyRules(rules: readonly Rule[], text: string): string {
+  return rules.reduce((masked, apply) => apply(masked), text);
 }
 
 interface Found {
@@ -18,16 +24,9 @@ type Exemption = (found: Found) => boolean;
 const GROUPS = ['secret', 'escaped', 'double', 'single', 'tick'] as const;
 
 /** Masks the group of {@link GROUPS} that matched, unless it `isExempt`. */
-function rule(
-  pattern: RegExp | string,
-  isExempt: Exemption = isPlaceholder,
-  hint?: RegExp,
-): (text: string) => string {
+function rule(pattern: RegExp | string, isExempt: Exemption = isPlaceholder): Rule {
   let placed: RegExp | undefined;
   return (text) => {
-    if (hint?.test(text) === false) {
-      return text;
-    }
     // The flag `d` gives the place of each group: the same characters may also occur elsewhere.
     placed ??= new RegExp(pattern, typeof pattern === 'string' ? 'gd' : `${pattern.flags}d`);
     let masked = '';
@@ -105,7 +104,11 @@ const CAMEL_PARTS = `\\d{0,3}(?:(?!(?:${capitalized})(?![a-z]))[A-Z][a-z\\d]{1,4
 const CAMEL_WORDS =
   '(?:[Pp]ass(?:word|wd|phrase|code)|[Ss]ecret|[Tt]oken|(?:[Aa]pi|[Aa]ccess|[Pp]rivate|[Ss]igning)Key)';
 
-/** Most texts match neither hint and skip the patterns, whose compilation takes longer than their use. */
+/** Most texts match no hint and skip the patterns, whose compilation takes longer than their use. */
+function rulesWithHint(hint: RegExp, rules: readonly Rule[]): Rule {
+  return (text) => (hint.test(text) ? applyRules(rules, text) : text);
+}
+
 const TOKEN_HINT = /\S{13}/;
 const NAME_HINT = /pass|pwd?|pswd|psk|pat|cred|secret|key|token|_auth/i;
 
@@ -296,17 +299,20 @@ const SHAPES = [
 const TOKEN_SHAPES: readonly string[] = SHAPES.map((shape) => `(?<!\\w)(?<secret>${shape})`);
 
 /** Longer forms come first, so that shorter ones cannot match a part of them. */
-const RULES = [
+const RULES: readonly Rule[] = [
   rule(PRIVATE_KEY),
   rule(PUTTY_KEY),
   rule(USER_INFORMATION, isUserName),
   ...[CREDENTIALS, PARAMETERS, WITHOUT_SCHEME, COOKIE, BEARER].map((form) => rule(form)),
-  ...TOKEN_SHAPES.map((shape) => rule(shape, isPlaceholder, TOKEN_HINT)),
-  rule(assigned(NAME, 'gi'), isNoAssignment, NAME_HINT),
-  rule(assigned(CAMEL_NAME, 'g'), isNoAssignment, NAME_HINT),
-  ...[...formsOf(NAME, 'gi'), ...formsOf(CAMEL_NAME, 'g'), SENTENCE].map((form) =>
-    rule(form, isPlaceholder, NAME_HINT),
+  rulesWithHint(
+    TOKEN_HINT,
+    TOKEN_SHAPES.map((shape) => rule(shape)),
   ),
-  ...PROGRAMS.map(([pattern, hint]) => rule(pattern, isPlaceholder, hint)),
+  rulesWithHint(NAME_HINT, [
+    rule(assigned(NAME, 'gi'), isNoAssignment),
+    rule(assigned(CAMEL_NAME, 'g'), isNoAssignment),
+    ...[...formsOf(NAME, 'gi'), ...formsOf(CAMEL_NAME, 'g'), SENTENCE].map((form) => rule(form)),
+  ]),
+  ...PROGRAMS.map(([pattern, hint]) => rulesWithHint(hint, [rule(pattern)])),
   ...OTHER_COMMANDS.map((pattern) => rule(pattern)),
 ];
