@@ -40,10 +40,10 @@ export let encryptionMessages = en;
 
 /** Loads the texts now, and again when the language changes. */
 export function loadEncryptionMessages(): Promise<void> {
-  return addMessages(use);
+  return addMessages(load);
 }
 
-function use(language: Language): Promise<void> {
-  encryptionMessages = language === 'en' ? en : de;
-  return Promise.resolve();
+function load(language: Language): Promise<() => void> {
+  const loaded = language === 'en' ? en : de;
+  return Promise.resolve(() => (encryptionMessages = loaded));
 }

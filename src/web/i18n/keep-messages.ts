@@ -48,10 +48,10 @@ export let keepMessages = en;
 
 /** Loads the texts now, and again when the language changes. */
 export function loadKeepMessages(): Promise<void> {
-  return addMessages(use);
+  return addMessages(load);
 }
 
-function use(language: Language): Promise<void> {
-  keepMessages = language === 'en' ? en : de;
-  return Promise.resolve();
+function load(language: Language): Promise<() => void> {
+  const loaded = language === 'en' ? en : de;
+  return Promise.resolve(() => (keepMessages = loaded));
 }

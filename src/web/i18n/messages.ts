@@ -16,6 +16,8 @@ const others = {
 } satisfies Record<Exclude<Language, 'en'>, () => Promise<Messages>>;
 
 let current: Language = 'en';
+/** The last choice, which may still load. */
+let wanted: Language = current;
 let changed: () => void = () => undefined;
 
 export function language(): Language {
@@ -30,9 +32,11 @@ export async function startLanguage(onChange: () => void): Promise<void> {
   await use(tags.find(isLanguage) ?? 'en').catch(() => undefined);
 }
 
-/** Rejects if the language's file cannot be loaded. */
+/** Rejects if the language's file cannot be loaded. A later choice takes the place of one that still loads. */
 export async function choose(next: Language): Promise<void> {
-  await use(next);
+  if (!(await use(next))) {
+    return;
+  }
   try {
     localStorage.setItem(STORAGE_KEY, next);
   } catch {
@@ -41,24 +45,48 @@ export async function choose(next: Language): Promise<void> {
   changed();
 }
 
-type Load = (language: Language) => Promise<void>;
+/** Loads the texts of a part. @returns a function that shows them */
+type LoadPart = (language: Language) => Promise<() => void>;
 
-const parts = new Set<Load>();
+const parts = new Set<LoadPart>();
 
-/** Adds the texts of a part that most visits do not open: now, and again for each language. */
-export async function addMessages(load: Load): Promise<void> {
-  await load(current);
+/**
+ * Adds the texts of a part that most visits do not open: now, and again for each language. Rejects if they cannot be
+ * loaded, and forgets the part then.
+ */
+export async function addMessages(load: LoadPart): Promise<void> {
   parts.add(load);
+  try {
+    let shown: Language;
+    do {
+      shown = current;
+      (await load(shown))();
+    } while (shown !== current);
+  } catch (error) {
+    parts.delete(load);
+    throw error;
+  }
 }
 
-async function use(next: Language): Promise<void> {
-  const [loaded] = await Promise.all([
-    next === 'en' ? en : others[next](),
-    ...Array.from(parts, (load) => load(next)),
-  ]);
+/** @returns false if another language was wanted meanwhile */
+async function use(next: Language): Promise<boolean> {
+  wanted = next;
+  const loaded = await (next === 'en' ? en : others[next]());
+  const shows = new Map<LoadPart, () => void>();
+  // A part may be added while others load.
+  let missing = [...parts];
+  while (missing.length > 0) {
+    await Promise.all(missing.map(async (load) => shows.set(load, await load(next))));
+    missing = [...parts].filter((load) => !shows.has(load));
+  }
+  if (wanted !== next) {
+    return false;
+  }
+  shows.forEach((show) => show());
   t = loaded;
   current = next;
   document.documentElement.lang = next;
+  return true;
 }
 
 function savedLanguage(): string {

@@ -6,10 +6,11 @@ export let notificationMessages: NotificationMessages = enNotifications;
 
 /** Loads the texts now, and again when the language changes. */
 export function loadNotificationMessages(): Promise<void> {
-  return addMessages(use);
+  return addMessages(load);
 }
 
-async function use(language: Language): Promise<void> {
-  notificationMessages =
+async function load(language: Language): Promise<() => void> {
+  const loaded =
     language === 'en' ? enNotifications : (await import('./de-notifications.js')).deNotifications;
+  return () => (notificationMessages = loaded);
 }

@@ -6,9 +6,10 @@ export let requestMessages: RequestMessages = enRequests;
 
 /** Loads the texts now, and again when the language changes. */
 export function loadRequestMessages(): Promise<void> {
-  return addMessages(use);
+  return addMessages(load);
 }
 
-async function use(language: Language): Promise<void> {
-  requestMessages = language === 'en' ? enRequests : (await import('./de-requests.js')).deRequests;
+async function load(language: Language): Promise<() => void> {
+  const loaded = language === 'en' ? enRequests : (await import('./de-requests.js')).deRequests;
+  return () => (requestMessages = loaded);
 }

@@ -8,11 +8,13 @@ export let texts: Texts = en;
 /** Messages of the server's statements, by code. */
 export let messages: Messages = MESSAGES;
 
-export async function loadTexts(language: Language): Promise<void> {
-  [texts, messages] = language === 'en' ? [en, MESSAGES] : await loadGerman();
+/** Loads both. @returns a function that shows them */
+export async function loadTexts(language: Language): Promise<() => void> {
+  const loaded = language === 'en' ? ([en, MESSAGES] as const) : await loadGerman();
+  return () => ([texts, messages] = loaded);
 }
 
-async function loadGerman(): Promise<[Texts, Messages]> {
+async function loadGerman(): Promise<readonly [Texts, Messages]> {
   const [texts, policy] = await Promise.all([import('./de.js'), import('./de-policy.js')]);
   return [texts.de, policy.messages];
 }
