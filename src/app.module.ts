@@ -18,6 +18,7 @@ import { offersAnswers } from './policy/admission/answers.js';
 import { PushTokensModule } from './push-tokens/push-tokens.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { ScimModule } from './scim/scim.module.js';
+import { EventRetentionModule } from './signals/event-retention.module.js';
 import { SignalsModule } from './signals/signals.module.js';
 import { REDIS, type RedisService } from './storage/redis/redis.service.js';
 import { StorageModule } from './storage/storage.module.js';
@@ -51,6 +52,7 @@ export class AppModule {
           useFactory: (redis: RedisService | null) => ({ redis: redis?.broadcasts ?? null }),
         }),
         ...(offersAnswers(settings) ? [RequestsModule] : []),
+        EventRetentionModule,
         ...(settings.resourceServers.length === 0 ? [] : [OAuthModule, SignalsModule]),
         ...(settings.providers.some(hasDirectory) ? [ScimModule] : []),
         HealthModule,

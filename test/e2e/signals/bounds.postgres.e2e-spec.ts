@@ -193,6 +193,23 @@ describe('the bounds of streams (PostgreSQL only: its time and transactions are 
     expect(endedIn(await (await open()).take())).toContain(sid);
   });
 
+  it('deletes old events and streams, even where no backend is configured any more', async () => {
+    await logOut((await visitor()).session);
+    await open();
+    await sql.query(`UPDATE security_event SET at = now() - interval '61 minutes'`);
+    await sql.query(`UPDATE event_stream SET polled_at = now() - interval '6 minutes'`);
+    await server.kill('SIGTERM');
+    const without = await startServer({ store, env });
+    await waitFor('the old events and streams are deleted', async () => {
+      const { rows } = await sql.query(
+        'SELECT 1 FROM security_event UNION ALL SELECT 1 FROM event_stream',
+      );
+      return rows.length === 0;
+    });
+    await without.stop();
+    server = await server.restart();
+  });
+
   it('answers about a token without the database once it has answered before', async () => {
     const own = await clientToken(server, setup, 'relay', 'introspect');
     const { token } = await visitor();
