@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { brand } from '../brand.js';
+import { useFocus } from '../ui/use-focus.js';
 import type { Live } from './use-live.js';
 import { texts } from './i18n/texts.js';
 
@@ -11,13 +12,12 @@ interface HeadProps {
   readonly children?: ComponentChildren;
 }
 
-/** The heading receives the focus when the page changes, so that screen readers announce it. */
 export function Head({ title, live, children }: HeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · ${brand.name}`;
   }, [title]);
-  useLayoutEffect(() => heading.current?.focus(), []);
+  useFocus(heading);
   return (
     <div class="head">
       <div class="titled">
