@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Clock } from '../../../src/common/runtime/clock.js';
 import { startTestIssuer, type TestIssuer } from '../../../src/guard/testing.js';
 import { signWith } from '../../../src/guard/testing/test-keys.js';
@@ -114,21 +115,29 @@ describe('docs/samples/backend-python/gate.py', () => {
     expect(issuer.streamCount).toBe(1);
   });
 
-  it('admits no token while an event does not verify', async () => {
-    const event = { events: {} };
-    await issuer.signal(event, issuer.signingKey);
+  it.each([
+    ['is signed with the key of tokens', () => issuer.signal({ events: {} }, issuer.signingKey)],
+    ['has no identifier', () => issuer.signal({ events: {}, jti: undefined })],
+    ['has no time', () => issuer.signal({ events: {}, iat: undefined })],
+    ['is of another issuer', () => issuer.signal({ events: {}, iss: 'https://other.test' })],
+    ['is for another backend', () => issuer.signal({ events: {}, aud: 'https://other.test' })],
+  ])('admits no token while there is an event that %s', async (_fault, signal) => {
+    await signal();
     await start();
     await fails();
     expect(await backend.statusOf(await issuer.token())).toBe(503);
   });
 
-  it('acknowledges what it has stored', async () => {
+  it('acknowledges what it has stored, and keeps it', async () => {
     await start();
     await backend.ready();
-    await issuer.endSession('first');
     const isRefused = async (sid: string) =>
       (await backend.statusOf(await issuer.token({ sid }))) === 401;
-    await waitFor('it is refused', () => isRefused('first'));
+    for (const sid of ['first', 'second']) {
+      await issuer.endSession(sid);
+      await waitFor(`${sid} is refused`, () => isRefused(sid));
+    }
+    expect(await isRefused('first')).toBe(true);
     // A poll does not wait while events are not acknowledged.
     await waitFor('a poll waits', () => issuer.waitingPolls === 1);
   });
@@ -139,9 +148,12 @@ describe('docs/samples/backend-python/gate.py', () => {
     let isMoreAvailable = false;
     let isRedirected = false;
     let redirects = 0;
+    let pollMs = 0;
+    let polls = 0;
     const received: string[] = [];
 
     beforeEach(async () => {
+      polls = 0;
       other = await startLocalServer(({ url }) => {
         received.push(url.pathname);
         return { status: 200, json: {} };
@@ -151,6 +163,10 @@ describe('docs/samples/backend-python/gate.py', () => {
         if (isRedirected) {
           redirects += 1;
           return { status: 307, headers: { location: `${other.url}${pathname}` } };
+        }
+        if (pathname.includes('/poll/')) {
+          polls += 1;
+          await sleep(pollMs);
         }
         const { authorization = '', 'content-type': type = 'application/json' } = headers;
         const answer = await fetch(`${issuer.url}${pathname}`, {
@@ -172,6 +188,15 @@ describe('docs/samples/backend-python/gate.py', () => {
       await fails();
       expect(await backend.statusOf('x')).toBe(503);
       isMoreAvailable = false;
+      await backend.ready();
+    });
+
+    it('counts its lease from its question, because the answer may be old', async () => {
+      pollMs = 1500;
+      await start(front.url, 1);
+      await waitFor('two polls are answered', () => polls > 2);
+      expect(await backend.statusOf('x')).toBe(503);
+      pollMs = 0;
       await backend.ready();
     });
 
