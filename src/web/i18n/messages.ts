@@ -48,7 +48,7 @@ export async function choose(next: Language): Promise<void> {
 /** Loads the texts of a part. @returns a function that shows them */
 type LoadPart = (language: Language) => Promise<() => void>;
 
-const parts = new Set<LoadPart>();
+const parts = new Set<LoadPart>([loadPage]);
 
 /**
  * Adds the texts of a part that most visits do not open: now, and again for each language. Rejects if they cannot be
@@ -68,10 +68,14 @@ export async function addMessages(load: LoadPart): Promise<void> {
   }
 }
 
+async function loadPage(language: Language): Promise<() => void> {
+  const loaded = language === 'en' ? en : await others[language]();
+  return () => (t = loaded);
+}
+
 /** @returns false if another language was wanted meanwhile */
 async function use(next: Language): Promise<boolean> {
   wanted = next;
-  const loaded = await (next === 'en' ? en : others[next]());
   const shows = new Map<LoadPart, () => void>();
   // A part may be added while others load.
   let missing = [...parts];
@@ -83,7 +87,6 @@ async function use(next: Language): Promise<boolean> {
     return false;
   }
   shows.forEach((show) => show());
-  t = loaded;
   current = next;
   document.documentElement.lang = next;
   return true;
