@@ -153,7 +153,7 @@ describe('docs/samples/backend-python/gate.py', () => {
     const received: string[] = [];
 
     beforeEach(async () => {
-      polls = 0;
+      [polls, pollMs] = [0, 0];
       other = await startLocalServer(({ url }) => {
         received.push(url.pathname);
         return { status: 200, json: {} };
