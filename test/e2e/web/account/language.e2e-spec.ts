@@ -60,4 +60,20 @@ inChromium('the language of the account page', () => {
     await sees(visitor, 'Sicherheit');
     await sees(visitor, 'Schlüssel auf diesem Gerät');
   });
+
+  it('can be chosen again after the texts of one section could not be loaded', async () => {
+    const { page } = visitor;
+    const texts = /\/assets\/de-requests-[^/]{8}\.js$/;
+    await createAccount(visitor);
+    await choose('Language', 'Deutsch');
+    await sees(visitor, 'Übersicht');
+    await page.route(texts, (route) => route.abort());
+    const failed = page.waitForEvent('requestfailed', (request) => texts.test(request.url()));
+    await page.getByRole('link', { name: /^Anfragen/ }).click();
+    await failed;
+    await choose('Sprache', 'English');
+    await sees(visitor, 'Overview');
+    await choose('Language', 'Deutsch');
+    await sees(visitor, 'Übersicht');
+  });
 });
