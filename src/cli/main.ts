@@ -5,16 +5,28 @@ import { Output } from './output.js';
 import { buildProgram, type Shell } from './program.js';
 import { useGlobalFetch } from './server-fetch.js';
 
-const streams = { out: process.stdout, error: process.stderr };
+const unread = new AbortController();
+const streams = { out: process.stdout, error: process.stderr, unread: unread.signal };
 const shell: Shell = { environment: { ...process.env }, streams, exitCode: EXIT.ok };
 const args = process.argv.slice(2);
+/** Agents take other exit codes of a hook as a decision: in Codex, 2 denies. */
+const isHook = args.find((one) => !one.startsWith('-')) === 'hook';
+let isOutputLost = false;
 
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  // A reader that closes the pipe early (`| head`) does not cause a failure. A full disk does.
-  if (code !== 'EPIPE') {
+  // A reader that closes the pipe early (`| head`) does not change the exit code. A full disk does.
+  if (code !== 'EPIPE' && !unread.signal.aborted) {
     process.stderr.write(`gatehouse: standard output cannot be written (${code}).\n`);
+    isOutputLost = true;
   }
-  process.exit(code === 'EPIPE' ? EXIT.ok : EXIT.refused);
+  unread.abort();
+});
+// An error without a listener would end the command with another exit code.
+process.stderr.on('error', () => undefined);
+
+process.on('exit', (exitCode) => {
+  const isFailed = exitCode !== EXIT.ok || isOutputLost;
+  process.exitCode = isFailed && !isHook ? exitCode || EXIT.refused : EXIT.ok;
 });
 
 const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];

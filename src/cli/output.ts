@@ -4,6 +4,8 @@ import type { Failure } from './failure.js';
 export interface Streams {
   readonly out: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly error: { write(text: string): unknown };
+  /** Aborts once the reader of `out` is gone. */
+  readonly unread?: AbortSignal;
 }
 
 export interface Listing<Row extends object> {
@@ -28,6 +30,11 @@ export class Output {
     private readonly fields: readonly string[] | null = null,
   ) {}
 
+  /** Calls `end` once results have no reader: a command that waits for events then ends. */
+  onUnread(end: () => void): void {
+    this.streams.unread?.addEventListener('abort', end);
+  }
+
   /** Prints one result: `value` as a JSON line, or `text`. */
   result(value: object, text: string): void {
     this.streams.out.write(`${this.isJson ? printableJson(value) : printable(text)}\n`);
@@ -45,6 +52,9 @@ export class Output {
     let lines = isTerminal ? [printedColumns.map(([header]) => header)] : [];
     let count = 0;
     for await (const row of rows) {
+      if (this.streams.unread?.aborted === true) {
+        break;
+      }
       count += 1;
       if (this.isJson) {
         this.result(chosen === null ? row : only(row, chosen), '');

@@ -19,12 +19,13 @@ export const watch = command({
         reject(problem ?? new ServerUnreachable(serverUrl, 'no connection for updates'));
       });
       const connection = connectUpdates({ serverUrl, token }, handlers);
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-        process.once(signal, () => {
-          connection.close();
-          resolve();
-        });
-      }
+      const end = (): void => {
+        connection.close();
+        resolve();
+      };
+      process.once('SIGINT', end);
+      process.once('SIGTERM', end);
+      context.output.onUnread(end);
     });
   },
 });

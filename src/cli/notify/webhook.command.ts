@@ -64,6 +64,7 @@ export const webhook: CommandGroup = {
         };
         process.once('SIGINT', stop);
         process.once('SIGTERM', stop);
+        output.onUnread(stop);
         await once(server, 'close');
       },
     }),

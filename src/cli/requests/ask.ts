@@ -60,7 +60,8 @@ async function run(
     const result = await ask(noted, question, settings);
     const exitCode = print(context, result);
     await settle(noted, result);
-    return exitCode;
+    // A signal after the answer does not change what was printed.
+    return signal.aborted && result.kind !== 'answered' ? null : exitCode;
   });
 }
 

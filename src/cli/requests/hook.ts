@@ -24,10 +24,7 @@ const HIDDEN_PROMPT_MS = 60_000;
 const IDLE_MS = 60_000;
 const LOOK_EVERY_MS = 5_000;
 
-/**
- * Always resolves to 0: other codes are errors of the agent, and 2 denies in Codex. A failure is a line
- * on standard error.
- */
+/** Always resolves to 0; main.ts sees to the errors outside. A failure is a line on standard error. */
 export async function hook(context: Context): Promise<number> {
   const output = notesOnly();
   try {

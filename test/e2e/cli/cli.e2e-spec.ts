@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { call } from '../../helpers/client.js';
-import { createCliUser, useCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { createCliUser, UNREAD, useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 
@@ -207,6 +207,17 @@ describe('gatehouse watch', () => {
     const { code, stderr } = await watch.exited;
     expect(code).toBe(3);
     expect(stderr).toContain('Run: gatehouse login');
+  });
+
+  it('ends with 0 at the next update once its output has no reader', async () => {
+    await signUp();
+    const unread = await createCliUser(UNREAD);
+    const env = { XDG_CONFIG_HOME: dirname(user.configDirectory) };
+    const watch = unread.start(['watch'], env);
+    await watch.until(() => watch.stderr().includes('Connected'));
+    await json('tokens', 'add', 'one');
+    expect(await watch.exited).toMatchObject({ code: 0 });
+    await unread.remove();
   });
 
   it('reconnects when the server restarts', async () => {

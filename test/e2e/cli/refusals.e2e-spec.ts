@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { readFullVersion } from '../../../src/common/version.js';
 import { writeLoginChallenge } from '../../../src/protocol/login-challenge.js';
 import { closeServer, KEPT_OPEN, listen } from '../../helpers/local-server.js';
-import { CLI, type CliResult, useCliUser } from '../../fixtures/programs/cli-fixture.js';
+import {
+  CLI,
+  type CliResult,
+  createCliUser,
+  UNREAD,
+  UNREAD_WHOLLY,
+  useCliUser,
+} from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 
@@ -171,6 +178,20 @@ it('reports that the output was lost', async () => {
     status: 1,
     stderr: 'gatehouse: standard output cannot be written (ENOSPC).\n',
   });
+});
+
+it.each([
+  ['standard output', UNREAD],
+  ['either output', UNREAD_WHOLLY],
+])('exits with its own code where %s has no reader', async (_name, through) => {
+  const unread = await createCliUser(through);
+  const variables = join(unread.home, 'variables.env');
+  await writeFile(variables, 'PORT=none\n');
+  const check = ['config', 'check', '--file', variables];
+  expect(await unread.run(check)).toMatchObject({ code: 78 });
+  expect(await unread.run(['webhook', 'verify', '--secret', 's'])).toMatchObject({ code: 1 });
+  expect(await unread.run(['config', 'print'])).toMatchObject({ code: 0 });
+  await unread.remove();
 });
 
 describe('gatehouse, with wrong arguments', () => {

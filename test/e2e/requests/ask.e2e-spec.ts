@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseDeviceKey } from '../../../src/client/crypto/key-text.js';
 import { type Answer, call, type Json, logIn, makeDeviceKey } from '../../helpers/client.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
@@ -7,6 +7,8 @@ import { waitFor } from '../../helpers/wait.js';
 import { Notifying } from '../../fixtures/notify-fixture.js';
 import {
   createCliUser,
+  UNREAD,
+  UNREAD_WHOLLY,
   type CliUser,
   type RunningCli,
 } from '../../fixtures/programs/cli-fixture.js';
@@ -81,6 +83,22 @@ describe('gatehouse ask', () => {
     const { code, stdout } = await asked.exited;
     expect(code).toBe(10);
     expect(JSON.parse(stdout)).toMatchObject({ choice: 'deny', isSigned: true });
+  });
+
+  it.each([
+    ['allow', 0, UNREAD],
+    ['deny', 10, UNREAD],
+    ['deny', 10, UNREAD_WHOLLY],
+  ])('exits with the code of %s where its output has no reader', async (word, code, through) => {
+    const unread = await createCliUser(through);
+    const asked = unread.start(['ask', 'permission', '--tool', 'Bash', '--command', 'npm test'], {
+      ...asker.env,
+      XDG_CONFIG_HOME: dirname(asker.user.configDirectory),
+    });
+    expect(await answer((await waiting()).id, word)).toMatchObject({ code: 0 });
+    expect(await asked.exited).toMatchObject({ code });
+    expect(await listed()).toEqual([]);
+    await unread.remove();
   });
 
   it('prints each chosen option of a question', async () => {

@@ -70,6 +70,29 @@ describe('gatehouse hook', () => {
     expect(await hook(agent, input)).toMatchObject({ code: 0, stdout: '' });
   });
 
+  it.each([
+    [[]],
+    [['claude-code', '{}', 'more']],
+    [['claude-code', '--when', 'never']],
+    [['claude-code', '--unknown']],
+    [['claude-code', '--server', 'no address']],
+    [['--json', 'codex', '--unknown']],
+  ])('exits with 0 and says why on standard error, also after %j', async (args) => {
+    const { code, stdout, stderr } = await fixture.user.run(
+      ['hook', ...args],
+      fixture.env,
+      JSON.stringify(CLAUDE['permission']),
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toMatch(/^(gatehouse: |\{"error":)/);
+  });
+
+  it('exits with 0 after a usage error, with an option of gatehouse before its name', async () => {
+    const args = ['--json', 'hook', 'codex', '--unknown'];
+    expect(await fixture.user.run(args)).toMatchObject({ code: 0, stdout: '' });
+    expect(await fixture.user.run(['--unknown', 'hook', 'codex'])).toMatchObject({ code: 0 });
+  });
+
   it('works with the configuration in the documentation', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/agent-hooks.md'), 'utf8');
     const [, json = '{}'] = /```json\n(\{[^]*?)```/.exec(page) ?? [];

@@ -131,6 +131,20 @@ describe('gatehouse ask, killed', () => {
   });
 });
 
+describe('gatehouse ask, interrupted after an answer was used', () => {
+  it('prints that answer and exits with its code', async () => {
+    const held = proxy.hold(CLOSE, 'answer');
+    const interrupted = ask();
+    const id = await asked();
+    await allow(id);
+    await held;
+    interrupted.child.kill('SIGTERM');
+    (await held).release();
+    expect(await interrupted.exited).toMatchObject({ code: 0, stdout: 'allow\n' });
+    await asksAgain(id);
+  });
+});
+
 describe('gatehouse ask, while its server is killed', () => {
   it.each<[string, RegExp, HeldAt]>([
     ['before it has the request', CREATE, 'request'],
