@@ -207,6 +207,8 @@ export default defineConfig({
     'embedded-worker': 'storage/embedded/embedded-worker.js',
   },
   platform: 'node',
+  // The linker takes decodeURIComponent and others for calls that never throw, and removes the checks that they are.
+  treeshake: false,
   transform: { define: RELEASE_BUILD },
   external: [...ABSENT, ...NOT_LINKED.map((name) => new RegExp(`^${name}(/|$)`))],
   resolve: {
@@ -224,6 +226,8 @@ export default defineConfig({
   ],
   output: {
     dir: 'bin',
+    // The default removes such calls as well.
+    minify: false,
     // Linked libraries use `require` and `__dirname`.
     format: 'cjs',
     dynamicImportInCjs: false,

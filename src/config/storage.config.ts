@@ -113,18 +113,18 @@ function checkMasterSecret(values: StorageValues, report: ConfigurationReport): 
 
 function checkRedis(values: StorageValues, report: ConfigurationReport): void {
   const { username, password } = new URL(values.REDIS_URL ?? 'redis://none');
-  if (!isPercentEncoded(username + password)) {
+  if (decoded(username + password) === null) {
     report.problem('REDIS_URL', 'must have each % of the user or the password written as %25.');
   }
   checkRedisCluster(values, report);
 }
 
-function isPercentEncoded(text: string): boolean {
+/** @returns null for a % without two digits */
+function decoded(text: string): string | null {
   try {
-    decodeURIComponent(text);
-    return true;
+    return decodeURIComponent(text);
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -38,6 +38,13 @@ declare module 'node:*' {
   export const setTimeout: () => void;
 }
 `;
+const THROWN = `decodeURIComponent('%');
+void JSON.parse('');
+new URL('');
+String.fromCodePoint(-1);
+Object.freeze({});
+export const part = decodeURIComponent('');
+`;
 const LIMIT = "it('ends', () => {}, 5);\nit.each([1])('ends', () => {}, 5);\njest.setTimeout(5);\n";
 
 const injectable = (name: string): string =>
@@ -104,6 +111,7 @@ const CASES: readonly (readonly [path: string, text: string, rules: readonly str
   ['src/auth/self.ts', 'export const f = (a: number[]) => (a[0] = a[0]);\n', ['no-self-assign']],
   ['src/auth/twice.ts', 'export type A = { a: 1 } | { a: 1 };\n', ['no-duplicate-types']],
   ['src/auth/super.ts', "export class A extends JSON.parse('').X {}\n", ['no-member-superclass']],
+  ['src/auth/thrown.ts', THROWN, Array.from({ length: 4 }, () => 'used-result')],
   ['src/auth/value.ts', 'const a = 1;\nexport type A = typeof a;\n', ['no-type-only-value']],
   [
     'tools/b.mjs',

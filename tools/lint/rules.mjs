@@ -2,6 +2,7 @@ import * as completions from './completions.mjs';
 import { constructorParameters } from './constructor-parameters.mjs';
 import { injectableRole } from './injectable-role.mjs';
 import { injectedTime } from './injected-time.mjs';
+import { usedResult } from './used-result.mjs';
 import { plainComments, testTitle } from './words.mjs';
 
 const GROUPS = [/^node:/, /^[^.]/, /^\./];
@@ -124,5 +125,6 @@ export default {
     'no-unused-default': completions.noUnusedDefault,
     'plain-comments': plainComments,
     'test-title': testTitle,
+    'used-result': usedResult,
   },
 };

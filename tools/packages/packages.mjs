@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { minifySync } from 'rolldown/utils';
 import { rolldown } from 'rolldown';
-import { NOT_LINKED } from '../../rolldown.config.mjs';
+import linking, { NOT_LINKED } from '../../rolldown.config.mjs';
 import { builtFiles } from '../build/bring-up-to-date.mjs';
 import { RELEASE_BUILD } from '../build/release-build.mjs';
 
@@ -164,11 +164,13 @@ async function writeModules({ root, types, folder, kit }) {
       entriesOf(kit).map((name) => [`${kit}/${name}`, `src/${kit}/${name}.ts`]),
     ),
     platform: 'neutral',
+    treeshake: linking.treeshake,
     transform: { define: RELEASE_BUILD },
     external: /^[^./]/,
   });
   const { output } = await bundle.write({
     dir: folder,
+    minify: linking.output.minify,
     preserveModules: true,
     preserveModulesRoot: join(root, 'src'),
   });
