@@ -8,7 +8,7 @@ import {
 import { fitsLoginChallenge } from '../protocol/login-challenge.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import { PROVIDER_LIST, namespaceOf, variablesOf, type ValuesOf } from './environment/variable.js';
-import type { HTTP_VARIABLES } from './http.config.js';
+import { ownOrigins, type HTTP_VARIABLES } from './http.config.js';
 import type { MTLS_VARIABLES } from './mtls.config.js';
 
 const login = variablesOf('Sign-up and login');
@@ -106,7 +106,7 @@ export const authConfig = namespaceOf(
     keyChallengeEnabled: values.AUTH_KEY_CHALLENGE_ENABLED,
     requireServerChallenge: values.AUTH_REQUIRE_SERVER_CHALLENGE,
     /** Origins at which clients reach this server, for its challenges. Empty = unknown. */
-    loginOrigins: loginOrigins(values),
+    loginOrigins: ownOrigins(values),
     tokenTtlSeconds: values.AUTH_TOKEN_TTL_SECONDS,
     /** 0 = any live session counts as fresh. */
     freshLoginMs: values.AUTH_FRESH_LOGIN_SECONDS * 1000,
@@ -135,12 +135,6 @@ function hasSomethingToRecheck({
   );
 }
 
-/** Origins for challenges, that of SERVICE_PUBLIC_URL first. The values must be valid. */
-function loginOrigins(values: LoginValues): string[] {
-  const addresses = [values.SERVICE_PUBLIC_URL ?? [], values.SERVICE_LOGIN_ORIGINS].flat();
-  return [...new Set(addresses.map((address) => new URL(address).origin))];
-}
-
 /** Reports origins that no client can have, and more origins than fit into a challenge. */
 export function checkLoginOrigins(values: LoginValues, report: ConfigurationReport): void {
   const name = 'SERVICE_LOGIN_ORIGINS';
@@ -150,11 +144,12 @@ export function checkLoginOrigins(values: LoginValues, report: ConfigurationRepo
   const wrong = values[name].filter((origin) => !isOrigin(origin));
   if (wrong.length > 0) {
     report.problem(name, `must not name ${wrong.join(', ')}, which is not an origin.`);
-  } else if (!fitsLoginChallenge(loginOrigins(values))) {
+  } else if (!fitsLoginChallenge(ownOrigins(values))) {
     report.problem(name, 'is too long: with SERVICE_PUBLIC_URL, about 900 characters fit.');
   }
 }
 
 function isOrigin(text: string): boolean {
-  return URL.canParse(text) && new URL(text).href === `${new URL(text).origin}/`;
+  const isAddress = URL.canParse(text) && new URL(text).href === `${new URL(text).origin}/`;
+  return isAddress && !text.includes('*');
 }

@@ -174,7 +174,7 @@ describe('resolveSettings with nothing set', () => {
   it('returns settings that cannot be changed', () => {
     const { settings } = resolveSettings({ SERVICE_CORS_ORIGINS: 'https://a.example' });
     expect(Object.isFrozen(settings.auth.offboarding)).toBe(true);
-    expect(() => (settings.http.corsOrigins as string[]).push('x')).toThrow(TypeError);
+    expect(() => settings.http.corsOrigins.push('x')).toThrow(TypeError);
   });
 
   it('treats an empty value as not set', () => {

@@ -1,4 +1,5 @@
 import type { ConfigType } from '@nestjs/config';
+import { canonicalOrigin } from '../common/network/origins.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import {
   HOST_NAME,
@@ -42,7 +43,7 @@ export const HTTP_VARIABLES = {
       pattern: /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+)$/i,
       shape: '* or an origin such as https://app.example.com (no path)',
     },
-    'Origins from which browsers may call. `*` = any: a browser never sends a bearer token by itself.',
+    'Origins from which browsers may call, as they send them: lower case, without a default port. Those of SERVICE_PUBLIC_URL and SERVICE_LOGIN_ORIGINS always may. `*` = any: a browser never sends a bearer token by itself.',
   ),
   SERVICE_BODY_LIMIT_BYTES: server(
     { type: 'integer', default: 1_048_576, min: 32_768, max: 33_554_432 },
@@ -108,7 +109,7 @@ export const RATE_LIMIT_VARIABLES = {
 
 export const httpConfig = namespaceOf(
   'http',
-  ({ values }: { values: HttpValues & AccountPageValues }) => ({
+  ({ values }: { values: HttpValues & AccountPageValues & OwnOriginValues }) => ({
     host: values.HOST,
     port: values.PORT,
     /** Without a trailing slash; null = not configured. */
@@ -120,7 +121,9 @@ export const httpConfig = namespaceOf(
     },
     trustedProxies: values.SERVICE_TRUSTED_PROXIES,
     /** `['*']` = any origin, because bearer tokens are not ambient credentials. */
-    corsOrigins: values.SERVICE_CORS_ORIGINS,
+    corsOrigins: values.SERVICE_CORS_ORIGINS.includes('*')
+      ? ['*']
+      : [...new Set([...values.SERVICE_CORS_ORIGINS, ...ownOrigins(values)])],
     bodyLimitBytes: values.SERVICE_BODY_LIMIT_BYTES,
     requestTimeoutMs: values.SERVICE_REQUEST_TIMEOUT_SECONDS * 1000,
     shutdownGraceMs: values.SERVICE_SHUTDOWN_GRACE_SECONDS * 1000,
@@ -172,6 +175,17 @@ export interface AccountPageValues extends Pick<
   readonly SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: string | null;
 }
 
+/** One of its variables is in the table of the logins, which imports this file. */
+interface OwnOriginValues extends Pick<HttpValues, 'SERVICE_PUBLIC_URL'> {
+  readonly SERVICE_LOGIN_ORIGINS: readonly string[];
+}
+
+/** Origins of this server, that of SERVICE_PUBLIC_URL first. The values must be valid. */
+export function ownOrigins(values: OwnOriginValues): string[] {
+  const addresses = [values.SERVICE_PUBLIC_URL ?? [], values.SERVICE_LOGIN_ORIGINS].flat();
+  return [...new Set(addresses.map((address) => new URL(address).origin))];
+}
+
 /** Returns false if another web app is the return address: the page could finish no login. */
 export function hostsAccountPage(values: AccountPageValues): boolean {
   const { SERVICE_WEBAPP_URL: webappUrl, SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE: base } = values;
@@ -184,10 +198,7 @@ export function withoutTrailingSlash(address: string | null): string | null {
 }
 
 export function checkHttp(values: HttpValues, report: ConfigurationReport): void {
-  const origins = values.SERVICE_CORS_ORIGINS;
-  if (origins.includes('*') && origins.length > 1) {
-    report.problem('SERVICE_CORS_ORIGINS', 'must be * alone, or a list of origins without *.');
-  }
+  checkCorsOrigins(values.SERVICE_CORS_ORIGINS, report);
   if (values.SERVICE_PUBLIC_URL === null) {
     return;
   }
@@ -195,4 +206,31 @@ export function checkHttp(values: HttpValues, report: ConfigurationReport): void
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     report.problem('SERVICE_PUBLIC_URL', 'must not have a user name, query or fragment.');
   }
+}
+
+/** Browsers send an origin in one form, and it is compared as text. */
+function checkCorsOrigins(origins: readonly string[], report: ConfigurationReport): void {
+  const name = 'SERVICE_CORS_ORIGINS';
+  const listed = origins.filter((origin) => origin !== '*');
+  if (listed.length < origins.length && origins.length > 1) {
+    report.problem(name, 'must be * alone, or a list of origins without *.');
+    return;
+  }
+  const wildcard = listed.find((origin) => origin.includes('*'));
+  const other = listed.find((origin) => originOf(origin) !== origin);
+  if (wildcard !== undefined) {
+    report.problem(
+      name,
+      `has ${wildcard}, but a * inside an origin matches nothing: list each one.`,
+    );
+  } else if (other !== undefined) {
+    const sent = originOf(other);
+    const reason = sent === null ? 'is not an origin' : `browsers send as ${sent}`;
+    report.problem(name, `has ${other}, which ${reason}.`);
+  }
+}
+
+/** The page that opens a WebSocket has the scheme of its own address. */
+function originOf(text: string): string | null {
+  return canonicalOrigin(text.replace(/^ws(?=s?:)/i, 'http'));
 }

@@ -64,6 +64,24 @@ describe('resolveSettings, with valid values', () => {
   });
 
   it.each([
+    [{}, ['*']],
+    [{ SERVICE_PUBLIC_URL: 'https://gate.example' }, ['*']],
+    [
+      {
+        SERVICE_CORS_ORIGINS: 'https://app.example:8443,capacitor://localhost,http://[::1]:8080',
+        SERVICE_PUBLIC_URL: 'https://GATE.example:443/x/',
+        SERVICE_LOGIN_ORIGINS: 'http://10.0.0.7:3000',
+      },
+      [
+        ...['https://app.example:8443', 'capacitor://localhost', 'http://[::1]:8080'],
+        ...['https://gate.example', 'http://10.0.0.7:3000'],
+      ],
+    ],
+  ])('allows browsers of its own origins in addition to those listed in %j', (more, origins) => {
+    expect(resolveSettings(more).settings.http.corsOrigins).toEqual(origins);
+  });
+
+  it.each([
     [{}, true, ['https://a.example', 'https://gate.example/x/app']],
     [{ SERVICE_ACCOUNT_PAGE_ENABLED: 'false' }, false, ['https://a.example']],
     [{ SERVICE_WEBAPP_URL: 'https://b.example' }, false, ['https://a.example']],
@@ -139,6 +157,15 @@ describe('resolveSettings, with invalid values', () => {
     ['SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES', '10.0.0.1/8/8'],
     ['SERVICE_CORS_ORIGINS', 'https://app.example.com/path'],
     ['SERVICE_CORS_ORIGINS', '*,https://app.example.com'],
+    ['SERVICE_CORS_ORIGINS', 'https://App.example.com'],
+    ['SERVICE_CORS_ORIGINS', 'https://app.example.com:443'],
+    ['SERVICE_CORS_ORIGINS', 'http://app.example.com:80'],
+    ['SERVICE_CORS_ORIGINS', 'https://gäte.example'],
+    ['SERVICE_CORS_ORIGINS', 'https://*.example.com'],
+    ['SERVICE_CORS_ORIGINS', 'https://app.example.com,https://*:8443'],
+    ['SERVICE_CORS_ORIGINS', 'https://app.example.com:99999'],
+    ['SERVICE_CORS_ORIGINS', 'wss://app.example.com'],
+    ['SERVICE_CORS_ORIGINS', 'Capacitor://localhost'],
     ['SERVICE_PUBLIC_URL', 'gate.example.com'],
     ['SERVICE_PUBLIC_URL', 'ftp://gate.example.com'],
     ['SERVICE_PUBLIC_URL', 'https://u:p@gate.example.com'],
@@ -146,6 +173,7 @@ describe('resolveSettings, with invalid values', () => {
     ['SERVICE_LOGIN_ORIGINS', 'ftp://gate.example.com'],
     ['SERVICE_LOGIN_ORIGINS', 'https://gate.example.com/path'],
     ['SERVICE_LOGIN_ORIGINS', 'https://gate.example.com:99999'],
+    ['SERVICE_LOGIN_ORIGINS', 'https://*.example.com'],
     ['SERVICE_LOGIN_ORIGINS', 'https://gate.example.com\\x'],
     ['SERVICE_LOGIN_ORIGINS', `https://${'a'.repeat(63)}.${'b'.repeat(920)}`],
     ['DATABASE_URL', 'mysql://db/gate'],

@@ -4,6 +4,7 @@ import type { ConfigType } from '@nestjs/config';
 import { ClientAddressService } from '../auth/client-address.service.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { AppError } from '../common/errors.js';
+import { canonicalOrigin, isSameOrigin } from '../common/network/origins.js';
 import { httpConfig } from '../config/http.config.js';
 import { updatesConfig } from '../config/updates.config.js';
 import { HandshakeQueueService } from './handshake-queue.service.js';
@@ -38,10 +39,18 @@ export class ConnectionPolicyService {
     }
   }
 
-  /** Nothing else stops a foreign page: browsers send its origin with a WebSocket (ASVS 4.4.2). */
-  private requireOrigin({ headers: { origin } }: IncomingMessage): void {
+  /**
+   * Nothing else stops a foreign page: browsers send its origin with a WebSocket (ASVS 4.4.2). React
+   * Native sends the address of the server as the origin.
+   */
+  private requireOrigin({ headers: { origin, host } }: IncomingMessage): void {
     const { corsOrigins } = this.http;
-    if (origin !== undefined && !corsOrigins.includes('*') && !corsOrigins.includes(origin)) {
+    const isAllowed =
+      origin === undefined ||
+      corsOrigins.includes('*') ||
+      corsOrigins.includes(canonicalOrigin(origin) ?? '') ||
+      isSameOrigin(origin, host);
+    if (!isAllowed) {
       throw new AppError('origin-not-allowed');
     }
   }

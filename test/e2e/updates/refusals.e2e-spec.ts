@@ -7,6 +7,7 @@ const REQUEST_ID = { 'x-request-id': 'refused-7' };
 
 const env = {
   SERVICE_CORS_ORIGINS: 'https://app.example',
+  SERVICE_PUBLIC_URL: 'https://gate.example/base',
   SERVICE_TRUSTED_PROXIES: '127.0.0.1',
   SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE: '3',
   SERVICE_UPDATES_MAX_CONNECTIONS: '2',
@@ -88,13 +89,31 @@ describe('an upgrade', () => {
     }
   });
 
-  it.each(['https://evil.example', 'null', 'http://app.example'])(
-    'refuses an upgrade from a page of %s',
-    async (origin) => {
-      const answer = await refusedUpgrade(server, { headers: { ...REQUEST_ID, origin } });
-      expectRefusal(answer, 403, 'origin-not-allowed');
-    },
-  );
+  it.each([
+    ...['https://evil.example', 'null', 'http://app.example', 'https://gate.example:8443'],
+    ...['http://[', 'https://', 'file://127.0.0.1'],
+  ])('refuses an upgrade from a page of %s', async (origin) => {
+    const answer = await refusedUpgrade(server, { headers: { ...REQUEST_ID, origin } });
+    expectRefusal(answer, 403, 'origin-not-allowed');
+  });
+
+  const { host } = new URL(server.url);
+  it.each([
+    ['a listed page', 'https://app.example', '192.0.2.50'],
+    ['the page of this server', `http://${host}`, '192.0.2.51'],
+    ['the page of this server, behind a proxy that ends TLS', `https://${host}`, '192.0.2.52'],
+    ['the page at the public address, whatever the Host', 'https://gate.example', '192.0.2.53'],
+    ['an app with React Native on Android', `http://${host}/`, '192.0.2.54'],
+    ['such an app, with the port in its address', 'https://gate.example:443', '192.0.2.55'],
+  ])('admits %s', async (_name, origin, from) => {
+    (await openWebSocket(server, { origin, 'x-forwarded-for': from })).destroy();
+  });
+
+  it('admits polling by the page of this server', async () => {
+    const origin = `http://${new URL(withPolling.url).host}`;
+    const headers = { origin, 'x-forwarded-for': '192.0.2.56' };
+    expect((await call(withPolling, 'GET', `${PATH}polling`, { headers })).status).toBe(200);
+  });
 
   it('refuses a second WebSocket of a session, which stays open', async () => {
     const open = await openWebSocket(server, { 'x-forwarded-for': '192.0.2.30' });
