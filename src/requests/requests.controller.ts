@@ -41,7 +41,7 @@ export class RequestsController {
   @ApiOperation({
     summary: 'Asks the person: stores a request that another device of the account answers.',
     description:
-      'The same content under the same id again is 200. An account has at most 100 open requests, of 4 MiB together.',
+      'The same content under the same id again is 200. An account has at most 100 open requests, of 4 MiB together, and a session 25, of 1 MiB.',
   })
   @Post()
   @LargeBody(REQUEST_BODY_BYTES)

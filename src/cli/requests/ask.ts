@@ -126,6 +126,8 @@ export function describeUnanswerable(why: Unanswerable): string {
       return 'No device and no webhook of the account would be notified. Answer at the computer.';
     case 'clock':
       return 'The clock of this computer is slow: the server sees the request as expired. Set it, or answer at the computer.';
+    case 'too-many':
+      return 'Too many requests wait for an answer already, which a stolen session could have asked. Answer at the computer, and look at: gatehouse requests';
     case 'not-supported':
       return 'The server takes no requests of this account. Answer at the computer.';
   }

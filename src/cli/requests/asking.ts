@@ -27,7 +27,7 @@ export type Question = Pick<AgentRequest, 'kind' | 'session' | 'cwd' | 'tool' | 
 
 /** The reason why a request cannot be answered from elsewhere. */
 export type Unanswerable =
-  'no-key' | 'plain' | 'too-large' | 'no-target' | 'not-supported' | 'clock';
+  'no-key' | 'plain' | 'too-large' | 'no-target' | 'not-supported' | 'too-many' | 'clock';
 
 export type AskResult = (
   AskOutcome | { readonly kind: 'unanswerable'; readonly why: Unanswerable }
@@ -89,13 +89,23 @@ async function notifyOnly(work: Work, why: Unanswerable): Promise<AskResult> {
   return { kind: 'unanswerable', why, request };
 }
 
-/** Refusals of a server without requests, or without them for this account. */
-const NOT_SUPPORTED: readonly string[] = [
-  'not-found',
-  'content-mode-mismatch',
-  'encrypted-writes-disabled',
-  'plaintext-writes-disabled',
-];
+/** Returns null for a refusal that no notification makes up for. */
+function whyRefused(code: string): Unanswerable | null {
+  switch (code) {
+    // The server has no requests, or has none for this account.
+    case 'not-found':
+    case 'content-mode-mismatch':
+    case 'encrypted-writes-disabled':
+    case 'plaintext-writes-disabled':
+      return 'not-supported';
+    case 'too-many-open-requests':
+      return 'too-many';
+    case 'request-expired':
+      return 'clock';
+    default:
+      return null;
+  }
+}
 
 async function waiting(work: Work, asked: SealedRequest): Promise<AskResult> {
   const { context, current, access, request, settings } = work;
@@ -123,13 +133,11 @@ async function waiting(work: Work, asked: SealedRequest): Promise<AskResult> {
     });
     return { ...outcome, request };
   } catch (error) {
-    if (error instanceof GatehouseProblem && NOT_SUPPORTED.includes(error.code)) {
-      return await notifyOnly(work, 'not-supported');
+    const why = error instanceof GatehouseProblem ? whyRefused(error.code) : null;
+    if (why === null) {
+      throw error;
     }
-    if (error instanceof GatehouseProblem && error.code === 'request-expired') {
-      return await notifyOnly(work, 'clock');
-    }
-    throw error;
+    return await notifyOnly(work, why);
   } finally {
     await Promise.all(notified);
   }

@@ -361,7 +361,7 @@ export interface paths {
         put?: never;
         /**
          * Asks the person: stores a request that another device of the account answers.
-         * @description The same content under the same id again is 200. An account has at most 100 open requests, of 4 MiB together.
+         * @description The same content under the same id again is 200. An account has at most 100 open requests, of 4 MiB together, and a session 25, of 1 MiB.
          */
         post: operations["RequestsController_ask"];
         delete?: never;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseDeviceKey } from '../../../src/client/crypto/key-text.js';
 import { type Answer, call, type Json, logIn, makeDeviceKey } from '../../helpers/client.js';
+import { RequestCalls } from '../../helpers/request-calls.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 import { Notifying } from '../../fixtures/notify-fixture.js';
@@ -199,6 +200,18 @@ describe('gatehouse ask', () => {
     await asker.ok('channels', 'disable', 'phone');
     expect(await ask().exited).toMatchObject({ code: 12, stdout: '' });
     await asker.ok('channels', 'enable', 'phone');
+  });
+
+  it('notifies, and exits with 12, where too many requests of its session wait', async () => {
+    const own = new RequestCalls(server, tokenOf(asker.user));
+    const ids = await Promise.all(Array.from({ length: 25 }, () => own.asked()));
+    const before = receiver.received.length;
+    const { code, stdout, stderr } = await ask('--session', 'crowded').exited;
+    expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
+    expect(stderr).toContain('Too many requests wait');
+    await waitFor('the notification', () => receiver.received.length > before);
+    expect(receiver.json).toMatchObject({ session: { sessionId: 'crowded' } });
+    await Promise.all(ids.map((id) => own.close(id)));
   });
 
   it('opens no request whose server this computer does not know', async () => {

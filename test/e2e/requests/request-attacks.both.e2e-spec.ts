@@ -5,6 +5,8 @@ import { newRequestId, RequestCalls, sealedText } from '../../helpers/request-ca
 
 const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
 const MAX_OPEN = 100;
+const MAX_OF_SESSION = 25;
+const MAX_BYTES_OF_SESSION = 1024 * 1024;
 
 const server = await startServer({ env: { METRICS_TOKEN, SERVICE_LOG_LEVEL: 'trace' } });
 
@@ -70,27 +72,49 @@ describe('requests under attack', () => {
     });
   });
 
-  it('refuses more than 100 open requests, also simultaneous ones, until one is closed', async () => {
-    await Promise.all(Array.from({ length: MAX_OPEN - 10 }, () => asker.asked()));
-    const more = await Promise.all(
-      Array.from({ length: 50 }, () => asker.ask({ id: newRequestId(), sealed: sealedText() })),
+  /** Returns how many of these requests at the same moment were stored, and how many were too many. */
+  const askMany = async (by: RequestCalls, count: number, sealed = sealedText()) => {
+    const sent = await Promise.all(
+      Array.from({ length: count }, () => by.ask({ id: newRequestId(), sealed })),
     );
-    expect(more.filter(({ status }) => status === 201)).toHaveLength(10);
-    expect(more.filter(({ body }) => body['code'] === 'too-many-open-requests')).toHaveLength(40);
-    const { requests } = (await asker.list()).body as { readonly requests: { id: string }[] };
-    expect(requests).toHaveLength(MAX_OPEN);
-    await asker.close(requests[0]?.id ?? '');
-    await asker.asked();
+    return {
+      stored: sent.filter(({ status }) => status === 201).length,
+      tooMany: sent.filter(({ body }) => body['code'] === 'too-many-open-requests').length,
+    };
+  };
+
+  it('stores a request of another session after a thief has asked a hundred', async () => {
+    const thief = await session();
+    expect(await askMany(thief, 100)).toEqual({
+      stored: MAX_OF_SESSION,
+      tooMany: 100 - MAX_OF_SESSION,
+    });
+    expect(await askMany(thief, 1)).toEqual({ stored: 0, tooMany: 1 });
+    const id = await asker.asked();
+    expect((await (await session()).answer(id, { deny: true })).status).toBe(200);
   });
 
-  it('refuses open requests of more than 4 MiB together', async () => {
+  it('keeps room for the large request of another session, whatever a thief has sent', async () => {
     const sealed = sealedText(64 * 1024);
-    const fitting = Math.floor((4 * 1024 * 1024) / sealed.length);
-    const sent = await Promise.all(
-      Array.from({ length: fitting + 3 }, () => asker.ask({ id: newRequestId(), sealed })),
-    );
-    expect(sent.filter(({ status }) => status === 201)).toHaveLength(fitting);
-    expect(sent.filter(({ body }) => body['code'] === 'too-many-open-requests')).toHaveLength(3);
+    const fitting = Math.floor(MAX_BYTES_OF_SESSION / sealed.length);
+    const thief = await session();
+    expect(await askMany(thief, fitting + 3, sealed)).toEqual({ stored: fitting, tooMany: 3 });
+    expect(await askMany(asker, fitting, sealed)).toEqual({ stored: fitting, tooMany: 0 });
+  });
+
+  it('refuses more than 100 open requests of an account, until one is closed', async () => {
+    const sessions = await Promise.all(Array.from({ length: 3 }, () => session()));
+    for (const one of [asker, ...sessions]) {
+      expect(await askMany(one, MAX_OF_SESSION)).toEqual({ stored: MAX_OF_SESSION, tooMany: 0 });
+    }
+    const fifth = await session();
+    expect(await askMany(fifth, 5)).toEqual({ stored: 0, tooMany: 5 });
+    const { requests } = (await asker.list()).body as { readonly requests: { id: string }[] };
+    expect(requests).toHaveLength(MAX_OPEN);
+    for (const { id } of requests) {
+      await asker.close(id);
+    }
+    expect(await askMany(fifth, 5)).toEqual({ stored: 5, tooMany: 0 });
   });
 
   it.each([

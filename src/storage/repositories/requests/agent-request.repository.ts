@@ -16,6 +16,9 @@ export const KEPT_MS = 3_600_000;
 
 const MAX_OPEN = 100;
 const MAX_OPEN_BYTES = 4 * 1024 * 1024;
+/** A quarter for one session: a thief of its token leaves room for the requests of the others. */
+const MAX_OPEN_OF_SESSION = MAX_OPEN / 4;
+const MAX_OPEN_BYTES_OF_SESSION = MAX_OPEN_BYTES / 4;
 /** Requests that are no longer open; further ones are deleted, the oldest first. */
 const MAX_CLOSED = 100;
 const READ_AT_ONCE = 200;
@@ -83,12 +86,19 @@ const COLUMNS = `"request_id" AS "id", "session_id" AS "sessionId", "created_at"
 
 const ADD = `
   WITH "open_request" AS (
-    SELECT count(*) AS "count", COALESCE(sum(octet_length("content")), 0) AS "bytes"
-    FROM "agent_request" WHERE "account_id" = $2 AND "state" = 'open' AND "expires_at" > $8)
+    SELECT count(*) AS "count", COALESCE(sum("size"), 0) AS "bytes",
+      count(*) FILTER (WHERE "is_own") AS "own_count",
+      COALESCE(sum("size") FILTER (WHERE "is_own"), 0) AS "own_bytes"
+    FROM (
+      SELECT octet_length("content") AS "size", "session_id" = $4 AS "is_own"
+      FROM "agent_request" WHERE "account_id" = $2 AND "state" = 'open' AND "expires_at" > $8)
+      AS "open")
   INSERT INTO "agent_request" ("id", "account_id", "request_id", "session_id", "form", "content",
     "content_hash", "created_at", "expires_at", "kept_until")
   SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM "open_request"
-  WHERE "count" < ${MAX_OPEN} AND "bytes" + octet_length($6::bytea) <= ${MAX_OPEN_BYTES}
+  WHERE "count" < ${MAX_OPEN} AND "own_count" < ${MAX_OPEN_OF_SESSION}
+    AND "bytes" + octet_length($6::bytea) <= ${MAX_OPEN_BYTES}
+    AND "own_bytes" + octet_length($6::bytea) <= ${MAX_OPEN_BYTES_OF_SESSION}
   ON CONFLICT ("account_id", "request_id") DO NOTHING
   RETURNING ${COLUMNS}, "state"`;
 
@@ -149,7 +159,7 @@ export class AgentRequestRepository {
   }
 
   /**
-   * Stores a request, unless the account has one of this id or too many. Requests of one account are
+   * Stores a request, unless the account has one of this id, or it or the session too many. Requests of one account are
    * stored one after the other, so that simultaneous ones cannot exceed the limits.
    *
    * @param check throws if an account of this mode must not store the content
