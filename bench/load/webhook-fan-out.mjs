@@ -15,7 +15,7 @@ const settings = {
   })),
 };
 const noPush = { attempt: () => Promise.resolve([]) };
-const webhooks = new WebhookSender();
+const webhooks = new WebhookSender({ privateHosts: ['127.0.0.1'] });
 
 /** One event to every channel, from its JSON to the outcomes. */
 async function fanOut() {

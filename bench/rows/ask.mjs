@@ -37,7 +37,7 @@ export const group = {
 
 async function askRow(context, url, webhook) {
   const home = await mkdtemp(join(context.directory, 'ask-'));
-  const env = { PATH: process.env.PATH, HOME: home };
+  const env = { PATH: process.env.PATH, HOME: home, GATEHOUSE_PRIVATE_HOSTS: '127.0.0.1' };
   const gatehouse = (...args) => start(env, join(context.dist, 'bin/gatehouse.js'), ...args);
   await ended(gatehouse('signup', '--server', url));
   await ended(gatehouse('channels', 'add', webhook));

@@ -37,7 +37,10 @@ export const group = {
 
 async function wholeProcessRow(context, serverUrl, { url, counts }) {
   const home = await mkdtemp(join(context.directory, 'notify-'));
-  const env = { PATH: process.env.PATH, HOME: home, EXPO_BASE_URL: url };
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: home, EXPO_BASE_URL: url },
+    GATEHOUSE_PRIVATE_HOSTS: '127.0.0.1',
+  };
   const gatehouse = (...args) => node(env, join(context.dist, 'bin/gatehouse.js'), ...args);
   const push = `${url}/--/api/v2/push/send`;
   await gatehouse('signup', '--server', serverUrl);

@@ -41,7 +41,7 @@ export const VARIABLES_FILE = [
 
 export const DENY_PRIVATE = [
   '--deny-private',
-  'refuse webhooks on private addresses',
+  'refuse all hosts outside the public internet, also those of $GATEHOUSE_PRIVATE_HOSTS',
 ] as const satisfies OptionSpec;
 
 export const REASON = [

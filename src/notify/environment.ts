@@ -10,6 +10,15 @@ export function requestPreviewsOfBuild(): BuildPreviews {
   });
 }
 
+/** Hosts outside the public internet that the senders of this user may connect to. */
+export const PRIVATE_HOSTS_VARIABLE = 'GATEHOUSE_PRIVATE_HOSTS';
+
+export function privateHostsIn(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  return (environment[PRIVATE_HOSTS_VARIABLE] ?? '').split(/[\s,]+/).filter((one) => one !== '');
+}
+
 /** Returns true if the environment names a proxy for HTTP or HTTPS, in the variables that undici reads. */
 export function isProxyConfigured(): boolean {
   const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY } = process.env;

@@ -1,15 +1,16 @@
 import type { Senders } from './delivery/engine.js';
+import { privateHostsIn } from './environment.js';
 import type { ExpoSender } from './push/expo.sender.js';
 import type { WebPushSender } from './push/web-push.sender.js';
 import type { WebhookSender } from './webhook/webhook.sender.js';
 
 export class LazySenders {
   private expoSender: Promise<ExpoSender> | null = null;
-  /** The key is `denyPrivate`: guarded senders share no connections with others. */
+  /** The key is `denyPrivate`: strict senders share no connections with others. */
   private readonly webPushSenders = new Map<boolean, Promise<WebPushSender>>();
   private readonly webhookSenders = new Map<boolean, Promise<WebhookSender>>();
 
-  /** @param denyPrivate true = no entry reaches private addresses */
+  /** @param denyPrivate true = no entry reaches hosts outside the public internet */
   constructor(
     private readonly environment: Readonly<Record<string, string | undefined>>,
     private readonly denyPrivate: boolean,
@@ -43,14 +44,14 @@ export class LazySenders {
   private webPush(denyPrivate: boolean): Promise<WebPushSender> {
     return readOnce(this.webPushSenders, denyPrivate, async () => {
       const { WebPushSender } = await import('./push/web-push.sender.js');
-      return new WebPushSender({ denyPrivate });
+      return new WebPushSender({ denyPrivate, privateHosts: privateHostsIn(this.environment) });
     });
   }
 
   private webhook(denyPrivate: boolean): Promise<WebhookSender> {
     return readOnce(this.webhookSenders, denyPrivate, async () => {
       const { WebhookSender } = await import('./webhook/webhook.sender.js');
-      return new WebhookSender({ denyPrivate });
+      return new WebhookSender({ denyPrivate, privateHosts: privateHostsIn(this.environment) });
     });
   }
 }

@@ -1,5 +1,6 @@
 import type { SettingsFields } from '../../client/api/account-settings.js';
 import { readPreferences, type WebhookChannel } from '../../notify/preferences.js';
+import { PRIVATE_HOSTS_VARIABLE } from '../../notify/environment.js';
 import {
   addChannel,
   changeChannel,
@@ -16,7 +17,7 @@ import { signingSecret } from '../input.js';
 import type { Listing } from '../output.js';
 import type { AddOptions, SetOptions } from './channels.command.js';
 import { describeLine } from './report.js';
-import type { SenderOptions } from './sender-session.js';
+import { readPermittedHosts, type SenderOptions } from './sender-session.js';
 import {
   changeSettings,
   readSettings,
@@ -38,9 +39,10 @@ export async function add(context: CliContext<AddOptions>): Promise<void> {
   const { options, environment } = context;
   const isNew = options.newSecret === true;
   const secret = isNew ? makeSigningSecret() : await signingSecret(options, environment);
+  const url = context.args[0] ?? '';
   const channel = refusing(() =>
     newChannel({
-      url: context.args[0] ?? '',
+      url,
       id: options.id,
       preset: options.preset,
       signingSecret: secret,
@@ -50,6 +52,7 @@ export async function add(context: CliContext<AddOptions>): Promise<void> {
     }),
   );
   const written = await changeSettings(context, current, (fields) => addChannel(fields, channel));
+  await noteIfRefused(context, url);
   const text = [
     `Added ${channel.id}${secret === null ? ', unsigned' : ', signed'}.`,
     ...(isNew ? [`Signing secret, shown only now: ${secret}`] : []),
@@ -94,6 +97,7 @@ export async function set(context: CliContext<SetOptions>): Promise<void> {
   const written = await changeSettings(context, await requireSession(context), (fields) =>
     changeChannel(fields, id, { ...changes, ...(signing !== null && { signingSecret: signing }) }),
   );
+  await (url !== undefined && noteIfRefused(context, url));
   const isShown = newSecret === true;
   const text = [
     `Changed ${id}.`,
@@ -107,6 +111,17 @@ export async function set(context: CliContext<SetOptions>): Promise<void> {
     { channel: { id, ...shown, keptIn: written.file ?? 'server' } },
     text.join('\n'),
   );
+}
+
+/** Reports an address that this computer refuses; names are looked up only when a delivery is sent. */
+async function noteIfRefused({ environment, output }: CliContext, url: string): Promise<void> {
+  const isRefused = await readPermittedHosts(environment);
+  if (isRefused(url)) {
+    const { hostname } = new URL(url);
+    output.note(
+      `This computer sends nothing to it yet: it is not on the public internet. Permit it: export ${PRIVATE_HOSTS_VARIABLE}=${hostname}`,
+    );
+  }
 }
 
 export const enable = (context: Context, enabled: boolean) =>

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PRIVATE_HOSTS_VARIABLE } from '../../notify/environment.js';
 import { isPushToken, maskedToken } from '../../notify/push/push-message.js';
 import type { SavedToken } from '../../notify/delivery/plan.js';
 import {
@@ -214,6 +215,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'http-401': SIGNATURE,
   'http-403': SIGNATURE,
   'redirect-refused': 'Remove the channel and add it with the address that it redirects to.',
+  'destination-refused': `If this computer may connect to it, name its host in ${PRIVATE_HOSTS_VARIABLE}.`,
   'certificate-refused':
     'Give the receiver a certificate of a known authority, or set NODE_EXTRA_CA_CERTS here.',
   timeout: 'The receiver must answer within 10 seconds: answer first, work afterwards.',

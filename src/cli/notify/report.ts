@@ -4,6 +4,8 @@ import {
   type Outcome,
   type StoredDelivery,
 } from '../../notify/delivery/delivery.js';
+import { PRIVATE_HOSTS_VARIABLE } from '../../notify/environment.js';
+import type { DestinationRefused } from '../../notify/webhook/destination-guard.js';
 import { maskedToken } from '../../notify/push/push-message.js';
 import type { Progress } from '../../notify/delivery/engine.js';
 import { EXIT } from '../cli-error.js';
@@ -74,7 +76,7 @@ export function describeLine({ target, state, ...line }: ReportLine): string {
     case 'dropped':
       return `${name}  given up: ${GIVEN_UP[why] ?? why} (${line.deliveryId})`;
     case 'failed':
-      return `${name}  failed: ${why}${line.deliveryId === null ? '' : ` (${line.deliveryId})`}`;
+      return `${name}  failed: ${why}${adviceFor(line.code)}${line.deliveryId === null ? '' : ` (${line.deliveryId})`}`;
   }
 }
 
@@ -94,6 +96,12 @@ export function exitCodeOf(lines: readonly ReportLine[]): number {
     ({ state, code }) => ['failed', 'waiting', 'dropped'].includes(state) && code !== 'resolved',
   );
   return isFailed ? EXIT.refused : EXIT.ok;
+}
+
+/** The sender's own message names no variable: other programs have an option for it. */
+function adviceFor(code: string | undefined): string {
+  const isRefused = code === ('destination-refused' satisfies DestinationRefused['code']);
+  return isRefused ? ` Hosts to permit: ${PRIVATE_HOSTS_VARIABLE}.` : '';
 }
 
 function nextTry(at: number | undefined): string {

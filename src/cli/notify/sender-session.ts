@@ -20,10 +20,11 @@ import {
   type SpooledDelivery,
   type SpooledEvents,
 } from '../../notify/delivery/spool.js';
+import { PRIVATE_HOSTS_VARIABLE, privateHostsIn } from '../../notify/environment.js';
 import { LazySenders } from '../../notify/lazy-senders.js';
 import { deliver } from '../../notify/notify.js';
 import type { CliContext } from '../command.js';
-import { CliError } from '../cli-error.js';
+import { CliError, EXIT } from '../cli-error.js';
 import { lineOfDelivery, lineOfOutcome, type ReportLine } from './report.js';
 import { SpoolAccounts, type SenderOptions } from './spool-accounts.js';
 import { maskedToken } from '../../notify/push/push-message.js';
@@ -37,11 +38,31 @@ export async function withSenderSession<Result>(
   context: CliContext<SenderOptions>,
   work: (sender: SenderSession) => Promise<Result>,
 ): Promise<Result> {
+  if (privateHostsIn(context.environment).length > 0) {
+    await readPermittedHosts(context.environment);
+  }
   const sender = new SenderSession(context);
   try {
     return await work(sender);
   } finally {
     await sender.senders.close();
+  }
+}
+
+/**
+ * Returns a function that is true for an address which the senders of this user refuse.
+ * @throws CliError (configuration) for an entry of the variable that is no host
+ */
+export async function readPermittedHosts(
+  environment: CliContext['environment'],
+): Promise<(url: string) => boolean> {
+  const { DestinationGuard } = await import('../../notify/webhook/destination-guard.js');
+  try {
+    const guard = new DestinationGuard(privateHostsIn(environment));
+    return (url) => guard.refuses(new URL(url).hostname);
+  } catch (error) {
+    const message = `${PRIVATE_HOSTS_VARIABLE}: ${error instanceof Error ? error.message : ''}`;
+    throw new CliError(message, { exitCode: EXIT.configuration, code: 'configuration' });
   }
 }
 

@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.parse>;
-type Range = ReturnType<typeof ipaddr.parseCIDR>;
+export type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-const ranges = (text: string): readonly Range[] =>
+const ranges = (text: string): readonly Network[] =>
   text.split(' ').map((one) => ipaddr.parseCIDR(one));
 
 /** Not on the public internet, or not an address of one host (IANA special-purpose registries). */
@@ -40,6 +40,19 @@ export function parseAddress(text: string): Address | null {
   return ipaddr.IPv6.isValid(full) ? ipaddr.IPv6.parse(full) : null;
 }
 
+/** Reads an address, or a network such as `10.0.0.0/8`. null for other texts. */
+export function parseNetwork(text: string): Network | null {
+  const [, first = '', length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const parsed = parseAddress(first);
+  if (parsed === null) {
+    return null;
+  }
+  const address = length === undefined ? unmapped(parsed) : parsed;
+  const most = address.kind() === 'ipv4' ? 32 : 128;
+  const bits = length === undefined ? most : Number(length);
+  return bits > most ? null : ([address, bits] as Network);
+}
+
 /** Mapped IPv4 is judged as IPv4. */
 export function isPublicAddress(address: Address): boolean {
   const plain = unmapped(address);
@@ -49,7 +62,7 @@ export function isPublicAddress(address: Address): boolean {
 
 /** Not the opposite of {@link isPublicAddress}: carrier networks (100.64.0.0/10) are neither. */
 export function isPrivateAddress(address: Address): boolean {
-  return isWithin(unmapped(address), PRIVATE);
+  return isWithin(address, PRIVATE);
 }
 
 /** `local`: this machine, its link (metadata services included), or no address of one host. */
@@ -59,7 +72,7 @@ export function networkOf(address: Address): NetworkKind {
   if (isPublicAddress(address)) {
     return 'public';
   }
-  return isWithin(unmapped(address), ROUTED_PRIVATE) ? 'private' : 'local';
+  return isWithin(address, ROUTED_PRIVATE) ? 'private' : 'local';
 }
 
 /**
@@ -85,8 +98,10 @@ function unmapped(address: Address): Address {
     : address;
 }
 
-function isWithin(address: Address, among: readonly Range[]): boolean {
+/** Mapped IPv4 is judged as IPv4. */
+export function isWithin(address: Address, among: readonly Network[]): boolean {
+  const plain = unmapped(address);
   return among.some(
-    ([range, bits]) => range.kind() === address.kind() && address.match(range, bits),
+    ([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits),
   );
 }

@@ -19,7 +19,7 @@ let webhooks: WebhookSender;
 
 beforeEach(async () => {
   fixture = await SenderFixture.start();
-  webhooks = new WebhookSender({ now: () => NOW });
+  webhooks = new WebhookSender({ now: () => NOW, privateHosts: ['127.0.0.1'] });
 });
 
 afterEach(async () => {

@@ -158,7 +158,7 @@ function judgeWebPushError(error: unknown): FailedAttempt {
   if (error instanceof DestinationRefused) {
     return lastingFailure(
       error.code,
-      'The push service of this token is not on the public internet.',
+      'The push service of this token is not on the public internet, and this sender does not permit it.',
     );
   }
   const { code } = error as { readonly code?: unknown };

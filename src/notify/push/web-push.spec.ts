@@ -41,7 +41,10 @@ beforeEach(async () => {
 afterEach(() => Promise.all([sender.close(), service.close()]));
 
 const webPushSender = (options: WebPushSenderOptions = {}) =>
-  new WebPushSender({ ca: authority.cert, timeoutMs: 120_000, ...options });
+  new WebPushSender({
+    ...{ ca: authority.cert, timeoutMs: 120_000, privateHosts: ['127.0.0.1'] },
+    ...options,
+  });
 
 function aKey(): WebPushKey {
   const pair = createECDH('prime256v1');
@@ -339,14 +342,13 @@ describe('A push service of a browser', () => {
     expect('directive' in result).toBe(false);
   });
 
-  it('is refused on a private address where the sender denies them', async () => {
-    const strict = webPushSender({ denyPrivate: true });
+  it('is refused on a private address that the sender does not permit', async () => {
+    const strict = webPushSender({ privateHosts: [] });
     const result = await strict.attempt(deliveryTo(await service.register(key.publicKey)));
     expect(result).toMatchObject({ code: 'destination-refused', isTemporary: false });
     const { keys } = await service.subscribe(key.publicKey);
     const named = formatWebPushToken({ endpoint: 'https://push.example/1', keys }) ?? '';
     const rebinding = webPushSender({
-      denyPrivate: true,
       resolve: (_name, done) => done(null, [{ address: '169.254.169.254', family: 4 }]),
     });
     expect(await rebinding.attempt(deliveryTo(named))).toMatchObject({
@@ -374,7 +376,7 @@ describe('A push service of a browser', () => {
   });
 
   it('receives nothing when its certificate is not trusted', async () => {
-    const trusting = new WebPushSender();
+    const trusting = new WebPushSender({ privateHosts: ['127.0.0.1'] });
     const result = await trusting.attempt(deliveryTo(await service.register(key.publicKey)));
     expect(result).toMatchObject({ state: 'failed', code: 'push-unreachable' });
     await trusting.close();

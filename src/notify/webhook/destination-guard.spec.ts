@@ -1,6 +1,11 @@
 import { isPublicAddress, parseAddress } from '../../common/network/addresses.js';
 import type { ResolveAll } from './destination-guard.js';
-import { closeAll, oneTry, receiverThat } from '../../../test/fixtures/webhook-fixture.js';
+import {
+  closeAll,
+  oneTry,
+  receiverThat,
+  senderWith,
+} from '../../../test/fixtures/webhook-fixture.js';
 
 afterEach(closeAll);
 
@@ -62,37 +67,39 @@ describe(parseAddress.name, () => {
   });
 });
 
-describe('A sender that denies private destinations', () => {
-  const REFUSED = { state: 'failed', code: 'destination-refused', isTemporary: false };
-  const to =
-    (...addresses: string[]): ResolveAll =>
-    (_hostname, done) => {
-      const found = addresses.map((address) => ({
-        address,
-        family: address.includes(':') ? 6 : 4,
-      }));
-      done(null, found);
-    };
+const REFUSED = { state: 'failed', code: 'destination-refused', isTemporary: false };
+const to =
+  (...addresses: string[]): ResolveAll =>
+  (_hostname, done) => {
+    const found = addresses.map((address) => ({
+      address,
+      family: address.includes(':') ? 6 : 4,
+    }));
+    done(null, found);
+  };
 
-  it.each(['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost'])(
-    'sends nothing to http://%s',
-    async (host) => {
-      const receiver = await receiverThat();
-      const result = await oneTry(`http://${host}:${receiver.port}/`, { denyPrivate: true });
-      expect(result).toMatchObject(REFUSED);
-      expect(receiver.received).toEqual([]);
-    },
-  );
+describe('A sender', () => {
+  it.each([
+    ...['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]'],
+    ...['localhost', 'app.localhost', 'localhost.'],
+  ])('sends nothing to http://%s', async (host) => {
+    const receiver = await receiverThat();
+    const url = `http://${host}:${receiver.port}/`;
+    expect(await oneTry(url, { privateHosts: [] })).toMatchObject(REFUSED);
+    const strict = { denyPrivate: true, privateHosts: ['*'] };
+    expect(await oneTry(url, strict)).toMatchObject(REFUSED);
+    expect(receiver.received).toEqual([]);
+  });
 
   it('checks the address of a name, not the name', async () => {
     const receiver = await receiverThat();
-    const options = { denyPrivate: true, resolve: to('127.0.0.1') };
+    const options = { privateHosts: [], resolve: to('127.0.0.1') };
     expect(await oneTry(`http://hook.example:${receiver.port}/`, options)).toMatchObject(REFUSED);
     expect(receiver.received).toEqual([]);
   });
 
   it('refuses a name with a private and a public address', async () => {
-    const options = { denyPrivate: true, resolve: to('93.184.215.14', '10.0.0.1') };
+    const options = { privateHosts: [], resolve: to('93.184.215.14', '10.0.0.1') };
     expect(await oneTry('http://hook.example/', options)).toMatchObject(REFUSED);
   });
 
@@ -103,25 +110,51 @@ describe('A sender that denies private destinations', () => {
       asked += 1;
       to(asked === 1 ? '192.0.2.1' : '127.0.0.1')(hostname, done);
     };
-    const options = { denyPrivate: true, resolve: rebinding };
+    const options = { privateHosts: [], resolve: rebinding };
     await oneTry(`http://hook.example:${receiver.port}/`, options);
     expect(asked).toBe(1);
     expect(receiver.received).toEqual([]);
   });
 
   it('reports that a name has no address', async () => {
-    const options = {
-      denyPrivate: true,
-      resolve: ((_hostname, done) =>
-        done(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), [])) as ResolveAll,
-    };
-    expect(await oneTry('http://hook.example/', options)).toMatchObject({ code: 'host-not-found' });
+    const resolve: ResolveAll = (_hostname, done) =>
+      done(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []);
+    expect(await oneTry('http://hook.example/', { resolve })).toMatchObject({
+      code: 'host-not-found',
+    });
   });
-});
 
-describe('A sender that permits private destinations', () => {
-  it('sends to its own network', async () => {
+  it.each([
+    ['127.0.0.1', '127.0.0.0/8'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['127.0.0.1', '*'],
+    ['localhost', 'LOCALHOST'],
+    ['hook.lan', '::ffff:127.0.0.1'],
+    ['hook.lan.', 'hook.lan'],
+    ['hook.lan', '127.0.0.0/31'],
+  ])('sends to http://%s where %s is permitted', async (host, permitted) => {
     const receiver = await receiverThat();
-    expect(await oneTry(`http://localhost:${receiver.port}/`)).toEqual({ state: 'sent' });
+    const options = { privateHosts: ['10.0.0.0/8', permitted], resolve: to('127.0.0.1') };
+    expect(await oneTry(`http://${host}:${receiver.port}/`, options)).toEqual({ state: 'sent' });
   });
+
+  it.each([
+    ['hook.lan', 'lan'],
+    ['hook.lan', '127.0.0.2'],
+    ['hook.lan', '127.0.0.2/31'],
+    ['a.hook.lan', 'hook.lan'],
+    ['127.0.0.1', 'localhost'],
+  ])('sends nothing to http://%s where only %s is permitted', async (host, permitted) => {
+    const receiver = await receiverThat();
+    const options = { privateHosts: [permitted], resolve: to('127.0.0.1') };
+    expect(await oneTry(`http://${host}:${receiver.port}/`, options)).toMatchObject(REFUSED);
+    expect(receiver.received).toEqual([]);
+  });
+
+  it.each(['http://a', 'a b', '10.0.0.0/33', 'a:80', '10.0.0.256', '', '.'])(
+    'refuses to start with %j as a host',
+    (host) => {
+      expect(() => senderWith({ privateHosts: [host] })).toThrow(TypeError);
+    },
+  );
 });

@@ -1,6 +1,13 @@
 import { lookup as resolve, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { isPublicAddress, parseAddress } from '../../common/network/addresses.js';
+import { domainToASCII } from 'node:url';
+import {
+  isPublicAddress,
+  isWithin,
+  parseAddress,
+  parseNetwork,
+  type Network,
+} from '../../common/network/addresses.js';
 
 /** The channel's host is, or resolves to, an address that this sender must not connect to. */
 export class DestinationRefused extends Error {
@@ -8,7 +15,7 @@ export class DestinationRefused extends Error {
   readonly code = 'destination-refused';
 
   constructor() {
-    super('The host of this channel is not on the public internet.');
+    super('The host is not on the public internet, and this sender does not permit it.');
   }
 }
 
@@ -19,25 +26,58 @@ export type ResolveAll = (
 
 const resolveAll: ResolveAll = (hostname, done) => resolve(hostname, { all: true }, done);
 
-/** @throws DestinationRefused when the host is an address that is not public */
-export function refuseLiteral(hostname: string): void {
-  const address = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(address) !== 0 && !isPublic(address)) {
-    throw new DestinationRefused();
-  }
-}
+const EVERY_HOST = '*';
+const HOST_NAME = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/;
+/** Names that every system resolves to itself (RFC 6761, 6.3). */
+const THIS_MACHINE = /(^|\.)localhost\.?$/;
 
-/**
- * The socket connects to the checked address, without a second look-up. A single private address
- * refuses the host: mixed addresses suggest DNS rebinding.
- */
-export function publicLookup(all: ResolveAll = resolveAll): LookupFunction {
-  return (hostname, options, callback) => {
-    all(hostname, (error, addresses) => {
+/** Decides which hosts a sender connects to: those of the public internet, and what it permits. */
+export class DestinationGuard {
+  private readonly names = new Set<string>();
+  private readonly networks: Network[] = [];
+
+  /**
+   * @param permitted names, addresses and networks (CIDR) outside the public internet; `*` = all
+   * @throws TypeError for an entry of another form
+   */
+  constructor(
+    permitted: readonly string[] = [],
+    private readonly all: ResolveAll = resolveAll,
+  ) {
+    for (const entry of permitted) {
+      const network = parseNetwork(withoutBrackets(entry));
+      const name = entry.includes('/') ? '' : domainToASCII(entry);
+      if (network !== null) {
+        this.networks.push(network);
+      } else if (name === EVERY_HOST || HOST_NAME.test(name)) {
+        this.names.add(name);
+      } else {
+        throw new TypeError(`"${entry}" is no host name, no address and no network.`);
+      }
+    }
+  }
+
+  /** Returns true for a host that is refused without a look-up: an address, or this machine. */
+  refuses(hostname: string): boolean {
+    const address = withoutBrackets(hostname);
+    return isIP(address) === 0
+      ? THIS_MACHINE.test(hostname) && !this.permitsName(hostname)
+      : !this.permitsAll([address]);
+  }
+
+  /**
+   * The socket connects to the checked address, without a second look-up. A single refused address
+   * refuses the host: mixed addresses suggest DNS rebinding.
+   */
+  readonly lookup: LookupFunction = (hostname, options, callback) => {
+    this.all(hostname, (error, addresses) => {
       const [first] = addresses ?? [];
       if (error !== null || first === undefined) {
         callback(error ?? new DestinationRefused(), '', 0);
-      } else if (!addresses.every(({ address }) => isPublic(address))) {
+      } else if (
+        !this.permitsName(hostname) &&
+        !this.permitsAll(addresses.map(({ address }) => address))
+      ) {
         callback(new DestinationRefused(), '', 0);
       } else if (options.all === true) {
         callback(null, addresses);
@@ -46,9 +86,22 @@ export function publicLookup(all: ResolveAll = resolveAll): LookupFunction {
       }
     });
   };
+
+  private permitsName(hostname: string): boolean {
+    return this.names.has(EVERY_HOST) || this.names.has(hostname.replace(/\.$/, ''));
+  }
+
+  private permitsAll(texts: readonly string[]): boolean {
+    return (
+      this.names.has(EVERY_HOST) ||
+      texts.every((text) => {
+        const address = parseAddress(text);
+        return address !== null && (isPublicAddress(address) || isWithin(address, this.networks));
+      })
+    );
+  }
 }
 
-function isPublic(text: string): boolean {
-  const address = parseAddress(text);
-  return address !== null && isPublicAddress(address);
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }

@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { isProxyConfigured } from '../environment.js';
-import { publicLookup, refuseLiteral, type ResolveAll } from './destination-guard.js';
+import { DestinationGuard, DestinationRefused, type ResolveAll } from './destination-guard.js';
 import type { WebhookAnswer } from './webhook-answer.js';
 
 export interface GuardedPostOptions {
   /**
-   * True if hosts outside the public internet are refused. For a sender that serves several
-   * accounts.
+   * Hosts outside the public internet that this sender connects to: names, addresses and networks
+   * (`10.0.0.0/8`); `*` = all. Default: none, because accounts choose the addresses.
+   */
+  readonly privateHosts?: readonly string[];
+  /**
+   * True for a sender that serves several accounts: `privateHosts` does not count, and no proxy is
+   * used, which would look hosts up without the check of their addresses.
    */
   readonly denyPrivate?: boolean;
   /**
@@ -17,7 +22,7 @@ export interface GuardedPostOptions {
   readonly timeoutMs?: number;
   /** PEM of the certificate authorities to trust instead of the system's. */
   readonly ca?: string;
-  /** Resolves names where `denyPrivate` is true. */
+  /** Resolves names. */
   readonly resolve?: ResolveAll;
 }
 
@@ -41,30 +46,42 @@ export interface PostRequest {
 /** Posts to addresses that accounts choose, without redirects, over its own connections. */
 export class GuardedPost {
   private readonly agent: Dispatcher;
+  private readonly guard: DestinationGuard;
   private readonly timeoutMs: number;
 
-  constructor(options: GuardedPostOptions) {
-    const { timeoutMs = TIMEOUT_MS } = options;
+  /** @throws TypeError for an entry of `privateHosts` that is no host */
+  constructor({
+    timeoutMs = TIMEOUT_MS,
+    denyPrivate = false,
+    privateHosts = [],
+    ca,
+    resolve,
+  }: GuardedPostOptions) {
     this.timeoutMs = timeoutMs;
-    const connect = connectorFor(options, timeoutMs);
+    this.guard = new DestinationGuard(denyPrivate ? [] : privateHosts, resolve);
+    const { lookup } = this.guard;
     const limits = {
-      connect,
+      connect: buildConnector({ timeout: timeoutMs, lookup, ...(ca !== undefined && { ca }) }),
       connections: CONNECTIONS_PER_ORIGIN,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     };
-    // A proxy resolves the host itself, which bypasses the guard: a guarded sender uses none. The
-    // agent for proxies reads its variables for each request.
+    // The agent for proxies reads its variables for each request.
     this.agent =
-      options.denyPrivate === true || !isProxyConfigured()
+      denyPrivate || !isProxyConfigured()
         ? new Agent(limits)
-        : new EnvHttpProxyAgent({ ...limits, ...throughProxy(timeoutMs, options.ca) });
+        : new EnvHttpProxyAgent({ ...limits, ...throughProxy(timeoutMs, ca) });
   }
 
   /** Rejects with {@link DestinationRefused}, or with the error of the connection. */
-  send(request: PostRequest): Promise<WebhookAnswer> {
+  async send(request: PostRequest): Promise<WebhookAnswer> {
+    // A socket performs no look-up for an address, and a proxy performs its own.
+    const url = new URL(request.url);
+    if (this.guard.refuses(url.hostname)) {
+      throw new DestinationRefused();
+    }
     const timeoutMs = Math.min(this.timeoutMs, request.timeoutMs ?? Infinity);
-    return exchange(this.agent, request, {
+    return exchange(this.agent, url, request, {
       timeoutMs,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       readsBody: request.readsBody === true,
@@ -80,27 +97,6 @@ export class GuardedPost {
 export function throughProxy(timeout: number, ca?: string) {
   const requestTls = { timeout, ...(ca !== undefined && { ca }) };
   return { proxyTunnel: false, proxyTls: { timeout }, requestTls };
-}
-
-function connectorFor(
-  { denyPrivate = false, ca, resolve }: GuardedPostOptions,
-  timeoutMs: number,
-): buildConnector.connector {
-  const trust = ca === undefined ? {} : { ca };
-  if (!denyPrivate) {
-    return buildConnector({ timeout: timeoutMs, ...trust });
-  }
-  const connect = buildConnector({ timeout: timeoutMs, ...trust, lookup: publicLookup(resolve) });
-  return (options, callback) => {
-    try {
-      // A socket performs no look-up for a host that is an address.
-      refuseLiteral(options.hostname);
-    } catch (error) {
-      callback(error as Error, null);
-      return;
-    }
-    connect(options, callback);
-  };
 }
 
 interface ExchangeLimits {
@@ -123,11 +119,11 @@ class ExchangeTimeout extends Error {
  */
 function exchange(
   dispatcher: Dispatcher,
-  { url, headers, body, method = 'POST' }: PostRequest,
+  { origin, pathname, search }: URL,
+  { headers, body, method = 'POST' }: PostRequest,
   limits: ExchangeLimits,
 ): Promise<WebhookAnswer> {
   return new Promise((resolve, reject) => {
-    const { origin, pathname, search } = new URL(url);
     const handler = new HeadHandler(resolve, reject, limits);
     const path = `${pathname}${search}`;
     dispatcher.dispatch({ origin, path, method, headers, body }, handler);

@@ -52,6 +52,21 @@ describe('gatehouse notify doctor', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('reports a webhook that this computer does not permit, and the variable that does', async () => {
+    const receiver = await fixture.webhook('here');
+    const { code, stdout } = await fixture.user.run(['notify', 'doctor', '--json'], {
+      ...fixture.env,
+      GATEHOUSE_PRIVATE_HOSTS: '',
+    });
+    expect(code).toBe(1);
+    const { checks } = JSON.parse(stdout) as { checks: Check[] };
+    expect(checks.find(({ hop }) => hop === 'webhook here')).toMatchObject({
+      state: 'broken',
+      advice: expect.stringContaining('GATEHOUSE_PRIVATE_HOSTS'),
+    });
+    expect(receiver.received).toEqual([]);
+  });
+
   it('reports a phone that is gone, and what to do', async () => {
     await fixture.registerToken(PHONE);
     fixture.push.ticketProblems.set(PHONE, { error: 'DeviceNotRegistered', expoPushToken: PHONE });

@@ -38,6 +38,22 @@ describe('the input of notify', () => {
     expect(stderr).toContain('https://ntfy.sh/my-topic');
   });
 
+  it('notes that this computer sends nothing to a channel which it does not permit', async () => {
+    const add = (url: string, hosts: string) =>
+      fixture.user.run(['channels', 'add', url], {
+        ...fixture.env,
+        GATEHOUSE_PRIVATE_HOSTS: hosts,
+      });
+    const note = 'Permit it: export GATEHOUSE_PRIVATE_HOSTS=192.168.7.7\n';
+    const added = await add('http://192.168.7.7/hook', 'ntfy.lan,10.0.0.0/8');
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining(note) });
+    const permitted = await add('http://192.168.7.7/hook', '192.168.0.0/16');
+    expect(permitted).toMatchObject({ code: 0, stderr: '' });
+    const invalid = await add('http://192.168.7.7/hook', '192.168.0.0/99');
+    expect(invalid).toMatchObject({ code: 78, stdout: '' });
+    expect(invalid.stderr).toContain('GATEHOUSE_PRIVATE_HOSTS: "192.168.0.0/99" is no host name');
+  });
+
   it('adds eight channels to one file simultaneously', async () => {
     const file = join(fixture.user.home, 'shared.json');
     const names = Array.from({ length: 8 }, (_, index) => `ch-${index}`);

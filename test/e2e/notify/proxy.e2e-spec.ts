@@ -44,11 +44,22 @@ describe('an HTTP proxy from the environment', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('does not bypass the guard against private addresses', async () => {
-    const [hook] = (await fixture.webhook('guarded')).url.split('/hook');
-    const sent = await run({ HTTP_PROXY: proxy.url }, '--deny-private');
-    expect(sent).toMatchObject({ code: 1, stdout: expect.stringContaining('public internet') });
-    expect(proxy.requests).not.toContain(hostOf(hook ?? ''));
+  it.each<[string, Record<string, string>, string[]]>([
+    ['no host is permitted', { GATEHOUSE_PRIVATE_HOSTS: '' }, []],
+    ['another host is permitted', { GATEHOUSE_PRIVATE_HOSTS: '127.0.0.2 ntfy.lan' }, []],
+    ['it is permitted, but not for this event', {}, ['--deny-private']],
+  ])('does not carry a webhook of this computer where %s', async (_case, variable, options) => {
+    const receiver = await fixture.webhook('guarded');
+    for (const way of [proxy.url, '']) {
+      const sent = await run({ HTTP_PROXY: way, ...variable }, ...options);
+      const refused = expect.stringMatching(
+        /webhook guarded {2}failed: .*not on the public internet.*GATEHOUSE_PRIVATE_HOSTS/,
+      ) as unknown;
+      expect(sent).toMatchObject({ code: 1, stdout: refused });
+    }
+    expect(receiver.received).toEqual([]);
+    expect(proxy.requests).not.toContain(hostOf(receiver.url));
+    await fixture.ok('channels', 'remove', 'guarded');
   });
 
   it('tunnels https to hosts whose authority is in NODE_EXTRA_CA_CERTS', async () => {
@@ -76,8 +87,9 @@ describe('an HTTP proxy from the environment', () => {
     const receiver = await WebhookReceiver.start(undefined, certificate);
     const before = { ...process.env };
     process.env['HTTPS_PROXY'] = proxy.url;
-    const sender = new WebhookSender({ now: () => NOW, ca: authority.cert, timeoutMs: 120_000 });
-    const strict = new WebhookSender({ now: () => NOW, timeoutMs: 120_000 });
+    const options = { now: () => NOW, timeoutMs: 120_000, privateHosts: ['127.0.0.1'] };
+    const sender = new WebhookSender({ ...options, ca: authority.cert });
+    const strict = new WebhookSender(options);
     process.env = before;
     try {
       const [delivery] = deliveriesTo({ url: receiver.url });

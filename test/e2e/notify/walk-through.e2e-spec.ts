@@ -38,8 +38,12 @@ const commandsOf = (page: string): string[] => {
   return section.split('\n').flatMap((line) => (line.startsWith('$ ') ? [line.slice(2)] : []));
 };
 
+const env: Record<string, string> = {
+  PATH: `${home}${delimiter}${process.env['PATH']}`,
+  HOME: home,
+};
+
 const type = (command: string): Terminal => {
-  const env = { PATH: `${home}${delimiter}${process.env['PATH']}`, HOME: home };
   const child = spawn('/bin/sh', ['-c', `exec ${command}`.replace(/^exec head/, 'head')], {
     cwd: home,
     env,
@@ -61,7 +65,10 @@ describe('the walk-through of docs/notifications.md', () => {
     let receiver: Terminal | null = null;
     const sent: string[] = [];
     for (const command of commands) {
-      if (command.startsWith('gatehouse webhook listen')) {
+      const [, name, value = ''] = /^export (\w+)=(\S+)$/.exec(command) ?? [];
+      if (name !== undefined) {
+        env[name] = value;
+      } else if (command.startsWith('gatehouse webhook listen')) {
         receiver = type(command);
         await waitFor('the terminal', () => receiver?.text().includes('Listening') === true);
       } else if (command === 'gatehouse notify doctor') {

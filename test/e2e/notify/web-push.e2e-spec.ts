@@ -18,6 +18,7 @@ const authority = TestAuthority.root(directory.path, 'Root');
 const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
 let service: FakeWebPushService;
 let fixture: Notifying;
+let permitted: string;
 let token: string;
 
 const server = await startPlainServer();
@@ -26,6 +27,7 @@ afterAll(async () => {
   directory.remove();
 });
 beforeEach(async () => {
+  permitted = '127.0.0.1';
   [service, fixture] = await Promise.all([
     FakeWebPushService.start(certificate),
     Notifying.start(server),
@@ -42,7 +44,11 @@ afterEach(() => Promise.all([fixture.stop(), service.close()]));
 async function send(code: number, ...args: readonly string[]) {
   const settings = join(fixture.user.home, 'settings.json');
   const flags = ['--settings-file', settings, '--no-background', '--json'];
-  const env = { ...fixture.env, NODE_EXTRA_CA_CERTS: authority.certPath };
+  const env = {
+    ...fixture.env,
+    NODE_EXTRA_CA_CERTS: authority.certPath,
+    GATEHOUSE_PRIVATE_HOSTS: permitted,
+  };
   const { stdout, stderr, ...result } = await fixture.user.run(['notify', ...args, ...flags], env);
   expect({ code: result.code, stderr }).toMatchObject({ code });
   const [line = '{}'] = stdout.split('\n');
@@ -77,6 +83,13 @@ describe('the Web Push key of an account', () => {
 });
 
 describe('gatehouse notify, to a browser', () => {
+  it('connects to no push service in its own network that it does not permit', async () => {
+    permitted = '10.0.0.0/8';
+    const { outcome } = await send(1, 'ready', '--session', 's1');
+    expect(outcome).toMatchObject({ state: 'failed', code: 'destination-refused' });
+    expect([service.received, service.refusals]).toEqual([[], []]);
+  });
+
   it('encrypts for the browser, and prints neither its token nor the key', async () => {
     const { outcome, stdout, stderr } = await send(0, ...READY);
     expect(outcome).toMatchObject({ state: 'sent', target: { kind: 'push' } });

@@ -28,6 +28,7 @@ const STATED_ELSEWHERE = ['pause'];
     PATH: process.env['PATH'],
     HOME: installed.folder,
     SERVICE_PRESET: 'default',
+    GATEHOUSE_PRIVATE_HOSTS: '127.0.0.1',
   });
   const gatehouse = (...args: string[]) =>
     run(join(installed.folder, 'node_modules/.bin/gatehouse'), args, {

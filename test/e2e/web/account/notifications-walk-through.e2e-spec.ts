@@ -112,7 +112,11 @@ interface EventLine {
   }
 
   async function notify(...args: readonly string[]): Promise<EventLine> {
-    const env = { NODE_EXTRA_CA_CERTS: authority.certPath, CLIENT_PUBLIC_REQUEST_PREVIEWS: '1' };
+    const env = {
+      NODE_EXTRA_CA_CERTS: authority.certPath,
+      CLIENT_PUBLIC_REQUEST_PREVIEWS: '1',
+      GATEHOUSE_PRIVATE_HOSTS: '127.0.0.1',
+    };
     const { code, stdout, stderr } = await machine.run(['notify', ...args, '--json'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
     return JSON.parse(stdout.split('\n')[0] ?? '') as EventLine;

@@ -86,7 +86,7 @@ const canClick = hasChromium() && hasDbus();
     );
     await browser.addInitScript(FAKE_PUSH_MANAGER);
     service = await FakeWebPushService.start(certificate);
-    sender = new WebPushSender({ ca: authority.cert });
+    sender = new WebPushSender({ ca: authority.cert, privateHosts: ['127.0.0.1'] });
   });
   afterAll(async () => {
     await browser.close();
