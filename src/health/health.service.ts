@@ -37,7 +37,7 @@ export class HealthService {
 
   /** `up` is about the answers of the dependency, not about its schema or its data. */
   async dependencies(): Promise<{ readonly name: string; readonly isUp: boolean }[]> {
-    const isUp = !['connecting', 'away'].includes(await this.databaseState());
+    const isUp = !['connecting', 'away', 'read-only'].includes(await this.databaseState());
     const { redis } = this;
     const database = { name: 'database', isUp };
     return redis === null ? [database] : [database, { name: 'redis', isUp: redis.isReady }];
@@ -49,15 +49,8 @@ export class HealthService {
     }
     const now = this.clock.now();
     if (this.probe === null || now - this.probe.startedAt >= FRESH_MS) {
-      this.probe = { startedAt: now, state: this.probeDatabase() };
+      this.probe = { startedAt: now, state: this.database.probe() };
     }
     return this.probe.state;
-  }
-
-  private probeDatabase(): Promise<string> {
-    return this.database.query('SELECT 1').then(
-      () => 'ready',
-      () => 'away',
-    );
   }
 }

@@ -1,11 +1,10 @@
-import pg, { type ClientConfig } from 'pg';
-import { parseIntoClientConfig } from 'pg-connection-string';
+import pg from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { pollUntil } from '../common/runtime/poll-until.js';
 import { Timers } from '../common/runtime/timers.js';
-import { trustingContext, type OwnCertificate } from '../common/network/tls-trust.js';
 import type { StorageSettings } from '../config/storage.config.js';
+import { connectionOptions, connectionTo, type ExternalDatabase } from './database-connection.js';
 import type { SqlRunner } from './database.service.js';
 import { MIGRATIONS_TABLE, NamingStrategy } from './naming-strategy.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
@@ -49,18 +48,8 @@ export type DatabaseAddress =
       readonly database: string;
     };
 
-/** Access to an external database, read for every connection: a change applies to the next. */
-export interface ExternalDatabase {
-  readonly url: string;
-  /** PEM of authorities that are trusted in addition to those of Node.js. Default: none. */
-  readonly caBundle?: string | null;
-}
-
 /** Arbitrary, but the same in every release: one migrator at a time per database. */
 const ADVISORY_LOCK = 7_326_402_911;
-
-/** The client abandons a statement this long after the server's own limit. */
-const CLIENT_MARGIN_MS = 500;
 
 export const ENTITIES = [
   AccountCredentialEntity,
@@ -115,7 +104,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
     applicationName: 'gatehouse',
     poolSize: settings.poolSize,
     connectTimeoutMS: settings.connectTimeoutMs,
-    extra: { ...timeouts(settings), keepAlive: true, Client: HeardClient },
+    extra: connectionOptions(settings),
     // The pool reports idle connections that broke; the next statement opens a new one.
     poolErrorHandler: () => undefined,
   };
@@ -129,38 +118,7 @@ export function withAddress(
     return { ...options, ...address };
   }
   const extra: unknown = options.extra;
-  return { ...options, extra: { ...(extra as object), Client: clientFor(address) } };
-}
-
-/**
- * A connection whose end does not end the process. The database may end one in the moment in which it opens, when the
- * pool has stopped to listen to it and TypeORM has not begun (brianc/node-postgres#2762). Its next statement fails, and
- * the pool drops it.
- */
-class HeardClient extends pg.Client {
-  constructor(options?: ClientConfig) {
-    super(options);
-    this.on('error', () => undefined);
-  }
-}
-
-function clientFor(access: ExternalDatabase): typeof pg.Client {
-  return class extends HeardClient {
-    constructor(options?: ClientConfig) {
-      const config = parseIntoClientConfig(access.url);
-      super({ ...options, ...config, ...trustOf(config, access.caBundle) });
-    }
-  };
-}
-
-/** Certificate options of the address (sslrootcert, sslmode=no-verify) take precedence. */
-function trustOf({ ssl }: ClientConfig, caBundle: string | null = null): Pick<ClientConfig, 'ssl'> {
-  const given = ssl === true ? {} : ssl;
-  if (!given || caBundle === null || given.ca !== undefined || given.rejectUnauthorized === false) {
-    return {};
-  }
-  const { cert, key } = given as OwnCertificate;
-  return { ssl: { ...given, secureContext: trustingContext(caBundle, { cert, key }) } };
+  return { ...options, extra: { ...(extra as object), Client: connectionTo(address) } };
 }
 
 /** {@link dataSourceOptions} without a statement timeout, for migrations. */
@@ -243,14 +201,4 @@ function nameOf(migration: MigrationInterface): string {
 /** TypeORM orders migrations by the Unix milliseconds at the end of their names. */
 function timestampOf(name: string): number {
   return Number(name.slice(-13));
-}
-
-function timeouts({ statementTimeoutMs, lockTimeoutMs }: StorageSettings): Record<string, number> {
-  return {
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs * 2,
-    // Without a client timeout, a server that hangs would block forever; 0 = no limit.
-    query_timeout: statementTimeoutMs === 0 ? 0 : statementTimeoutMs + CLIENT_MARGIN_MS,
-  };
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { storageConfig, type StorageSettings } from '../config/storage.config.js';
-import type { ExternalDatabase } from './data-source.js';
+import type { ExternalDatabase } from './database-connection.js';
 
 /** `url` changes with its credentials; empty = the embedded database. */
 @Injectable()

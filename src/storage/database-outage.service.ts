@@ -29,7 +29,7 @@ export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdow
         this.logFullDisk(error);
       } else if (isConnectionLost(error) && !this.isFollowing) {
         this.isFollowing = true;
-        void this.follow(error).finally(() => (this.isFollowing = false));
+        void this.follow(error.message).finally(() => (this.isFollowing = false));
       }
     };
   }
@@ -46,17 +46,19 @@ export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdow
     }
   }
 
-  /** A single broken connection is no outage: a second try decides. */
-  private async follow(error: Error): Promise<void> {
+  /** A single broken connection is no outage: a second try decides, whose failure says more. */
+  private async follow(message: string): Promise<void> {
     if (await this.isAvailable()) {
-      this.logger.warn(`A connection to the database was lost: ${error.message}`);
+      this.logger.warn(`A connection to the database was lost: ${message}`);
       await this.pause();
       return;
     }
     if (this.isOver()) {
       return;
     }
-    this.logger.error(`The database is not available: ${error.message}`);
+    this.logger.error(
+      `The database is not available: ${this.source.lastFailure?.message ?? message}`,
+    );
     do {
       await this.pause();
     } while (!this.isOver() && !(await this.isAvailable()));
@@ -70,11 +72,8 @@ export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdow
     return this.stopping.signal.aborted || !this.source.isOpen;
   }
 
-  private isAvailable(): Promise<boolean> {
-    return this.database.query('SELECT 1').then(
-      () => true,
-      () => false,
-    );
+  private async isAvailable(): Promise<boolean> {
+    return (await this.database.probe()) === 'ready';
   }
 
   private async pause(): Promise<void> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { EntityManager, QueryResult, QueryRunner } from 'typeorm';
 import type { ServerDataSource } from './server-data-source.js';
+import { isReadOnly } from './storage-errors.js';
 
 /** Runs SQL statements: {@link DatabaseService} each in its own transaction, a {@link Transaction} in one. */
 export interface SqlRunner {
@@ -36,6 +37,14 @@ export class DatabaseService implements SqlRunner {
       const runner = manager.queryRunner as QueryRunner;
       return work({ manager, query: (sql, parameters) => rowsOf(runner, sql, parameters) });
     });
+  }
+
+  /** Returns the state of the database, which takes writes where it is `ready`. */
+  probe(): Promise<'ready' | 'away' | 'read-only'> {
+    return this.query('SELECT 1').then(
+      () => 'ready',
+      () => (isReadOnly(this.source.lastFailure) ? 'read-only' : 'away'),
+    );
   }
 
   poolUse(): { total: number; idle: number; waiting: number } {

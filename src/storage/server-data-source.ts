@@ -11,21 +11,28 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { AppError } from '../common/errors.js';
 import { tracing, type Work } from '../common/trace.js';
-import { isConnectionLost, translateStorageError } from './storage-errors.js';
+import type { DatabaseConnection } from './database-connection.js';
+import { isConnectionLost, isReadOnly, translateStorageError } from './storage-errors.js';
 
 /** Limit of statements that wait for a connection; further ones are refused at once. */
 const MAX_WAITING = 1000;
+/** A pooler in transaction mode does not keep the isolation of the session. */
+const BEGIN = 'START TRANSACTION ISOLATION LEVEL READ COMMITTED';
 /** Most statements are constants of this program, far fewer than this; the rest stay unnamed. */
 const MAX_PREPARED = 500;
 
 /**
  * A data source that outlives failures of its database. Every statement runs through its query
  * runners: traced, prepared once per connection, refused as `unavailable` while the database cannot
- * answer. A connection in an unknown state is destroyed.
+ * answer or takes no writes. A connection in an unknown state is destroyed.
  */
 export class ServerDataSource extends DataSource {
   /** Receives the failures of statements, before they are translated. */
   onFailure: (error: Error) => void = () => undefined;
+  /** The newest failure, before it was translated. */
+  lastFailure: Error | null = null;
+  /** Counts the times at which the database took no writes. */
+  refusedWrites = 0;
   private accepts = false;
   private statementNames: Map<string, string> | null = null;
 
@@ -56,6 +63,14 @@ export class ServerDataSource extends DataSource {
     if (!this.isOpen || this.poolUse().waiting >= MAX_WAITING) {
       throw new AppError('unavailable');
     }
+  }
+
+  reportFailure(error: Error): void {
+    this.lastFailure = error;
+    if (isReadOnly(error)) {
+      this.refusedWrites += 1;
+    }
+    this.onFailure(error);
   }
 
   /** Returns the name of the prepared statement; undefined = it is not prepared. */
@@ -100,11 +115,14 @@ class ServerQueryRunner extends PostgresQueryRunner {
     if (this.isLost) {
       throw new AppError('unavailable');
     }
-    if (this.databaseConnection === undefined) {
-      this.source.checkAvailable();
+    if (this.databaseConnection !== undefined) {
+      return this.databaseConnection as unknown;
     }
+    this.source.checkAvailable();
     try {
-      return await super.connect();
+      const connection = (await super.connect()) as DatabaseConnection;
+      await connection.requireWritable(this.source.refusedWrites);
+      return connection;
     } catch (error) {
       throw this.translate(error);
     }
@@ -116,22 +134,22 @@ class ServerQueryRunner extends PostgresQueryRunner {
     isStructured = false,
   ): ReturnType<PostgresQueryRunner['query']> {
     const name = parameters?.length ? this.source.statementName(sql) : undefined;
+    const text = sql === 'START TRANSACTION' ? BEGIN : sql;
     // TypeORM passes the statement to pg unchanged, which also accepts a named one.
-    const statement = name === undefined ? sql : ({ name, text: sql } as unknown as string);
+    const statement = name === undefined ? text : ({ name, text } as unknown as string);
     const run = (): Promise<unknown> => super.query(statement, parameters, isStructured);
     const traces = tracing();
     try {
       return await (traces === null ? run() : traces.run(statementWork(sql), run));
     } catch (error) {
-      const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
-      this.isLost ||= isConnectionLost(cause);
-      throw this.translate(cause);
+      throw this.translate(error instanceof QueryFailedError ? error.driverError : error);
     }
   }
 
   private translate(error: unknown): unknown {
     if (error instanceof Error && !(error instanceof AppError)) {
-      this.source.onFailure(error);
+      this.isLost ||= isConnectionLost(error);
+      this.source.reportFailure(error);
     }
     return translateStorageError(error);
   }

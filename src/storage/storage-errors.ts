@@ -5,7 +5,7 @@ const TRANSIENT_CLASSES = new Set(['08', '40', '53', '55', '57', '58', 'XX']);
 /** The schema is older than this program: `gatehouse migrate` has not run yet. */
 const SCHEMA_BEHIND = new Set(['42P01', '42703']);
 const DISK_FULL = '53100';
-const READ_ONLY_REPLICA = '25006';
+const READ_ONLY = '25006';
 /** PostgreSQL stores no NUL in text or jsonb; a caller sent one. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 /** The row's account was deleted; every reference to accounts has this error code. */
@@ -16,10 +16,28 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** No connection is possible: connection errors, a refused role, no such database, a shutdown. */
 const LOST = /^(08|28|3D|57P)/;
 
-/** Returns true if the failure leaves the connection in an unknown state; it must not be reused. */
+/** A server that takes no writes is no primary any more, or is fenced off: its rows may be outdated. */
+export class ReadOnlyDatabaseError extends Error {
+  override readonly name = 'ReadOnlyDatabaseError';
+
+  constructor(isReplica: boolean) {
+    super(
+      isReplica
+        ? 'It is a standby, which is read-only: DATABASE_URL has to lead to the primary.'
+        : 'It is read-only: default_transaction_read_only is on.',
+    );
+  }
+}
+
+/** Returns true if the server took no write, in answer to a statement or to a question. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof ReadOnlyDatabaseError || sqlState(error) === READ_ONLY;
+}
+
+/** Returns true if the connection must not be reused: its state is unknown, or it takes no writes. */
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error);
-  return code === null || LOST.test(code);
+  return code === null || LOST.test(code) || code === READ_ONLY;
 }
 
 /** Returns true while nothing answers at the address, or the database says that it starts or stops. */
@@ -50,10 +68,7 @@ export function translateStorageError(error: unknown): unknown {
     // `DatabaseOutageService` logs it, once and not with each request.
     return new AppError('unavailable');
   }
-  const isTransient =
-    TRANSIENT_CLASSES.has(code.slice(0, 2)) ||
-    SCHEMA_BEHIND.has(code) ||
-    code === READ_ONLY_REPLICA;
+  const isTransient = TRANSIENT_CLASSES.has(code.slice(0, 2)) || SCHEMA_BEHIND.has(code);
   return isTransient ? new AppError('unavailable', {}, { cause: error }) : error;
 }
 

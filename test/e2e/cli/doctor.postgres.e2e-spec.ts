@@ -61,7 +61,7 @@ describe('gatehouse doctor on PostgreSQL', () => {
       code: 0,
       checks: {
         configuration: ['ok: It is valid.'],
-        database: [expect.stringMatching(/^ok: PostgreSQL \d+.* answers\.$/)],
+        database: [expect.stringMatching(/^ok: PostgreSQL \d+.* answers, and takes writes\.$/)],
         schema: ['ok: It is that of this version.'],
         'master secret': ['ok: It opens the sealed values (1 tried).'],
         backends: ['skipped: No resource server is configured.'],
@@ -189,6 +189,19 @@ describe('gatehouse doctor on PostgreSQL', () => {
     for (const name of ['master secret', 'backends', 'signals']) {
       expect(checks[name]).toEqual([expect.stringMatching(/^skipped: /)]);
     }
+    await drop();
+  });
+
+  it('finds a database that takes no writes', async () => {
+    const { url, drop } = await createDatabase(process.env['TEST_DATABASE_URL'] ?? '');
+    const name = new URL(url).pathname.slice(1);
+    await runSql(url, `ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+    const { code, checks } = await diagnose({ ...env, DATABASE_URL: url });
+    expect(code).toBe(1);
+    expect(checks['database']).toEqual([
+      expect.stringMatching(/^failed: .*It is read-only: default_transaction_read_only is on/),
+    ]);
+    expect(checks['schema']).toEqual([expect.stringMatching(/^skipped: /)]);
     await drop();
   });
 

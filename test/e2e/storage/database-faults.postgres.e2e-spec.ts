@@ -23,6 +23,9 @@ const TIMEOUTS = {
   SERVICE_DATABASE_LOCK_TIMEOUT_MS: '500',
 };
 
+/** The first messages of the answers to a start, and to a statement. */
+const AUTHENTICATED = 'R'.charCodeAt(0);
+const PARSED = '1'.charCodeAt(0);
 /** ReadyForQuery, outside of a transaction (PostgreSQL manual, "Message Formats"). */
 const READY = Buffer.from('Z\0\0\0\x05I');
 /** ErrorResponse of a connection that the server ends. */
@@ -106,10 +109,13 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
     }
   });
 
-  it('keeps the server running when each connection ends in the moment in which it opens', async () => {
+  it.each([
+    ['it opens', AUTHENTICATED],
+    ['its settings are made', PARSED],
+  ])('keeps the server running when each connection ends as %s', async (_moment, first) => {
     let isEnding = false;
     const edit = (chunk: Buffer): Buffer =>
-      isEnding && chunk.subarray(-READY.length).equals(READY)
+      isEnding && chunk[0] === first && chunk.subarray(-READY.length).equals(READY)
         ? Buffer.concat([chunk, ENDED])
         : chunk;
     const proxy = await TcpProxy.start(Number(new URL(store.databaseUrl ?? '').port), edit);
