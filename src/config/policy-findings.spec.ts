@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { admissionTable, isMtlsReachable } from '../policy/admission/admission.js';
 import { resolveSettings } from './resolve-settings.js';
 import { VARIABLE_NAMES } from './settings.js';
@@ -106,6 +109,23 @@ describe('findings about settings', () => {
   ])('finds in the users %j with the claims %j: %j', (usersAllowlist, claims, expected) => {
     const entry = okta({ allow: { usersAllowlist }, claims, scopes: ['openid', 'offline_access'] });
     expect(codesFor({ AUTH_PROVIDERS_CONFIG_JSON: entry })).toEqual(expected);
+  });
+
+  it.each([
+    ['userName', {}, ['warning directory-name-can-be-chosen']],
+    ['userName', { login: 'sub' }, []],
+    ['email', {}, []],
+    ['externalId', {}, []],
+  ])('finds in a directory matched by %s with the claims %j: %j', (match, claims, expected) => {
+    const folder = mkdtempSync(join(tmpdir(), 'directory-'));
+    const tokenFile = join(folder, 'token');
+    writeFileSync(tokenFile, 'a-token-of-the-directory-of-the-spec');
+    const entry = okta({ claims, signals: { scim: { tokenFile, match } } });
+    expect(codesFor({ AUTH_PROVIDERS_CONFIG_JSON: entry })).toEqual([
+      'warning offboarding-without-allowlists',
+      ...expected,
+    ]);
+    rmSync(folder, { recursive: true });
   });
 
   it('recognises logins of GitHub, and finds e-mail addresses among them', () => {

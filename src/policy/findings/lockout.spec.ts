@@ -178,6 +178,10 @@ describe('findLockouts', () => {
       [KEYLESS, { providers: [okta({ storeRefreshToken: false })] }],
     ],
     ['warning allowlist-entry-can-be-chosen', [ENFORCED, { providers: [listing(['alice'])] }]],
+    [
+      'warning directory-name-can-be-chosen',
+      [ENFORCED, { providers: [okta({ scim: { match: 'userName', required: false } })] }],
+    ],
     ['warning email-rule-never-met', [ENFORCED, { providers: [listing([], { email: 'upn' })] }]],
     [
       'warning email-rule-never-met',

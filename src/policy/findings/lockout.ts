@@ -180,6 +180,7 @@ const LOCKOUT_WARNINGS: LockoutRules = {
       .filter((one) => !isRestricted(one) && !capabilitiesOf(one).isRecheckable)
       .map(({ id }) => toProvider(id)),
   'allowlist-entry-can-be-chosen': ({ providers }) => providers.flatMap(choosableEntries),
+  'directory-name-can-be-chosen': ({ providers }) => providers.flatMap(choosableNames),
   'email-rule-never-met': ({ providers }) => providers.flatMap(unmetEmailRules),
   'opt-out-without-optional-policy': (policy) =>
     policy.encryption.allowAccountOptOut && policy.encryption.storagePolicy !== 'optional',
@@ -211,6 +212,13 @@ function choosableEntries(provider: ProviderRules) {
   const { rules, chosenLogin: claim } = capabilitiesOf(provider);
   const entries = entriesOf('name', rules.users);
   return claim === null || entries.length === 0 ? [] : [{ provider: provider.id, entries, claim }];
+}
+
+/** A directory whose people are matched by a login that people may choose themselves. */
+function choosableNames(provider: ProviderRules) {
+  const { chosenLogin: claim } = capabilitiesOf(provider);
+  const isNamed = provider.type === 'oidc' && provider.scim?.match === 'userName';
+  return claim === null || !isNamed ? [] : [{ provider: provider.id, claim }];
 }
 
 /** Rules about e-mail addresses that no identity of the provider can meet. */

@@ -72,6 +72,8 @@ export const findings: typeof FINDING_MESSAGES = {
     `${provider} öffnet Konten ohne Geräteschlüssel und speichert kein Refresh-Token: Eine Anmeldung dort zählt für AUTH_OFFBOARDING_INTERVAL_SECONDS, danach muss sich die Person neu anmelden (provider-required). Setzen Sie storeRefreshToken.`,
   'allowlist-entry-can-be-chosen': ({ provider, entries, claim }) =>
     `allow.usersAllowlist von ${provider} enthält ${quoted(entries)}; darauf kann der Claim ${claim} passen, den man bei vielen Anbietern selbst wählt. Schreiben Sie sub:<subject> oder email:<address>; oder login:<name>, wo nur die Verwaltung den Namen festlegt.`,
+  'directory-name-can-be-chosen': ({ provider, claim }) =>
+    `signals.scim.match von ${provider} ist userName, und der Claim ${claim} muss ihm gleichen: Bei vielen Anbietern wählt man ihn selbst. Wer ausscheidet, kann so der Zuordnung entgehen oder den Namen einer anderen Person annehmen. Verwenden Sie externalId oder oid, wo das Verzeichnis die Kennung der Person sendet, oder nennen Sie in claims.login einen Claim, den nur die Verwaltung festlegt.`,
   'email-rule-never-met': ({ provider, isAskedForEmail }) =>
     isAskedForEmail
       ? `${provider} hat eine Regel über E-Mail-Adressen, die niemand erfüllen kann: email_verified bürgt nur für den Claim email, und claims.email nennt einen anderen. Setzen Sie emailVerification auf trustedIssuer, wenn nur die Verwaltung diesen Claim setzen kann.`
