@@ -11,11 +11,9 @@ import {
   type SignalFact,
 } from '../policy/eligibility/signals.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../storage/database.service.js';
-import {
-  DirectoryLinkRepository,
-  type MatchedLogin,
-} from '../storage/repositories/directory/directory-link.repository.js';
-import { takeEmailSignal } from '../storage/repositories/signals/email-signals.js';
+import { DirectoryLinkRepository } from '../storage/repositories/directory/directory-link.repository.js';
+import type { MatchedLogin } from '../storage/repositories/directory/directory-names.js';
+import { takeEmailSignal, type EmailLogin } from '../storage/repositories/signals/email-signals.js';
 import {
   IdentitySignalRepository,
   type SignalSubject,
@@ -29,6 +27,12 @@ class RefusedLogin extends AppError {
     super('not-eligible', { provider });
     this.person = { provider, subject, facts, reason };
   }
+}
+
+/** A login at a provider. */
+export interface ProvenLogin extends MatchedLogin {
+  /** Unix milliseconds, taken before the provider's answer. */
+  readonly checkedAt: number;
 }
 
 @Injectable()
@@ -47,10 +51,10 @@ export class IdentitySignalsService {
    * address, and judges the person's signals.
    * @throws AppError `not-eligible`, which is stored for the operator
    */
-  async meet(login: MatchedLogin, address: string): Promise<void> {
-    const email = this.signalledEmailOf(login);
-    if (email !== null) {
-      await this.database.transaction((tx) => takeEmailSignal(tx, this.signals, login, email));
+  async meet(login: ProvenLogin, address: string): Promise<void> {
+    const owner = this.ownerOf(login);
+    if (owner !== null) {
+      await this.database.transaction((tx) => takeEmailSignal(tx, this.signals, owner));
     }
     if (this.directoryOf(login.provider) !== null) {
       await this.database.transaction((tx) => this.meetDirectory(tx, login));
@@ -70,11 +74,10 @@ export class IdentitySignalsService {
    */
   async meetDirectory(tx: Transaction, login: MatchedLogin): Promise<void> {
     const rules = this.directoryOf(login.provider);
-    const isAllowed = rules === null ? null : await this.links.meet(tx, rules.match, login);
-    if (isAllowed !== null) {
+    const word = rules === null ? null : await this.links.meet(tx, rules.match, login);
+    if (word !== null) {
       const { provider, subject } = login;
-      const word = { provider, subject, isAllowed, at: null };
-      await this.signals.store(tx, { ...word, source: 'directory' });
+      await this.signals.store(tx, { provider, subject, source: 'directory', at: null, ...word });
     }
   }
 
@@ -88,10 +91,10 @@ export class IdentitySignalsService {
    * {@link storeRefusal}.
    * @throws AppError `not-eligible`; `provider-required` for a person who was signed out meanwhile
    */
-  async require(tx: Transaction, person: MatchedLogin): Promise<void> {
-    const email = this.signalledEmailOf(person);
-    if (email !== null) {
-      await takeEmailSignal(tx, this.signals, person, email);
+  async require(tx: Transaction, person: ProvenLogin): Promise<void> {
+    const owner = this.ownerOf(person);
+    if (owner !== null) {
+      await takeEmailSignal(tx, this.signals, owner);
     }
     const decision = await this.judge(person, () => true, tx);
     if (!decision.isAllowed) {
@@ -124,10 +127,13 @@ export class IdentitySignalsService {
   }
 
   /** @returns null where no event about the address has an effect */
-  private signalledEmailOf({ provider: id, facts }: MatchedLogin): string | null {
+  private ownerOf({ provider: id, subject, facts, checkedAt }: ProvenLogin): EmailLogin | null {
     const provider = this.providers.find((one) => one.id === id);
     const hasEvents = provider?.type === 'oidc' && provider.sharedSignals !== null;
-    return hasEvents && facts.emailVerified ? facts.email : null;
+    const email = hasEvents && facts.emailVerified ? facts.email : null;
+    return email === null
+      ? null
+      : { provider: id, subject, email, loggedInAt: new Date(checkedAt) };
   }
 
   private directoryOf(id: string): DirectoryRules | null {

@@ -9,6 +9,10 @@ import type { DirectoryRules } from '../policy/eligibility/provider-rules.js';
 import type { Transaction } from '../storage/database.service.js';
 import { insertAuditEvents } from '../storage/repositories/audit.repository.js';
 import { DirectoryLinkRepository } from '../storage/repositories/directory/directory-link.repository.js';
+import type {
+  PersonChange,
+  PersonMatch,
+} from '../storage/repositories/directory/directory-names.js';
 import type { DirectoryPerson } from '../storage/repositories/directory/directory-person.repository.js';
 import {
   IdentitySignalRepository,
@@ -23,19 +27,14 @@ type Outcome = 'deactivated' | 'activated' | 'unmatched' | 'ambiguous';
 export interface DirectoryEffect {
   readonly provider: string;
   readonly outcome: Outcome;
-  /** null = no account has the identity. */
-  readonly account: SignalEffect | null;
+  /** Empty = no account has an identity of the person. */
+  readonly accounts: readonly SignalEffect[];
   readonly events: readonly AuditEvent[];
 }
 
-/** The person before and after a request; null = did not exist, or no longer does. */
-interface PersonChange {
-  readonly before: DirectoryPerson | null;
-  readonly after: DirectoryPerson | null;
-  readonly now: Date;
-}
+type DatedChange = PersonChange & { readonly now: Date };
 
-/** Applies what a directory says about a person to the identity that the person matches. */
+/** Applies what a directory says about a person to the identities that the person matches. */
 @Injectable()
 export class DirectoryChangesService {
   constructor(
@@ -50,63 +49,80 @@ export class DirectoryChangesService {
   /**
    * Stores the word of the directory in the transaction of the change.
    *
-   * @returns null when nothing changed for the person; `isKnown` false = no subject is known yet
+   * @returns null when nothing changed for the person; `isKnown` false = a first login may be the person's
    */
   async apply(
     tx: Transaction,
     { match }: DirectoryRules,
-    change: PersonChange,
+    change: DatedChange,
   ): Promise<{ readonly effect: DirectoryEffect | null; readonly isKnown: boolean }> {
+    await this.withdrawFormer(tx, match, change);
+    const found = await this.links.match(tx, match, change);
+    const { isKnown } = found;
     const { before, after, now } = change;
-    const person = (after ?? before) as DirectoryPerson;
-    const { provider } = person;
-    await this.withdrawFormer(tx, match, before, after);
-    const found = await this.links.match(tx, match, person);
     const isAllowed = after?.isActive === true;
-    const isDeactivation = !isAllowed && before?.isActive === true;
-    if (found.subject === null) {
-      const outcome = found.isAmbiguous ? 'ambiguous' : 'unmatched';
-      const name = person.externalId ?? person.userName;
-      const effect = isDeactivation ? await unmatched(tx, person, name, outcome, now) : null;
-      return { effect, isKnown: found.isAmbiguous };
+    const { accounts, isNews } = await this.store(tx, found, change);
+    const { provider, externalId, userName } = (after ?? before) as DirectoryPerson;
+    if (accounts.length > 0) {
+      const outcome = isAllowed ? 'activated' : 'deactivated';
+      const events = accounts.flatMap((account) => account.events);
+      return { effect: { provider, outcome, accounts, events }, isKnown };
     }
-    const subject = { provider, subject: found.subject };
-    const word = { ...subject, source: 'directory', isAllowed, at: null } as const;
-    const news = await this.signals.store(tx, word);
-    if (news === 'none') {
-      return { effect: null, isKnown: true };
+    if (isAllowed || before?.isActive !== true || !(isNews || found.refused.length === 0)) {
+      return { effect: null, isKnown };
     }
+    const outcome = found.isAmbiguous ? 'ambiguous' : 'unmatched';
+    const name = found.refused[0] ?? externalId ?? userName;
+    return { effect: await unmatched(tx, { provider, subject: name }, outcome, now), isKnown };
+  }
+
+  /** @returns `isNews` true if the word about a subject is another one than before */
+  private async store(
+    tx: Transaction,
+    { refused, admitted, isAmbiguous }: PersonMatch,
+    { before, after, now }: DatedChange,
+  ): Promise<{ readonly accounts: readonly SignalEffect[]; readonly isNews: boolean }> {
+    const { id: personId, provider } = (after ?? before) as DirectoryPerson;
+    const isAllowed = after?.isActive === true;
+    const event = {
+      kind: isAllowed ? 'directory-activated' : 'directory-deactivated',
+      ...(isAmbiguous && { reason: 'ambiguous' }),
+    } as const;
     const isRequired = this.auth.requiredLoginProviders.includes(provider);
-    const event = { kind: isAllowed ? 'directory-activated' : 'directory-deactivated' } as const;
     const effects = { isAllowed, isRequired, event, reason: REASON, now };
-    const account = await this.signals.apply(tx, subject, effects);
-    if (account === null) {
-      const effect = isDeactivation
-        ? await unmatched(tx, person, found.subject, 'unmatched', now)
-        : null;
-      return { effect, isKnown: true };
+    const accounts: SignalEffect[] = [];
+    let isNews = false;
+    for (const subject of isAllowed ? [admitted] : refused) {
+      if (subject !== null) {
+        const of = { provider, subject };
+        const word = { ...of, source: 'directory', isAllowed, at: null, personId } as const;
+        const news = await this.signals.store(tx, word);
+        const account = news === 'none' ? null : await this.signals.apply(tx, of, effects);
+        accounts.push(...(account === null ? [] : [account]));
+        isNews ||= news !== 'none';
+      }
     }
-    const outcome = isAllowed ? 'activated' : 'deactivated';
-    return { effect: { provider, outcome, account, events: account.events }, isKnown: true };
+    return { accounts, isNews };
   }
 
   /** Closes connections on every replica. Call it after the commit. */
-  announce({ provider, outcome, account, events }: DirectoryEffect): void {
-    this.metrics.directoryChanges.inc({ provider, outcome });
-    if (account === null) {
+  announce({ provider, outcome, accounts, events }: DirectoryEffect): void {
+    if (accounts.length === 0) {
+      this.metrics.directoryChanges.inc({ provider, outcome });
       events.forEach((event) => this.audit.log(event));
-      return;
     }
     const closes = outcome === 'deactivated' ? 'not-eligible' : undefined;
-    this.changes.announceSignal(account, { provider, reason: REASON, closes });
+    for (const account of accounts) {
+      this.metrics.directoryChanges.inc({ provider, outcome });
+      this.changes.announceSignal(account, { provider, reason: REASON, closes });
+    }
   }
 
   /** A person without an identity was named by an id that the directory has now changed. */
   private async withdrawFormer(
     tx: Transaction,
     match: DirectoryRules['match'],
-    before: DirectoryPerson | null,
-    after: DirectoryPerson | null,
+    { before, after }: PersonChange,
   ): Promise<void> {
     const former = before?.subject === null && match === 'externalId' ? before.externalId : null;
     if (before !== null && after !== null && former !== null && former !== after.externalId) {
@@ -118,13 +134,12 @@ export class DirectoryChangesService {
 
 async function unmatched(
   tx: Transaction,
-  { provider }: DirectoryPerson,
-  subject: string,
+  person: { readonly provider: string; readonly subject: string },
   outcome: 'unmatched' | 'ambiguous',
   now: Date,
 ): Promise<DirectoryEffect> {
-  const person = { actor: 'provider', accountId: null, provider, subject } as const;
-  const event = { kind: 'directory-deactivated', ...person, reason: outcome } as const;
+  const about = { actor: 'provider', accountId: null, ...person } as const;
+  const event = { kind: 'directory-deactivated', ...about, reason: outcome } as const;
   await insertAuditEvents(tx, [event], now);
-  return { provider, outcome, account: null, events: [event] };
+  return { provider: person.provider, outcome, accounts: [], events: [event] };
 }

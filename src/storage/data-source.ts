@@ -25,6 +25,7 @@ import {
   ExternalPendingEntity,
   LoginChallengeEntity,
   LogoutTokenEntity,
+  WaitingSignOutEntity,
 } from './entities/one-time.entity.js';
 import { ProviderSignalEntity } from './entities/provider-signal.entity.js';
 import { PushTokenEntity } from './entities/push-token.entity.js';
@@ -38,6 +39,7 @@ import { Requests1764700000000 } from './migrations/1764700000000-requests.js';
 import { SignalOrigins1764800000000 } from './migrations/1764800000000-signal-origins.js';
 import { EmailSignals1764900000000 } from './migrations/1764900000000-email-signals.js';
 import { EndedRefusals1765000000000 } from './migrations/1765000000000-ended-refusals.js';
+import { RecycledNames1765110000000 } from './migrations/1765110000000-recycled-names.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -79,6 +81,7 @@ export const ENTITIES = [
   SessionEntity,
   SignalStreamEntity,
   SigningKeyEntity,
+  WaitingSignOutEntity,
 ];
 
 export function dataSourceOptions(settings: StorageSettings): PostgresDataSourceOptions {
@@ -94,6 +97,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       SignalOrigins1764800000000,
       EmailSignals1764900000000,
       EndedRefusals1765000000000,
+      RecycledNames1765110000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

@@ -40,6 +40,8 @@ export class PeopleProvider {
   readonly oids = new Map<string, string>();
   /** E-mail addresses by subject. */
   readonly emails = new Map<string, { readonly email: string; readonly isVerified: boolean }>();
+  /** Logins by subject. Default: the subject. */
+  readonly logins = new Map<string, string>();
   isDown = false;
   /** False: a refresh returns no ID token (Core, 12.2), and userinfo has no groups. */
   givesIdTokens = true;
@@ -197,7 +199,7 @@ export class PeopleProvider {
     const now = Math.floor(this.now() / 1000);
     const idToken = await new SignJWT({
       ...claims,
-      preferred_username: sub,
+      preferred_username: this.logins.get(sub) ?? sub,
       groups,
       ...(oid !== undefined && { oid }),
       ...(email !== undefined && { email, email_verified: isVerified }),

@@ -1,4 +1,9 @@
-import { judgeDeactivations, judgeDirectory, judgeStream } from './signal-checks.js';
+import {
+  judgeDeactivations,
+  judgeDirectory,
+  judgeNamesakes,
+  judgeStream,
+} from './signal-checks.js';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 0, 2, 12);
@@ -72,5 +77,17 @@ describe(judgeDeactivations.name, () => {
   ])('judges %i of %i people with an alarm at %i percent', (count, people, percentage, results) => {
     const counts = { ...COUNTS, people, recentlyDeactivated: count };
     expect(judgeDeactivations('okta', counts, percentage)).toHaveLength(results);
+  });
+});
+
+describe(judgeNamesakes.name, () => {
+  it('names the accounts to enable, if there are any', () => {
+    expect(judgeNamesakes('okta', { total: 0, accountIds: [] })).toEqual([]);
+    const [result] = judgeNamesakes('okta', { total: 3, accountIds: ['a', 'b'] });
+    expect(result).toMatchObject({
+      status: 'warning',
+      message:
+        'okta: 3 accounts are refused by the directory, which shows active people of their names. If a person was hired again, run: gatehouse account enable a, gatehouse account enable b, …',
+    });
   });
 });

@@ -1,6 +1,9 @@
 import type { Settings } from '../../config/settings.js';
 import { deactivationLimit } from '../../config/providers-file/deactivation-limit.js';
+import type { ScimSettings } from '../../config/providers-file/provider-settings.js';
 import type { SqlRunner } from '../../storage/database.service.js';
+import { readNamesakes } from '../../storage/repositories/directory/directory-name.repository.js';
+import { isNameMatch } from '../../storage/repositories/directory/directory-names.js';
 import {
   countDirectory,
   type DirectoryCounts,
@@ -19,6 +22,8 @@ const signals = resultsOf('signals');
 
 /** A stream without events is verified every hour. */
 const SILENT_MS = 3 * 3_600_000;
+/** A line of the doctor names so many accounts. */
+const NAMED = 3;
 
 type Checked = Pick<Settings, 'providers' | 'auth'>;
 
@@ -139,13 +144,30 @@ async function checkDirectories(
   const results = providers.flatMap((provider) => {
     const { id } = provider;
     const scim = provider.type === 'oidc' ? provider.scim : null;
-    const judge = async (percentage: number): Promise<CheckResult[]> => {
+    const judge = async ({ match, deactivationAlarm }: ScimSettings): Promise<CheckResult[]> => {
       const counts = await countDirectory(sql, id);
-      return [judgeDirectory(id, counts), ...judgeDeactivations(id, counts, percentage)];
+      const namesakes = isNameMatch(match)
+        ? judgeNamesakes(id, await readNamesakes(sql, id, match, NAMED))
+        : [];
+      const alarms = judgeDeactivations(id, counts, deactivationAlarm);
+      return [judgeDirectory(id, counts), ...namesakes, ...alarms];
     };
-    return scim === null ? [] : [judge(scim.deactivationAlarm)];
+    return scim === null ? [] : [judge(scim)];
   });
   return (await Promise.all(results)).flat();
+}
+
+/** Only an administrator can say if a person was hired again, or another one has the name. */
+export function judgeNamesakes(
+  id: string,
+  { total, accountIds }: Awaited<ReturnType<typeof readNamesakes>>,
+): CheckResult[] {
+  const text = `${id}: ${total} accounts are refused by the directory, which shows active people of their names`;
+  const commands = accountIds.map((accountId) => `gatehouse account enable ${accountId}`);
+  const more = total > accountIds.length ? ', …' : '';
+  return total === 0
+    ? []
+    : [signals.warning(`${text}. If a person was hired again, run: ${commands.join(', ')}${more}`)];
 }
 
 /** @param percentage of the people that raises the alarm. @returns nothing below it */

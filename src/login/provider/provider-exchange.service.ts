@@ -77,7 +77,7 @@ export class ProviderExchangeService {
       );
       throw new AppError('not-eligible');
     }
-    await this.signals.meet({ provider: provider.id, subject, facts }, address);
+    await this.signals.meet({ provider: provider.id, subject, facts, checkedAt }, address);
     const { issuer } = authority;
     const { holder } = flow;
     return { provider: provider.id, issuer, holder, subject, facts, ...kept, checkedAt };

@@ -16,6 +16,8 @@ import type { DirectoryEmail } from '../repositories/directory/directory-person.
 @Index('directory_person_name_idx', { synchronize: false })
 @Index('directory_person_email_idx', { synchronize: false })
 @Index('directory_person_user_name_key', { synchronize: false })
+@Index('directory_person_folded_name_idx', { synchronize: false })
+@Index('directory_person_former_name_idx', { synchronize: false })
 export class DirectoryPersonEntity {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') provider!: string;
@@ -24,12 +26,24 @@ export class DirectoryPersonEntity {
   @Column('boolean') isActive!: boolean;
   @Column('jsonb') emails!: readonly DirectoryEmail[];
 
-  /** The addresses in lower case, for searches. */
+  /** The addresses in lower case (ASCII), for searches. */
   @Column('text', { array: true }) emailValues!: string[];
   @Column('text', { nullable: true }) displayName!: string | null;
 
   /** Subject of the linked identity: later requests follow it, whatever names change. */
   @Column('text', { nullable: true }) subject!: string | null;
+
+  /**
+   * Subjects whose access the person's end ends, in addition: those that proved a name of the person, and
+   * the one of an id that the directory has changed since.
+   */
+  @Column('text', { array: true, default: '{}' }) subjects!: string[];
+
+  /** True if a login proved a name of the person while the directory showed the person. */
+  @Column('boolean', { default: false }) isProven!: boolean;
+
+  /** Names that the person had while refused: a login that proves one is refused as well. */
+  @Column('text', { array: true, default: '{}' }) formerNames!: string[];
 
   /** True if more than one identity, or person, matches: such a person is never linked. */
   @Column('boolean', { default: false }) isAmbiguous!: boolean;

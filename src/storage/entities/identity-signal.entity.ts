@@ -7,6 +7,9 @@ import type { SignalSource } from '../../policy/eligibility/signals.js';
  */
 @Entity('identity_signal')
 @Index('identity_signal_refused_idx', ['provider', 'at'], { where: '(NOT is_allowed)' })
+@Index('identity_signal_login_idx', ['at'], {
+  where: "((source = 'sign-out'::text) AND is_allowed)",
+})
 export class IdentitySignalEntity {
   @PrimaryColumn('text') provider!: string;
   @PrimaryColumn('text') subject!: string;
@@ -15,6 +18,9 @@ export class IdentitySignalEntity {
 
   @Column('boolean') isAllowed!: boolean;
   @Column('timestamptz') at!: Date;
+
+  /** The person of the directory whose word it is; null = of another source, or of an earlier version. */
+  @Column('uuid', { nullable: true }) personId!: string | null;
 }
 
 /**

@@ -14,6 +14,8 @@ import { AccountEntity } from './account.entity.js';
 // An index of expressions: TypeORM cannot declare it, so the migration creates it.
 @Index('identity_login_idx', { synchronize: false })
 @Index('identity_email_idx', { synchronize: false })
+@Index('identity_folded_login_idx', { synchronize: false })
+@Index('identity_folded_email_idx', { synchronize: false })
 @Index('identity_oid_idx', { synchronize: false })
 @Index('identity_certificate_subject_idx', { synchronize: false })
 @Index('identity_answered_idx', { synchronize: false })

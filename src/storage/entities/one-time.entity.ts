@@ -49,3 +49,13 @@ export class ClientAssertionEntity {
   @PrimaryColumn('bytea') assertionHash!: Buffer;
   @Column('timestamptz') expiresAt!: Date;
 }
+
+/** A sign-out that no identity or session has yet: a login that is being finished may store it. */
+@Entity('waiting_sign_out')
+@Index('waiting_sign_out_expires_idx', ['expiresAt'])
+export class WaitingSignOutEntity {
+  /** SHA-256 of the provider and what the sign-out names. */
+  @PrimaryColumn('bytea') nameHash!: Buffer;
+  @Column('timestamptz') at!: Date;
+  @Column('timestamptz') expiresAt!: Date;
+}

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DirectoryLinkRepository } from '../repositories/directory/directory-link.repository.js';
+import { DirectoryNameRepository } from '../repositories/directory/directory-name.repository.js';
 import { DirectoryPersonRepository } from '../repositories/directory/directory-person.repository.js';
 import { IdentitySignalRepository } from '../repositories/directory/identity-signal.repository.js';
 import { PersonRefusalRepository } from '../repositories/directory/person-refusal.repository.js';
@@ -14,6 +15,7 @@ import { StorageModule } from '../storage.module.js';
 
 const repositories = [
   DirectoryLinkRepository,
+  DirectoryNameRepository,
   DirectoryPersonRepository,
   IdentityDueRepository,
   IdentityRepository,

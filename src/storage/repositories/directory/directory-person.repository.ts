@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
+import { lowerAscii } from '../../../common/lower-ascii.js';
 import { Random } from '../../../common/runtime/random.js';
 import type { DirectoryRules } from '../../../policy/eligibility/provider-rules.js';
 import { Parameters, readPage } from '../../bounded-page.js';
@@ -23,8 +24,11 @@ export interface PersonAttributes {
 export interface DirectoryPerson extends PersonAttributes {
   readonly id: string;
   readonly provider: string;
-  /** Subject of the linked identity; null = no identity was matched yet. */
+  /** Subject of the first identity that was matched; null = none was yet. */
   readonly subject: string | null;
+  readonly subjects: readonly string[];
+  readonly isProven: boolean;
+  readonly formerNames: readonly string[];
   readonly isAmbiguous: boolean;
   readonly createdAt: number;
   readonly changedAt: number;
@@ -66,6 +70,7 @@ export interface DirectoryCounts {
 
 const COLUMNS = `"id", "provider", "external_id" AS "externalId", "user_name" AS "userName",
   "is_active" AS "isActive", "emails", "display_name" AS "displayName", "subject",
+  "subjects", "is_proven" AS "isProven", "former_names" AS "formerNames",
   "is_ambiguous" AS "isAmbiguous",
   floor(extract(epoch FROM "created_at") * 1000)::float8 AS "createdAt",
   floor(extract(epoch FROM "changed_at") * 1000)::float8 AS "changedAt"`;
@@ -151,7 +156,8 @@ export class DirectoryPersonRepository {
   ): Promise<void> {
     await tx.query(
       `UPDATE "directory_person" SET "is_active" = false, "emails" = '[]', "display_name" = NULL,
-         "email_values" = CASE WHEN $3 THEN "email_values" ELSE '{}' END,
+         "email_values" = CASE WHEN $3 THEN "email_values" ELSE '{}' END, "subject" = NULL,
+         "subjects" = CASE WHEN "subject" IS NULL THEN "subjects" ELSE "subjects" || "subject" END,
          "deleted_at" = $2, "refusal_ended_at" = NULL WHERE "id" = $1`,
       [id, now, keepsEmails],
     );
@@ -193,7 +199,8 @@ export class DirectoryPersonRepository {
   ): Promise<UnmatchedPage> {
     const parameters = new Parameters();
     const where = [
-      `"provider" = ${parameters.bind(provider)} AND "subject" IS NULL AND "deleted_at" IS NULL`,
+      `"provider" = ${parameters.bind(provider)} AND "subject" IS NULL AND "subjects" = '{}'
+         AND "deleted_at" IS NULL`,
       ...(after === null ? [] : [`"id" > ${parameters.bind(after)}::uuid`]),
     ];
     const source = (most: string): string => `
@@ -241,7 +248,7 @@ export async function countDirectory(
 
 const COUNTS = `
   SELECT count(*)::int AS "people", count(*) FILTER (WHERE "is_active")::int AS "active",
-    count("subject")::int AS "linked",
+    count(*) FILTER (WHERE "subject" IS NOT NULL OR "subjects" <> '{}')::int AS "linked",
     count(*) FILTER (WHERE "is_ambiguous")::int AS "ambiguous",
     (SELECT count(*)::int FROM "identity_signal" WHERE "provider" = $1 AND NOT "is_allowed"
       AND "source" = 'directory' AND "at" > now() - interval '1 hour')
@@ -274,7 +281,7 @@ function isOfNameKey(error: unknown): boolean {
 }
 
 function valuesOf({ externalId, userName, isActive, emails, displayName }: PersonAttributes) {
-  const addresses = [...new Set(emails.map(({ value }) => value.toLowerCase()))];
+  const addresses = [...new Set(emails.map(({ value }) => lowerAscii(value)))];
   return [externalId, userName, isActive, JSON.stringify(emails), addresses, displayName];
 }
 
@@ -285,7 +292,7 @@ function sqlOf(condition: PersonCondition, bind: (value: unknown) => string): st
     case 'externalId':
       return `"external_id" = ${bind(condition.value)}`;
     case 'userName':
-      return `lower("user_name") COLLATE "C" = lower(${bind(condition.value)}::text) COLLATE "C"`;
+      return `lower("user_name" COLLATE "C") = ${bind(lowerAscii(condition.value))}`;
     case 'email':
       return emailSql(condition, bind);
   }
@@ -296,10 +303,12 @@ function emailSql(
   { value, type }: Extract<PersonCondition, { attribute: 'email' }>,
   bind: (value: unknown) => string,
 ): string {
-  const address = value === undefined ? null : bind(value.toLowerCase());
+  const address = value === undefined ? null : bind(lowerAscii(value));
   const parts = [
-    ...(address === null ? [] : [`lower("email" ->> 'value') = ${address}::text`]),
-    ...(type === undefined ? [] : [`lower("email" ->> 'type') = lower(${bind(type)}::text)`]),
+    ...(address === null ? [] : [`lower(("email" ->> 'value') COLLATE "C") = ${address}::text`]),
+    ...(type === undefined
+      ? []
+      : [`lower(("email" ->> 'type') COLLATE "C") = ${bind(lowerAscii(type))}::text`]),
   ];
   const element = `EXISTS (SELECT FROM jsonb_array_elements("emails") AS "email"
     WHERE ${parts.join(' AND ')})`;

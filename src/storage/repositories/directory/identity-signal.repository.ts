@@ -33,6 +33,8 @@ export interface NewSignal extends SignalSubject {
   readonly isAllowed: boolean;
   /** Time of the event; null = now, by the clock of the database that all replicas share. */
   readonly at: Date | null;
+  /** The person of the directory whose word it is. Absent = the word of another source. */
+  readonly personId?: string;
 }
 
 export interface EndedSession {
@@ -55,10 +57,11 @@ const STORE = `
     SELECT "is_allowed" FROM "identity_signal"
     WHERE "provider" = $1 AND "subject" = $2 AND "source" = $3),
   "stored" AS (
-    INSERT INTO "identity_signal" ("provider", "subject", "source", "is_allowed", "at")
-    VALUES ($1, $2, $3, $4, COALESCE($5::timestamptz, clock_timestamp()))
+    INSERT INTO "identity_signal" ("provider", "subject", "source", "is_allowed", "at", "person_id")
+    VALUES ($1, $2, $3, $4, COALESCE($5::timestamptz, clock_timestamp()), $6)
     ON CONFLICT ("provider", "subject", "source") DO UPDATE
-      SET "is_allowed" = EXCLUDED."is_allowed", "at" = EXCLUDED."at"
+      SET "is_allowed" = EXCLUDED."is_allowed", "at" = EXCLUDED."at",
+        "person_id" = EXCLUDED."person_id"
       WHERE EXCLUDED."at" > "identity_signal"."at"
         OR (EXCLUDED."at" = "identity_signal"."at" AND NOT EXCLUDED."is_allowed")
     RETURNING "is_allowed")
@@ -94,9 +97,9 @@ export class IdentitySignalRepository {
 
   /** @returns the change of the source's word; `none` also for an older event and a first yes */
   async store(tx: Transaction, signal: NewSignal): Promise<'refused' | 'admitted' | 'none'> {
-    const { provider, subject, source, isAllowed, at } = signal;
+    const { provider, subject, source, isAllowed, at, personId = null } = signal;
     const [stored] = await tx.query<{ former: boolean | null }>(STORE, [
-      ...[provider, subject, source, isAllowed, at],
+      ...[provider, subject, source, isAllowed, at, personId],
     ]);
     if (stored === undefined || stored.former === isAllowed) {
       return 'none';
@@ -115,7 +118,7 @@ export class IdentitySignalRepository {
         isSubject
           ? '"subject" = $2'
           : `"facts" ->> 'emailVerified' = 'true'
-             AND lower("facts" ->> 'email') COLLATE "C" = lower($2::text) COLLATE "C"`
+             AND lower(("facts" ->> 'email') COLLATE "C") = lower($2::text COLLATE "C")`
       } ORDER BY "subject" LIMIT ${MOST_OF_A_NAME}`,
       [provider, isSubject ? name.subject : name.email],
     );

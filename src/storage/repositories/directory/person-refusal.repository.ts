@@ -33,8 +33,9 @@ const FIND = (match: Match): string => `
   FROM "directory_person" AS "person"
   WHERE "provider" = $1
     AND ("id" = $3::uuid OR "external_id" = $2 OR "subject" = $2
-      OR lower("user_name") COLLATE "C" = lower($2::text) COLLATE "C"
-      ${match === 'email' ? 'OR "email_values" @> ARRAY[lower($2::text)]' : ''})
+      OR lower("user_name" COLLATE "C") = lower($2::text COLLATE "C")
+      ${match === 'email' ? 'OR "email_values" @> ARRAY[lower($2::text COLLATE "C")]' : ''}
+      OR ("former_names" <> '{}' AND "former_names" @> ARRAY[lower($2::text COLLATE "C")]))
     AND NOT EXISTS (SELECT FROM "identity"
       WHERE "identity"."provider" = $1 AND "identity"."subject" = "person"."subject")
   ORDER BY "id" FOR UPDATE OF "person"`;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { lowerAscii } from '../../../common/lower-ascii.js';
 import type { Transaction } from '../../database.service.js';
 import type {
   IdentitySignalRepository,
@@ -28,7 +29,7 @@ export async function lockEmails(
   provider: string,
   emails: readonly string[],
 ): Promise<void> {
-  const keys = emails.map((email) => `gatehouse email ${provider} ${email.toLowerCase()}`);
+  const keys = emails.map((email) => `gatehouse email ${provider} ${lowerAscii(email)}`);
   for (const key of keys.sort()) {
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [key]);
   }
@@ -43,22 +44,75 @@ export async function storeEmailSignal(
   return stored.length > 0;
 }
 
-/** Takes the event over to the subject of a login with the address, once. */
+/** A login that proved an e-mail address. */
+export interface EmailLogin extends SignalSubject {
+  readonly email: string;
+  readonly loggedInAt: Date;
+}
+
+/**
+ * Takes the event over to the subject of a login with the address, once. A yes may be meant for the
+ * owner before: it counts for a login after it, and only if the address stands for no other subject.
+ */
 export async function takeEmailSignal(
   tx: Transaction,
   signals: IdentitySignalRepository,
-  { provider, subject }: SignalSubject,
-  email: string,
+  { provider, subject, email, loggedInAt }: EmailLogin,
 ): Promise<void> {
   await lockEmails(tx, provider, [email]);
   const [taken] = await tx.query<Pick<EmailSignal, 'isAllowed' | 'at'>>(
     `DELETE FROM "email_signal" WHERE "provider" = $1 AND "email_hash" = $2
+       AND (NOT "is_allowed" OR "at" <= $3)
      RETURNING "is_allowed" AS "isAllowed", "at"`,
-    [provider, hashOf(email)],
+    [provider, hashOf(email), loggedInAt],
   );
-  if (taken !== undefined) {
+  if (taken === undefined) {
+    return;
+  }
+  const owners = taken.isAllowed ? await ownersOf(tx, provider, [email]) : [];
+  if (owners.every((owner) => owner.subject === subject)) {
     await signals.store(tx, { provider, subject, source: 'shared-signals', ...taken });
   }
+}
+
+/** A subject whose last login proved an address. */
+export interface EmailOwner {
+  readonly subject: string;
+  /** True if an event refuses it. */
+  readonly isRefused: boolean;
+}
+
+/** More identities than this have one e-mail address only by a mistake of their provider. */
+const MOST_OWNERS = 100;
+
+export function ownersOf(
+  tx: Transaction,
+  provider: string,
+  emails: readonly string[],
+): Promise<EmailOwner[]> {
+  return tx.query<EmailOwner>(
+    `SELECT "subject", EXISTS (SELECT FROM "identity_signal" AS "signal"
+       WHERE "signal"."provider" = $1 AND "signal"."subject" = "identity"."subject"
+         AND "source" = 'shared-signals' AND NOT "is_allowed") AS "isRefused"
+     FROM "identity" WHERE "provider" = $1 AND "facts" ->> 'emailVerified' = 'true'
+       AND lower(("facts" ->> 'email') COLLATE "C") = ANY($2::text[])
+     ORDER BY "subject" LIMIT ${MOST_OWNERS}`,
+    [provider, emails.map(lowerAscii)],
+  );
+}
+
+/** Removes the yes that is not newer than an event about the owner of an address. */
+export async function removeOlderYes(
+  tx: Transaction,
+  provider: string,
+  emails: readonly string[],
+  at: Date,
+): Promise<void> {
+  await tx.query(
+    `DELETE FROM "email_signal" WHERE "provider" = $1 AND "email_hash" = ANY($2::bytea[])
+       AND "is_allowed" AND "at" <= $3`,
+    [provider, emails.map(hashOf), at],
+  );
 }
 
 /** Removes the events about addresses that now belong to other people. */
@@ -88,5 +142,5 @@ export async function removeEmailRefusals(
 }
 
 function hashOf(email: string): Buffer {
-  return createHash('sha256').update(email.toLowerCase()).digest();
+  return createHash('sha256').update(lowerAscii(email)).digest();
 }

@@ -11,7 +11,9 @@ import {
 } from '../directory/identity-signal.repository.js';
 import {
   lockEmails,
+  ownersOf,
   removeEmailSignals,
+  removeOlderYes,
   storeEmailSignal,
   type EmailSignal,
 } from './email-signals.js';
@@ -46,6 +48,16 @@ export interface EventResult {
   readonly due: number;
   /** Stored events that belong to none of the above. */
   readonly events: readonly AuditEvent[];
+}
+
+/** A word about subjects. */
+interface Word extends Pick<ReceivedEvent, 'at' | 'isRequired' | 'origin'> {
+  readonly isAllowed: boolean;
+  /** True if an address stands for more than one of them. */
+  readonly isAmbiguous: boolean;
+  /** True if one of them has an identity. */
+  readonly hasIdentity: boolean;
+  readonly now: Date;
 }
 
 type Changed = Pick<EventResult, 'outcome'> & Partial<EventResult>;
@@ -115,42 +127,72 @@ export class ReceivedEventRepository {
     return { outcome: effects.length > 0 ? 'applied' : 'unmatched', effects };
   }
 
-  /** A refusal is stored for a subject without an identity too, unless it is ambiguous. */
+  /** An id names one person. An address stands for every subject whose last login proved it. */
   private async judge(
     tx: Transaction,
     provider: string,
-    { effect: word, names, at, isRequired, origin }: ReceivedEvent,
+    event: ReceivedEvent,
     now: Date,
   ): Promise<Changed> {
-    const emails = emailsOf(names);
+    const emails = emailsOf(event.names);
     await lockEmails(tx, provider, emails);
-    const found = await this.subjectsOf(tx, provider, names);
-    const named = names.flatMap((name) => ('subject' in name ? [name.subject] : []));
-    const [subject, ...others] = found.length > 0 ? found : [...new Set(named)];
+    const ids = event.names.flatMap((name) => ('subject' in name ? [name.subject] : []));
+    const [id, ...others] = new Set(ids);
     if (others.length > 0) {
       return { outcome: 'ambiguous' };
     }
-    const isAllowed = word === 'admit';
-    if (subject === undefined) {
-      const kept = emails.map((email) => ({ provider, email, isAllowed, at }));
-      return this.keep(tx, kept, origin, now);
+    const isKnown =
+      id !== undefined && (await this.signals.subjectsOf(tx, provider, { subject: id })).length > 0;
+    const owners = isKnown ? [] : await ownersOf(tx, provider, emails);
+    const free = owners.filter(({ isRefused }) => !isRefused).map(({ subject }) => subject);
+    const isAllowed = event.effect === 'admit';
+    if (isAllowed && owners.length > 1) {
+      return { outcome: 'ambiguous' };
     }
-    const of = { provider, subject };
-    const news = await this.signals.store(tx, { ...of, source: 'shared-signals', isAllowed, at });
-    if (news === 'none') {
-      return { outcome: found.length > 0 ? 'unchanged' : 'unmatched' };
+    const subjects = id === undefined || free.includes(id) ? free : [id, ...free];
+    await (!isAllowed && free.length > 0 && removeOlderYes(tx, provider, emails, event.at));
+    if (subjects.length === 0) {
+      const kept = emails.map((email) => ({ provider, email, isAllowed, at: event.at }));
+      return this.keep(tx, kept, event.origin, now);
     }
-    const kind = isAllowed ? 'eligibility-regained' : 'eligibility-lost';
-    const event = { kind, reason: SHARED_SIGNALS_REASON } as const;
+    const isAmbiguous = free.length > 1;
+    const hasIdentity = isKnown || free.length > 0;
+    return this.say(
+      tx,
+      { provider, subjects },
+      { ...event, isAllowed, isAmbiguous, hasIdentity, now },
+    );
+  }
+
+  /** A word is stored for a subject without an identity, too. */
+  private async say(
+    tx: Transaction,
+    { provider, subjects }: { readonly provider: string; readonly subjects: readonly string[] },
+    { isAllowed, at, isRequired, origin, now, ...said }: Word,
+  ): Promise<Changed> {
+    const event = {
+      kind: isAllowed ? 'eligibility-regained' : 'eligibility-lost',
+      reason: said.isAmbiguous ? 'ambiguous' : SHARED_SIGNALS_REASON,
+    } as const;
     const change = { isAllowed, isRequired, event, reason: SHARED_SIGNALS_REASON, now, origin };
-    const effect = await this.signals.apply(tx, of, change);
-    if (effect === null) {
-      const events = [{ ...event, actor: 'provider', accountId: null, ...of, ...origin }] as const;
-      await insertAuditEvents(tx, events, now);
-      return { outcome: 'unmatched', events };
+    const effects: SignalEffect[] = [];
+    const events: AuditEvent[] = [];
+    let isNews = false;
+    for (const subject of subjects) {
+      const of = { provider, subject };
+      const word = { ...of, source: 'shared-signals', isAllowed, at } as const;
+      if ((await this.signals.store(tx, word)) !== 'none') {
+        isNews = true;
+        const effect = await this.signals.apply(tx, of, change);
+        const about = { ...event, actor: 'provider', accountId: null, ...of, ...origin } as const;
+        effects.push(...(effect === null ? [] : [effect]));
+        events.push(...(effect === null ? [about] : []));
+      }
     }
-    const due = isAllowed ? (await markDue(tx, provider, [subject])).length : 0;
-    return { outcome: 'applied', effects: [effect], due };
+    await insertAuditEvents(tx, events, now);
+    const due = isAllowed && effects.length > 0 ? await markDue(tx, provider, subjects) : [];
+    const without = said.hasIdentity && !isNews ? 'unchanged' : 'unmatched';
+    return { outcome: effects.length > 0 ? 'applied' : without, effects, events, due: due.length };
   }
 
   /** Keeps an event for the first login with its address. */

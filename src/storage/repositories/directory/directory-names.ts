@@ -1,0 +1,95 @@
+import { lowerAscii } from '../../../common/lower-ascii.js';
+import type { EligibilityFacts } from '../../../policy/eligibility/eligibility.js';
+import type { DirectoryRules } from '../../../policy/eligibility/provider-rules.js';
+import type { Transaction } from '../../database.service.js';
+import type { DirectoryPerson } from './directory-person.repository.js';
+
+export type Match = DirectoryRules['match'];
+
+/** A name gets other owners in time; an id does not. */
+export type NameMatch = Extract<Match, 'userName' | 'email'>;
+
+export interface MatchedLogin {
+  readonly provider: string;
+  readonly subject: string;
+  readonly facts: Pick<EligibilityFacts, 'login' | 'email' | 'emailVerified' | 'oid'>;
+}
+
+/** The person before and after a request; null = did not exist, or no longer does. */
+export interface PersonChange {
+  readonly before: DirectoryPerson | null;
+  readonly after: DirectoryPerson | null;
+}
+
+/** The word of a directory about a subject, by what it says about the person. */
+export interface DirectoryWord {
+  readonly isAllowed: boolean;
+  readonly personId: string;
+}
+
+/** The subjects that a request of a directory concerns. */
+export interface PersonMatch {
+  /** Subjects whose access ends if the person is refused. */
+  readonly refused: readonly string[];
+  /** The subject that the person's activation admits; null = none. */
+  readonly admitted: string | null;
+  readonly isAmbiguous: boolean;
+  /** True if a first login does not have to look for the person's refusal. */
+  readonly isKnown: boolean;
+}
+
+export function isNameMatch(match: Match): match is NameMatch {
+  return match === 'userName' || match === 'email';
+}
+
+/** Returns the names by which identities match the person, as {@link lowerAscii} writes them. */
+export function namesOf(match: NameMatch, { userName, emails }: DirectoryPerson): string[] {
+  const names = match === 'userName' ? [userName] : emails.map(({ value }) => value);
+  return names.map(lowerAscii);
+}
+
+/** SQL of the name that the last login of an identity proved. */
+export const NAME_OF_IDENTITY: Readonly<Record<NameMatch, string>> = {
+  userName: `lower("identity"."login" COLLATE "C")`,
+  email: `lower(("identity"."facts" ->> 'email') COLLATE "C")`,
+};
+
+/** SQL: the last login of the identity proved its name. */
+export const PROVES_NAME: Readonly<Record<NameMatch, string>> = {
+  userName: 'true',
+  email: `"identity"."facts" ->> 'emailVerified' = 'true'`,
+};
+
+/** SQL: the person `alias` has the name. */
+export function bears(match: NameMatch, alias: string, name: string): string {
+  return match === 'userName'
+    ? `lower("${alias}"."user_name" COLLATE "C") = ${name}`
+    : `"${alias}"."email_values" @> ARRAY[${name}]`;
+}
+
+/** True if the directory gave the entry to another person, or corrected the id: it does not say which. */
+export function isOfOtherId({ before, after }: PersonChange): boolean {
+  const [former, id] = [before?.externalId ?? null, after?.externalId ?? null];
+  return former !== null && id !== null && former !== id;
+}
+
+/** The keys in ascending order, so that two transactions do not wait for each other. */
+const LOCK = `
+  SELECT pg_advisory_xact_lock("key") FROM (
+    SELECT DISTINCT hashtextextended($1 || lower("name" COLLATE "C"), 0) AS "key"
+    FROM unnest($2::text[]) AS "name" ORDER BY "key" OFFSET 0) AS "keys"`;
+
+export async function lockNames(
+  tx: Transaction,
+  provider: string,
+  names: readonly string[],
+): Promise<void> {
+  await (names.length > 0 && tx.query(LOCK, [`gatehouse directory ${provider} `, names]));
+}
+
+/** Locks the links to the subject: people with different names may match it meanwhile. */
+export async function lockLink(tx: Transaction, provider: string, subject: string): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+    `gatehouse directory link ${provider} ${subject}`,
+  ]);
+}
