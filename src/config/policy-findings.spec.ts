@@ -59,6 +59,16 @@ describe('findings about settings', () => {
     ]);
   });
 
+  it('finds groups of Microsoft Graph that no scope asks for', () => {
+    const entry = okta({
+      ...{ allow: { groupsAny: ['staff'] }, entra: { graph: true } },
+      scopes: ['openid', 'offline_access'],
+    });
+    expect(codesFor({ AUTH_PROVIDERS_CONFIG_JSON: entry })).toEqual([
+      'warning graph-scope-missing',
+    ]);
+  });
+
   it.each<Record<string, string>>([
     {},
     { AUTH_KEY_CHALLENGE_ENABLED: '0', SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional' },

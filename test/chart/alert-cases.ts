@@ -134,6 +134,10 @@ export const CASES: readonly Case[] = [
     [`gatehouse_provider_failures_total{${LABELS},provider="google",cause="service_account_refused"}`]:
       '0x15 1x600',
   }),
+  fired('GatehouseProviderClientRefused', 'Microsoft Graph refused to list groups', '20m', {
+    [`gatehouse_provider_failures_total{${LABELS},provider="entra",cause="groups_refused"}`]:
+      '0x15 1x600',
+  }),
   silent('GatehouseProviderClientRefused', 'the provider fails otherwise', {
     [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]:
       '0x600',

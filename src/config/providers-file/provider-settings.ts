@@ -53,8 +53,8 @@ export interface OidcProviderSettings extends OidcRules {
   readonly idTokenSigningAlg: (typeof SIGNATURE_ALGORITHMS)[number] | null;
   /** The `typ` that a logout token must have; `any` = it need not have one. */
   readonly logoutTokenType: 'logout+jwt' | 'any';
-  /** Groups that do not fit into the token are read from Microsoft Graph. */
-  readonly entra: { readonly graph: boolean; readonly graphUrl: string | null };
+  /** `graphUrl`: null = that of the global service. */
+  readonly entra: OidcRules['entra'] & { readonly graphUrl: string | null };
   readonly googleWorkspaceGroups: GoogleWorkspaceSettings | null;
   readonly scim: ScimSettings | null;
   readonly globalTokenRevocation: GlobalTokenRevocationSettings | null;

@@ -28,6 +28,7 @@ describe(capabilitiesOf.name, () => {
       isRecheckable: true,
       storesRefreshToken: false,
       asksForRefreshTokens: true,
+      asksForGroups: true,
       chosenLogin: null,
       reports: 'organizations',
     });
@@ -50,6 +51,7 @@ describe(capabilitiesOf.name, () => {
       isRecheckable: true,
       storesRefreshToken: true,
       asksForRefreshTokens: true,
+      asksForGroups: true,
       chosenLogin: 'preferred_username',
       reports: 'email and groups',
     });
@@ -81,6 +83,18 @@ describe(capabilitiesOf.name, () => {
     ['stores one and lacks the scope', { scopes: ['openid'] }, false],
   ])('asks for refresh tokens as Core 1.0 says where it %s', (_what, change, expected) => {
     expect(capabilitiesOf(okta(change)).asksForRefreshTokens).toBe(expected);
+  });
+
+  it.each([
+    ['openid offline_access', false],
+    ['openid User.Read', true],
+    ['openid https://graph.microsoft.us/GroupMember.Read.All', true],
+    ['openid https://graph.microsoft.com/.default', true],
+  ])('asks for the groups of Microsoft Graph with the scopes %j: %s', (scopes, expected) => {
+    const change = { entra: { graph: true }, scopes: scopes.split(' ') };
+    const allow = { groupsAny: ['staff'] };
+    expect(capabilitiesOf(okta({ ...change, allow })).asksForGroups).toBe(expected);
+    expect(capabilitiesOf(okta(change)).asksForGroups).toBe(true);
   });
 
   it('treats a login that is the subject as one that no person chose', () => {

@@ -28,6 +28,8 @@ export interface OidcRules extends ProviderPresentation {
   readonly emailVerification: 'required' | 'trustedIssuer';
   readonly storeRefreshToken: boolean;
   readonly scopes: readonly string[];
+  /** `graph`: groups that do not fit into the token are read from Microsoft Graph. */
+  readonly entra: { readonly graph: boolean };
   /** Where set, re-checks ask the directory of Google Workspace, and need no token of the person. */
   readonly googleWorkspaceGroups: object | null;
   /** The directory that reports the people of this provider (SCIM); null = none. */
@@ -57,6 +59,8 @@ export interface ProviderCapabilities {
   readonly storesRefreshToken: boolean;
   /** True if the request asks for refresh tokens, where re-checks need them (Core 1.0, 11). */
   readonly asksForRefreshTokens: boolean;
+  /** False if groups of the rules are read from Microsoft Graph without one of its permissions. */
+  readonly asksForGroups: boolean;
   /** The claim whose value people may choose themselves as their login; null = none. */
   readonly chosenLogin: string | null;
   /** The facts that the provider reports. */
@@ -85,6 +89,7 @@ function gitHubCapabilities(provider: GitHubRules): ProviderCapabilities {
     isRecheckable: true,
     storesRefreshToken: false,
     asksForRefreshTokens: true,
+    asksForGroups: true,
     // A login of GitHub belongs to one account.
     chosenLogin: null,
     reports: 'organizations',
@@ -92,10 +97,14 @@ function gitHubCapabilities(provider: GitHubRules): ProviderCapabilities {
   };
 }
 
+/** A permission such as `GroupMember.Read.All`, also with the address of Microsoft Graph before it. */
+const GRAPH_PERMISSION = /\.(read|readwrite|default)\b/i;
+
 function oidcCapabilities(provider: OidcRules): ProviderCapabilities {
   const { claims, scopes, storeRefreshToken: storesRefreshToken } = provider;
   const { usersAllowlist: users, ...allow } = provider.allow;
   const hasDirectory = provider.googleWorkspaceGroups !== null;
+  const readsGraph = provider.entra.graph && allow.groupsAny.length + allow.groupsAll.length > 0;
   return {
     rules: { users, matchSubjects: true, ...allow, orgs: [], orgMatch: 'any' },
     hasMembershipRules: hasAllowRules(provider.allow),
@@ -103,6 +112,7 @@ function oidcCapabilities(provider: OidcRules): ProviderCapabilities {
     isRecheckable: storesRefreshToken || hasDirectory,
     storesRefreshToken,
     asksForRefreshTokens: !storesRefreshToken || hasDirectory || scopes.includes('offline_access'),
+    asksForGroups: !readsGraph || scopes.some((scope) => GRAPH_PERMISSION.test(scope)),
     chosenLogin: claims.login === 'sub' ? null : claims.login,
     reports: 'email and groups',
     believesEmail: (isVerified) => believesEmail(provider, isVerified),

@@ -167,6 +167,10 @@ const LOCKOUT_WARNINGS: LockoutRules = {
         (provider) => isRestricted(provider) && !capabilitiesOf(provider).asksForRefreshTokens,
       )
       .map(({ id }) => toProvider(id)),
+  'graph-scope-missing': ({ providers }) =>
+    providers
+      .filter((provider) => !capabilitiesOf(provider).asksForGroups)
+      .map(({ id }) => toProvider(id)),
   'certificates-not-checked-again': (policy) =>
     policy.mtls.enabled && !policy.auth.offboarding.enabled,
   'keyless-without-offboarding': (policy, table) => {

@@ -44,6 +44,7 @@ export const UPSTREAM_FAILURES = {
   circuit_open: 'the requests before failed, so it is left alone for some seconds',
   connection_refused: 'it refuses the connection',
   dns_error: 'its host name is not resolved',
+  groups_refused: 'it does not let this server read the groups of people',
   insecure_address:
     'its address is not https, or is in a private network although its issuer is not',
   invalid_client: 'it refuses the client id or the client secret of this server',
@@ -62,6 +63,7 @@ export type UpstreamFailure = keyof typeof UPSTREAM_FAILURES;
 
 /** Failures that only the operator can resolve. */
 export const OPERATOR_FAILURES: readonly string[] = [
+  'groups_refused',
   'invalid_client',
   'service_account_refused',
 ] satisfies UpstreamFailure[];

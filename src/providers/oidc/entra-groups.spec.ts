@@ -11,6 +11,8 @@ import { UpstreamHttp } from '../http/upstream-http.js';
 
 const GROUP = '#microsoft.graph.group';
 
+const refusalWith = (code: string): Answer => ({ status: 403, json: { error: { code } } });
+
 describe(EntraGroups, () => {
   let graph: LocalServer;
   let pages: (Answer | Fault)[];
@@ -45,13 +47,15 @@ describe(EntraGroups, () => {
     expect(tokens).toEqual(['Bearer token', 'Bearer token', 'Bearer token']);
   });
 
-  it.each<Fault>(['unauthorized', 'forbidden'])(
-    'reports unknown when the token is %s',
-    async (fault) => {
-      pages = [fault];
-      expect(await read()).toBeNull();
-    },
-  );
+  it.each<[string, Answer | Fault, string]>([
+    ['401', 'unauthorized', '401'],
+    ['403', 'forbidden', '403'],
+    ['a code', refusalWith('Authorization_RequestDenied'), 'Authorization_RequestDenied'],
+    ['text in place of a code', refusalWith('alice@acme.example has none'), '403'],
+  ])('reports to the operator a token that is refused with %s', async (_name, answer, detail) => {
+    pages = [page(['a'], `${graph.url}/v1.0/me/transitiveMemberOf?page=1`), answer];
+    await expect(read()).rejects.toMatchObject({ failure: 'groups_refused', detail });
+  });
 
   it('sends the token to no other address', async () => {
     const other = await startLocalServer(() => page(['stolen']));

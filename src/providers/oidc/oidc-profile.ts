@@ -138,6 +138,13 @@ const PAGE = v.object({
   '@odata.nextLink': v.nullish(v.pipe(v.string(), v.url())),
 });
 
+const ERROR_CODE = v.pipe(v.string(), v.regex(/^\w{1,60}$/));
+
+/** Errors of Microsoft Graph; only the code is read. */
+const REFUSAL = v.fallback(v.object({ error: v.object({ code: v.fallback(ERROR_CODE, '') }) }), {
+  error: { code: '' },
+});
+
 /** Reads nested groups, too, with the user's own access token. */
 export class EntraGroups {
   constructor(
@@ -145,8 +152,11 @@ export class EntraGroups {
     private readonly http: UpstreamHttp,
   ) {}
 
-  /** @returns null when the token may not read the groups */
-  async of(accessToken: string, signal?: AbortSignal): Promise<readonly string[] | null> {
+  /**
+   * @throws UpstreamError `groups_refused` where the token may not read the groups: that is about the
+   * consent of an administrator, and no answer about the person
+   */
+  async of(accessToken: string, signal?: AbortSignal): Promise<readonly string[]> {
     const groups: string[] = [];
     let next: string | null | undefined = new URL(FIRST_PAGE, this.graphUrl).href;
     for (let pages = 0; typeof next === 'string'; pages += 1) {
@@ -154,10 +164,7 @@ export class EntraGroups {
       if (pages === MOST_PAGES || new URL(next).origin !== new URL(this.graphUrl).origin) {
         throw new UpstreamError('unexpected_answer');
       }
-      const page: v.InferOutput<typeof PAGE> | null = await this.read(next, accessToken, signal);
-      if (page === null) {
-        return null;
-      }
+      const page: v.InferOutput<typeof PAGE> = await this.read(next, accessToken, signal);
       groups.push(...page.value.flatMap((group) => (group === null ? [] : [group.id])));
       next = page['@odata.nextLink'];
     }
@@ -168,7 +175,8 @@ export class EntraGroups {
     const headers = { accept: 'application/json', authorization: `Bearer ${accessToken}` };
     const response = await this.http.fetch(url, { headers, signal });
     if (response.status === 401 || response.status === 403) {
-      return null;
+      const { error } = await readJson(response, REFUSAL);
+      throw new UpstreamError('groups_refused', { detail: error.code || String(response.status) });
     }
     if (response.status !== 200) {
       throw new UpstreamError('unexpected_answer');

@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import { createServer as createSocketServer } from 'node:net';
 import { certificateDirectory, selfSigned } from '../../fixtures/certificates-fixture.js';
-import { listen, startLocalServer } from '../../helpers/local-server.js';
+import { listen, startLocalServer, type Answer } from '../../helpers/local-server.js';
 import { call, type Json } from '../../helpers/client.js';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import { type Server } from '../../fixtures/programs/server-fixture.js';
@@ -10,6 +10,7 @@ import { begin, params } from '../../fixtures/provider-login-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 
+const GRAPH_GROUP = { '@odata.type': '#microsoft.graph.group', id: 'staff' };
 const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
 
 async function failingProviders() {
@@ -156,6 +157,43 @@ describe('a provider that fails', () => {
       await fixture.makeDue();
       await fixture.until('served', async () => !(await isRefused()));
       await fixture.until('logged', () => server.logs().includes('provider answers again'));
+    },
+  );
+
+  it.each([401, 403])(
+    'keeps the access of people whose groups Microsoft Graph answers with %i',
+    async (status) => {
+      let answer: Answer = { status: 200, json: { value: [GRAPH_GROUP] } };
+      const graph = await startLocalServer(() => answer);
+      const AUTH_PROVIDERS_CONFIG_JSON = fixture.providers({
+        ...{ claims: { groups: 'absent' }, entra: { graph: true, graphUrl: graph.url } },
+      });
+      const server = await fixture.start({ ...KEYLESS, METRICS_TOKEN, AUTH_PROVIDERS_CONFIG_JSON });
+      const person = await fixture.keylessLogin(server);
+      answer = { status, json: { error: { code: 'Authorization_RequestDenied' } } };
+      await fixture.makeDue(0);
+      const refused =
+        'gatehouse_eligibility_checks_total{provider="people",outcome="groups_refused"} ';
+      await fixture.until('counted', async () => (await metricsOf(server)).includes(refused));
+      expect(await fixture.statusOf(server, person)).toBe(200);
+      expect(await metricsOf(server)).not.toContain('outcome="ineligible"');
+      await server.logged(/"level":"error".*it does not let this server read the groups/);
+      expect(server.logs()).toContain('"detail":"Authorization_RequestDenied"');
+      const { url } = await begin(server, 'people', { mode: 'keyless' });
+      const callback = fixture.provider.authorize(url, person.sub);
+      const back = await fetch(`${server.url}${callback.pathname}${callback.search}`, {
+        redirect: 'manual',
+      });
+      expect(back.headers.get('location')).toMatch(/[?&]error=upstream_error$/);
+      expect(await fixture.statusOf(server, person)).toBe(200);
+
+      // An answer about the person still ends access.
+      answer = { status: 200, json: { value: [] } };
+      await fixture.makeDue(0);
+      await fixture.until('no access', async () => {
+        return (await fixture.statusOf(server, person)) === 403;
+      });
+      await graph.close();
     },
   );
 
