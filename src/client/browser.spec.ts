@@ -97,6 +97,10 @@ describe('@gatehouse/client', () => {
       content: {
         contentKey: content.contentKey,
         opened: content.values.map(({ plaintext }) => plaintext),
+        settings: content.settings.map(({ rev, plaintext, hash }) => ({
+          value: JSON.parse(plaintext) as unknown,
+          mark: { rev, hash },
+        })),
         refused: content.values.map(() => [
           ...Array.from({ length: 4 }, () => 'not-authentic'),
           'other-form',
@@ -151,14 +155,14 @@ describe('@gatehouse/client', () => {
         const key = await gatehouse.DeviceKey.generate();
         const content = new gatehouse.AccountContent(key.bytes, 'account');
         const value = { text: 'Grüße' };
-        const sealed = [content.seal('settings', value), content.seal('settings', value)];
+        const sealed = [content.sealSettings(1, value), content.sealSettings(1, value)];
         const device = await gatehouse.makeDeviceSecrets();
         const opened = await gatehouse.openSealedSecret(device, await gatehouse.sealForDevice(device.publicKey, key.bytes));
         const same = await gatehouse.DeviceKey.fromSecret(opened);
         const { proof, proofHash } = await gatehouse.makeLoginProof();
         const link = { serverUrl: 'https://gate.example', userCode: 'WDJB-MJHT', publicKey: device.publicKey };
         return JSON.stringify([typeof crypto.subtle, typeof URL, sealed[0] !== sealed[1],
-          sealed.map((one) => content.open('settings', one).text), same.secret === key.secret,
+          sealed.map((one) => content.openSettings(one).value.text), same.secret === key.secret,
           proof.length, proofHash.length, gatehouse.readDeviceLink(gatehouse.deviceLink(link)).publicKey === device.publicKey]);
       })()`,
       context,

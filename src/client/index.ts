@@ -3,15 +3,21 @@ export type { Content } from '../protocol/content.js';
 export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-policy.js';
 export * from './api/admin-client.js';
 export type * from './api/api-client-answers.js';
+export { MemoryPins, pinMode, readPin, type AccountPin, type PinStore } from './api/account-pin.js';
 export {
+  acceptSettings,
   changeSettings,
   openSettings,
+  readSettings,
   SettingsConflict,
+  SettingsRefused,
   SettingsUnreadable,
   type Decrypt,
+  type SettingsAccess,
   type SettingsContent,
   type SettingsFields,
   type SettingsKey,
+  type SettingsRefusal,
 } from './api/account-settings.js';
 export type { TransportOptions } from './api/api-client-transport.js';
 export { GatehouseClient } from './api/api-client.js';
@@ -39,7 +45,9 @@ export { parseServerUrl } from './api/server-url.js';
 export {
   AccountContent,
   ContentUnreadable,
-  type ContentPurpose,
+  type CredentialPurpose,
+  type OpenedSettings,
+  type SettingsMark,
 } from './crypto/account-content.js';
 export {
   DeviceKeyError,

@@ -27,6 +27,7 @@ const OWN_ERRORS = [
   'DeviceSealError',
   'OtherAccountKey',
   'SettingsConflict',
+  'SettingsRefused',
   'SettingsUnreadable',
   'WebPushKeyError',
 ];

@@ -16,8 +16,20 @@ export { outcomesWithoutSettings, planNotification } from './delivery/plan.js';
 export type { Plan, PlanOptions, SavedToken } from './delivery/plan.js';
 export { readPreferences } from './preferences.js';
 export type { BrokenChannel, Preferences, WebhookChannel } from './preferences.js';
-export { openSettings, SettingsUnreadable } from '../client/api/account-settings.js';
-export type { Decrypt, SettingsContent, SettingsKey } from '../client/api/account-settings.js';
+export {
+  openSettings,
+  readSettings,
+  SettingsRefused,
+  SettingsUnreadable,
+} from '../client/api/account-settings.js';
+export type {
+  Decrypt,
+  SettingsAccess,
+  SettingsContent,
+  SettingsKey,
+  SettingsRefusal,
+} from '../client/api/account-settings.js';
+export type { AccountPin, PinStore } from '../client/api/account-pin.js';
 export { isTooBig, RECEIPT_AFTER_MS, RECEIPT_LOST_AFTER_MS } from './push/push-results.js';
 export type { ReceiptResult, SentTicket } from './push/push-results.js';
 export { isPushToken, maskedToken } from './push/push-message.js';

@@ -216,19 +216,27 @@ describe(openSettings.name, () => {
     const secret = randomBytes(32);
     const account = new AccountContent(secret, 'account');
     const sealed = (c: string) => ({ t: 'encrypted', c }) as const;
-    const settings = sealed(account.seal('settings', document));
+    const settings = sealed(account.sealSettings(1, document));
     expect(await openSettings(settings, account)).toEqual(document);
     const others = [
       openSettings(settings, new AccountContent(randomBytes(32), 'account')),
       openSettings(settings, new AccountContent(secret, 'another')),
       openSettings(sealed(account.seal('credential:x', document)), account),
       openSettings(sealed('c2VhbGVk'), account),
-      openSettings(sealed(account.seal('settings', [])), account),
+      openSettings(sealed(account.sealSettings(1, [])), account),
     ];
     const results = await Promise.allSettled(others);
     results.forEach((one) =>
       expect(one).toMatchObject({ reason: expect.any(SettingsUnreadable) as unknown }),
     );
+  });
+
+  it('refuses settings that the server can read where the sender has a key', async () => {
+    const account = new AccountContent(randomBytes(32), 'account');
+    const plain = { t: 'plain', v: document } as const;
+    const refused = { name: 'SettingsRefused', reason: 'plain' };
+    await expect(openSettings(plain, account)).rejects.toMatchObject(refused);
+    await expect(openSettings(plain, () => document)).rejects.toMatchObject(refused);
   });
 });
 
@@ -251,6 +259,20 @@ describe('an account whose settings cannot be opened, or whose channels are inva
       { target: { kind: 'push', id: pushToken('one') }, ...unreadable },
       { target: { kind: 'push', id: pushToken('two') }, ...unreadable },
       { target: { kind: 'webhook', id: null }, ...unreadable },
+    ]);
+  });
+
+  it('receives nothing while the server returns other settings than the sender expects', async () => {
+    const account = new AccountContent(randomBytes(32), 'account');
+    const settings = openSettings({ t: 'plain', v: settingsWith([]) }, account);
+    const { outcomes } = await notify(event, { settings, tokens: saved('one') }, senders, AT);
+    const refused = {
+      ...{ state: 'failed', code: 'settings-refused', attempts: 0 },
+      detail: expect.stringContaining('so that it can read them') as unknown,
+    };
+    expect(outcomes).toMatchObject([
+      { target: { kind: 'push', id: pushToken('one') }, ...refused },
+      { target: { kind: 'webhook', id: null }, ...refused },
     ]);
   });
 

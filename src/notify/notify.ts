@@ -58,7 +58,7 @@ export interface Notified {
 /**
  * Notifies an account's devices and webhooks of an event, and returns the outcome of each
  * (specification, Events 1 and 2). If the settings cannot be read, every outcome is
- * `settings-unreadable`. Never rejects.
+ * `settings-unreadable`; if the device has to confirm them first, `settings-refused`. Never rejects.
  */
 export async function notify(
   event: NotificationEvent,
@@ -81,15 +81,21 @@ async function planFor(
     document = await settings;
   } catch (error) {
     // Compared by name, because the class may come from the other package @gatehouse/client.
-    const isKnown = error instanceof Error && error.name === 'SettingsUnreadable';
-    const known = isKnown ? error.message : null;
-    const detail = known ?? 'The settings could not be read.';
-    return { deliveries: [], outcomes: outcomesWithoutSettings(tokens, detail), problems: [] };
+    const name = error instanceof Error ? error.name : '';
+    const isKnown = error instanceof Error && Object.hasOwn(SETTINGS_CODES, name);
+    const detail = isKnown ? error.message : 'The settings could not be read.';
+    const outcomes = outcomesWithoutSettings(tokens, detail, SETTINGS_CODES[name]);
+    return { deliveries: [], outcomes, problems: [] };
   }
   const preferences = readPreferences(document, now());
   const plan = planNotification(event, preferences, tokens, { ...options, now: now() });
   return { ...plan, problems: preferences.problems };
 }
+
+const SETTINGS_CODES: Readonly<Record<string, string>> = {
+  SettingsUnreadable: 'settings-unreadable',
+  SettingsRefused: 'settings-refused',
+};
 
 export type ResolveOptions = NotifyOptions & {
   /**

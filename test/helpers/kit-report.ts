@@ -32,11 +32,12 @@ export interface KitVectors {
     readonly contentKey: string;
     readonly keys: readonly { secret: string; text: string; olderText: string }[];
     readonly values: readonly {
-      purpose: kit.ContentPurpose;
+      purpose: kit.CredentialPurpose | 'settings';
       nonce: string;
       plaintext: string;
       sealed: string;
     }[];
+    readonly settings: readonly { rev: number; plaintext: string; sealed: string; hash: string }[];
   };
   /** A text that another device sealed to `privateKey`. */
   readonly device: { readonly privateKey: string; readonly sealed: string };
@@ -87,21 +88,33 @@ async function reportVectors({ ed25519, hkdf: rfc5869, xchacha }: KitVectors): P
   };
 }
 
-function reportContent({ content: { secret, accountId, values } }: KitVectors): object {
+function reportContent({ content }: KitVectors): object {
+  const { secret, accountId, values, settings } = content;
   const account = new kit.AccountContent(hexToBytes(secret), accountId);
   const other = new kit.AccountContent(new Uint8Array(32), accountId);
   const elsewhere = new kit.AccountContent(hexToBytes(secret), 'another-account');
   return {
     contentKey: bytesToHex(deriveContentKey(hexToBytes(secret))),
-    opened: values.map(({ purpose, sealed }) => JSON.stringify(account.open(purpose, sealed))),
+    opened: values.map(({ purpose, sealed }) => JSON.stringify(openAs(account, purpose, sealed))),
+    settings: settings.map(({ sealed }) => account.openSettings(sealed)),
     refused: values.map(({ purpose, sealed }) => [
-      refusalOf(() => other.open(purpose, sealed)),
-      refusalOf(() => elsewhere.open(purpose, sealed)),
+      refusalOf(() => openAs(other, purpose, sealed)),
+      refusalOf(() => openAs(elsewhere, purpose, sealed)),
       refusalOf(() => account.open('credential:other', sealed)),
-      refusalOf(() => account.open(purpose, `${sealed.slice(0, -8)}AAAAAAAA`)),
-      refusalOf(() => account.open(purpose, 'c2VhbGVk')),
+      refusalOf(() => openAs(account, purpose, `${sealed.slice(0, -8)}AAAAAAAA`)),
+      refusalOf(() => openAs(account, purpose, 'c2VhbGVk')),
     ]),
   };
+}
+
+function openAs(
+  account: kit.AccountContent,
+  purpose: kit.CredentialPurpose | 'settings',
+  sealed: string,
+): unknown {
+  return purpose === 'settings'
+    ? account.openSettings(sealed).value
+    : account.open(purpose, sealed);
 }
 
 function refusalOf(open: () => unknown): string {

@@ -1,7 +1,8 @@
 import { startLocalServer, type LocalServer } from '../../../test/helpers/local-server.js';
 import { AccountContent, ContentUnreadable } from '../crypto/account-content.js';
 import type { Content } from '../../protocol/content.js';
-import { SettingsConflict } from './account-settings.js';
+import { MemoryPins, type AccountPin } from './account-pin.js';
+import { SettingsConflict, SettingsRefused, SettingsUnreadable } from './account-settings.js';
 import { GatehouseClient } from './api-client.js';
 import { changeEncryption } from './encryption-change.js';
 
@@ -47,24 +48,33 @@ describe(changeEncryption.name, () => {
   });
   afterEach(() => server.close());
 
+  const accessOf = (pin: AccountPin | null) => ({ content, pins: new MemoryPins(pin) });
+  const PLAIN: AccountPin = { mode: 'plain', settings: null };
+  const mark = (rev: number) => ({ rev, hash: 'A'.repeat(43) });
+
   it('seals everything that is plain, each value for its own purpose', async () => {
     settings = { content: { t: 'plain', v: { theme: 'dark' } }, version: 3 };
     credentials = [{ service: 'mail', content: { t: 'plain', v: 'secret' }, updatedAt: 1 }];
-    await changeEncryption(client, content, 'e2ee');
+    const access = accessOf({ ...PLAIN, settings: mark(4) });
+    await changeEncryption(client, access, 'e2ee');
     const [migration] = migrations;
     expect(migration).toMatchObject({ toMode: 'e2ee', expectedSettingsVersion: 3 });
     const sealed = migration?.settings as { readonly t: 'encrypted'; readonly c: string };
-    expect(content.open('settings', sealed.c)).toEqual({ theme: 'dark' });
+    const opened = content.openSettings(sealed.c);
+    expect(opened).toMatchObject({ value: { theme: 'dark' }, mark: { rev: 5 } });
+    expect(await access.pins.read()).toEqual({ mode: 'e2ee', settings: opened.mark });
     const [one] = migration?.credentials ?? [];
     const credential = one?.content as { readonly t: 'encrypted'; readonly c: string };
     expect(content.open('credential:mail', credential.c)).toBe('secret');
-    expect(() => content.open('settings', credential.c)).toThrow(ContentUnreadable);
+    expect(() => content.openSettings(credential.c)).toThrow(ContentUnreadable);
   });
 
   it('opens everything that is sealed, and leaves what is plain already', async () => {
-    settings = { content: { t: 'encrypted', c: content.seal('settings', { a: 1 }) }, version: 1 };
+    settings = { content: { t: 'encrypted', c: content.sealSettings(4, { a: 1 }) }, version: 1 };
     credentials = [{ service: 'mail', content: { t: 'plain', v: 'open' }, updatedAt: 1 }];
-    await changeEncryption(client, content, 'plain');
+    const access = accessOf(null);
+    await changeEncryption(client, access, 'plain');
+    expect(await access.pins.read()).toMatchObject({ mode: 'plain', settings: { rev: 4 } });
     expect(migrations).toEqual([
       {
         ...{ toMode: 'plain', expectedSettingsVersion: 1 },
@@ -75,18 +85,47 @@ describe(changeEncryption.name, () => {
   });
 
   it('sends nothing where one value is of another key', async () => {
-    const c = ofAnotherKey.seal('settings', { a: 1 });
+    const c = ofAnotherKey.sealSettings(1, { a: 1 });
     settings = { content: { t: 'encrypted', c }, version: 1 };
-    await expect(changeEncryption(client, content, 'plain')).rejects.toThrow(ContentUnreadable);
+    const change = () => changeEncryption(client, accessOf(null), 'plain');
+    await expect(change()).rejects.toThrow(SettingsUnreadable);
+    settings = { content: null, version: 0 };
+    const one = { t: 'encrypted', c: ofAnotherKey.seal('credential:mail', 1) } as const;
+    credentials = [{ service: 'mail', content: one, updatedAt: 1 }];
+    await expect(change()).rejects.toThrow(ContentUnreadable);
+    expect(migrations).toEqual([]);
+  });
+
+  it.each<[string, AccountPin | null]>([
+    ['of a device without a pin', null],
+    ['of a device that expects sealed content', { mode: 'e2ee', settings: mark(1) }],
+  ])('seals nothing %s that the server returned as plain', async (_whose, pin) => {
+    const made = { t: 'plain', v: { notificationChannelsV1: [] } } as const;
+    settings = { content: made, version: 1 };
+    const refused = { name: 'SettingsRefused', reason: 'plain' };
+    const change = () => changeEncryption(client, accessOf(pin), 'e2ee');
+    await expect(change()).rejects.toMatchObject(refused);
+    settings = { content: null, version: 0 };
+    credentials = [{ service: 'mail', content: made, updatedAt: 1 }];
+    await expect(change()).rejects.toBeInstanceOf(SettingsRefused);
+    expect(migrations).toEqual([]);
+  });
+
+  it('publishes no older settings than the device has seen', async () => {
+    const c = content.sealSettings(4, { a: 1 });
+    settings = { content: { t: 'encrypted', c }, version: 1 };
+    const change = changeEncryption(client, accessOf({ mode: 'e2ee', settings: mark(5) }), 'plain');
+    await expect(change).rejects.toMatchObject({ reason: 'older' });
     expect(migrations).toEqual([]);
   });
 
   it('reads again after a conflict, and gives up after repeated ones', async () => {
     conflicts = 1;
-    await changeEncryption(client, content, 'e2ee');
+    await changeEncryption(client, accessOf(PLAIN), 'e2ee');
     expect(migrations.map((one) => one.expectedSettingsVersion)).toEqual([0, 1]);
     conflicts = Infinity;
-    await expect(changeEncryption(client, content, 'plain')).rejects.toThrow(SettingsConflict);
+    const change = changeEncryption(client, accessOf(null), 'plain');
+    await expect(change).rejects.toThrow(SettingsConflict);
     expect(migrations).toHaveLength(2 + 5);
   });
 });

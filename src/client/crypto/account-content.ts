@@ -9,12 +9,27 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 24;
 const TAG_BYTES = 16;
 const VERSION = '1.';
+/** The settings of version 2: `2.`, the revision, a dot and the sealed bytes. */
+const SETTINGS_FORM = /^2\.([1-9]\d{0,15})\.([\w-]*)$/;
 const INFO = 'gatehouse content v1';
 /** More than a server stores. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The purpose of a value. A value of one purpose cannot be opened as that of another. */
-export type ContentPurpose = 'settings' | `credential:${string}`;
+/** The purpose of a credential. A value of one purpose cannot be opened as that of another. */
+export type CredentialPurpose = `credential:${string}`;
+
+/** The settings that a device opened or wrote. It keeps the newest, to recognise older ones. */
+export interface SettingsMark {
+  /** Grows by one with each write; 0 = settings of version 1, which have none. */
+  readonly rev: number;
+  /** SHA-256 of the sealed value, base64url. */
+  readonly hash: string;
+}
+
+export interface OpenedSettings {
+  readonly value: unknown;
+  readonly mark: SettingsMark;
+}
 
 /**
  * A value could not be opened. `other-form`: another client wrote it in a form of its own, keep it
@@ -66,31 +81,80 @@ export class AccountContent {
   }
 
   /**
+   * Seals a credential.
+   *
    * @param value anything that JSON can represent
    * @returns `1.` and base64url of nonce, ciphertext and tag
    */
-  seal(purpose: ContentPurpose, value: unknown): string {
+  seal(purpose: CredentialPurpose, value: unknown): string {
+    return `${VERSION}${this.sealed(this.dataOf(credential(purpose)), value)}`;
+  }
+
+  /** Opens a credential. @throws ContentUnreadable */
+  open(purpose: CredentialPurpose, sealed: string): unknown {
+    return this.opened(this.dataOf(credential(purpose)), bytesOf(sealed));
+  }
+
+  /**
+   * Seals the settings.
+   *
+   * @param rev one more than the highest that this device has seen, and that of the stored settings
+   * @returns `2.`, the revision, a dot and base64url of nonce, ciphertext and tag
+   */
+  sealSettings(rev: number, value: unknown): string {
+    if (!Number.isSafeInteger(rev) || rev < 1) {
+      throw new TypeError('A revision is an integer from 1.');
+    }
+    return `2.${rev}.${this.sealed(this.settingsData(rev), value)}`;
+  }
+
+  /** Opens settings of version 2, or of version 1, whose revision is 0. @throws ContentUnreadable */
+  openSettings(sealed: string): OpenedSettings {
+    const [, digits = '0', text] = SETTINGS_FORM.exec(sealed) ?? [];
+    const rev = Number(digits);
+    const bytes = text === undefined ? bytesOf(sealed) : sealedBytes(text);
+    const value = this.opened(this.settingsData(rev), Number.isSafeInteger(rev) ? bytes : null);
+    return { value, mark: this.markOf(rev, sealed) };
+  }
+
+  /** Returns the mark of sealed settings that this device wrote. */
+  markOf(rev: number, sealed: string): SettingsMark {
+    return { rev, hash: base64UrlOf(sha256(utf8Bytes(sealed))) };
+  }
+
+  private settingsData(rev: number): string {
+    return this.dataOf('settings') + (rev === 0 ? '' : `\n${rev}`);
+  }
+
+  /** @returns the associated data */
+  private dataOf(purpose: string): string {
+    // The line feed separates the two, so that neither may contain one.
+    if (`${purpose}${this.accountId}`.includes('\n')) {
+      throw new TypeError('A purpose and an account id have no line feeds.');
+    }
+    return `${purpose}\n${this.accountId}`;
+  }
+
+  private sealed(data: string, value: unknown): string {
     const text = JSON.stringify(value) as string | undefined;
     if (text === undefined) {
       throw new TypeError('JSON cannot represent this value.');
     }
     const nonce = randomBytes(NONCE_BYTES);
-    const sealed = this.cipher(purpose, nonce).encrypt(utf8Bytes(text));
+    const sealed = this.cipher(data, nonce).encrypt(utf8Bytes(text));
     const bytes = new Uint8Array(NONCE_BYTES + sealed.length);
     bytes.set(nonce);
     bytes.set(sealed, NONCE_BYTES);
-    return `${VERSION}${base64UrlOf(bytes)}`;
+    return base64UrlOf(bytes);
   }
 
-  /** @throws ContentUnreadable */
-  open(purpose: ContentPurpose, sealed: string): unknown {
-    const bytes = bytesOf(sealed);
+  private opened(data: string, bytes: Uint8Array | null): unknown {
     if (bytes === null) {
       throw new ContentUnreadable('other-form');
     }
     let opened: Uint8Array;
     try {
-      const cipher = this.cipher(purpose, bytes.subarray(0, NONCE_BYTES));
+      const cipher = this.cipher(data, bytes.subarray(0, NONCE_BYTES));
       opened = cipher.decrypt(bytes.subarray(NONCE_BYTES));
     } catch (cause) {
       throw new ContentUnreadable('not-authentic', { cause });
@@ -103,18 +167,25 @@ export class AccountContent {
     }
   }
 
-  private cipher(purpose: ContentPurpose, nonce: Uint8Array) {
-    // The line feed separates the two, so that neither may contain one.
-    if (`${purpose}${this.accountId}`.includes('\n')) {
-      throw new TypeError('A purpose and an account id have no line feeds.');
-    }
-    return xchacha20poly1305(this.key, nonce, utf8Bytes(`${purpose}\n${this.accountId}`));
+  private cipher(data: string, nonce: Uint8Array) {
+    return xchacha20poly1305(this.key, nonce, utf8Bytes(data));
   }
+}
+
+/** Settings have a revision: as a credential they would be version 1, which devices then refuse. */
+function credential(purpose: CredentialPurpose): string {
+  if (!purpose.startsWith('credential:')) {
+    throw new TypeError('Use sealSettings and openSettings for the settings.');
+  }
+  return purpose;
 }
 
 /** Returns null for another form. Each value has one spelling, so that no part can be changed. */
 function bytesOf(sealed: string): Uint8Array | null {
   const text = sealed.slice(VERSION.length);
-  const isOurs = sealed.startsWith(VERSION) && /^[\w-]*$/.test(text);
-  return isOurs ? readBase64(text, NONCE_BYTES + TAG_BYTES, MAX_BYTES) : null;
+  return sealed.startsWith(VERSION) && /^[\w-]*$/.test(text) ? sealedBytes(text) : null;
+}
+
+function sealedBytes(text: string): Uint8Array | null {
+  return readBase64(text, NONCE_BYTES + TAG_BYTES, MAX_BYTES);
 }

@@ -1,7 +1,6 @@
 import { readBase64 } from '../../protocol/base64.js';
-import { changeSettings } from '../api/account-settings.js';
+import { changeSettings, type SettingsAccess } from '../api/account-settings.js';
 import type { GatehouseClient } from '../api/api-client.js';
-import type { AccountContent } from '../crypto/account-content.js';
 import { base64UrlOf } from '../crypto/bytes.js';
 import { readWebPushKey, WEB_PUSH_SETTING, type WebPushKey } from './web-push.js';
 
@@ -15,15 +14,14 @@ export class WebPushKeyError extends Error {
  * the settings if there is none; of several concurrent devices, one creates it. Needs Web Crypto.
  *
  * @param client with the account's token
- * @param content opens and seals the settings of an end-to-end encrypted account; null = they are
- * plain
- * @throws WebPushKeyError, SettingsUnreadable, SettingsConflict
+ * @param access null on a device that has no key of the account, and has had none
+ * @throws WebPushKeyError, SettingsUnreadable, SettingsRefused, SettingsConflict
  */
 export async function ensureWebPushKey(
   client: Pick<GatehouseClient, 'settings'>,
-  content: AccountContent | null,
+  access: SettingsAccess | null,
 ): Promise<string> {
-  const fields = await changeSettings(client, content, async (before) => {
+  const fields = await changeSettings(client, access, async (before) => {
     const stored = before[WEB_PUSH_SETTING] ?? null;
     return stored === null
       ? { ...before, [WEB_PUSH_SETTING]: { v: 1, ...(await generateWebPushKey()) } }

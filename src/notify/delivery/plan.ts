@@ -254,12 +254,13 @@ const unsendable = (target: Target, code: string, detail: string): Outcome => ({
 export function outcomesWithoutSettings(
   tokens: readonly Pick<SavedToken, 'token'>[],
   detail: string,
+  code = 'settings-unreadable',
 ): Outcome[] {
   const targets: readonly Target[] = [
     ...tokens.map(({ token }): Target => ({ kind: 'push', id: token })),
     { kind: 'webhook', id: null },
   ];
-  return targets.map((target) => unsendable(target, 'settings-unreadable', detail));
+  return targets.map((target) => unsendable(target, code, detail));
 }
 
 export interface CurrentAccount {

@@ -31,7 +31,7 @@ describe('the content of an account', () => {
   it('opens on another device with the key, and is stored sealed', async () => {
     const settings = { theme: 'dark', secret: 'of this account' };
     const content = new AccountContent(key.bytes, accountId);
-    const c = content.seal('settings', settings);
+    const c = content.sealSettings(1, settings);
     await client.settings.write({ t: 'encrypted', c }, 0);
     const token1 = content.seal('credential:github', { token: 'ghp_1' });
     await client.credentials.put('github', { t: 'encrypted', c: token1 });
@@ -44,13 +44,14 @@ describe('the content of an account', () => {
     const stored = await other.settings.read();
     expect(JSON.stringify(stored)).not.toContain('dark');
     expect(stored.content).toMatchObject({ t: 'encrypted' });
-    expect(
-      opener.open('settings', stored.content?.t === 'encrypted' ? stored.content.c : ''),
-    ).toEqual(settings);
+    const { value } = opener.openSettings(
+      stored.content?.t === 'encrypted' ? stored.content.c : '',
+    );
+    expect(value).toEqual(settings);
     const { content: credential } = await other.credentials.find('github');
     const sealed = credential.t === 'encrypted' ? credential.c : '';
     expect(opener.open('credential:github', sealed)).toEqual({ token: 'ghp_1' });
-    expect(() => opener.open('settings', sealed)).toThrow(ContentUnreadable);
+    expect(() => opener.openSettings(sealed)).toThrow(ContentUnreadable);
   });
 
   it('refuses a login with a key that has no account, and creates none', async () => {
