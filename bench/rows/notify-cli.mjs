@@ -44,6 +44,7 @@ async function wholeProcessRow(context, serverUrl, { url, counts }) {
   const gatehouse = (...args) => node(env, join(context.dist, 'bin/gatehouse.js'), ...args);
   const push = `${url}/--/api/v2/push/send`;
   await gatehouse('signup', '--server', serverUrl);
+  await gatehouse('encryption', 'plain', '--yes');
   await gatehouse('tokens', 'add', 'ExponentPushToken[bench]');
   await gatehouse('channels', 'add', `${url}/hook`, '--secret', 'a-secret-for-the-bench');
   const limit = () => node(env, LIMIT, push, `${url}/hook`);

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { refusedError, usageError } from './cli-error.js';
 
 /** Larger than any valid input. */
@@ -44,6 +45,25 @@ export async function readStream(
     }
   }
   return Buffer.concat(chunks);
+}
+
+/** Reads a line of the person, or of a script; null at the end of the input. */
+export async function readAnswer(): Promise<string | null> {
+  const lines = createInterface({ input: process.stdin });
+  try {
+    for await (const line of lines) {
+      return line.trim();
+    }
+    return null;
+  } finally {
+    lines.close();
+    // An open terminal or pipe would keep the program running.
+    process.stdin.destroy();
+  }
+}
+
+export async function readYes(): Promise<boolean> {
+  return /^y(es)?$/i.test((await readAnswer()) ?? '');
 }
 
 /** @throws CliError (usage) for an empty secret, instead of sending unsigned */

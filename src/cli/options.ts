@@ -22,6 +22,8 @@ export const NO_BROWSER = [
   'print the address, and open no browser',
 ] as const satisfies OptionSpec;
 
+export const YES = ['--yes', 'do not ask'] as const satisfies OptionSpec;
+
 export const SETTINGS_FILE = [
   '--settings-file <file>',
   "read the notification settings from this file, not from the account's",

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { WaitingDevice } from '../../client/api/api-client-answers.js';
 import { approveWithKey } from '../../client/api/device-approval.js';
 import { OtherAccountKey } from '../../client/crypto/key-text.js';
@@ -8,6 +7,7 @@ import { deviceCheckWords } from '../../protocol/device-check-words.js';
 import { readUserCode, showUserCode } from '../../protocol/user-code.js';
 import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
+import { readYes } from '../input.js';
 import { requireSession, requireSessionAt, type CurrentSession } from './current-session.js';
 
 type Context = CliContext<{ readonly server?: string; readonly yes?: boolean }>;
@@ -114,20 +114,6 @@ async function requireConsent({ output }: Context, { userCode, isLink }: FoundDe
   if (!(await readYes())) {
     const hint = `If its words are different: gatehouse devices refuse ${userCode}`;
     throw refusedError('The device was not added.', 'not-confirmed', hint);
-  }
-}
-
-async function readYes(): Promise<boolean> {
-  const lines = createInterface({ input: process.stdin });
-  try {
-    for await (const line of lines) {
-      return /^y(es)?$/i.test(line.trim());
-    }
-    return false;
-  } finally {
-    lines.close();
-    // An open terminal or pipe would keep the program running.
-    process.stdin.destroy();
   }
 }
 

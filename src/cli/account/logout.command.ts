@@ -49,6 +49,7 @@ export const deleteAccount = command({
     const { server, accountId } = current.session;
     await current.client.removeAccount();
     await removeLocalData(context, current, true);
+    await current.store.removePin(server, accountId);
     context.output.result({ server, accountId }, `Deleted the account ${accountId} on ${server}.`);
   },
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readPin, type AccountPin, type PinStore } from '../../client/api/account-pin.js';
 import type { DeviceKey, DeviceKeyJwk } from '../../client/crypto/device-key.js';
 import { parseJson } from '../../common/parse-json.js';
 import { isRecord } from '../../client/is-record.js';
@@ -13,6 +14,7 @@ import {
   writePrivateFile,
 } from '../../common/private-files.js';
 import { readBase64 } from '../../protocol/base64.js';
+import { withFileLock } from '../file-lock.js';
 
 export interface StoredSession {
   readonly server: string;
@@ -91,6 +93,28 @@ export class ServerStore {
     return stored === null ? null : readBase64(stored.d, SECRET_BYTES, SECRET_BYTES);
   }
 
+  /** Returns the pin of an account, which stays when its session and its key are removed. */
+  pins(server: string, accountId: string): PinStore {
+    const path = this.pinFile(server, accountId);
+    const read = async () => {
+      const stored = await this.read(path);
+      const pin = readPin(stored);
+      if (stored !== null && pin === null) {
+        throw damaged(path, 'Restore it from a backup, or remove it to begin without it.');
+      }
+      return pin;
+    };
+    const update = async (change: (before: AccountPin | null) => AccountPin) => {
+      await this.makeDirectory(server);
+      await withFileLock(path, async () => writePrivateFile(path, toText(change(await read()))));
+    };
+    return { read, update };
+  }
+
+  async removePin(server: string, accountId: string): Promise<void> {
+    await rm(this.pinFile(server, accountId), { force: true });
+  }
+
   /** @throws CliError where this computer has no device key for the server */
   async requireDeviceKey(server: string): Promise<DeviceKey> {
     const stored = await this.deviceKey(server);
@@ -155,6 +179,10 @@ export class ServerStore {
     return join(this.directoryOf(server), 'older-server');
   }
 
+  private pinFile(server: string, accountId: string): string {
+    return join(this.directoryOf(server), `pin-${digestOf(accountId)}.json`);
+  }
+
   private awaitingFile(server: string): string {
     return join(this.directoryOf(server), 'awaits-account');
   }
@@ -169,9 +197,8 @@ export class ServerStore {
 
   /** A digest follows the host, because two addresses may share a host. */
   private directoryOf(server: string): string {
-    const digest = createHash('sha256').update(server).digest('hex').slice(0, DIGEST_LENGTH);
     const host = new URL(server).host.replace(/[^\w.-]/g, '-').slice(0, 100);
-    return join(this.root, 'servers', `${host}-${digest}`);
+    return join(this.root, 'servers', `${host}-${digestOf(server)}`);
   }
 
   private async readServer(file: string): Promise<string | null> {
@@ -190,6 +217,10 @@ export class ServerStore {
     }
     throw damaged(path, 'Remove it, or restore it from a backup.');
   }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }
 
 /** Loaded on demand: most commands only send the session's token. */

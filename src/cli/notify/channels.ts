@@ -204,10 +204,10 @@ function withoutQuery(url: string): string {
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
-function describePlace({ file, isEncrypted }: SettingsDocument): string {
+function describePlace({ file, stored }: SettingsDocument): string {
   if (file !== null) {
     return `Stored in ${file}.`;
   }
-  const how = isEncrypted === true ? ', end-to-end encrypted' : '';
+  const how = stored?.content?.t === 'encrypted' ? ', end-to-end encrypted' : '';
   return `Stored in the account's settings on the server${how}.`;
 }

@@ -76,10 +76,10 @@ function check(hop: string, state: Check['state'], words: string, advice?: strin
 }
 
 function settingsChecks(
-  { file, isSaved, isEncrypted }: SettingsDocument,
+  { file, isSaved, stored }: SettingsDocument,
   { problems }: Preferences,
 ): Check[] {
-  const how = isEncrypted === true ? ', and opened with the device key' : '';
+  const how = stored?.content?.t === 'encrypted' ? ', and opened with the device key' : '';
   const source = `read from ${file ?? 'the server'}${how}`;
   const advice = 'Save it again: gatehouse preferences set, or gatehouse channels';
   return [

@@ -1,7 +1,7 @@
 import type { Preferences } from '../../notify/preferences.js';
 import { command, type CommandGroup } from '../command.js';
 import { usageError } from '../cli-error.js';
-import { SERVER, SETTINGS_FILE } from '../options.js';
+import { SERVER, SETTINGS_FILE, YES } from '../options.js';
 
 const ON_OFF = { on: true, true: true, yes: true, off: false, false: false, no: false };
 /** The values of each preference by their option text. */
@@ -72,6 +72,18 @@ export const preferences: CommandGroup = {
         const value = { preferences: all, keptIn: file ?? 'server' };
         context.output.result(value, text.join('\n'));
       },
+    }),
+    command({
+      name: 'accept',
+      description: 'accept settings that are older than those that this computer has seen',
+      options: [YES, SERVER],
+      help: `
+An older app or a restored backup can bring older settings back, and so can a server that wants to
+deceive. Until you accept them, this computer sends no notification. It shows the webhooks of the
+settings, and asks.
+`,
+      examples: ['gatehouse preferences accept'],
+      run: async (context) => (await import('./accept-settings.js')).accept(context),
     }),
   ],
 };

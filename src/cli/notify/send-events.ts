@@ -133,7 +133,7 @@ function reportUnreadable(
   tokens: readonly SavedPushToken[],
   { message, facts }: CliError,
 ): number {
-  const outcomes = outcomesWithoutSettings(tokens, message).map(lineOfOutcome);
+  const outcomes = outcomesWithoutSettings(tokens, message, facts.code).map(lineOfOutcome);
   events.forEach((event) => reportEvent(output, event, outcomes));
   if (facts.hint !== undefined) {
     output.note(facts.hint);

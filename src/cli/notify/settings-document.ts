@@ -1,29 +1,32 @@
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import {
+  acceptSettings as acceptStored,
+  changeSettings as changeStored,
+  openSettings,
+  readSettings as readStored,
+  SettingsConflict,
+  SettingsRefused,
+  SettingsUnreadable,
+  type SettingsClient,
+  type SettingsFields,
+  type SettingsRefusal,
+} from '../../client/api/account-settings.js';
 import type { StoredSettings } from '../../client/api/api-client-answers.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
-import type { AccountContent } from '../../client/crypto/account-content.js';
 import { ChannelRefused } from '../../notify/settings-changes.js';
 import {
-  openSettings,
-  SettingsUnreadable,
-  type SettingsContent,
-  type SettingsFields,
-} from '../../client/api/account-settings.js';
-import type { CurrentSession } from '../account/current-session.js';
-import type { CliContext } from '../command.js';
-import { CliError, refusedError, usageError } from '../cli-error.js';
-import { readInputFile, textOf } from '../input.js';
-import { hasEnded, ownerOfThisProcess } from '../../notify/delivery/spool-name.js';
-import {
   changedAt,
-  createPrivateFile,
   makePrivateDirectory,
   readIfExists,
   writePrivateFile,
 } from '../../common/private-files.js';
-import type { Content } from '../../protocol/content.js';
+import type { CurrentSession } from '../account/current-session.js';
+import { settingsAccess } from '../account/settings-access.js';
+import type { CliContext } from '../command.js';
+import { CliError, refusedError, usageError } from '../cli-error.js';
+import { withFileLock } from '../file-lock.js';
+import { readInputFile, textOf } from '../input.js';
 
 export type SettingsContext = CliContext<{ readonly settingsFile?: string | undefined }>;
 
@@ -32,26 +35,19 @@ export interface SettingsDocument {
   readonly fields: SettingsFields;
   /** null = stored on the server. */
   readonly file: string | null;
-  /** The version of the server's copy; 0 = never written. */
-  readonly version: number;
-  /** True if the server's copy is end-to-end encrypted; null before the first write. */
-  readonly isEncrypted: boolean | null;
   /** False where nothing was saved. */
   readonly isSaved: boolean;
   /** The server's unchanged answer; null where no request was sent. */
   readonly stored: StoredSettings | null;
 }
 
-const MAX_WRITES = 5;
-/** Far longer than a change takes. Older locks belong to ended processes of other machines. */
-const LOCKED_MS = 30_000;
-const LOCK_TRIED_EVERY_MS = 20;
 const UNREADABLE = 'settings-unreadable';
+const REFUSED = 'settings-refused';
 
 /**
  * @param mayBeMissing true if a missing --settings-file means empty settings
  * @param known the last answer of a server that is unreachable now
- * @throws CliError `settings-unreadable`
+ * @throws CliError `settings-unreadable`, `settings-refused`
  */
 export async function readSettings(
   { options: { settingsFile } }: SettingsContext,
@@ -59,57 +55,118 @@ export async function readSettings(
   mayBeMissing = false,
   known?: StoredSettings,
 ): Promise<SettingsDocument> {
-  const { session, store, client } = current;
   if (settingsFile !== undefined) {
     const file = resolve(settingsFile);
     const isSaved = !mayBeMissing || (await isThere(file));
     const fields = isSaved ? await fieldsIn(textOf(await readInputFile(file)), file) : {};
-    return { fields, file, version: 0, isEncrypted: false, isSaved, stored: null };
+    return { fields, file, isSaved, stored: null };
   }
-  const stored = known ?? (await client.settings.read().catch(emptyForOlderServers));
-  const { content, version } = stored;
-  if (content !== null) {
-    const isEncrypted = content.t === 'encrypted';
-    const account = isEncrypted ? await accountContent(current) : null;
-    const fields = await open(content, account ?? undefined, session.server);
-    return { fields, file: null, version, isEncrypted, isSaved: true, stored };
+  const { session } = current;
+  const server = new ServerSettings(current, known);
+  const access = await settingsAccess(current);
+  const fields = await readStored({ settings: server }, access).catch(
+    explainedFor(session.server, server),
+  );
+  const stored = server.last;
+  if (stored.content !== null) {
+    return { fields, file: null, isSaved: true, stored };
   }
-  const file = store.notificationsFile(session.server);
-  const local = await readIfExists(file);
-  const fields = local === null ? {} : await fieldsIn(local, file);
-  return { fields, file: null, version, isEncrypted: null, isSaved: local !== null, stored };
+  const local = await localFields(current);
+  return { fields: local ?? fields, file: null, isSaved: local !== null, stored };
 }
 
 export async function changeSettings(
   context: SettingsContext,
   current: CurrentSession,
   change: (fields: SettingsFields) => SettingsFields,
-): Promise<SettingsDocument> {
+): Promise<Pick<SettingsDocument, 'fields' | 'file'>> {
   const { settingsFile } = context.options;
-  return settingsFile === undefined
-    ? changeOnce(context, current, change)
-    : withLock(resolve(settingsFile), () => changeOnce(context, current, change));
+  if (settingsFile === undefined) {
+    return { fields: await changeOnServer(current, change), file: null };
+  }
+  const file = resolve(settingsFile);
+  await makeDirectoryOf(file);
+  return withFileLock(file, async () => {
+    const { fields: before } = await readSettings(context, current, true);
+    const fields = refusing(() => change(before));
+    await writePrivateFile(file, `${JSON.stringify(fields, null, 2)}\n`);
+    return { fields, file };
+  });
 }
 
-async function changeOnce(
-  context: SettingsContext,
+async function changeOnServer(
   current: CurrentSession,
   change: (fields: SettingsFields) => SettingsFields,
-): Promise<SettingsDocument> {
-  for (let tries = 0; tries < MAX_WRITES; tries += 1) {
-    const document = await readSettings(context, current, true);
-    const isEncrypted = document.isEncrypted ?? (await isEndToEndEncrypted(current));
-    const fields = refusing(() => change(document.fields));
-    const written = { ...document, isEncrypted, fields, isSaved: true };
-    if (await write(current, written)) {
-      return written;
+): Promise<SettingsFields> {
+  const { session, store } = current;
+  const server = new ServerSettings(current);
+  const access = await settingsAccess(current);
+  const fields = await changeStored({ settings: server }, access, async (before) => {
+    if (server.last.content !== null) {
+      return refusing(() => change(before));
     }
+    await (access === null && refuseWithoutKey(current));
+    const local = (await localFields(current)) ?? before;
+    return refusing(() => change(local));
+  }).catch(explainedFor(session.server, server));
+  await rm(store.notificationsFile(session.server), { force: true });
+  return fields;
+}
+
+/**
+ * Shows settings that are refused as older or others, and accepts them where the person confirms.
+ *
+ * @param confirm asks the person
+ * @returns null where the person did not confirm
+ */
+export async function acceptSettings(
+  current: CurrentSession,
+  confirm: (fields: SettingsFields) => Promise<boolean>,
+): Promise<SettingsFields | null> {
+  const access = await settingsAccess(current);
+  const server = new ServerSettings(current);
+  return access === null
+    ? null
+    : acceptStored({ settings: server }, access, confirm).catch(
+        explainedFor(current.session.server, server),
+      );
+}
+
+/** The settings on the server, and the last answer that was read. */
+class ServerSettings {
+  last: StoredSettings = { content: null, version: 0 };
+
+  constructor(
+    private readonly current: CurrentSession,
+    private readonly known?: StoredSettings,
+  ) {}
+
+  async read(): Promise<StoredSettings> {
+    const { settings } = this.current.client;
+    this.last = this.known ?? (await settings.read().catch(emptyForOlderServers));
+    return this.last;
   }
-  throw refusedError(
-    'The settings keep changing on the server.',
-    'version-mismatch',
-    'Try again in a moment.',
-  );
+
+  write: SettingsClient['settings']['write'] = (content, version) =>
+    this.current.client.settings.write(content, version);
+}
+
+/** An earlier version kept the settings of end-to-end encrypted accounts in a file. */
+async function localFields({ session, store }: CurrentSession): Promise<SettingsFields | null> {
+  const file = store.notificationsFile(session.server);
+  const local = await readIfExists(file);
+  return local === null ? null : fieldsIn(local, file);
+}
+
+/** Before the first write the account's mode applies: without its key nothing may be sent. */
+async function refuseWithoutKey({ client }: CurrentSession): Promise<void> {
+  if ((await client.profile()).encryptionMode === 'e2ee') {
+    throw refusedError(
+      'The settings of this account are end-to-end encrypted, and this computer has no device key.',
+      'no-device-key',
+      KEY_HINT,
+    );
+  }
 }
 
 /** @throws CliError where the change is refused */
@@ -135,70 +192,6 @@ function explained({ reason, message }: ChannelRefused): CliError {
   }
 }
 
-/** Without the lock, one of two simultaneous changes would be lost. */
-async function withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
-  const lock = `${file}.lock`;
-  await makeDirectoryOf(file);
-  while (!(await createPrivateFile(lock, ownerOfThisProcess()))) {
-    const owner = await readIfExists(lock);
-    if (owner !== null && (hasEnded(owner) || (await changedAt(lock)) < Date.now() - LOCKED_MS)) {
-      await rm(lock, { force: true });
-    } else {
-      await wait(LOCK_TRIED_EVERY_MS);
-    }
-  }
-  try {
-    return await work();
-  } finally {
-    await rm(lock, { force: true });
-  }
-}
-
-/** The account's mode applies before the first write. */
-async function isEndToEndEncrypted({ client }: CurrentSession): Promise<boolean> {
-  return (await client.profile()).encryptionMode === 'e2ee';
-}
-
-async function write(
-  current: CurrentSession,
-  { file, fields, version, isEncrypted }: SettingsDocument,
-): Promise<boolean> {
-  if (file !== null) {
-    await makeDirectoryOf(file);
-    await writePrivateFile(file, `${JSON.stringify(fields, null, 2)}\n`);
-    return true;
-  }
-  const { session, store, client } = current;
-  const content =
-    isEncrypted === true ? await sealed(current, fields) : ({ t: 'plain', v: fields } as const);
-  const { success } = await client.settings.write(content, version);
-  if (success) {
-    await rm(store.notificationsFile(session.server), { force: true });
-  }
-  return success;
-}
-
-async function sealed(current: CurrentSession, fields: SettingsFields): Promise<Content> {
-  const account = await accountContent(current);
-  if (account === null) {
-    throw refusedError(
-      'The settings of this account are end-to-end encrypted, and this computer has no device key.',
-      'no-device-key',
-      'Bring the key of the account here: gatehouse key restore',
-    );
-  }
-  return { t: 'encrypted', c: account.seal('settings', fields) };
-}
-
-async function accountContent({ session, store }: CurrentSession): Promise<AccountContent | null> {
-  const secret = await store.accountSecret(session.server);
-  if (secret === null) {
-    return null;
-  }
-  const { AccountContent } = await import('../../client/crypto/account-content.js');
-  return new AccountContent(secret, session.accountId);
-}
-
 /** Only a new directory is made private; the user chose the mode of an existing one. */
 async function makeDirectoryOf(file: string): Promise<void> {
   const directory = dirname(file);
@@ -212,32 +205,49 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 function fieldsIn(text: string, where: string): Promise<SettingsFields> {
-  return open({ t: 'plain', v: text }, undefined, where);
+  return openSettings({ t: 'plain', v: text }).catch(explainedFor(where));
 }
 
-async function open(
-  content: SettingsContent,
-  key: AccountContent | undefined,
-  where: string,
-): Promise<SettingsFields> {
-  try {
-    return await openSettings(content, key);
-  } catch (error) {
+const KEY_HINT = 'Bring the key of the account here: gatehouse key restore';
+const ACCEPT = 'Look at them, and accept them if you know the cause: gatehouse preferences accept';
+const HINTS: Readonly<Record<SettingsRefusal, string>> = {
+  plain: 'If that was chosen on another device, confirm it here: gatehouse encryption plain',
+  encrypted: 'If that was chosen on another device, confirm it here: gatehouse encryption e2ee',
+  missing: ACCEPT,
+  older: ACCEPT,
+  replaced: ACCEPT,
+};
+
+/** @returns a handler that throws CliError for errors of the settings, else the same error */
+export function explainedFor(where: string, server?: ServerSettings): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof SettingsConflict) {
+      const message = 'The settings keep changing on the server.';
+      throw refusedError(message, 'version-mismatch', 'Try again in a moment.');
+    }
     if (!(error instanceof SettingsUnreadable)) {
       throw error;
     }
-    const hint =
-      content?.t === 'encrypted'
-        ? 'Bring the key of the account here (gatehouse key restore), or name a file: --settings-file'
-        : 'Repair them, or save them again in the app.';
+    if (error instanceof SettingsRefused) {
+      const refusal = `The settings of ${where} are not used. ${error.message}`;
+      throw refusedError(refusal, REFUSED, HINTS[error.reason]);
+    }
     const message = `Cannot read the settings of ${where}. ${error.message}`;
+    const isPlain = server === undefined || server.last.content?.t === 'plain';
+    const hint = isPlain
+      ? 'Repair them, or save them again in the app.'
+      : `${KEY_HINT}, or name a file: --settings-file`;
     throw refusedError(message, UNREADABLE, hint);
-  }
+  };
 }
-
 /** While the settings are unreadable, nothing may be sent. */
 export function isUnreadable(error: unknown): error is CliError {
-  return error instanceof CliError && error.facts.code === UNREADABLE;
+  return isRefused(error) || (error instanceof CliError && error.facts.code === UNREADABLE);
+}
+
+/** The person has to confirm the settings on this computer first. */
+export function isRefused(error: unknown): error is CliError {
+  return error instanceof CliError && error.facts.code === REFUSED;
 }
 
 function emptyForOlderServers(error: unknown): { content: null; version: number } {

@@ -18,7 +18,7 @@ import type { CliContext, OptionsOf } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
 import { formatTime } from '../output.js';
-import { readSettings, type SettingsDocument } from './settings-document.js';
+import { isRefused, readSettings, type SettingsDocument } from './settings-document.js';
 
 export type SenderOptions = OptionsOf<
   readonly [typeof SERVER, typeof SETTINGS_FILE, typeof DENY_PRIVATE]
@@ -106,9 +106,14 @@ export class SpoolAccounts {
       if (snapshot === null) {
         throw error;
       }
-      this.report(error, snapshot);
       const { settings, tokens } = snapshot;
-      const { fields } = await readSettings(context, current, false, settings);
+      const { fields } = await readSettings(context, current, false, settings).catch(
+        (refusal: unknown) => {
+          // This computer has seen newer settings since: the events wait for the server.
+          throw isRefused(refusal) ? error : refusal;
+        },
+      );
+      this.report(error, snapshot);
       return { context, current, preferences: readPreferences(fields), tokens };
     }
   }

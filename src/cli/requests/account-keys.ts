@@ -1,5 +1,6 @@
 import type { AccountRequests } from '../../client/requests/account-requests.js';
 import type { CurrentSession } from '../account/current-session.js';
+import { isKeyOfAccount, settingsAccess } from '../account/settings-access.js';
 
 /** The means of this computer to seal and open the requests of an account. */
 export type RequestAccess =
@@ -15,22 +16,14 @@ export type RequestAccess =
  */
 export async function requestAccess(current: CurrentSession): Promise<RequestAccess> {
   const { session, store, client } = current;
-  const secret = await store.accountSecret(session.server);
-  const isOwn = await isKeyOfAccount(current);
-  if (secret !== null && isOwn) {
+  const { server, accountId } = session;
+  const secret = await store.accountSecret(server);
+  if (secret !== null && (await isKeyOfAccount(current))) {
     const { requestKeys } = await import('../../client/crypto/request-keys.js');
     const { AccountRequests } = await import('../../client/requests/account-requests.js');
-    return { kind: 'keyed', requests: new AccountRequests(requestKeys(secret), session.accountId) };
+    return { kind: 'keyed', requests: new AccountRequests(requestKeys(secret), accountId) };
   }
-  const { encryptionMode } = await client.profile();
-  return { kind: encryptionMode === 'plain' ? 'plain' : 'no-key' };
-}
-
-/** GATEHOUSE_TOKEN may be of another account than the stored key. */
-async function isKeyOfAccount({ session, store, isFromEnvironment }: CurrentSession) {
-  if (!isFromEnvironment) {
-    return true;
-  }
-  const stored = await store.session(session.server);
-  return stored === null || stored.accountId === session.accountId;
+  const access = await settingsAccess(current);
+  const mode = (await access?.pins.read())?.mode ?? (await client.profile()).encryptionMode;
+  return { kind: mode === 'plain' ? 'plain' : 'no-key' };
 }

@@ -31,10 +31,12 @@ describe('the encryption of an account', () => {
       return { code, mode: code === 0 ? (JSON.parse(stdout) as { mode: string }).mode : null };
     };
     expect(await mode()).toEqual({ code: 0, mode: 'e2ee' });
-    expect(await mode('plain')).toEqual({ code: 0, mode: 'plain' });
+    expect(await mode('plain')).toEqual({ code: 1, mode: null });
+    expect(await mode()).toEqual({ code: 0, mode: 'e2ee' });
+    expect(await mode('plain', '--yes')).toEqual({ code: 0, mode: 'plain' });
     expect(await channels()).toBe(before);
     const other = { GATEHOUSE_TOKEN: (await fresh()).token };
-    const refused = await user.run(['encryption', 'plain', '--json'], other);
+    const refused = await user.run(['encryption', 'plain', '--yes', '--json'], other);
     expect(refused.code).toBe(1);
     expect(await mode('e2ee')).toEqual({ code: 0, mode: 'e2ee' });
     expect(await channels()).toBe(before);

@@ -41,10 +41,11 @@ async function app() {
   };
   return {
     read,
-    open: async () => content.open('settings', (await read()).c) as Record<string, unknown>,
+    open: async () => content.openSettings((await read()).c).value as Record<string, unknown>,
     save: async (value: unknown) => {
-      const c = typeof value === 'string' ? value : content.seal('settings', value);
-      const { version } = await read();
+      const { version, c: before } = await read();
+      const rev = Number(/^2\.(\d+)\./.exec(before)?.[1] ?? 0) + 1;
+      const c = typeof value === 'string' ? value : content.sealSettings(rev, value);
       expect(await settings.write({ t: 'encrypted', c }, version)).toMatchObject({ success: true });
     },
   };
@@ -64,7 +65,7 @@ describe('the settings of an end-to-end encrypted account', () => {
     await fixture.ok('preferences', 'set', 'readyIncludeMessageText=on', 'userActionRequest=off');
     await fixture.webhook('hook', undefined, '--secret', OLD);
     const stored = JSON.stringify(await (await app()).read());
-    expect(stored).toContain('"c":"1.');
+    expect(stored).toContain('"c":"2.2.');
     expect(stored).not.toMatch(/readyInclude|whsec|127\.0\.0\.1/);
     expect(existsSync(inConfig('notifications.json'))).toBe(false);
 
@@ -123,7 +124,7 @@ describe('settings that cannot be opened', () => {
 
   it.each([
     ['another client encrypted them in its own form', 'c2VhbGVk'],
-    ['they are of another key', new AccountContent(new Uint8Array(32), 'a').seal('settings', {})],
+    ['they are of another key', new AccountContent(new Uint8Array(32), 'a').sealSettings(1, {})],
   ])('sends nothing where %s, and does not overwrite the settings', async (_why, c) => {
     await fixture.registerToken(TOKEN);
     const account = await app();

@@ -112,10 +112,10 @@ inChromium('/app/#notifications', () => {
     const owner = await signUp();
     const { client, content, key } = owner;
     const [fields, credential] = [{ theme: 'dark' }, { user: 'anna' }];
-    const sealed = (purpose: 'settings' | 'credential:github', value: object) =>
-      ({ t: 'encrypted', c: content?.seal(purpose, value) ?? '' }) as const;
-    await client.settings.write(sealed('settings', fields), 0);
-    await client.credentials.put('github', sealed('credential:github', credential));
+    const sealed = (c = '') => ({ t: 'encrypted', c }) as const;
+    await client.settings.write(sealed(content?.sealSettings(1, fields)), 0);
+    const saved = content?.seal('credential:github', credential);
+    await client.credentials.put('github', sealed(saved));
     await open(owner);
     const { page } = visitor;
     const change = async (button: string, submit: string, typed: DeviceKey) => {

@@ -385,7 +385,7 @@ const canClick = hasChromium() && hasDbus();
     const content = new AccountContent(key.bytes, accountId);
     const pair = await generateWebPushKey();
     const settings = { other: 7, notificationsWebPushV1: { v: 1, ...pair } };
-    const sealed = { t: 'encrypted', c: content.seal('settings', settings) };
+    const sealed = { t: 'encrypted', c: content.sealSettings(1, settings) };
     const body = { content: sealed, expectedVersion: 0 };
     await call(server, 'POST', '/v2/account/settings', { token, body });
     await registerBrowser(key);

@@ -1,0 +1,212 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Notifying, startPlainServer, type EventLine } from '../../fixtures/notify-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { HostileRelay } from '../../helpers/hostile-relay.js';
+
+const TOKEN = 'ExponentPushToken[phone-one]';
+const ASK = ['permission-request', '--session', 's', '--request', 'r', '--command', 'cat /secret'];
+const SECRET = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`;
+const SETTINGS = /^GET \/v2\/account\/settings$/;
+const MODE = /^GET \/v1\/account\/(profile|encryption)$/;
+
+let fixture: Notifying;
+
+const server = await startServer();
+const relay = await HostileRelay.start(server);
+afterAll(async () => {
+  await relay.close();
+  await server.stop();
+});
+beforeEach(async () => {
+  relay.change();
+  fixture = await Notifying.start({ ...server, url: relay.url });
+  await fixture.registerToken(TOKEN);
+});
+afterEach(() => fixture.stop());
+
+const pinFile = (): string => {
+  const servers = join(fixture.user.configDirectory, 'servers');
+  const directory = join(servers, readdirSync(servers)[0] ?? '');
+  const name = readdirSync(directory).find((one) => one.startsWith('pin-')) ?? 'none';
+  return join(directory, name);
+};
+const pin = () => JSON.parse(readFileSync(pinFile(), 'utf8')) as Record<string, unknown>;
+
+/** From now on the server says that the account is plain, with settings of its own. */
+function answerPlain(url: string): void {
+  const channels = [{ id: 'evil', url, enabled: true }];
+  const content = { t: 'plain', v: { notificationChannelsV1: channels } };
+  relay.change(
+    { call: SETTINGS, answer: (answer) => ({ ...answer, content }) },
+    { call: MODE, answer: (answer) => ({ ...answer, mode: 'plain', encryptionMode: 'plain' }) },
+  );
+}
+
+async function outcomes(code: number): Promise<string[]> {
+  const lines = await fixture.lines<EventLine>(code, 'notify', ...ASK, '--no-background');
+  return lines.flatMap((line) =>
+    line.outcomes.map(({ target, state, code: why }) =>
+      [target.kind, target.id, state, why].filter(Boolean).join(' '),
+    ),
+  );
+}
+
+const REFUSED = ['push …-one failed settings-refused', 'webhook failed settings-refused'];
+
+async function refusal(...args: readonly string[]) {
+  const { code, stderr } = await fixture.run(...args, '--json');
+  const lines = stderr.trim().split('\n');
+  const { error } = JSON.parse(lines.at(-1) ?? '{}') as { error?: { code: string; hint: string } };
+  return { exit: code, code: error?.code, hint: error?.hint };
+}
+
+describe('a server that returns settings of its own', () => {
+  it.each(['after', 'before'])(
+    'gets no notification sent to its webhook, %s the first settings were seen',
+    async (when) => {
+      const receiver = await fixture.webhook('hook');
+      await fixture.ok('channels', 'remove', 'hook');
+      if (when === 'before') {
+        rmSync(pinFile());
+      }
+      answerPlain(receiver.url);
+      expect(await outcomes(1)).toEqual(REFUSED);
+      expect([receiver.received, fixture.push.accepted]).toEqual([[], []]);
+      const hint = expect.stringContaining('gatehouse encryption plain') as unknown;
+      const refused = { exit: 1, code: 'settings-refused', hint };
+      expect(await refusal('channels', 'list')).toEqual(refused);
+      expect((await fixture.run('notify', 'doctor')).code).toBe(1);
+      expect(receiver.received).toEqual([]);
+    },
+  );
+
+  it('receives no signing secret, and nothing else that is to be saved', async () => {
+    await fixture.ok('preferences', 'set', 'ready=on');
+    answerPlain('http://127.0.0.1:1/');
+    const added = ['channels', 'add', 'https://hooks.example/x', '--secret', SECRET];
+    for (const args of [added, ['preferences', 'set', 'ready=off'], ['encryption', 'e2ee']]) {
+      expect(await refusal(...args)).toMatchObject({ exit: 1, code: 'settings-refused' });
+    }
+    const bodies = relay.received.map(({ body }) => body).join('\n');
+    expect(bodies).not.toMatch(/whsec_|ready|hooks\.example|evil/);
+    expect(relay.sent(/^POST .*settings|migrate/)).toEqual([]);
+  });
+
+  it('receives the first settings only sealed, whatever mode it names', async () => {
+    relay.change({ call: MODE, answer: (answer) => ({ ...answer, encryptionMode: 'plain' }) });
+    await fixture.ok('channels', 'add', 'https://hooks.example/x', '--secret', SECRET);
+    const [body = ''] = relay.sent(/^POST \/v2\/account\/settings$/);
+    expect(body).toMatch(/"t":"encrypted","c":"2\.1\./);
+    expect(body).not.toContain('whsec_');
+    expect(pin()).toMatchObject({ mode: 'e2ee', settings: { rev: 1 } });
+  });
+
+  it('gets no unsealed request of a computer with a key, of another account neither', async () => {
+    const session = readFileSync(join(pinFile(), '..', 'session.json'), 'utf8');
+    const { token = '' } = JSON.parse(session) as Record<string, string>;
+    relay.change({
+      call: /profile$/,
+      answer: (answer) => ({ ...answer, id: 'made-up', encryptionMode: 'plain' }),
+    });
+    const env = { ...fixture.env, GATEHOUSE_TOKEN: token, GATEHOUSE_SERVER: relay.url };
+    const input = {
+      ...{ hook_event_name: 'PermissionRequest', session_id: 's1', cwd: '/' },
+      ...{ tool_name: 'Bash', tool_input: { command: 'cat /secret' } },
+    };
+    const hook = ['hook', 'claude-code', '--when', 'always'];
+    const { code, stderr } = await fixture.user.run(hook, env, JSON.stringify(input));
+    expect([code, stderr]).toEqual([0, expect.stringContaining('no key of the account')]);
+    expect(relay.sent(/^POST \/v1\/requests/)).toEqual([]);
+  });
+});
+
+describe('a server that returns older settings', () => {
+  /** Returns the stored settings as they are now, to be returned later. */
+  const stored = async () => {
+    let last: unknown = null;
+    relay.change({ call: SETTINGS, answer: (answer) => ((last = answer['content']), answer) });
+    await fixture.ok('channels', 'list');
+    return last;
+  };
+  const answerWith = (content: unknown) =>
+    relay.change({ call: SETTINGS, answer: (answer) => ({ ...answer, content }) });
+
+  it.each(['older', 'missing'])('gets nothing sent where they are %s', async (kind) => {
+    const receiver = await fixture.webhook('hook');
+    const older = await stored();
+    await fixture.ok('channels', 'remove', 'hook');
+    answerWith(kind === 'older' ? older : null);
+    expect(await outcomes(1)).toEqual(REFUSED);
+    const hint = expect.stringContaining('gatehouse preferences accept') as unknown;
+    const refused = { exit: 1, code: 'settings-refused', hint };
+    expect(await refusal('preferences', 'set', 'ready=off')).toEqual(refused);
+    expect([receiver.received, fixture.push.accepted]).toEqual([[], []]);
+  });
+
+  it('has to be accepted by the person, and is then given a higher revision', async () => {
+    await fixture.ok('preferences', 'set', 'ready=off');
+    const older = await stored();
+    await fixture.ok('preferences', 'set', 'ready=on');
+    answerWith(older);
+    const asked = await fixture.user.run(['preferences', 'accept'], fixture.env, 'n\n');
+    expect(asked).toMatchObject({ code: 1 });
+    expect(asked.stderr).toContain('There are no webhooks.');
+    expect(relay.sent(/^POST .*settings/)).toEqual([]);
+    const accepted = await fixture.user.run(['preferences', 'accept'], fixture.env, 'y\n');
+    expect(accepted).toMatchObject({ code: 0 });
+    expect(relay.sent(/^POST .*settings/)[0]).toContain('"c":"2.3.');
+    relay.change();
+    const { stdout } = await fixture.run('preferences', 'get', 'ready');
+    expect(stdout).toContain('ready = off');
+    expect((await fixture.run('preferences', 'accept')).stdout).toContain('nothing to accept');
+  });
+
+  it('gets nothing sent by stored answers of before, while it is unreachable', async () => {
+    await fixture.ok('preferences', 'set', 'requestPreviews=on');
+    expect(await outcomes(0)).toContain('push …-one sent');
+    await fixture.ok('preferences', 'set', 'requestPreviews=off');
+    const sent = fixture.push.accepted.length;
+    relay.change({ call: SETTINGS, answer: () => ({ content: 7 }) });
+    expect((await fixture.run('notify', ...ASK, '--no-background')).code).not.toBe(0);
+    expect(fixture.push.accepted).toHaveLength(sent);
+  });
+});
+
+describe('the mode of an account', () => {
+  it('is asked for once on a computer with a key, where the server can read the content', async () => {
+    const plain = await startPlainServer();
+    const other = await Notifying.start(plain);
+    expect(await other.ok('encryption')).toEqual([
+      { server: plain.url, mode: 'plain', pinned: 'plain' },
+    ]);
+    const file = join(other.user.configDirectory, 'servers');
+    const [directory = ''] = readdirSync(file);
+    const [name = ''] = readdirSync(join(file, directory)).filter((one) => one.startsWith('pin-'));
+    rmSync(join(file, directory, name));
+    const add = ['channels', 'add', 'https://hooks.example/x', '--secret', SECRET];
+    expect((await other.run(...add)).code).toBe(1);
+    expect((await other.user.run(['encryption', 'plain'], {}, 'n\n')).code).toBe(1);
+    expect((await other.user.run(['encryption', 'plain'], {}, 'y\n')).code).toBe(0);
+    expect((await other.run(...add)).code).toBe(0);
+    await other.stop();
+    await plain.stop();
+  });
+
+  it('stays pinned when the key is removed, until the account is deleted', async () => {
+    await fixture.ok('preferences', 'set', 'ready=on');
+    await fixture.ok('key', 'remove', '--yes');
+    answerPlain('http://127.0.0.1:1/');
+    expect(await outcomes(1)).toEqual(REFUSED);
+    relay.change();
+    const file = pinFile();
+    await fixture.ok('delete-account', '--yes');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('ends the command where the file of the pin is damaged', async () => {
+    await fixture.ok('preferences', 'set', 'ready=on');
+    writeFileSync(pinFile(), '{"mode": "other"}');
+    expect(await refusal('channels', 'list')).toMatchObject({ exit: 78, code: 'damaged-file' });
+  });
+});
