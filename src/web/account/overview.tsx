@@ -4,6 +4,7 @@ import { formatDay } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
 import type { ListedRequest } from '../../client/requests/request-routes.js';
 import { requestHash } from './requests/request-address.js';
+import { accountMode } from './account-pins.js';
 import type { Account, SectionProps } from './use-account.js';
 
 export function Overview({ account, session, waiting }: SectionProps) {
@@ -20,7 +21,7 @@ export function Overview({ account, session, waiting }: SectionProps) {
 function Profile({ account: { profile } }: { readonly account: Account }) {
   const { overview } = t;
   const name = profile.identities.find(({ login }) => login !== null)?.login ?? null;
-  const isSealed = profile.encryptionMode === 'e2ee';
+  const isSealed = accountMode(profile) === 'e2ee';
   return (
     <div class="card">
       <div class="profile">
@@ -160,7 +161,7 @@ function Details({ account: { profile } }: { readonly account: Account }) {
         <dt>{overview.signIn}</dt>
         <dd>{profile.keyMode === 'keyed' ? overview.keyed : overview.keyless}</dd>
         <dt>{overview.content}</dt>
-        <dd>{profile.encryptionMode === 'e2ee' ? overview.e2eeLong : overview.plainLong}</dd>
+        <dd>{accountMode(profile) === 'e2ee' ? overview.e2eeLong : overview.plainLong}</dd>
       </dl>
     </section>
   );

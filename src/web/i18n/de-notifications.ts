@@ -51,6 +51,25 @@ export const deNotifications: NotificationMessages = {
       'Dies ist ein Entwicklungsstand, der sich nicht für Benachrichtigungen registriert.',
   },
 
+  refused: {
+    title: 'Dieser Browser verwendet diese Einstellungen nicht',
+    plain:
+      'Der Server gibt an, die Einstellungen dieses Kontos lesen zu können. Dieser Browser hatte den Schlüssel des Kontos und erwartet sie Ende-zu-Ende-verschlüsselt.',
+    encrypted:
+      'Der Server gibt an, dass die Einstellungen dieses Kontos Ende-zu-Ende-verschlüsselt sind. Hier haben Sie gewählt, dass der Server sie lesen kann.',
+    missing: 'Der Server hat keine Einstellungen, dieser Browser hat aber schon welche gesehen.',
+    older: 'Der Server hat ältere Einstellungen, als dieser Browser gesehen hat.',
+    replaced: 'Der Server hat andere Einstellungen als die, die dieser Browser gesehen hat.',
+    modeCause:
+      'Fahren Sie nur fort, wenn Sie das gewählt haben, auf einem anderen Gerät oder beim Anlegen des Kontos. Andernfalls will der Server Sie vielleicht täuschen: Melden Sie es seinem Betreiber.',
+    cause:
+      'Die Ursache ist eine ältere App, eine wiederhergestellte Sicherung oder ein Server, der Sie täuschen will. Prüfen Sie die Webhooks, bevor Sie fortfahren.',
+    webhooks: 'Diese Webhooks stehen in den Einstellungen:',
+    noWebhooks: 'In den Einstellungen stehen keine Webhooks.',
+    confirmMode: 'Das habe ich gewählt',
+    accept: 'Diese Einstellungen verwenden',
+  },
+
   webhooks: {
     title: 'Webhooks',
     lead: 'Jedes Ereignis kann auch per HTTP POST an eine eigene Adresse gesendet werden.',

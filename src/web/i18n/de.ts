@@ -254,6 +254,8 @@ export const de: Messages = {
     e2ee: 'Ihre Inhalte werden auf Ihren Geräten verschlüsselt. Der Server speichert sie und kann sie nicht lesen. Ohne den Geräteschlüssel sind sie für immer unlesbar.',
     plain:
       'Der Server kann Ihre Inhalte lesen. Er schützt sie wie seine übrigen Daten, und Sie brauchen keinen Schlüssel.',
+    modeDiffers:
+      'Der Server gibt etwas anderes an. Dieser Browser verwendet die Inhalte erst, wenn Sie es unter Benachrichtigungen bestätigen.',
     key: 'Schlüssel prüfen oder drucken',
     keyView: 'Ihr Geräteschlüssel',
     keyLead: 'Geben Sie den Schlüssel ein, um ihn zu prüfen oder noch einmal zu drucken.',
@@ -344,6 +346,8 @@ export const de: Messages = {
     contentKey: 'Dieser Wert gehört zu einem anderen Schlüssel oder Konto oder wurde verändert.',
     contentText: 'Der entschlüsselte Wert ist kein JSON.',
     settingsConflict: 'Die Einstellungen ändern sich laufend. Versuchen Sie es gleich noch einmal.',
+    settingsRefused:
+      'Dieser Browser verwendet die Einstellungen dieses Kontos erst, wenn Sie sie unter Benachrichtigungen bestätigen.',
     settingsForm:
       'Die Einstellungen dieses Kontos liegen in einer Form vor, die diese Seite nicht lesen kann.',
     challenge:

@@ -49,6 +49,25 @@ export const enNotifications = {
     development: 'This is a development build, which does not register for notifications.',
   },
 
+  refused: {
+    title: 'This browser does not use these settings',
+    plain:
+      'The server says that it can read the settings of this account. This browser has had the key of the account, and expects them end-to-end encrypted.',
+    encrypted:
+      'The server says that the settings of this account are end-to-end encrypted. You chose here that the server can read them.',
+    missing: 'The server has no settings, but this browser has seen some.',
+    older: 'The server has older settings than this browser has seen.',
+    replaced: 'The server has other settings than those that this browser has seen.',
+    modeCause:
+      'Continue only if you chose this, on another device or when you created the account. Otherwise the server may want to deceive you: report it to its operator.',
+    cause:
+      'The cause is an older app, a restored backup, or a server that wants to deceive you. Check the webhooks before you continue.',
+    webhooks: 'These webhooks are in the settings:',
+    noWebhooks: 'There are no webhooks in the settings.',
+    confirmMode: 'I chose this',
+    accept: 'Use these settings',
+  },
+
   webhooks: {
     title: 'Webhooks',
     lead: 'Every event can also be sent to an address of yours, by HTTP POST.',

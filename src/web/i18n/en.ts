@@ -248,6 +248,8 @@ export const en = {
     e2ee: 'Your content is encrypted on your devices. The server stores it and cannot read it. Without the device key it cannot be read by anyone.',
     plain:
       'The server can read your content. It protects it as it protects its other data, and you need no key.',
+    modeDiffers:
+      'The server says otherwise. This browser uses none of the content until you confirm it under Notifications.',
     key: 'Check or print your key',
     keyView: 'Your device key',
     keyLead: 'Enter your key here to check it, or to print it once more.',
@@ -333,6 +335,8 @@ export const en = {
     contentKey: 'This value is of another key or account, or it was modified.',
     contentText: 'The decrypted value is not JSON.',
     settingsConflict: 'The settings keep changing. Try again in a moment.',
+    settingsRefused:
+      'This browser does not use the settings of this account until you confirm them under Notifications.',
     settingsForm: 'The settings of this account are in a form that this page cannot read.',
     challenge:
       'The server sent a challenge that is not its own. Nothing was signed. Check the address of this page.',

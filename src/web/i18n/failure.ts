@@ -67,6 +67,7 @@ const KIT_MESSAGES: Readonly<Record<string, (error: KitError) => string>> = {
   },
   OtherAccountKey: () => t.errors.otherKey,
   SettingsConflict: () => t.errors.settingsConflict,
+  SettingsRefused: () => t.errors.settingsRefused,
   SettingsUnreadable: ({ cause }) => kitMessage(cause) ?? t.errors.settingsForm,
   WebPushKeyError: () => t.errors.settingsForm,
 };

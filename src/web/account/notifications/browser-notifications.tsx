@@ -8,7 +8,7 @@ import type { SectionProps } from '../use-account.js';
 import { Listing } from './listing.js';
 import type { PartProps } from './push-preferences.js';
 import { unavailableReason } from './push-subscription.js';
-import type { AccountContent } from '../../../client/crypto/account-content.js';
+import type { SettingsAccess } from '../../../client/api/account-settings.js';
 import { formatWebPushToken } from '../../../client/notifications/web-push.js';
 import { ensureWebPushKey } from '../../../client/notifications/web-push-key.js';
 import { readBase64 } from '../../../protocol/base64.js';
@@ -57,7 +57,7 @@ function RegistrationForm({ settings, session, notify, endSession, reload }: Par
       await register(
         session,
         typeof name === 'string' ? storedName(name.trim()) : '',
-        settings.content,
+        settings.access,
       );
       notify(done(() => notificationMessages.browser.on));
       reload();
@@ -100,14 +100,14 @@ class NotRegistered extends Error {
 async function register(
   { token: bearer }: Session,
   name: string,
-  content: AccountContent | null,
+  access: SettingsAccess,
 ): Promise<void> {
   // Requested first: browsers ask only while they handle a click.
   if ((await Notification.requestPermission()) !== 'granted') {
     throw new NotRegistered('denied');
   }
   const client = clientFor(bearer);
-  const subscription = await subscribe(await ensureWebPushKey(client, content));
+  const subscription = await subscribe(await ensureWebPushKey(client, access));
   const token = formatWebPushToken(subscription.toJSON());
   if (token === null) {
     await subscription.unsubscribe();

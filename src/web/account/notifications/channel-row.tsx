@@ -115,7 +115,7 @@ function stateOf({ url, preset, topics, ...more }: WebhookChannel): string {
 }
 
 /** Returns the address without its secret part, which authorizes the sender to a chat service. */
-function nameOf({ url, preset }: WebhookChannel): string {
+export function nameOf({ url, preset }: WebhookChannel): string {
   const { host, pathname } = new URL(url);
   return preset === 'generic' && pathname !== '/' ? `${host}${pathname}` : host;
 }

@@ -6,7 +6,8 @@ import { KeyForm } from '../key-forms.js';
 import { keptKeyOf } from '../tab-state.js';
 import type { SectionProps } from '../use-account.js';
 import type { OpenedSettingsProps } from './opened-settings.js';
-import { useSettings, type SettingsAccess } from './use-settings.js';
+import type { RefusedSettingsProps } from './refused-settings.js';
+import { useSettings, type Settings } from './use-settings.js';
 import { SectionHead } from '../../ui/section-head.js';
 
 /** Loaded on demand, because most visits do not open the settings. */
@@ -16,11 +17,22 @@ const OpenedSettings = lazyPart<OpenedSettingsProps>(async () => {
   return loaded;
 });
 
+/** Loaded on demand, because few visits see it. */
+const RefusedSettings = lazyPart<RefusedSettingsProps>(async () => {
+  const { RefusedSettings: loaded } = await import('./refused-settings.js');
+  await (await import('../../i18n/notification-messages.js')).loadNotificationMessages();
+  return loaded;
+});
+
 export function NotificationsSection({ account, own, ...actions }: SectionProps) {
   const settings = useSettings(account, actions);
-  const { fields, isLocked, reload } = settings;
+  const { fields, isLocked, refusal, reload } = settings;
   if (account.refusal !== null) {
     return null;
+  }
+  if (refusal !== null) {
+    const { endSession } = actions;
+    return <RefusedSettings key={refusal} {...{ refusal, settings, endSession }} />;
   }
   if (isLocked) {
     return <Locked open={settings.open} {...actions} />;
@@ -31,7 +43,7 @@ export function NotificationsSection({ account, own, ...actions }: SectionProps)
   return <OpenedSettings {...{ account, own, fields, settings, ...actions }} />;
 }
 
-type LockedProps = Pick<SettingsAccess, 'open'> & Pick<SectionProps, 'session' | 'endSession'>;
+type LockedProps = Pick<Settings, 'open'> & Pick<SectionProps, 'session' | 'endSession'>;
 
 function Locked({ open, session, endSession }: LockedProps) {
   const { lock } = t;

@@ -3,12 +3,12 @@ import { readPreferences } from '../../../notify/preferences.js';
 import type { AccountActions, SectionProps } from '../use-account.js';
 import { BrowserNotifications } from './browser-notifications.js';
 import { PushPreferences } from './push-preferences.js';
-import type { SettingsAccess } from './use-settings.js';
+import type { Settings } from './use-settings.js';
 import { Webhooks } from './webhooks.js';
 
 export interface OpenedSettingsProps extends AccountActions, Pick<SectionProps, 'account' | 'own'> {
   readonly fields: SettingsFields;
-  readonly settings: SettingsAccess;
+  readonly settings: Settings;
 }
 
 export function OpenedSettings({ account, own, fields, ...actions }: OpenedSettingsProps) {

@@ -7,12 +7,12 @@ import type { AccountActions } from '../use-account.js';
 import { TOPICS } from './topics.js';
 import { previewOfPush } from './preview.js';
 import { Switch } from './switch.js';
-import type { SettingsAccess } from './use-settings.js';
+import type { Settings } from './use-settings.js';
 import { SectionHead } from '../../ui/section-head.js';
 
 export interface PartProps extends AccountActions {
   readonly preferences: Preferences;
-  readonly settings: SettingsAccess;
+  readonly settings: Settings;
 }
 
 const BEHAVIORS = ['full', 'silent', 'off'] as const;

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon.js';
 import { Loading } from '../../ui/notice.js';
 import { requestMessages } from '../../i18n/request-messages.js';
+import { accountMode } from '../account-pins.js';
 import { rememberedKey } from '../key-memory.js';
 import type { SectionProps } from '../use-account.js';
 import { keptKeys, keysOfTab, type AnswerKeys } from './answer-keys.js';
@@ -14,14 +15,14 @@ import { useRequests } from './use-requests.js';
 /** The requests of programs that wait for a decision of this account. */
 export function RequestsSection({ account, ...actions }: SectionProps) {
   const { profile } = account;
-  const [keys, setKeys] = useAnswerKeys(profile.id, profile.encryptionMode === 'plain');
+  const [keys, setKeys] = useAnswerKeys(profile.id, accountMode(profile) === 'plain');
   const requests = useRequests(account, keys, actions);
   const open = useOpenRequest();
   useFocusOfOpened(open);
   if (keys === undefined || requests.items === null) {
     return <Loading retry={requests.reload} notify={actions.notify} />;
   }
-  const isPlain = profile.encryptionMode === 'plain';
+  const isPlain = accountMode(profile) === 'plain';
   const choice = !isPlain && <KeyChoice {...{ profile, keys, setKeys, ...actions }} />;
   if (open !== null) {
     const item = requests.items.find(({ id }) => id === open) ?? null;

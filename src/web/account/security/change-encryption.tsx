@@ -6,6 +6,7 @@ import { encryptionMessages } from '../../i18n/encryption-messages.js';
 import { clientFor } from '../../server.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { done } from '../../ui/notice.js';
+import { pinsOf } from '../account-pins.js';
 import { KeyForm } from '../key-forms.js';
 import type { SectionProps } from '../use-account.js';
 
@@ -63,5 +64,6 @@ async function changeWith(
 ): Promise<void> {
   const { AccountContent } = await import('../../../client/crypto/account-content.js');
   await requireOwnKey(clientFor(), key, accountId);
-  await changeEncryption(clientFor(token), new AccountContent(key.bytes, accountId), toMode);
+  const content = new AccountContent(key.bytes, accountId);
+  await changeEncryption(clientFor(token), { content, pins: pinsOf(accountId) }, toMode);
 }

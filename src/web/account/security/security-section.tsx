@@ -8,6 +8,7 @@ import { Dialog, useDialog } from '../../ui/dialog.js';
 import { lazyPart } from '../../ui/lazy-part.js';
 import { SectionHead } from '../../ui/section-head.js';
 import { FormButtons } from '../../ui/form-buttons.js';
+import { accountMode } from '../account-pins.js';
 import { keptKeyOf } from '../tab-state.js';
 import type { KeepKeyProps } from './keep-key.js';
 import { Icon } from '../../ui/icon.js';
@@ -123,7 +124,9 @@ const ChangeEncryption = lazyPart<ChangeEncryptionProps>(async () => {
 function Encryption(props: SectionProps) {
   const { profile, features } = props.account;
   const { overview, security } = t;
-  const isSealed = profile.encryptionMode === 'e2ee';
+  const mode = accountMode(profile);
+  const isSealed = mode === 'e2ee';
+  const isConfirmed = mode === profile.encryptionMode;
   const isChoice = features.capabilities.encryption?.allowAccountOptOut === true;
   return (
     <section aria-labelledby="encryption">
@@ -135,7 +138,8 @@ function Encryption(props: SectionProps) {
         </span>
       </div>
       <p>{isSealed ? security.e2ee : security.plain}</p>
-      {isChoice && profile.keyMode === 'keyed' && <ChangeEncryption {...props} />}
+      {!isConfirmed && <p class="problem">{security.modeDiffers}</p>}
+      {isConfirmed && isChoice && profile.keyMode === 'keyed' && <ChangeEncryption {...props} />}
     </section>
   );
 }

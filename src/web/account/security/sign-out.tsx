@@ -5,6 +5,7 @@ import { Icon } from '../../ui/icon.js';
 import { done, failure, NoticeLine, type Notice, useNotedAction } from '../../ui/notice.js';
 import { requiresSignIn } from '../../i18n/failure.js';
 import { t } from '../../i18n/messages.js';
+import { forgetPin } from '../account-pins.js';
 import type { AccountActions, Endings } from '../use-account.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
@@ -30,7 +31,10 @@ export function useEndings({ session, endSession, isEnding }: EndingsOptions): E
       () => t.security.signedOutEverywhere,
     ),
     deleteAccount: end(
-      () => client.removeAccount(),
+      async () => {
+        await client.removeAccount();
+        forgetPin(session.accountId);
+      },
       () => t.security.deleted,
     ),
   };
