@@ -3,7 +3,13 @@ export type { Content } from '../protocol/content.js';
 export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-policy.js';
 export * from './api/admin-client.js';
 export type * from './api/api-client-answers.js';
-export { MemoryPins, pinMode, readPin, type AccountPin, type PinStore } from './api/account-pin.js';
+export {
+  MemoryPins,
+  pinMode,
+  readPin,
+  type AccountPin,
+  type PinStore,
+} from './settings/account-pin.js';
 export {
   acceptSettings,
   changeSettings,
@@ -18,7 +24,7 @@ export {
   type SettingsFields,
   type SettingsKey,
   type SettingsRefusal,
-} from './api/account-settings.js';
+} from './settings/account-settings.js';
 export type { TransportOptions } from './api/api-client-transport.js';
 export { GatehouseClient } from './api/api-client.js';
 export type { AnswerOf, Route } from './api/api-client-answers.js';

@@ -1,4 +1,4 @@
-import { SettingsConflict, SettingsUnreadable } from './api/account-settings.js';
+import { SettingsConflict, SettingsUnreadable } from './settings/account-settings.js';
 import { ContentUnreadable } from './crypto/account-content.js';
 import { DeviceSealError } from './crypto/device-sealing.js';
 import { DeviceKeyError, OtherAccountKey } from './crypto/key-text.js';

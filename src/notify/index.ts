@@ -21,15 +21,15 @@ export {
   readSettings,
   SettingsRefused,
   SettingsUnreadable,
-} from '../client/api/account-settings.js';
+} from '../client/settings/account-settings.js';
 export type {
   Decrypt,
   SettingsAccess,
   SettingsContent,
   SettingsKey,
   SettingsRefusal,
-} from '../client/api/account-settings.js';
-export type { AccountPin, PinStore } from '../client/api/account-pin.js';
+} from '../client/settings/account-settings.js';
+export type { AccountPin, PinStore } from '../client/settings/account-pin.js';
 export { isTooBig, RECEIPT_AFTER_MS, RECEIPT_LOST_AFTER_MS } from './push/push-results.js';
 export type { ReceiptResult, SentTicket } from './push/push-results.js';
 export { isPushToken, maskedToken } from './push/push-message.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AccountContent } from '../client/crypto/account-content.js';
 import { readPreferences } from './preferences.js';
-import { openSettings, SettingsUnreadable } from '../client/api/account-settings.js';
+import { openSettings, SettingsUnreadable } from '../client/settings/account-settings.js';
 import { InvalidEvent, readEvent, readRequestDetails } from './content/read-event.js';
 import { notify } from './notify.js';
 import {

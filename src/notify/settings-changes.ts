@@ -1,5 +1,5 @@
 import { base64, base64urlnopad } from '@scure/base';
-import type { SettingsFields } from '../client/api/account-settings.js';
+import type { SettingsFields } from '../client/settings/account-settings.js';
 import { randomBytes } from '../client/crypto/bytes.js';
 import { isRecord, recordOf } from '../client/is-record.js';
 import { isLongEnough, MIN_SECRET_BYTES } from './webhook/signing-secret.js';

@@ -14,7 +14,8 @@ from gatehouse import Gatehouse, Refused, load_or_create_key
 
 def main(server, directory):
     key = load_or_create_key(Path(directory, "device.key"))
-    laptop, phone = Gatehouse(server), Gatehouse(server)
+    laptop = Gatehouse(server, Path(directory, "laptop.seen"))
+    phone = Gatehouse(server, Path(directory, "phone.seen"))
     print("created:", laptop.log_in(key, create=True))
     print("created:", phone.log_in(key))
     print("devices:", len(laptop.devices()))

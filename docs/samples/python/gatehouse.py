@@ -11,6 +11,7 @@ import ipaddress
 import json
 import os
 import random
+import re
 import time
 import urllib.error
 import urllib.request
@@ -50,14 +51,49 @@ def load_or_create_key(path):
     return key
 
 
-class Gatehouse:
-    """A server, and one account on it after `log_in`."""
+class OlderSettings(Exception):
+    """The server returned older settings than this device has seen, or none: an older client, a
+    restored backup, or a server that deceives. Ask the person, then call `accept_settings`."""
 
-    def __init__(self, server):
+
+class Seen:
+    """The newest settings that a device has seen, in a file next to its key."""
+
+    def __init__(self, path):
+        self._path = path
+        self.rev, self._hash = 0, None
+        if path is not None and os.path.exists(path):
+            with open(path) as file:
+                self.rev, self._hash = json.load(file)
+
+    def check(self, rev, value):
+        """value: the sealed settings; None if the server has none."""
+        is_missing = value is None and self._hash is not None
+        is_other = rev == self.rev > 0 and digest_of(value) != self._hash
+        if is_missing or rev < self.rev or is_other:
+            raise OlderSettings
+
+    def note(self, rev, value):
+        if self._hash is None or rev > self.rev:
+            self.rev, self._hash = rev, digest_of(value)
+            if self._path is not None:
+                with open(f"{self._path}.new", "w") as file:
+                    json.dump([self.rev, self._hash], file)
+                os.replace(f"{self._path}.new", self._path)
+
+
+class Gatehouse:
+    """A server, and one account on it after `log_in`.
+
+    seen: path of a file of this device for this account; None = this program uses no settings.
+    """
+
+    def __init__(self, server, seen=None):
         self.server = server.rstrip("/")
         self.token = None
         self.account_id = None
         self._content_key = None
+        self._seen = Seen(seen)
 
     def log_in(self, key, create=False, invitation=None):
         """Logs in with a device key. Returns true if this created the account.
@@ -96,13 +132,23 @@ class Gatehouse:
         """
         document, version = base or self.settings()
         while True:
-            content = {"t": "encrypted", "c": self._seal(change(document))}
-            body = {"content": content, "expectedVersion": version}
+            rev = self._seen.rev + 1
+            plaintext = json.dumps(change(document)).encode()
+            sealed = seal_settings(self._content_key, self.account_id, rev, plaintext)
+            body = {"content": {"t": "encrypted", "c": sealed}, "expectedVersion": version}
             answer = self.call("POST", "/v2/account/settings", body)
             if answer["success"]:
+                self._seen.note(rev, sealed)
                 return answer["version"]
             document = self._open(answer["currentContent"])
             version = answer["currentVersion"]
+
+    def accept_settings(self):
+        """Writes the settings that the server has now under a higher revision: after OlderSettings,
+        once the person has confirmed it."""
+        answer = self.call("GET", "/v2/account/settings")
+        base = self._open(answer["content"], is_accepted=True), answer["version"]
+        return self.change_settings(lambda known: known, base)
 
     def devices(self):
         """Returns the sessions of the account, newest first: one for each device that logged in."""
@@ -147,17 +193,18 @@ class Gatehouse:
         except urllib.error.HTTPError as error:
             raise Refused(error.code, problem_of(error)) from None
 
-    def _seal(self, document):
-        plaintext = json.dumps(document).encode()
-        return seal(self._content_key, "settings", self.account_id, plaintext)
-
-    def _open(self, content):
+    def _open(self, content, is_accepted=False):
         if content is None:
+            is_accepted or self._seen.check(0, None)
             return {}
         if content["t"] != "encrypted":
-            # An account without end-to-end encryption, which this sample does not write.
+            # The server could have made them: a client with the key reads sealed ones only.
             raise ValueError("The settings of this account are not end-to-end encrypted.")
-        return json.loads(open_sealed(self._content_key, "settings", self.account_id, content["c"]))
+        rev, plaintext = open_settings(self._content_key, self.account_id, content["c"])
+        if not is_accepted:
+            self._seen.check(rev, content["c"])
+            self._seen.note(rev, content["c"])
+        return json.loads(plaintext)
 
 
 class _Updates:
@@ -248,10 +295,8 @@ def derive(seed, info):
 
 
 def seal(key, purpose, account_id, plaintext, nonce=None):
-    nonce = nonce or os.urandom(NONCE_BYTES)
-    associated = f"{purpose}\n{account_id}".encode()
-    sealed = sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(plaintext, associated, nonce, key)
-    return "1." + base64.urlsafe_b64encode(nonce + sealed).decode().rstrip("=")
+    """Seals a credential: purpose is `credential:` and the service."""
+    return "1." + _encrypt(key, f"{purpose}\n{account_id}", plaintext, nonce)
 
 
 def open_sealed(key, purpose, account_id, value):
@@ -260,10 +305,38 @@ def open_sealed(key, purpose, account_id, value):
     version, _, text = value.partition(".")
     if version != "1":
         raise ValueError("Another client wrote this value.")
+    return _decrypt(key, f"{purpose}\n{account_id}", text)
+
+
+def seal_settings(key, account_id, rev, plaintext, nonce=None):
+    return f"2.{rev}." + _encrypt(key, f"settings\n{account_id}\n{rev}", plaintext, nonce)
+
+
+def open_settings(key, account_id, value):
+    """Returns the revision, 0 for settings of version 1, and the plaintext. Raises as open_sealed."""
+    found = re.fullmatch(r"2\.([1-9]\d{0,15})\.([\w-]*)", value, re.ASCII)
+    if found is None:
+        return 0, open_sealed(key, "settings", account_id, value)
+    rev, text = int(found[1]), found[2]
+    return rev, _decrypt(key, f"settings\n{account_id}\n{rev}", text)
+
+
+def _encrypt(key, associated, plaintext, nonce):
+    nonce = nonce or os.urandom(NONCE_BYTES)
+    encrypt = sodium.crypto_aead_xchacha20poly1305_ietf_encrypt
+    data = nonce + encrypt(plaintext, associated.encode(), nonce, key)
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _decrypt(key, associated, text):
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    associated = f"{purpose}\n{account_id}".encode()
     nonce, sealed = data[:NONCE_BYTES], data[NONCE_BYTES:]
-    return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, associated, nonce, key)
+    decrypt = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt
+    return decrypt(sealed, associated.encode(), nonce, key)
+
+
+def digest_of(value):
+    return base64.urlsafe_b64encode(hashlib.sha256(value.encode()).digest()).decode().rstrip("=")
 
 
 def to_base64(data):

@@ -1,6 +1,7 @@
 """Tests the sample against the vectors in test/vectors, which every client can use."""
 
 import json
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -28,6 +29,34 @@ class Content(unittest.TestCase):
             place = (self.key, value["purpose"], self.account)
             self.assertEqual(gatehouse.seal(*place, plaintext, nonce), value["sealed"])
             self.assertEqual(gatehouse.open_sealed(*place, value["sealed"]), plaintext)
+
+    def test_seals_and_opens_the_settings(self):
+        for value in self.vectors["settings"]:
+            plaintext, nonce = value["plaintext"].encode(), bytes.fromhex(value["nonce"])
+            sealed = gatehouse.seal_settings(
+                self.key, self.account, value["rev"], plaintext, nonce
+            )
+            self.assertEqual(sealed, value["sealed"])
+            self.assertEqual(gatehouse.digest_of(sealed), value["hash"])
+            opened = gatehouse.open_settings(self.key, self.account, sealed)
+            self.assertEqual(opened, (value["rev"], plaintext))
+            with self.assertRaises(CryptoError):
+                other = sealed.replace(f"2.{value['rev']}.", "2.7.", 1)
+                gatehouse.open_settings(self.key, self.account, other)
+        older = self.vectors["values"][0]
+        opened = gatehouse.open_settings(self.key, self.account, older["sealed"])
+        self.assertEqual(opened, (0, older["plaintext"].encode()))
+
+    def test_refuses_older_settings_than_the_device_has_seen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder, "seen"))
+            gatehouse.Seen(path).check(0, None)
+            gatehouse.Seen(path).note(2, "two")
+            for rev, value in [(1, "one"), (2, "another two"), (0, None), (0, "version 1")]:
+                with self.assertRaises(gatehouse.OlderSettings):
+                    gatehouse.Seen(path).check(rev, value)
+            gatehouse.Seen(path).check(2, "two")
+            gatehouse.Seen(path).check(3, "three")
 
     def test_refuses_a_value_of_another_account_or_another_client(self):
         sealed = gatehouse.seal(self.key, "settings", self.account, b"{}")

@@ -1,5 +1,5 @@
-import { pinMode } from '../../client/api/account-pin.js';
-import { changeEncryption } from '../../client/api/encryption-change.js';
+import { pinMode } from '../../client/settings/account-pin.js';
+import { changeEncryption } from '../../client/settings/encryption-change.js';
 import { requireOwnKey } from '../../client/api/own-key.js';
 import { AccountContent } from '../../client/crypto/account-content.js';
 import type { AccountMode } from '../../policy/operator-policy.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readPin, type AccountPin, type PinStore } from '../../client/api/account-pin.js';
+import { readPin, type AccountPin, type PinStore } from '../../client/settings/account-pin.js';
 import type { DeviceKey, DeviceKeyJwk } from '../../client/crypto/device-key.js';
 import { parseJson } from '../../common/parse-json.js';
 import { isRecord } from '../../client/is-record.js';

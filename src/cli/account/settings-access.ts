@@ -1,6 +1,6 @@
 import { unlessUnusable } from '../../common/private-files.js';
-import type { AccountPin, PinStore } from '../../client/api/account-pin.js';
-import type { SettingsAccess } from '../../client/api/account-settings.js';
+import type { AccountPin, PinStore } from '../../client/settings/account-pin.js';
+import type { SettingsAccess } from '../../client/settings/account-settings.js';
 import type { CurrentSession } from './current-session.js';
 
 /** A computer that keeps no key for the server follows the server; null = such a computer. */

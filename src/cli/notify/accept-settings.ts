@@ -1,4 +1,4 @@
-import type { SettingsFields } from '../../client/api/account-settings.js';
+import type { SettingsFields } from '../../client/settings/account-settings.js';
 import { readPreferences } from '../../notify/preferences.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import { refusedError } from '../cli-error.js';

@@ -1,4 +1,4 @@
-import type { SettingsFields } from '../../client/api/account-settings.js';
+import type { SettingsFields } from '../../client/settings/account-settings.js';
 import { readPreferences, type WebhookChannel } from '../../notify/preferences.js';
 import { PRIVATE_HOSTS_VARIABLE } from '../../notify/environment.js';
 import {

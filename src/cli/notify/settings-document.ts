@@ -11,7 +11,7 @@ import {
   type SettingsClient,
   type SettingsFields,
   type SettingsRefusal,
-} from '../../client/api/account-settings.js';
+} from '../../client/settings/account-settings.js';
 import type { StoredSettings } from '../../client/api/api-client-answers.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import { ChannelRefused } from '../../notify/settings-changes.js';

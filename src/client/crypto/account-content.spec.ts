@@ -130,17 +130,20 @@ describe(AccountContent.name, () => {
 });
 
 describe('settings', () => {
-  it.each([1, 2, Number.MAX_SAFE_INTEGER])('open under the revision %d that sealed them', (rev) => {
-    const sealed = account.sealSettings(rev, { theme: 'dark' });
-    expect(sealed).toMatch(new RegExp(`^2\\.${rev}\\.[\\w-]+$`));
-    const { value, mark } = account.openSettings(sealed);
-    expect(value).toEqual({ theme: 'dark' });
-    const hash = createHash('sha256').update(sealed).digest('base64url');
-    expect(mark).toEqual({ rev, hash });
-    expect(account.markOf(rev, sealed)).toEqual(mark);
-  });
+  it.each([1, 2, Number.MAX_SAFE_INTEGER])(
+    'opens settings under the revision %d that sealed them',
+    (rev) => {
+      const sealed = account.sealSettings(rev, { theme: 'dark' });
+      expect(sealed).toMatch(new RegExp(`^2\\.${rev}\\.[\\w-]+$`));
+      const { value, mark } = account.openSettings(sealed);
+      expect(value).toEqual({ theme: 'dark' });
+      const hash = createHash('sha256').update(sealed).digest('base64url');
+      expect(mark).toEqual({ rev, hash });
+      expect(account.markOf(rev, sealed)).toEqual(mark);
+    },
+  );
 
-  it('refuse another revision, another account, and the form of a credential', () => {
+  it('refuses settings of another revision or account, or in the form of a credential', () => {
     const sealed = account.sealSettings(7, {});
     const bytes = sealed.slice('2.7.'.length);
     const other = new AccountContent(secret, 'b');
@@ -150,7 +153,7 @@ describe('settings', () => {
     expect(reasonFor(() => account.open('credential:x', `1.${bytes}`))).toBe('not-authentic');
   });
 
-  it('open in version 1 under revision 0, and never seal in it', () => {
+  it('opens settings of version 1 under revision 0, and never seals in it', () => {
     const sealed = sealOlderSettings(secret, ACCOUNT, { a: 1 });
     expect(account.openSettings(sealed)).toMatchObject({ value: { a: 1 }, mark: { rev: 0 } });
     const older = 'settings' as CredentialPurpose;
@@ -165,7 +168,7 @@ describe('settings', () => {
     ...['2.', '2.1', '2..', `2.0.${'A'.repeat(80)}`, `2.01.${'A'.repeat(80)}`, '3.1.AAAA', 'x'],
     ...[`2.-1.${'A'.repeat(80)}`, `2.9007199254740992.${'A'.repeat(80)}`, `2.1.${'A'.repeat(8)}`],
     ...[`2.1.${'A'.repeat(80)}=`, `2.1.${'A'.repeat(80)}.`, ` 2.1.${'A'.repeat(80)}`],
-  ])('stay unopened as %j', (text) => {
+  ])('leaves the settings %j unopened', (text) => {
     expect(reasonFor(() => account.openSettings(text))).toBe('other-form');
   });
 });

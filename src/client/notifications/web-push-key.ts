@@ -1,5 +1,5 @@
 import { readBase64 } from '../../protocol/base64.js';
-import { changeSettings, type SettingsAccess } from '../api/account-settings.js';
+import { changeSettings, type SettingsAccess } from '../settings/account-settings.js';
 import type { GatehouseClient } from '../api/api-client.js';
 import { base64UrlOf } from '../crypto/bytes.js';
 import { readWebPushKey, WEB_PUSH_SETTING, type WebPushKey } from './web-push.js';

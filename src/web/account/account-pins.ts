@@ -1,4 +1,4 @@
-import { readPin, type AccountPin, type PinStore } from '../../client/api/account-pin.js';
+import { readPin, type AccountPin, type PinStore } from '../../client/settings/account-pin.js';
 import type { AccountProfile } from '../../client/api/api-client-answers.js';
 import type { AccountMode } from '../../policy/operator-policy.js';
 

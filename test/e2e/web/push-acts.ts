@@ -1,4 +1,7 @@
-import { openSettings, type SettingsContent } from '../../../src/client/api/account-settings.js';
+import {
+  openSettings,
+  type SettingsContent,
+} from '../../../src/client/settings/account-settings.js';
 import { AccountContent } from '../../../src/client/crypto/account-content.js';
 import type { DeviceKey } from '../../../src/client/crypto/device-key.js';
 import { readEvent } from '../../../src/notify/content/read-event.js';

@@ -8,7 +8,7 @@ import type { SectionProps } from '../use-account.js';
 import { Listing } from './listing.js';
 import type { PartProps } from './push-preferences.js';
 import { unavailableReason } from './push-subscription.js';
-import type { SettingsAccess } from '../../../client/api/account-settings.js';
+import type { SettingsAccess } from '../../../client/settings/account-settings.js';
 import { formatWebPushToken } from '../../../client/notifications/web-push.js';
 import { ensureWebPushKey } from '../../../client/notifications/web-push-key.js';
 import { readBase64 } from '../../../protocol/base64.js';

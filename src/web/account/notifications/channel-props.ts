@@ -1,4 +1,4 @@
-import type { SettingsFields } from '../../../client/api/account-settings.js';
+import type { SettingsFields } from '../../../client/settings/account-settings.js';
 import type { WebhookChannel } from '../../../notify/preferences.js';
 import type { Notify } from '../../ui/notice.js';
 import type { AccountActions } from '../use-account.js';

@@ -1,4 +1,4 @@
-import type { SettingsFields } from '../../../client/api/account-settings.js';
+import type { SettingsFields } from '../../../client/settings/account-settings.js';
 import { readPreferences } from '../../../notify/preferences.js';
 import type { AccountActions, SectionProps } from '../use-account.js';
 import { BrowserNotifications } from './browser-notifications.js';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SettingsFields, SettingsRefusal } from '../../../client/api/account-settings.js';
+import type { SettingsFields, SettingsRefusal } from '../../../client/settings/account-settings.js';
 import { readPreferences } from '../../../notify/preferences.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { NoticeLine, useNotedAction } from '../../ui/notice.js';

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { pinMode } from '../../../client/api/account-pin.js';
+import { pinMode } from '../../../client/settings/account-pin.js';
 import {
   acceptSettings,
   changeSettings,
@@ -9,7 +9,7 @@ import {
   type SettingsAccess,
   type SettingsFields,
   type SettingsRefusal,
-} from '../../../client/api/account-settings.js';
+} from '../../../client/settings/account-settings.js';
 import { requireOwnKey } from '../../../client/api/own-key.js';
 import type { AccountContent } from '../../../client/crypto/account-content.js';
 import type { DeviceKey } from '../../../client/crypto/device-key.js';

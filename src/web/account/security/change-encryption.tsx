@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { changeEncryption } from '../../../client/api/encryption-change.js';
+import { changeEncryption } from '../../../client/settings/encryption-change.js';
 import { requireOwnKey } from '../../../client/api/own-key.js';
 import type { DeviceKey } from '../../../client/crypto/device-key.js';
 import { encryptionMessages } from '../../i18n/encryption-messages.js';

@@ -143,6 +143,79 @@ inChromium('/app/#notifications', () => {
     );
   });
 
+  /** Answers as a server does that changes what it returns. */
+  async function answer(path: string, change: (json: Record<string, unknown>) => object) {
+    await visitor.page.route(`**${path}`, async (route) => {
+      const isRead = route.request().method() === 'GET';
+      const response = await route.fetch();
+      const json = (await response.json()) as Record<string, unknown>;
+      await route.fulfill({ response, json: isRead ? change(json) : json });
+    });
+  }
+
+  it('uses no settings that the server made plain, until the person says that they chose that', async () => {
+    const owner = await signUp();
+    await open(owner);
+    await unlock(owner.key);
+    await control('Questions').click();
+    await isOn('Questions', false);
+    const made = { notificationChannelsV1: [{ id: 'evil', url: 'https://evil.example/' }] };
+    await answer('/v2/account/settings', (json) => ({ ...json, content: { t: 'plain', v: made } }));
+    await answer('/v1/account/profile', (json) => ({ ...json, encryptionMode: 'plain' }));
+    await visitor.page.reload();
+    await sees('This browser does not use these settings');
+    await sees('The server says that it can read the settings of this account.');
+    expect(await visitor.text()).not.toContain('evil.example');
+    await visitor.page.getByRole('link', { name: 'Security' }).click();
+    await sees('The server says otherwise.');
+    expect(await visitor.text()).toContain('End-to-end encrypted');
+    await visitor.page.getByRole('link', { name: 'Notifications' }).click();
+    await visitor.press('I chose this');
+    await sees('evil.example');
+  });
+
+  it('uses older settings only after the person saw them, and writes a higher revision', async () => {
+    const owner = await signUp();
+    const { client, content } = owner;
+    const hook = { id: 'old', url: 'https://old.example/' };
+    const c = content?.sealSettings(1, { notificationChannelsV1: [hook] }) ?? '';
+    await client.settings.write({ t: 'encrypted', c }, 0);
+    await open(owner);
+    await unlock(owner.key);
+    await control('Questions').click();
+    await isOn('Questions', false);
+    await visitor.page.reload();
+    await answer('/v2/account/settings', (json) => ({ ...json, content: { t: 'encrypted', c } }));
+    await unlock(owner.key);
+    await sees('The server has older settings than this browser has seen.');
+    await sees('old.example');
+    expect((await client.settings.read()).version).toBe(2);
+    await visitor.page.unroute('**/v2/account/settings');
+    const seen = (await client.settings.read()).content;
+    await client.settings.write({ t: 'encrypted', c }, 2);
+    await visitor.press('Use these settings');
+    await isOn('Questions', true);
+    const { content: written } = await client.settings.read();
+    expect(seen).toMatchObject({ c: expect.stringMatching(/^2\.2\./) as unknown });
+    expect(written).toMatchObject({ c: expect.stringMatching(/^2\.3\./) as unknown });
+  });
+
+  it('asks once whether the server may read the settings of an account whose key is in the tab', async () => {
+    const owner = await signUp('plain');
+    await open(owner);
+    await isOn('Ready', true);
+    await visitor.page.getByRole('link', { name: 'Security' }).click();
+    await visitor.page.getByLabel('Device key', { exact: true }).fill(owner.key.secret);
+    await visitor.press('Check the key');
+    await sees('This is the key of your account.');
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Notifications' }).click();
+    await visitor.press('I chose this');
+    await isOn('Ready', true);
+    await page.reload();
+    await isOn('Ready', true);
+  });
+
   it('keeps the settings open while other sections are visited, and locks them with the page', async () => {
     const owner = await signUp();
     await open(owner);

@@ -4,9 +4,9 @@ import type { Content } from '../../protocol/content.js';
 import type { AccountContent, SettingsMark } from '../crypto/account-content.js';
 import { isRecord } from '../is-record.js';
 import { noteSettings, type AccountPin, type PinStore } from './account-pin.js';
-import type { StoredSettings } from './api-client-answers.js';
-import type { SettingsRoutes } from './account-routes.js';
-import { GatehouseProblem } from './problem.js';
+import type { StoredSettings } from '../api/api-client-answers.js';
+import type { SettingsRoutes } from '../api/account-routes.js';
+import { GatehouseProblem } from '../api/problem.js';
 
 /** An account's settings as `GET /v2/account/settings` returns them. */
 export type SettingsContent =

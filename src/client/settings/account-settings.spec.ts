@@ -13,7 +13,7 @@ import {
   SettingsUnreadable,
   type SettingsFields,
 } from './account-settings.js';
-import { GatehouseProblem } from './problem.js';
+import { GatehouseProblem } from '../api/problem.js';
 
 /** Settings with the version check of a server; `before` each write another client may write. */
 function storeOf(
@@ -146,7 +146,7 @@ describe('a device with the key of the account', () => {
     ['older', KNOWN, sealed(4, {})],
     ['older', KNOWN, older({})],
     ['replaced', KNOWN, sealed(5, { a: 5 })],
-  ])('neither reads nor writes settings that are %s', async (reason, seen, answer) => {
+  ])('reads and writes no settings that are %s', async (reason, seen, answer) => {
     const store = storeOf(seen);
     const own = device();
     await readSettings(store.client, own);

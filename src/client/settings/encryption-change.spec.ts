@@ -3,7 +3,7 @@ import { AccountContent, ContentUnreadable } from '../crypto/account-content.js'
 import type { Content } from '../../protocol/content.js';
 import { MemoryPins, type AccountPin } from './account-pin.js';
 import { SettingsConflict, SettingsRefused, SettingsUnreadable } from './account-settings.js';
-import { GatehouseClient } from './api-client.js';
+import { GatehouseClient } from '../api/api-client.js';
 import { changeEncryption } from './encryption-change.js';
 
 const ACCOUNT = '7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52';

@@ -9,7 +9,7 @@ import {
   type SettingsAccess,
   type SettingsContent,
 } from './account-settings.js';
-import type { GatehouseClient } from './api-client.js';
+import type { GatehouseClient } from '../api/api-client.js';
 
 const MAX_TRIES = 5;
 
